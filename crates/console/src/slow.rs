@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_watchdog::Report;
 use serde_json::{Value, json};
 
 /// The number of slow polls that are kept.
@@ -85,6 +86,23 @@ impl SlowPolls {
         };
         drop(list);
         drop(oldest);
+    }
+
+    /// Adds the poll of a report of the watchdog, if the report is of a slow poll.
+    pub fn push_report(&self, report: &Report) {
+        let Report::SlowPoll(poll) = report else {
+            return;
+        };
+        let stack = poll.stack().cloned();
+        let text = move || stack.map_or_else(String::new, |stack| stack.to_string());
+        self.push(SlowPoll {
+            task: poll.task_id(),
+            name: poll.task_name().map(str::to_owned),
+            location: poll.spawned_at().map(ToString::to_string),
+            thread: poll.thread_name().to_owned(),
+            elapsed: poll.elapsed(),
+            stack: Box::new(text),
+        });
     }
 
     /// The slow polls after the one with the number `after`, and the number of the last.

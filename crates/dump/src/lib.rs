@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod dump;
+mod error;
 mod graph;
 mod observer;
 #[cfg(unix)]
@@ -9,6 +10,7 @@ mod sigquit;
 mod table;
 
 pub use dump::{BlockOn, Dump, State, TaskDump, Wake, WokenBy};
+pub use error::DumpError;
 pub use graph::{Deadlock, Edge};
 #[cfg(unix)]
 pub use sigquit::Printing;

@@ -33,11 +33,12 @@ const LAYERS: &[Layer] = &[
     ("raddle-process", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-reactor"]),
     ("raddle-events", &["raddle-task"]),
     ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-counters", "raddle-task", "raddle-events"]),
-    // The scheduler is for tests, in these four.
+    // The scheduler is for tests, in these five.
+    ("raddle-observers", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-events", "raddle-sched"]),
     ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-events", "raddle-sched"]),
     ("raddle-dump", &["raddle-primitives", "raddle-wait", "raddle-task", "raddle-events", "raddle-sched"]),
-    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-events", "raddle-sched"]),
     ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-events", "raddle-sched"]),
+    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-events", "raddle-sched", "raddle-watchdog"]),
 ];
 
 /// The crates that compose the layers, from the bottom up: each may use every

@@ -1,30 +1,23 @@
 //! The builder of a runtime.
 
-#[cfg(feature = "mio")]
-mod events;
-mod local;
-mod observe;
-mod panics;
-mod policy;
-mod pools;
-mod random;
-mod time;
-
 use std::fmt;
 use std::io;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use raddle_primitives::random::Random;
+use raddle_sched::Pool;
 
+use crate::runtime::blocking::{self, HandoffJob};
 use crate::runtime::context::{self, Inside};
 use crate::runtime::driver::{self, Driver};
-use crate::runtime::flight_recorder::Settings;
 use crate::runtime::handle::Inner;
-use crate::runtime::observers::Observers;
 use crate::runtime::runtime::Scheduler;
-use crate::runtime::{Handle, HistogramConfiguration, RngSeed, Runtime, RuntimeFlavor};
-use crate::runtime::{console, dumps, watching};
+use crate::runtime::tools::{Selected, Tools};
+use crate::runtime::{
+    Handle, HistogramConfiguration, LocalOptions, LocalRuntime, Policy, RngSeed, Runtime,
+    RuntimeFlavor, TaskMeta, UnhandledPanic,
+};
 
 /// The variables that say how many workers a runtime has by default. The first
 /// that is set counts.
@@ -51,23 +44,15 @@ pub struct Builder {
     /// What of the scheduler's settings has its place there. The others follow from the rest.
     scheduler: raddle_sched::Config,
     worker_threads: Option<usize>,
-    enable_io: bool,
-    enable_time: bool,
-    max_io_events_per_tick: usize,
-    max_io_events_per_busy_tick: Option<usize>,
+    driver: driver::Settings,
     max_blocking_threads: usize,
     thread_keep_alive: Duration,
-    on_thread_start: Option<Hook>,
-    on_thread_stop: Option<Hook>,
+    on_thread_start: Hook,
+    on_thread_stop: Hook,
     poll_time_histogram: bool,
     poll_time_buckets: HistogramConfiguration,
-    start_paused: bool,
     rng_seed: Option<RngSeed>,
-    pub(super) observers: Observers,
-    pub(super) recorder: Settings,
-    pub(super) dumps: dumps::Settings,
-    pub(super) watchdog: watching::Options,
-    pub(super) console: console::Options,
+    pub(super) tools: Selected,
 }
 
 impl Builder {
@@ -114,23 +99,15 @@ impl Builder {
             name: None,
             scheduler: raddle_sched::Config::default(),
             worker_threads: None,
-            enable_io: false,
-            enable_time: false,
-            max_io_events_per_tick: 1024,
-            max_io_events_per_busy_tick: None,
+            driver: driver::Settings::default(),
             max_blocking_threads: 512,
             thread_keep_alive: Duration::from_secs(10),
-            on_thread_start: None,
-            on_thread_stop: None,
+            on_thread_start: Arc::new(|| ()),
+            on_thread_stop: Arc::new(|| ()),
             poll_time_histogram: false,
             poll_time_buckets: HistogramConfiguration::default(),
-            start_paused: false,
             rng_seed: None,
-            observers: Observers::default(),
-            recorder: Settings::default(),
-            dumps: dumps::Settings::default(),
-            watchdog: watching::Options::default(),
-            console: console::Options::default(),
+            tools: Selected::default(),
         }
     }
 
@@ -342,7 +319,7 @@ impl Builder {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        self.on_thread_start = Some(Arc::new(f));
+        self.on_thread_start = Arc::new(f);
         self
     }
 
@@ -370,7 +347,7 @@ impl Builder {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        self.on_thread_stop = Some(Arc::new(f));
+        self.on_thread_stop = Arc::new(f);
         self
     }
 
@@ -498,6 +475,414 @@ impl Builder {
         self
     }
 
+    /// Enables sockets, and what else waits for a descriptor.
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread().enable_io().build()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[cfg(feature = "mio")]
+    pub fn enable_io(&mut self) -> &mut Self {
+        self.driver.io = true;
+        self
+    }
+
+    /// Sets how many events a worker takes from the operating system at a time.
+    /// Default: 1,024.
+    ///
+    /// A multi-thread worker takes no more than its run queue has room for, so
+    /// that a smaller number is seldom of use.
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .enable_io()
+    ///     .max_io_events_per_tick(128)
+    ///     .build()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `capacity` is zero.
+    #[cfg(feature = "mio")]
+    #[track_caller]
+    pub fn max_io_events_per_tick(&mut self, capacity: usize) -> &mut Self {
+        assert!(
+            capacity > 0,
+            "max_io_events_per_tick must be non-zero; set it to 1 or more"
+        );
+        self.driver.max_events = capacity;
+        self
+    }
+
+    /// Sets how many events a busy worker takes from the operating system when
+    /// it looks for them between two polls. What it leaves stays in the kernel
+    /// until its next look. Default: as
+    /// [`max_io_events_per_tick`](Self::max_io_events_per_tick).
+    ///
+    /// # Panics
+    ///
+    /// If `capacity` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .enable_all()
+    ///     .max_io_events_per_busy_tick(64)
+    ///     .build()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "mio")]
+    #[track_caller]
+    pub fn max_io_events_per_busy_tick(&mut self, capacity: usize) -> &mut Self {
+        assert!(
+            capacity > 0,
+            "max_io_events_per_busy_tick must be non-zero; set it to 1 or more"
+        );
+        self.driver.max_busy_events = Some(capacity);
+        self
+    }
+
+    /// Enables timers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use raddle::time::{Duration, sleep};
+    ///
+    /// let runtime = Builder::new_current_thread().enable_time().build()?;
+    /// runtime.block_on(async { sleep(Duration::from_millis(1)).await });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "time")]
+    pub fn enable_time(&mut self) -> &mut Self {
+        self.driver.time = true;
+        self
+    }
+
+    /// Has the runtime start with its clock [paused](crate::time::pause), if
+    /// `start_paused` is true. Default: false.
+    ///
+    /// Only a current-thread runtime with timers can; the
+    /// [build](Self::build) of another panics.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use raddle::runtime::Builder;
+    /// use raddle::time::{Instant, sleep};
+    ///
+    /// let runtime = Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    /// runtime.block_on(async {
+    ///     let start = Instant::now();
+    ///     sleep(Duration::from_secs(3600)).await;
+    ///     assert_eq!(start.elapsed(), Duration::from_secs(3600));
+    /// });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[cfg(feature = "test-util")]
+    pub fn start_paused(&mut self, start_paused: bool) -> &mut Self {
+        self.driver.start_paused = start_paused;
+        self
+    }
+
+    /// Sets which worker of a multi-thread runtime runs a task, and with which
+    /// sockets and timers. Default: [`Policy::WorkStealing`]. A current-thread
+    /// runtime ignores it.
+    ///
+    /// ```
+    /// use raddle::runtime::{Builder, Policy};
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .scheduler(Policy::Sharded)
+    ///     .build()?;
+    /// let task = runtime.handle().spawn_on(1, || async {
+    ///     let text = std::rc::Rc::new("not Send");
+    ///     raddle::task::spawn_local(async move { text.len() }).await.unwrap()
+    /// });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 8);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn scheduler(&mut self, policy: Policy) -> &mut Self {
+        self.scheduler.policy = policy;
+        self
+    }
+
+    /// Names the runtime, for [`Handle::name`](crate::runtime::Handle::name). Default: none.
+    ///
+    /// # Panics
+    ///
+    /// If the name is empty, or blank.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .name("web")
+    ///     .build()?;
+    /// assert_eq!(runtime.handle().name(), Some("web"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
+        let name = name.into();
+        assert!(
+            !name.trim().is_empty(),
+            "the name of the runtime is blank; pass a name, or do not set one"
+        );
+        self.name = Some(name);
+        self
+    }
+
+    /// Calls `f` where a task is spawned, on that thread, before the task can
+    /// run.
+    ///
+    /// The task hooks, this one and the next three, are called for what
+    /// [`spawn`](crate::spawn) and its like spawn on the runtime, not for
+    /// blocking work, the tasks of a [`LocalSet`](crate::task::LocalSet) or the
+    /// future that `block_on` runs. They run outside the task:
+    /// [`TaskMeta::id`] names it, [`task::id`](crate::task::id) does not. They
+    /// may spawn and wake. A panic in one is reported as any, and has no other
+    /// effect on the task, the worker or the spawner.
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .on_task_spawn(|task| println!("{} from {}", task.id(), task.spawned_at()))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn on_task_spawn<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
+    {
+        self.scheduler.task_hooks.on_spawn = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` when a task has ended: it was ready, it panicked, or it was aborted. Its future
+    /// has been dropped; its join handle may be ready before `f` is called.
+    /// [`on_task_spawn`](Self::on_task_spawn) describes what holds for all task hooks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let runtime = Builder::new_current_thread()
+    ///     .on_task_terminate(move |_task| drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// drop(runtime);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_task_terminate<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
+    {
+        self.scheduler.task_hooks.on_terminate = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` before each poll of a task, and before a task that was aborted is dropped where it
+    /// would have been polled. [`on_task_spawn`](Self::on_task_spawn) describes what holds for all
+    /// task hooks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let runtime = Builder::new_current_thread()
+    ///     .on_before_task_poll(move |_task| drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// drop(runtime);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_before_task_poll<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
+    {
+        self.scheduler.task_hooks.before_poll = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` after each poll of a task, also one that panicked, as often
+    /// as [`on_before_task_poll`](Self::on_before_task_poll) before it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&calls);
+    /// let runtime = Builder::new_current_thread()
+    ///     .on_after_task_poll(move |_task| drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
+    /// drop(runtime);
+    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_after_task_poll<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn(&TaskMeta<'_>) + Send + Sync + 'static,
+    {
+        self.scheduler.task_hooks.after_poll = Some(Arc::new(f));
+        self
+    }
+
+    /// Makes each worker measure its polls, for
+    /// [`RuntimeMetrics::poll_time_histogram_bucket_count`](crate::runtime::RuntimeMetrics::poll_time_histogram_bucket_count).
+    /// That costs two reads of the clock for each poll.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_current_thread().enable_metrics_poll_time_histogram().build()?;
+    /// assert!(runtime.metrics().poll_time_histogram_enabled());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn enable_metrics_poll_time_histogram(&mut self) -> &mut Self {
+        self.poll_time_histogram = true;
+        self
+    }
+
+    /// Sets the buckets of the histogram of poll times. It is kept only if
+    /// [asked for](Self::enable_metrics_poll_time_histogram). Default:
+    /// [`LogHistogram::default`](crate::runtime::LogHistogram::default).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use raddle::runtime::{Builder, HistogramConfiguration};
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .enable_metrics_poll_time_histogram()
+    ///     .metrics_poll_time_histogram_configuration(HistogramConfiguration::linear(
+    ///         Duration::from_micros(50),
+    ///         20,
+    ///     ))
+    ///     .build()?;
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.poll_time_histogram_num_buckets(), 20);
+    /// assert_eq!(
+    ///     metrics.poll_time_histogram_bucket_range(1),
+    ///     Duration::from_micros(50)..Duration::from_micros(100)
+    /// );
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn metrics_poll_time_histogram_configuration(
+        &mut self,
+        configuration: HistogramConfiguration,
+    ) -> &mut Self {
+        self.poll_time_buckets = configuration;
+        self
+    }
+
+    /// Sets what the panic of a task does to the runtime, of either kind.
+    /// Default: [`UnhandledPanic::Ignore`].
+    ///
+    /// A task panics in a poll, or in the drop of its future when that is
+    /// ready. With [`UnhandledPanic::ShutdownRuntime`] the runtime then
+    ///
+    /// - drops its other tasks, whose handles give an error that
+    ///   [`is_cancelled`](crate::task::JoinError::is_cancelled): at once on a
+    ///   current-thread runtime, as soon as the polls under way have returned
+    ///   on a multi-thread one;
+    /// - ends each `block_on` with a panic, those under way, of
+    ///   [`Runtime`](crate::runtime::Runtime) and
+    ///   [`Handle`](crate::runtime::Handle), and later ones. Their futures are
+    ///   not polled again, and an output that one has just given is dropped;
+    /// - cancels what is spawned later.
+    ///
+    /// The handle of the task that panicked gives its panic as ever.
+    ///
+    /// A panic of a future that was aborted, while it is dropped, does not
+    /// count, nor does one in the drop of an output, one of the future that
+    /// `block_on` runs, or one in blocking work. A
+    /// [`LocalSet`](crate::task::LocalSet) has
+    /// [a setting of its own](crate::task::LocalSet::unhandled_panic); the local
+    /// tasks of a [`LocalRuntime`](crate::runtime::LocalRuntime) have this one. Blocking
+    /// work continues until the runtime is dropped.
+    ///
+    /// ```should_panic
+    /// use raddle::runtime::{Builder, UnhandledPanic};
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(1)
+    ///     .unhandled_panic(UnhandledPanic::ShutdownRuntime)
+    ///     .build()
+    ///     .unwrap();
+    /// runtime.spawn(async { panic!("the task's own message") });
+    /// // Panics too, instead of waiting for ever.
+    /// runtime.block_on(std::future::pending::<()>());
+    /// ```
+    pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
+        self.scheduler.unhandled_panic = behavior;
+        self
+    }
+
+    /// Seeds the random numbers of the runtime, so that `select!` begins with the
+    /// same branches in each run of the program, where the rest of it goes the same
+    /// way: in a current-thread runtime, call by call of `block_on`. Which
+    /// worker steals from which stays the system's doing. Default: no seed.
+    ///
+    /// ```
+    /// use raddle::runtime::{Builder, RngSeed};
+    ///
+    /// let draw = || -> std::io::Result<Vec<u32>> {
+    ///     let seed = RngSeed::from_bytes(b"a seed");
+    ///     let runtime = Builder::new_current_thread().rng_seed(seed).build()?;
+    ///     Ok(runtime.block_on(async {
+    ///         let mut drawn = Vec::new();
+    ///         for _ in 0..32 {
+    ///             drawn.push(raddle::select! {
+    ///                 _ = async {} => 0,
+    ///                 _ = async {} => 1,
+    ///             });
+    ///         }
+    ///         drawn
+    ///     }))
+    /// };
+    /// assert_eq!(draw()?, draw()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn rng_seed(&mut self, seed: RngSeed) -> &mut Self {
+        self.rng_seed = Some(seed);
+        self
+    }
+
     /// Builds the runtime. The builder may be used again.
     ///
     /// # Errors
@@ -529,14 +914,12 @@ impl Builder {
             (RuntimeFlavor::MultiThread, None) => default_workers(),
         };
         let drivers = self.drivers(workers)?;
-        let mut observers = self.observers.clone();
-        let recorder = self.recorder.attach(&mut observers);
-        let dumps = self.dumps.attach(&mut observers)?;
-        let page = self.console.bind(&mut observers)?;
-        let watchdog = self.watchdog.start(&mut observers, &page)?;
+        let mut tools = Tools::start(&self.tools)?;
+        raddle_task::blocking::set_submit(blocking::submit_to_current);
         let mut blocking = None;
         let inner = Arc::new_cyclic(|inner| {
-            let pool = self.blocking_pool(inner, &observers);
+            let observer = tools.observers.of_jobs();
+            let pool = self.thread_pool(inner, self.max_blocking_threads, observer);
             let pool = blocking.insert(pool);
             Inner {
                 scheduler: OnceLock::new(),
@@ -545,17 +928,18 @@ impl Builder {
                 flavor: self.flavor,
                 name: self.name.clone(),
                 random: self.rng_seed.clone().map(Random::new),
-                recorder: recorder.clone(),
-                dumps: dumps.clone(),
+                tools: std::mem::take(&mut tools.shared),
             }
         });
         let blocking = blocking.expect("the closure that makes the handle sets it");
 
         let config = raddle_sched::Config {
-            observer: observers.of_tasks(),
+            observer: tools.observers.of_tasks(),
             ..self.scheduler_config(workers, &inner)
         };
-        let mut drivers = drivers.into_iter().map(driver::boxed);
+        let mut drivers = drivers
+            .into_iter()
+            .map(|driver| -> Box<dyn raddle_sched::Driver> { Box::new(driver) });
         let (scheduler, handle) = match self.flavor {
             RuntimeFlavor::CurrentThread => {
                 let scheduler = raddle_sched::CurrentThread::new(config, drivers.next());
@@ -563,21 +947,94 @@ impl Builder {
                 (Scheduler::CurrentThread(Box::new(scheduler)), handle)
             }
             RuntimeFlavor::MultiThread => {
-                let handoffs = self.handoffs(&Arc::downgrade(&inner), workers);
+                // Each worker may stay on one of these threads.
+                let max_handoffs = self.max_blocking_threads.saturating_add(workers);
+                let handoffs = self.thread_pool(&Arc::downgrade(&inner), max_handoffs, None);
+                let jobs = handoffs.handle().clone();
                 let config = raddle_sched::Config {
-                    handoff: Some(pools::handoff(&handoffs)),
+                    // Without a thread the worker waits for its own.
+                    handoff: Some(Arc::new(move |handoff| {
+                        drop(jobs.submit(HandoffJob(handoff)));
+                    })),
                     ..config
                 };
-                let pool = policy::start(config, drivers)?;
+                let pool = match config.policy {
+                    Policy::Sharded => Pool::start_sharded(config, drivers.collect()),
+                    _ => Pool::start(config, drivers.next()),
+                }?;
                 let handle = pool.handle().clone();
                 (Scheduler::MultiThread { pool, handoffs }, handle)
             }
         };
         inner.scheduler.get_or_init(|| handle);
-        let mut runtime = Runtime::from_parts(Handle { inner }, scheduler, blocking, watchdog);
-        let page = page.serve(runtime.handle())?;
-        runtime.set_console(page);
+        let mut runtime = Runtime::from_parts(Handle { inner }, scheduler, blocking);
+        for tool in tools.running {
+            runtime.serve(tool)?;
+        }
         Ok(runtime)
+    }
+
+    /// Builds a runtime that stays on the calling thread; otherwise as
+    /// [`build`](Self::build). What [`unhandled_panic`](Self::unhandled_panic)
+    /// sets is about its local tasks too.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    ///
+    /// # Panics
+    ///
+    /// If the builder is for a multi-thread runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::{Builder, LocalOptions};
+    /// use raddle::task::spawn_local;
+    ///
+    /// let runtime = Builder::new_current_thread()
+    ///     .enable_all()
+    ///     .build_local(LocalOptions::default())?;
+    /// let text = std::rc::Rc::new("not Send");
+    /// let length = runtime.block_on(async { spawn_local(async move { text.len() }).await.unwrap() });
+    /// assert_eq!(length, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
+        assert!(
+            self.flavor == RuntimeFlavor::CurrentThread,
+            "a local runtime has one thread; begin with Builder::new_current_thread"
+        );
+        let runtime = self.build()?;
+        Ok(LocalRuntime::from_runtime(
+            runtime,
+            self.scheduler.unhandled_panic,
+        ))
+    }
+
+    /// One driver for each worker of a sharded runtime, else one for all.
+    #[track_caller]
+    fn drivers(&self, workers: usize) -> io::Result<Vec<Driver>> {
+        let is_pausable = self.flavor == RuntimeFlavor::CurrentThread;
+        if self.driver.start_paused {
+            assert!(
+                is_pausable,
+                "start_paused needs a runtime of one thread; use Builder::new_current_thread"
+            );
+            assert!(
+                self.driver.time,
+                "start_paused needs timers; call Builder::enable_time"
+            );
+        }
+        let count = match self.scheduler.policy {
+            Policy::Sharded => workers,
+            _ => 1,
+        };
+        let drivers = 0..count;
+        drivers
+            .map(|_| Driver::new(self.driver, workers / count, is_pausable))
+            .collect()
     }
 
     fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {
@@ -598,6 +1055,29 @@ impl Builder {
         }
     }
 
+    /// Threads for work that blocks, inside the runtime.
+    fn thread_pool<J: raddle_blocking::Job>(
+        &self,
+        inner: &Weak<Inner>,
+        max_threads: usize,
+        observer: Option<Arc<dyn raddle_blocking::Observer>>,
+    ) -> raddle_blocking::Pool<J> {
+        let around = self.around(inner, |handle, _, run| {
+            let _guard = handle.enter();
+            run();
+        });
+        // The thread is no worker's.
+        let around = Arc::new(move |run: &mut dyn FnMut()| around(0, run));
+        raddle_blocking::Pool::new(raddle_blocking::Config {
+            max_threads,
+            keep_alive: Some(self.thread_keep_alive),
+            thread_name: Arc::clone(&self.scheduler.thread_name),
+            stack_size: self.scheduler.thread_stack_size,
+            around_thread: Some(around),
+            observer,
+        })
+    }
+
     /// What runs around the loop of each thread: the user's hooks, inside the
     /// runtime, which `enter` enters.
     ///
@@ -614,13 +1094,9 @@ impl Builder {
             };
             let _inside = Inside::enter();
             enter(&Handle { inner }, worker, &mut || {
-                if let Some(start) = &start {
-                    start();
-                }
+                start();
                 run();
-                if let Some(stop) = &stop {
-                    stop();
-                }
+                stop();
             });
         })
     }
@@ -648,8 +1124,8 @@ impl fmt::Debug for Builder {
             .field("name", &self.name)
             .field("policy", &self.scheduler.policy)
             .field("worker_threads", &self.worker_threads)
-            .field("enable_io", &self.enable_io)
-            .field("enable_time", &self.enable_time)
+            .field("enable_io", &self.driver.io)
+            .field("enable_time", &self.driver.time)
             .field("max_blocking_threads", &self.max_blocking_threads)
             .field("thread_keep_alive", &self.thread_keep_alive)
             .finish_non_exhaustive()

@@ -1,86 +1,59 @@
 //! The live page of a runtime.
 
 use std::io;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use raddle_console::{Console, Metrics, Serving, SlowPoll, SlowPolls, Source, WorkerMetrics};
-use raddle_watchdog::{Report, StackTrace};
+use raddle_console::{Console, Metrics, Serving, Source, WorkerMetrics};
 
-use crate::runtime::observers::Observers;
-use crate::runtime::watching::Listener;
+use crate::runtime::tools::{RecordingFile, Running, Tool, Tools};
+use crate::runtime::watching::{self, Listener};
 use crate::runtime::{Builder, Handle, Runtime};
 
 /// When a poll is slow, if the runtime has no watchdog of its own.
-pub(crate) const THRESHOLD: Duration = Duration::from_millis(100);
+const THRESHOLD: Duration = Duration::from_millis(100);
 
-/// The address at which a builder's runtimes serve their page.
+/// The page of one runtime.
+struct Page {
+    bound: Option<Console>,
+    serving: Option<Serving>,
+    url: Url,
+}
+
+/// The address of the page, once it is served.
 #[derive(Clone, Default)]
-pub(crate) struct Options(Option<String>);
+struct Url(Arc<OnceLock<String>>);
 
-/// A page that has its address, if there is to be one.
-pub(crate) struct Bound(Option<Console>);
-
-/// A page that is served, if there is one.
-#[derive(Debug, Default)]
-pub(crate) struct Guard(Option<Serving>);
-
-impl Options {
-    /// Takes the address, and adds the page's observer.
-    pub(crate) fn bind(&self, observers: &mut Observers) -> io::Result<Bound> {
-        let Some(address) = &self.0 else {
-            return Ok(Bound(None));
-        };
-        let console = Console::bind(address)?;
-        observers.add_of_tasks(console.observer());
-        Ok(Bound(Some(console)))
-    }
+/// Binds the address of a page, and collects what it shows.
+fn start(address: &str, tools: &mut Tools) -> io::Result<()> {
+    let console = Console::bind(address)?;
+    tools.observers.add_of_tasks(console.observer());
+    let slow = console.slow_polls();
+    let listener = Listener(Arc::new(move |report| slow.push_report(report)));
+    tools.shared.add(listener);
+    let url = Url::default();
+    tools.shared.add(url.clone());
+    tools.running.push(Box::new(Page {
+        bound: Some(console),
+        serving: None,
+        url,
+    }));
+    Ok(())
 }
 
-impl Bound {
-    /// The list of slow polls of the page, if there is a page.
-    pub(crate) fn listener(&self) -> Option<Listener> {
-        let slow = self.0.as_ref()?.slow_polls();
-        Some(Box::new(move |report| show(&slow, report)))
+impl Running for Page {
+    fn serve(&mut self, handle: &Handle) -> io::Result<()> {
+        if let Some(console) = self.bound.take() {
+            let serving = console.serve(OfRuntime(handle.clone()))?;
+            eprintln!("console: {}", self.url.0.get_or_init(|| serving.url()));
+            self.serving = Some(serving);
+        }
+        Ok(())
     }
 
-    /// Serves the page, and prints its address.
-    pub(crate) fn serve(self, handle: &Handle) -> io::Result<Guard> {
-        let Some(console) = self.0 else {
-            return Ok(Guard(None));
-        };
-        let serving = console.serve(OfRuntime(handle.clone()))?;
-        eprintln!("console: {}", serving.url());
-        Ok(Guard(Some(serving)))
+    fn stop(&mut self) {
+        self.serving = None;
     }
-}
-
-impl Guard {
-    pub(crate) fn stop(&mut self) {
-        self.0 = None;
-    }
-
-    fn url(&self) -> Option<String> {
-        self.0.as_ref().map(Serving::url)
-    }
-}
-
-fn show(slow: &SlowPolls, report: &Report) {
-    let Report::SlowPoll(poll) = report else {
-        return;
-    };
-    let stack = poll.stack().cloned();
-    slow.push(SlowPoll {
-        task: poll.task_id(),
-        name: poll.task_name().map(str::to_owned),
-        location: poll.spawned_at().map(ToString::to_string),
-        thread: poll.thread_name().to_owned(),
-        elapsed: poll.elapsed(),
-        stack: Box::new(move || {
-            stack
-                .as_ref()
-                .map_or_else(String::new, StackTrace::to_string)
-        }),
-    });
 }
 
 /// The data of the runtime that the page shows.
@@ -108,7 +81,8 @@ impl Source for OfRuntime {
     }
 
     fn recording(&self) -> Option<Vec<u8>> {
-        self.0.inner.recorder.file()
+        let RecordingFile(file) = self.0.inner.tools.get()?;
+        file()
     }
 }
 
@@ -144,7 +118,11 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn console(&mut self, address: impl Into<String>) -> &mut Self {
-        self.console = Options(Some(address.into()));
+        let address = address.into();
+        let start = Arc::new(move |tools: &mut Tools| start(&address, tools));
+        self.tools.insert(Tool::Console, start);
+        let watchdog = self.tools.entry(Tool::Watchdog);
+        watchdog.or_insert_with(|| watching::start(THRESHOLD, |_| ()));
         self
     }
 }
@@ -162,6 +140,7 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn console_url(&self) -> Option<String> {
-        self.console().url()
+        let Url(url) = self.handle().inner.tools.get()?;
+        url.get().cloned()
     }
 }

@@ -12,17 +12,8 @@ use crate::runtime::reactor::{self, Reactor};
 /// The driver of a runtime.
 pub(crate) struct Driver {
     driver: raddle_timer::driver::Driver<EventSource>,
-    max_events: MaxEvents,
+    settings: Settings,
     last_turn: Turn,
-}
-
-/// How many events a driver takes from the selector at most.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MaxEvents {
-    /// When it waits for them.
-    pub(crate) waiting: usize,
-    /// When the worker is busy and only looks for them.
-    pub(crate) busy: usize,
 }
 
 /// References to what a driver consists of, as far as it is enabled.
@@ -31,15 +22,29 @@ pub(crate) struct DriverHandles {
     pub(crate) timers: Option<raddle_timer::Handle>,
 }
 
-/// The sources that a driver waits for, and whether it may wait in virtual time.
+/// The sources of events that a driver waits for.
 #[derive(Clone, Copy)]
-pub(crate) struct Enabled {
+pub(crate) struct Settings {
     pub(crate) io: bool,
-    /// In how many shards there are timers; none without any.
-    pub(crate) timer_shards: usize,
-    /// Whether the clock can be paused.
-    pub(crate) pausable: bool,
-    pub(crate) max_events: MaxEvents,
+    pub(crate) time: bool,
+    /// Whether the clock is paused at first.
+    pub(crate) start_paused: bool,
+    /// How many events the driver takes from the selector at most.
+    pub(crate) max_events: usize,
+    /// The same, when the worker is busy and does not wait for events.
+    pub(crate) max_busy_events: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            io: false,
+            time: false,
+            start_paused: false,
+            max_events: 1024,
+            max_busy_events: None,
+        }
+    }
 }
 
 /// The place in which the driver waits.
@@ -53,24 +58,24 @@ enum EventSource {
 struct Unparker(UnparkFn);
 
 impl Driver {
+    /// A driver with timers for that many workers.
+    ///
     /// # Errors
     ///
     /// If the system has no descriptor for the reactor.
-    pub(crate) fn new(enabled: Enabled) -> io::Result<Self> {
-        let place = match enabled.io {
+    pub(crate) fn new(settings: Settings, workers: usize, is_pausable: bool) -> io::Result<Self> {
+        let place = match settings.io {
             true => EventSource::Reactor(Reactor::new()?),
             false => EventSource::Token(Token::default()),
         };
-        let Enabled {
-            timer_shards,
-            pausable,
-            max_events,
-            ..
-        } = enabled;
-        let driver = raddle_timer::driver::Driver::new(place, timer_shards, pausable);
+        let timer_shards = if settings.time { workers } else { 0 };
+        let driver = raddle_timer::driver::Driver::new(place, timer_shards, is_pausable);
+        if settings.start_paused {
+            driver.handles().for_each(|timers| timers.pause());
+        }
         Ok(Self {
             driver,
-            max_events,
+            settings,
             last_turn: Turn::default(),
         })
     }
@@ -82,39 +87,23 @@ impl Driver {
             EventSource::Reactor(reactor) => Some(reactor.handle()),
             EventSource::Token(_) => None,
         };
+        let mut timers: Vec<_> = self.driver.handles().map(Some).collect();
+        if timers.is_empty() {
+            timers.push(None);
+        }
         let handles = |timers| DriverHandles {
             reactor: reactor.clone(),
             timers,
         };
-        let sharded: Vec<_> = self
-            .driver
-            .handles()
-            .map(|timers| handles(Some(timers)))
-            .collect();
-        match sharded.is_empty() {
-            true => vec![handles(None)],
-            false => sharded,
-        }
+        timers.into_iter().map(handles).collect()
     }
-
-    /// Pauses the clock from the start.
-    pub(crate) fn pause(&self) {
-        if let Some(timers) = self.driver.handles().next() {
-            timers.pause();
-        }
-    }
-}
-
-/// A driver as the scheduler takes it.
-pub(crate) fn boxed(driver: Driver) -> Box<dyn raddle_sched::Driver> {
-    Box::new(driver)
 }
 
 impl raddle_sched::Driver for Driver {
     fn park(&mut self, timeout: Option<Duration>, limit: usize) {
-        let max_events = match timeout {
-            Some(Duration::ZERO) => self.max_events.busy,
-            _ => self.max_events.waiting,
+        let max_events = match (timeout, self.settings.max_busy_events) {
+            (Some(Duration::ZERO), Some(busy)) => busy,
+            _ => self.settings.max_events,
         };
         let woken = self.driver.park(timeout, limit.min(max_events));
         self.last_turn = Turn {

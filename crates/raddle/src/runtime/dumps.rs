@@ -1,74 +1,19 @@
 //! Dumps of all tasks of a runtime.
 
-use std::error::Error;
-use std::fmt;
 use std::io;
-#[cfg(unix)]
 use std::sync::Arc;
 
-use raddle_dump::{Dump, Tasks};
+use raddle_dump::{Dump, DumpError, Tasks};
 
-use crate::runtime::observers::Observers;
+use crate::runtime::tools::{Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
-/// Whether a builder's runtimes have dumps.
-#[derive(Clone, Default)]
-pub(super) struct Settings {
-    is_enabled: bool,
-    #[cfg(unix)]
-    prints_on_sigquit: bool,
-}
-
-/// The table of a runtime's tasks, if it has dumps.
-#[derive(Clone, Default)]
-pub(crate) struct Attached {
-    tasks: Option<Tasks>,
-    /// Held for its drop.
-    #[cfg(unix)]
-    _printing: Option<Arc<raddle_dump::Printing>>,
-}
-
-/// The runtime has no task dumps.
-///
-/// # Examples
-///
-/// ```
-/// use raddle::runtime::Runtime;
-///
-/// let runtime = Runtime::new()?;
-/// let error = runtime.handle().dump().unwrap_err();
-/// assert!(error.to_string().contains("Builder::enable_task_dumps"));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct DumpError(());
-
-impl fmt::Display for DumpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no task dumps on this runtime; call Builder::enable_task_dumps")
-    }
-}
-
-impl Error for DumpError {}
-
-impl Settings {
-    /// Makes the table of a runtime, which observes it.
-    pub(super) fn attach(&self, observers: &mut Observers) -> io::Result<Attached> {
-        let tasks = self.is_enabled.then(Tasks::new);
-        if let Some(tasks) = &tasks {
-            observers.add_of_tasks(tasks.observer());
-        }
-        #[cfg(unix)]
-        let printing = match &tasks {
-            Some(tasks) if self.prints_on_sigquit => Some(Arc::new(tasks.print_on_sigquit()?)),
-            _ => None,
-        };
-        Ok(Attached {
-            tasks,
-            #[cfg(unix)]
-            _printing: printing,
-        })
-    }
+/// Starts the dumps of a runtime.
+fn start(tools: &mut Tools) -> io::Result<()> {
+    let tasks = Tasks::new();
+    tools.observers.add_of_tasks(tasks.observer());
+    tools.shared.add(tasks);
+    Ok(())
 }
 
 impl Builder {
@@ -88,7 +33,8 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn enable_task_dumps(&mut self) -> &mut Self {
-        self.dumps.is_enabled = true;
+        let tool = self.tools.entry(Tool::TaskDumps);
+        tool.or_insert_with(|| Arc::new(start));
         self
     }
 
@@ -112,8 +58,16 @@ impl Builder {
     /// ```
     #[cfg(unix)]
     pub fn dump_tasks_on_sigquit(&mut self) -> &mut Self {
-        self.dumps.prints_on_sigquit = true;
-        self.enable_task_dumps()
+        let start_with_signal = |tools: &mut Tools| {
+            start(tools)?;
+            let printing = tools.shared.get().map(Tasks::print_on_sigquit);
+            // Prints until it is dropped, with the last handle.
+            tools.shared.add(printing.transpose()?);
+            Ok(())
+        };
+        self.tools
+            .insert(Tool::TaskDumps, Arc::new(start_with_signal));
+        self
     }
 }
 
@@ -148,7 +102,7 @@ impl Handle {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn dump(&self) -> Result<Dump, DumpError> {
-        let tasks = self.inner.dumps.tasks.as_ref();
-        tasks.map(Tasks::dump).ok_or(DumpError(()))
+        let tasks = self.inner.tools.get();
+        tasks.map(Tasks::dump).ok_or_else(DumpError::not_enabled)
     }
 }

@@ -29,38 +29,8 @@ pub use raddle_recorder::{Archive, ArchiveOptions, Follower, Options, Recorder};
 /// Recordings: their events, files, analyses and exports.
 pub use raddle_recording as recording;
 
-use crate::runtime::observers::Observers;
+use crate::runtime::tools::{RecordingFile, Tool, Tools};
 use crate::runtime::{Builder, Handle};
-
-/// The builder's settings of the recorder.
-#[derive(Clone, Default)]
-pub(super) struct Settings(Option<Options>);
-
-/// The recorder of a runtime.
-#[derive(Clone, Default)]
-pub(crate) struct Attached(Option<Recorder>);
-
-impl Settings {
-    /// Makes the recorder of a runtime, which observes it.
-    pub(super) fn attach(&self, observers: &mut Observers) -> Attached {
-        let recorder = self.0.clone().map(Recorder::new);
-        if let Some(recorder) = &recorder {
-            observers.add_of_tasks(Arc::new(recorder.clone()));
-            observers.add_of_jobs(Arc::new(recorder.clone()));
-        }
-        Attached(recorder)
-    }
-}
-
-#[cfg(feature = "console")]
-impl Attached {
-    /// The events recorded so far, as a file.
-    pub(crate) fn file(&self) -> Option<Vec<u8>> {
-        let mut file = Vec::new();
-        let written = self.0.as_ref()?.snapshot().write_to(&mut file);
-        written.is_ok().then_some(file)
-    }
-}
 
 impl Builder {
     /// Gives each runtime that is built a flight recorder of its own, which is on. Default: none.
@@ -82,7 +52,19 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn flight_recorder(&mut self, options: Options) -> &mut Self {
-        self.recorder = Settings(Some(options));
+        let start = Arc::new(move |tools: &mut Tools| {
+            let recorder = Recorder::new(options.clone());
+            tools.observers.add_of_tasks(Arc::new(recorder.clone()));
+            tools.observers.add_of_jobs(Arc::new(recorder.clone()));
+            tools.shared.add(recorder.clone());
+            tools.shared.add(RecordingFile(Box::new(move || {
+                let mut file = Vec::new();
+                let written = recorder.snapshot().write_to(&mut file);
+                written.is_ok().then_some(file)
+            })));
+            Ok(())
+        });
+        self.tools.insert(Tool::FlightRecorder, start);
         self
     }
 }
@@ -104,6 +86,6 @@ impl Handle {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn flight_recorder(&self) -> Option<Recorder> {
-        self.inner.recorder.0.clone()
+        self.inner.tools.get().cloned()
     }
 }

@@ -9,10 +9,9 @@ use crate::runtime::Id;
 use crate::runtime::blocking::{self, BlockingJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
 use crate::runtime::driver::DriverHandles;
-use crate::runtime::dumps;
 use crate::runtime::error::TryCurrentError;
-use crate::runtime::flight_recorder::Attached;
 use crate::runtime::metrics::RuntimeMetrics;
+use crate::runtime::tools;
 use crate::task::JoinHandle;
 use raddle_primitives::random::Random;
 use raddle_task::trace::{self, Kind};
@@ -52,15 +51,14 @@ pub(crate) struct Inner {
     pub(crate) name: Option<String>,
     pub(crate) random: Option<Random>,
     #[cfg_attr(
-        not(any(feature = "flight-recorder", feature = "console")),
-        expect(dead_code, reason = "no recorder without these features")
+        not(any(
+            feature = "flight-recorder",
+            feature = "task-dumps",
+            feature = "watchdog"
+        )),
+        expect(dead_code, reason = "for the methods of the tools")
     )]
-    pub(crate) recorder: Attached,
-    #[cfg_attr(
-        not(feature = "task-dumps"),
-        expect(dead_code, reason = "no dumps without this feature")
-    )]
-    pub(crate) dumps: dumps::Attached,
+    pub(crate) tools: tools::Shared,
 }
 
 /// The kinds of runtime.

@@ -48,22 +48,18 @@
 
 mod blocking;
 mod builder;
-#[cfg_attr(not(feature = "console"), path = "console_off.rs")]
+#[cfg(feature = "console")]
 mod console;
 mod context;
 mod driver;
-#[cfg_attr(not(feature = "task-dumps"), path = "dumps_off.rs")]
+#[cfg(feature = "task-dumps")]
 mod dumps;
 mod error;
 #[cfg(feature = "flight-recorder")]
 pub mod flight_recorder;
-#[cfg(not(feature = "flight-recorder"))]
-#[path = "flight_recorder_off.rs"]
-mod flight_recorder;
 mod handle;
 mod local_runtime;
 mod metrics;
-mod observers;
 #[cfg(feature = "mio")]
 use raddle_reactor as reactor;
 #[cfg(not(feature = "mio"))]
@@ -74,7 +70,8 @@ mod reactor;
     reason = "the module's main type, one of several"
 )]
 mod runtime;
-#[cfg_attr(not(feature = "watchdog"), path = "watching_off.rs")]
+mod tools;
+#[cfg(feature = "watchdog")]
 mod watching;
 
 /// The reports of [`Builder::watchdog`].
@@ -88,9 +85,9 @@ pub mod watchdog {
 /// The dumps of [`Handle::dump`].
 #[cfg(feature = "task-dumps")]
 pub mod dump {
-    pub use super::dumps::DumpError;
     pub use raddle_dump::{
-        BlockOn, Deadlock, Direction, Dump, Edge, Resource, State, TaskDump, Wait, Wake, WokenBy,
+        BlockOn, Deadlock, Direction, Dump, DumpError, Edge, Resource, State, TaskDump, Wait, Wake,
+        WokenBy,
     };
 }
 

@@ -12,7 +12,8 @@ use raddle_primitives::thread;
 
 use crate::runtime::blocking::{BlockingJob, HandoffJob};
 use crate::runtime::context::{self, EnterGuard, Inside};
-use crate::runtime::{Handle, RuntimeMetrics, console, watching};
+use crate::runtime::tools::Running;
+use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
 use raddle_task::trace::{self, Kind};
 
@@ -47,9 +48,7 @@ pub struct Runtime {
 struct Parts {
     scheduler: Scheduler,
     blocking: raddle_blocking::Pool<BlockingJob>,
-    watchdog: watching::Guard,
-    /// Served until the end of the shutdown.
-    console: console::Guard,
+    tools: Vec<Box<dyn Running>>,
 }
 
 /// The result of a shutdown.
@@ -97,15 +96,13 @@ impl Runtime {
         handle: Handle,
         scheduler: Scheduler,
         blocking: raddle_blocking::Pool<BlockingJob>,
-        watchdog: watching::Guard,
     ) -> Self {
         Self {
             handle,
             parts: Some(Parts {
                 scheduler,
                 blocking,
-                watchdog,
-                console: console::Guard::default(),
+                tools: Vec::new(),
             }),
         }
     }
@@ -285,15 +282,13 @@ impl Runtime {
         self.shut_down(Some(Duration::ZERO));
     }
 
-    pub(crate) fn set_console(&mut self, console: console::Guard) {
-        if let Some(parts) = &mut self.parts {
-            parts.console = console;
-        }
-    }
-
-    #[cfg(feature = "console")]
-    pub(crate) fn console(&self) -> &console::Guard {
-        &self.parts().console
+    /// Keeps a tool until the shutdown.
+    pub(crate) fn serve(&mut self, mut tool: Box<dyn Running>) -> std::io::Result<()> {
+        tool.serve(&self.handle)?;
+        let parts = self.parts.as_mut();
+        let parts = parts.expect("only the shutdown takes the parts out");
+        parts.tools.push(tool);
+        Ok(())
     }
 
     fn parts(&self) -> &Parts {
@@ -301,23 +296,23 @@ impl Runtime {
         parts.expect("only the shutdown takes the parts out")
     }
 
-    /// Returns what has not stopped, if that is to be reported.
-    pub(crate) fn shut_down(&mut self, wait: Option<Duration>) -> Option<watching::ShutdownReport> {
+    /// Returns what has stopped, if that was reported.
+    pub(crate) fn shut_down(&mut self, wait: Option<Duration>) -> Option<Stopped> {
         let mut parts = self.parts.take()?;
         if context::is_inside() && wait != Some(Duration::ZERO) {
-            let now = Some(parts.watchdog.report(&self.handle, Stopped::default()));
+            let stopped = Stopped::default();
+            parts.report(&self.handle, stopped);
             parts.hand_over(self.handle.clone(), wait);
-            now
+            Some(stopped)
         } else {
-            let stopped = parts.shut_down(&self.handle, wait);
-            let is_waited_for = wait.is_some_and(|wait| !wait.is_zero());
-            is_waited_for.then(|| parts.watchdog.report(&self.handle, stopped))
+            parts.shut_down(&self.handle, wait)
         }
     }
 }
 
 impl Parts {
-    fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) -> Stopped {
+    /// Returns what has stopped, if that was reported: after a wait that is not for ever.
+    fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) -> Option<Stopped> {
         // A time too long for the clock is for ever.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -337,8 +332,17 @@ impl Parts {
             workers &= handoffs.shutdown(left());
         }
         let blocking = self.blocking.shutdown(left());
-        self.console.stop();
-        Stopped { workers, blocking }
+        self.tools.iter_mut().for_each(|tool| tool.stop());
+        wait.filter(|wait| !wait.is_zero())?;
+        let stopped = Stopped { workers, blocking };
+        self.report(handle, stopped);
+        Some(stopped)
+    }
+
+    fn report(&self, handle: &Handle, stopped: Stopped) {
+        self.tools
+            .iter()
+            .for_each(|tool| tool.report(handle, stopped));
     }
 
     /// Lets a new thread wait for the shutdown. If the system refuses one, no thread waits.
@@ -353,10 +357,7 @@ impl Parts {
                 let (parts, handle) = theirs;
                 let parts = parts.lock().take();
                 if let Some(mut parts) = parts {
-                    let stopped = parts.shut_down(&handle, wait);
-                    if wait.is_some() {
-                        parts.watchdog.report(&handle, stopped);
-                    }
+                    parts.shut_down(&handle, wait);
                 }
             });
         if spawned.is_err() {

@@ -1,74 +1,72 @@
 //! The watchdog of a runtime.
 
-use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use raddle_watchdog::{Report, Watchdog};
+use raddle_watchdog::{Report, ShutdownReport, SlowPoll, Watchdog};
 
-use crate::runtime::console::{self, Bound};
-use crate::runtime::observers::Observers;
 use crate::runtime::runtime::Stopped;
+use crate::runtime::tools::{Running, Start, Tool, Tools};
 use crate::runtime::{Builder, Handle, Runtime};
 
-pub(crate) use raddle_watchdog::ShutdownReport;
-
 /// A function that is called with each report, in addition to the action.
-pub(crate) type Listener = Box<dyn Fn(&Report) + Send + Sync>;
-
-/// The settings with which a builder starts watchdogs.
-#[derive(Clone, Default)]
-pub(crate) struct Options(Option<Watching>);
-
 #[derive(Clone)]
+pub(crate) struct Listener(pub(crate) Arc<dyn Fn(&Report) + Send + Sync>);
+
+/// The watchdog of one runtime.
 struct Watching {
-    threshold: Duration,
-    action: Arc<dyn Fn(&Report) + Send + Sync>,
+    watchdog: Watchdog,
+    first_report: FirstReport,
 }
 
-/// The watchdog of one runtime, if it has one.
-#[derive(Debug, Default)]
-pub(crate) struct Guard(Option<Watchdog>);
+/// The first report of the runtime's shutdown.
+#[derive(Clone, Default)]
+struct FirstReport(Arc<OnceLock<ShutdownReport>>);
 
-impl Options {
-    /// Starts the watchdog of a runtime, if there is to be one, and adds its observers.
-    pub(crate) fn start(&self, observers: &mut Observers, page: &Bound) -> io::Result<Guard> {
-        let (listener, own) = (page.listener(), self.0.clone());
-        if listener.is_none() && own.is_none() {
-            return Ok(Guard(None));
-        }
-        let threshold = own.as_ref().map_or(console::THRESHOLD, |own| own.threshold);
-        let action = move |report: &Report| {
-            if let Some(listener) = &listener {
+/// Starts a watchdog for each runtime.
+pub(crate) fn start<F>(threshold: Duration, action: F) -> Start
+where
+    F: Fn(&Report) + Send + Sync + 'static,
+{
+    let action = Arc::new(action);
+    Arc::new(move |tools: &mut Tools| {
+        let (listener, action) = (tools.shared.get::<Listener>().cloned(), action.clone());
+        let watchdog = Watchdog::start(threshold, move |report| {
+            if let Some(Listener(listener)) = &listener {
                 listener(report);
             }
-            if let Some(own) = &own {
-                (own.action)(report);
-            }
+            action(report);
+        })?;
+        tools.observers.add_of_tasks(watchdog.observer());
+        tools.observers.add_of_jobs(watchdog.job_observer());
+        let first_report = FirstReport::default();
+        tools.shared.add(first_report.clone());
+        tools.running.push(Box::new(Watching {
+            watchdog,
+            first_report,
+        }));
+        Ok(())
+    })
+}
+
+impl Running for Watching {
+    fn report(&self, handle: &Handle, stopped: Stopped) {
+        let is_complete = stopped.workers && stopped.blocking;
+        let running = match is_complete {
+            true => Vec::new(),
+            false => self.watchdog.running(),
         };
-        let watchdog = Watchdog::start(threshold, action)?;
-        observers.add_of_tasks(watchdog.observer());
-        observers.add_of_jobs(watchdog.job_observer());
-        Ok(Guard(Some(watchdog)))
+        let report = describe(handle, stopped, running);
+        if !is_complete {
+            self.watchdog.report_shutdown(&report);
+        }
+        self.first_report.0.get_or_init(|| report);
     }
 }
 
-impl Guard {
-    /// Reports a shutdown that has given up on something.
-    pub(crate) fn report(&self, handle: &Handle, stopped: Stopped) -> ShutdownReport {
-        let (watchdog, is_complete) = (self.0.as_ref(), stopped.workers && stopped.blocking);
-        let stuck = watchdog.filter(|_| !is_complete);
-        let report = ShutdownReport::new(
-            stopped.workers,
-            stopped.blocking,
-            handle.metrics().num_alive_tasks(),
-            stuck.map_or_else(Vec::new, Watchdog::running),
-        );
-        if let Some(watchdog) = stuck {
-            watchdog.report_shutdown(&report);
-        }
-        report
-    }
+fn describe(handle: &Handle, stopped: Stopped, running: Vec<SlowPoll>) -> ShutdownReport {
+    let alive_tasks = handle.metrics().num_alive_tasks();
+    ShutdownReport::new(stopped.workers, stopped.blocking, alive_tasks, running)
 }
 
 impl Builder {
@@ -118,10 +116,7 @@ impl Builder {
             !threshold.is_zero(),
             "the threshold of the watchdog is zero; use a longer one"
         );
-        self.watchdog = Options(Some(Watching {
-            threshold,
-            action: Arc::new(action),
-        }));
+        self.tools.insert(Tool::Watchdog, start(threshold, action));
         self
     }
 }
@@ -151,7 +146,13 @@ impl Runtime {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn shutdown_report(mut self, duration: Duration) -> ShutdownReport {
-        let report = self.shut_down(Some(duration));
-        report.unwrap_or_default()
+        let handle = self.handle().clone();
+        let Some(stopped) = self.shut_down(Some(duration)) else {
+            return ShutdownReport::default();
+        };
+        match handle.inner.tools.get() {
+            Some(FirstReport(report)) => report.get().cloned().unwrap_or_default(),
+            None => describe(&handle, stopped, Vec::new()),
+        }
     }
 }

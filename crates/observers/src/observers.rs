@@ -1,39 +1,81 @@
-//! Several observers of one runtime as the one that each layer takes.
+//! Several observers as one.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_blocking::JobMeta;
+use raddle_events::{EndReason, MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_primitives::contain;
-use raddle_sched::{EndReason, MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
+use raddle_task::Id;
 
-use crate::task::Id;
-
-type OfTasks = Arc<dyn raddle_sched::Observer>;
+type OfTasks = Arc<dyn raddle_events::Observer>;
 type OfJobs = Arc<dyn raddle_blocking::Observer>;
 
-/// The observers that a builder gives to its runtimes.
+/// The observers of one runtime. They are called in the order in which they are added.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use raddle_observers::Observers;
+///
+/// struct Silent;
+/// impl raddle_events::Observer for Silent {}
+///
+/// let mut observers = Observers::default();
+/// assert!(observers.of_tasks().is_none());
+/// observers.add_of_tasks(Arc::new(Silent));
+/// let config = raddle_sched::Config {
+///     observer: observers.of_tasks(),
+///     ..Default::default()
+/// };
+/// ```
 #[derive(Clone, Default)]
-pub(crate) struct Observers {
+pub struct Observers {
     of_tasks: Vec<OfTasks>,
     of_jobs: Vec<OfJobs>,
 }
 
 impl Observers {
     /// Adds an observer of workers and tasks.
-    #[allow(dead_code, reason = "what adds observers is optional")]
-    pub(crate) fn add_of_tasks(&mut self, observer: OfTasks) {
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # struct Silent;
+    /// # impl raddle_events::Observer for Silent {}
+    /// let mut observers = raddle_observers::Observers::default();
+    /// observers.add_of_tasks(std::sync::Arc::new(Silent));
+    /// assert!(observers.of_tasks().is_some());
+    /// ```
+    pub fn add_of_tasks(&mut self, observer: OfTasks) {
         self.of_tasks.push(observer);
     }
 
-    /// Adds an observer of blocking work.
-    #[allow(dead_code, reason = "what adds observers is optional")]
-    pub(crate) fn add_of_jobs(&mut self, observer: OfJobs) {
+    /// Adds an observer of blocking jobs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # struct Silent;
+    /// # impl raddle_blocking::Observer for Silent {}
+    /// let mut observers = raddle_observers::Observers::default();
+    /// observers.add_of_jobs(std::sync::Arc::new(Silent));
+    /// assert!(observers.of_jobs().is_some());
+    /// ```
+    pub fn add_of_jobs(&mut self, observer: OfJobs) {
         self.of_jobs.push(observer);
     }
 
-    /// The observer that the scheduler calls.
-    pub(crate) fn of_tasks(&self) -> Option<OfTasks> {
+    /// The observer for the configuration of a scheduler, or none if none was added.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(raddle_observers::Observers::default().of_tasks().is_none());
+    /// ```
+    pub fn of_tasks(&self) -> Option<OfTasks> {
         match self.of_tasks.as_slice() {
             [] => None,
             [one] => Some(Arc::clone(one)),
@@ -41,8 +83,14 @@ impl Observers {
         }
     }
 
-    /// The observer that the blocking pool calls.
-    pub(crate) fn of_jobs(&self) -> Option<OfJobs> {
+    /// The observer for the configuration of a blocking pool, or none if none was added.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(raddle_observers::Observers::default().of_jobs().is_none());
+    /// ```
+    pub fn of_jobs(&self) -> Option<OfJobs> {
         match self.of_jobs.as_slice() {
             [] => None,
             [one] => Some(Arc::clone(one)),
@@ -63,7 +111,16 @@ impl<T> Several<T> {
     }
 }
 
-impl raddle_sched::Observer for Several<OfTasks> {
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observers")
+            .field("of_tasks", &self.of_tasks.len())
+            .field("of_jobs", &self.of_jobs.len())
+            .finish()
+    }
+}
+
+impl raddle_events::Observer for Several<OfTasks> {
     fn needs_locations(&self) -> bool {
         self.0.iter().any(|observer| observer.needs_locations())
     }

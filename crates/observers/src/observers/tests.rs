@@ -1,11 +1,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use raddle_blocking::JobMeta;
-use raddle_sched::TaskRef;
+use raddle_blocking::{Job, JobMeta, Pool};
+use raddle_sched::{CurrentThread, TaskRef};
 
-use crate::runtime::Builder;
-use crate::runtime::observers::Observers;
+use crate::Observers;
 
 /// Counts what happens, or panics.
 #[derive(Default)]
@@ -29,6 +28,12 @@ impl raddle_blocking::Observer for Counting {
     }
 }
 
+struct EmptyJob;
+
+impl Job for EmptyJob {
+    fn run(self) {}
+}
+
 #[test]
 fn each_of_several_observers_is_called_though_the_first_one_panics() {
     let panicking = Arc::new(Counting {
@@ -36,17 +41,24 @@ fn each_of_several_observers_is_called_though_the_first_one_panics() {
         ..Counting::default()
     });
     let calm = Arc::new(Counting::default());
-    let mut builder = Builder::new_current_thread();
+    let mut observers = Observers::default();
     for observer in [&panicking, &calm] {
-        builder.observers.add_of_tasks(observer.clone());
-        builder.observers.add_of_jobs(observer.clone());
+        observers.add_of_tasks(observer.clone());
+        observers.add_of_jobs(observer.clone());
     }
-    let runtime = builder.build().unwrap();
-    runtime.block_on(async {
-        crate::spawn(async {}).await.unwrap();
-        crate::task::spawn_blocking(|| ()).await.unwrap();
+    let config = raddle_sched::Config {
+        observer: observers.of_tasks(),
+        ..Default::default()
+    };
+    CurrentThread::new(config, None).block_on(async {
+        raddle_sched::spawn(async {}).await.unwrap();
     });
-    drop(runtime);
+    let mut pool = Pool::new(raddle_blocking::Config {
+        observer: observers.of_jobs(),
+        ..Default::default()
+    });
+    assert!(pool.handle().submit(EmptyJob).is_ok());
+    assert!(pool.shutdown(None));
     for observer in [panicking, calm] {
         assert_eq!(observer.polls.load(Ordering::Relaxed), 1);
         assert_eq!(observer.jobs.load(Ordering::Relaxed), 1);
