@@ -3,23 +3,26 @@
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-/// The first two groups that the facade's macro writes: `[$crate] [biased]`, or
+/// The first two groups that the `macro_rules!` write: `[$crate] [biased]`, or
 /// `[$crate] []`.
 pub(crate) struct Prefix {
-    facade: TokenStream,
+    support_crate: TokenStream,
     pub(crate) biased: bool,
 }
 
 impl Prefix {
-    pub(crate) fn new(facade: TokenStream, biased: &TokenStream) -> Self {
+    pub(crate) fn new(support_crate: TokenStream, biased: &TokenStream) -> Self {
         let biased = !biased.is_empty();
-        Self { facade, biased }
+        Self {
+            support_crate,
+            biased,
+        }
     }
 
     /// The path of what the written code calls.
     pub(crate) fn support(&self) -> TokenStream {
-        let facade = &self.facade;
-        quote_spanned!(Span::mixed_site()=> #facade::macros::support)
+        let support_crate = &self.support_crate;
+        quote_spanned!(Span::mixed_site()=> #support_crate::support)
     }
 }
 
@@ -30,7 +33,7 @@ pub(crate) struct Names {
     pub(crate) futures: Vec<TokenStream>,
 }
 
-/// The number of futures in the largest of the facade's structs.
+/// The number of futures in the largest of the structs of `raddle-select`.
 const GROUP: usize = 8;
 
 impl Names {
@@ -50,7 +53,7 @@ impl Names {
 }
 
 /// Puts futures together into one value, in which each can be pinned: a struct of
-/// the facade's of as many, or one of such structs.
+/// one of as many, or one of such structs.
 pub(crate) fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> TokenStream {
     if futures.len() == 1 {
         return futures.remove(0);

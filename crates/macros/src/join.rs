@@ -25,10 +25,10 @@ enum Kind {
 fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
     let site = Span::mixed_site();
     let mut groups = contents(input).into_iter();
-    let (Some(facade), Some(biased)) = (groups.next(), groups.next()) else {
-        unreachable!("the facade writes at least two groups");
+    let (Some(support_crate), Some(biased)) = (groups.next(), groups.next()) else {
+        unreachable!("the `macro_rules!` write at least two groups");
     };
-    let prefix = Prefix::new(facade, &biased);
+    let prefix = Prefix::new(support_crate, &biased);
     let expressions: Vec<TokenStream> = groups.collect();
     let support = prefix.support();
     let count = expressions.len();

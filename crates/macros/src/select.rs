@@ -37,10 +37,10 @@ impl Select {
     /// the last may be missing.
     fn new(input: TokenStream) -> Result<Self> {
         let mut groups = contents(input).into_iter();
-        let (Some(facade), Some(biased), Some(branches)) =
+        let (Some(support_crate), Some(biased), Some(branches)) =
             (groups.next(), groups.next(), groups.next())
         else {
-            unreachable!("the facade writes at least three groups");
+            unreachable!("the `macro_rules!` write at least three groups");
         };
         let branches: Vec<_> = contents(branches).into_iter().map(Branch::new).collect();
         let otherwise = groups.next();
@@ -53,7 +53,7 @@ impl Select {
             return Err(Error::new(Span::call_site(), message));
         }
         Ok(Self {
-            prefix: Prefix::new(facade, &biased),
+            prefix: Prefix::new(support_crate, &biased),
             branches,
             otherwise,
         })
@@ -67,7 +67,7 @@ impl Branch {
         let (Some(pattern), Some(future), Some(handler)) =
             (groups.next(), groups.next(), groups.next())
         else {
-            unreachable!("the facade writes at least three groups a branch");
+            unreachable!("the `macro_rules!` write at least three groups a branch");
         };
         Self {
             pattern,

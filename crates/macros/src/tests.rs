@@ -236,7 +236,7 @@ fn select_refuses_no_branch_and_too_many() {
 
 #[test]
 fn a_biased_select_takes_no_random_number() {
-    let random = "x::macros::support::random_below(1usize)";
+    let random = "x::support::random_below(1usize)";
     let output = text(select(quote!([x] [] [{[b] [a] [{}]}])));
     assert!(output.contains(random), "{output}");
     let output = text(select(quote!([x][biased][{ [b][a][{}] }])));

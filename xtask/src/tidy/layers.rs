@@ -16,6 +16,7 @@ const LAYERS: &[Layer] = &[
     ("raddle-macros", &[]),
     ("raddle-bare", &[]),
     ("raddle-coop", &["raddle-primitives"]),
+    ("raddle-select", &["raddle-primitives", "raddle-macros", "raddle-coop"]),
     ("raddle-queue", &["raddle-primitives"]),
     ("raddle-idle", &["raddle-primitives"]),
     ("raddle-counters", &["raddle-primitives"]),

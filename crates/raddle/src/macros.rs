@@ -1,4 +1,4 @@
-//! `select!`.
+//! The macros that wait for several futures, and `pin!`.
 
 /// Waits for several futures in one task, and runs the handler of the first
 /// whose output matches its pattern. The other futures are dropped before that.
@@ -91,63 +91,117 @@
 /// assert_eq!(answer, 0);
 /// # }
 /// ```
-#[macro_export]
-macro_rules! select {
-    (biased; $($branches:tt)*) => {
-        $crate::__select_branches! { [biased] [] $($branches)* }
-    };
-    ($($branches:tt)*) => {
-        $crate::__select_branches! { [] [] $($branches)* }
-    };
-}
+#[cfg(feature = "macros")]
+pub use raddle_select::select;
 
-/// Reads the branches of `select!` one by one, and passes on what it has read:
-/// `[pattern] [future] [handler]`, and `[condition]` if there is one, of each.
+/// Waits for several futures in one task, and gives their outputs as a tuple.
 ///
-/// A handler that is a block needs no comma after it; another needs one, unless
-/// it is the last.
-#[doc(hidden)]
+/// The futures are polled in turn by the task that awaits them, not at the same
+/// time: [`spawn`](crate::spawn) is for that. A poll of the task polls each that
+/// is not complete; another one is the first each time, so that one which uses
+/// up the [budget](crate::task::coop) does not starve the others. With `biased;`
+/// in front, the order is always that in which they are written.
+///
+/// It must be inside an async function or block. What is given is
+/// [`IntoFuture`].
+///
+/// # Cancel safety
+///
+/// Dropped before completion, it drops every future and every output it has by
+/// then.
+///
+/// # Examples
+///
+/// ```
+/// async fn number() -> u32 {
+///     7
+/// }
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let (number, text) = raddle::join!(number(), async { "seven" });
+/// assert_eq!((number, text), (7, "seven"));
+///
+/// // In the order in which they are written:
+/// let both = raddle::join!(biased; async { 1 }, async { 2 });
+/// assert_eq!(both, (1, 2));
+/// # }
+/// ```
+#[cfg(feature = "macros")]
+pub use raddle_select::join;
+
+/// Waits for several futures in one task until all are `Ok`, or one is `Err`.
+///
+/// It is `Ok` of a tuple of what they gave, or the first error, at which the
+/// other futures are dropped. They share the type of the error. For the rest it
+/// is as [`join!`](crate::join).
+///
+/// # Cancel safety
+///
+/// As [`join!`](crate::join).
+///
+/// # Examples
+///
+/// ```
+/// async fn parse(text: &str) -> Result<u32, std::num::ParseIntError> {
+///     text.parse()
+/// }
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(raddle::try_join!(parse("1"), parse("2")), Ok((1, 2)));
+/// assert!(raddle::try_join!(parse("1"), parse("two")).is_err());
+/// # }
+/// ```
+#[cfg(feature = "macros")]
+pub use raddle_select::try_join;
+
+/// Pins futures, or other values, to the stack.
+///
+/// A variable that is named becomes a `Pin<&mut _>` of its former value, which
+/// it hides. The second form declares the variables as well. What is pinned
+/// lives until the end of the block.
+///
+/// `std::pin::pin!` does the same for an expression.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::time::{Duration, sleep};
+///
+/// # #[raddle::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let timer = sleep(Duration::from_millis(5));
+/// raddle::pin!(timer);
+///
+/// let mut rounds = 0;
+/// loop {
+///     raddle::select! {
+///         _ = &mut timer => break,
+///         _ = sleep(Duration::from_millis(1)) => rounds += 1,
+///     }
+/// }
+/// # let _ = rounds;
+///
+/// raddle::pin! {
+///     let one = async { 1 };
+///     let two = async { 2 };
+/// }
+/// assert_eq!(raddle::join!(one, two), (1, 2));
+/// # }
+/// ```
 #[macro_export]
-macro_rules! __select_branches {
-    ([$($biased:ident)?] [$($read:tt)*]) => {
-        $crate::macros::support::select! { [$crate] [$($biased)?] [$($read)*] }
+macro_rules! pin {
+    ($($value:ident),+ $(,)?) => {
+        $(
+            #[allow(unused_mut)]
+            let mut $value = ::core::pin::pin!($value);
+        )+
     };
-    ([$($biased:ident)?] [$($read:tt)*] else => $handler:expr $(,)?) => {
-        $crate::macros::support::select! { [$crate] [$($biased)?] [$($read)*] [$handler] }
-    };
-    ([$($biased:ident)?] [$($read:tt)*] else => $handler:expr, $($rest:tt)+) => {
-        ::core::compile_error!("nothing follows the `else` branch; move it to the end")
-    };
-    (
-        [$($biased:ident)?] [$($read:tt)*]
-        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block, $($rest:tt)*
-    ) => {
-        $crate::__select_branches! {
-            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
-        }
-    };
-    (
-        [$($biased:ident)?] [$($read:tt)*]
-        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block $($rest:tt)*
-    ) => {
-        $crate::__select_branches! {
-            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
-        }
-    };
-    (
-        [$($biased:ident)?] [$($read:tt)*]
-        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:expr
-    ) => {
-        $crate::__select_branches! {
-            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}]
-        }
-    };
-    (
-        [$($biased:ident)?] [$($read:tt)*]
-        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:expr, $($rest:tt)*
-    ) => {
-        $crate::__select_branches! {
-            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
-        }
+    ($(let $value:ident = $initial:expr;)+) => {
+        $(
+            #[allow(unused_mut)]
+            let mut $value = ::core::pin::pin!($initial);
+        )+
     };
 }

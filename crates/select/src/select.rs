@@ -1,0 +1,76 @@
+//! `select!`.
+
+/// Waits for several futures in one task, and runs the handler of the first whose output matches
+/// its pattern. The facade's documentation of this macro has the details.
+///
+/// # Examples
+///
+/// ```
+/// let answer = raddle_testing::block_on(async {
+///     raddle_select::select! {
+///         Some(number) = async { None::<u32> } => number,
+///         else => 0,
+///     }
+/// });
+/// assert_eq!(answer, 0);
+/// ```
+#[macro_export]
+macro_rules! select {
+    (biased; $($branches:tt)*) => {
+        $crate::__select_branches! { [biased] [] $($branches)* }
+    };
+    ($($branches:tt)*) => {
+        $crate::__select_branches! { [] [] $($branches)* }
+    };
+}
+
+/// Reads the branches of `select!` one by one, and passes on what it has read:
+/// `[pattern] [future] [handler]`, and `[condition]` if there is one, of each.
+///
+/// A handler that is a block needs no comma after it; another needs one, unless
+/// it is the last.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select_branches {
+    ([$($biased:ident)?] [$($read:tt)*]) => {
+        $crate::support::select! { [$crate] [$($biased)?] [$($read)*] }
+    };
+    ([$($biased:ident)?] [$($read:tt)*] else => $handler:expr $(,)?) => {
+        $crate::support::select! { [$crate] [$($biased)?] [$($read)*] [$handler] }
+    };
+    ([$($biased:ident)?] [$($read:tt)*] else => $handler:expr, $($rest:tt)+) => {
+        ::core::compile_error!("nothing follows the `else` branch; move it to the end")
+    };
+    (
+        [$($biased:ident)?] [$($read:tt)*]
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block, $($rest:tt)*
+    ) => {
+        $crate::__select_branches! {
+            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
+        }
+    };
+    (
+        [$($biased:ident)?] [$($read:tt)*]
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block $($rest:tt)*
+    ) => {
+        $crate::__select_branches! {
+            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
+        }
+    };
+    (
+        [$($biased:ident)?] [$($read:tt)*]
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:expr
+    ) => {
+        $crate::__select_branches! {
+            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}]
+        }
+    };
+    (
+        [$($biased:ident)?] [$($read:tt)*]
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:expr, $($rest:tt)*
+    ) => {
+        $crate::__select_branches! {
+            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
+        }
+    };
+}
