@@ -1,7 +1,10 @@
 //! A set of tasks, joined in the order in which they end.
 
+mod builder;
+
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::marker::PhantomData;
 use std::panic;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +13,8 @@ use std::task::{Context, Poll, Waker};
 use raddle_wait::Resource;
 use slab::Slab;
 
-use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList};
+pub use self::builder::JoinSetBuilder;
+use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList, Spawn};
 
 /// The number of pending members that a poll looks at before it lets others run.
 const LOOKS: usize = 128;
@@ -23,23 +27,26 @@ const LOOKS: usize = 128;
 /// ended, however many others there are.
 ///
 /// ```
-/// use std::pin::pin;
-/// use raddle_task::{JoinSet, Runnable};
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::JoinSet;
 ///
+/// # fn main() { raddle::run(async {
 /// let mut set = JoinSet::new();
 /// for i in 0..10 {
-///     let (task, handle) = raddle_task::spawn(async move { i }, |task: Runnable| drop(task));
-///     set.insert(handle);
-///     drop(task.run());
+///     set.spawn(async move { i });
 /// }
-/// let mut outputs = pin!(set.join_all());
-/// let outputs: Vec<i32> = raddle_primitives::thread::block_on(|cx| outputs.as_mut().poll(cx));
-/// assert_eq!(outputs.iter().sum::<i32>(), 45);
+/// let mut sum = 0;
+/// while let Some(output) = set.join_next().await {
+///     sum += output.unwrap();
+/// }
+/// assert_eq!(sum, 45);
+/// # }) }
 /// ```
-pub struct JoinSet<T> {
+pub struct JoinSet<T, R> {
     members: Slab<Member<T>>,
     /// The members to look at: just spawned, or ended.
     ready: Arc<ReadyList>,
+    runtime: PhantomData<fn(R)>,
 }
 
 struct Member<T> {
@@ -48,28 +55,81 @@ struct Member<T> {
     waker: Waker,
 }
 
-impl<T> JoinSet<T> {
+impl<T, R> JoinSet<T, R> {
     /// Makes an empty set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(async { 42 });
+    /// assert_eq!(set.join_next().await.unwrap()?, 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn new() -> Self {
         Self {
             members: Slab::new(),
             ready: Arc::default(),
+            runtime: PhantomData,
         }
     }
 
     /// Returns the number of tasks in the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(async {});
+    /// assert_eq!(set.len(), 1);
+    /// # }) }
+    /// ```
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
     /// Returns whether no task is in the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let set = JoinSet::<u32>::new();
+    /// assert!(set.is_empty());
+    /// # }) }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 }
 
-impl<T: 'static> JoinSet<T> {
-    /// Puts a task into the set.
+impl<T: 'static, R> JoinSet<T, R> {
+    /// Puts a task that was spawned elsewhere into the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.insert(raddle::spawn(async { 42 }));
+    /// assert_eq!(set.join_next().await.unwrap().unwrap(), 42);
+    /// # }) }
+    /// ```
     pub fn insert(&mut self, handle: JoinHandle<T>) -> AbortHandle {
         let abort = handle.abort_handle();
         let entry = self.members.vacant_entry();
@@ -86,6 +146,25 @@ impl<T: 'static> JoinSet<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: a task is taken out only when its output is given.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// for number in 0..3 {
+    ///     set.spawn(async move { number });
+    /// }
+    /// // In the order in which the tasks end.
+    /// while let Some(result) = set.join_next().await {
+    ///     println!("{}", result?);
+    /// }
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
@@ -96,17 +175,59 @@ impl<T: 'static> JoinSet<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: a task is taken out only when its output is given.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// let id = set.spawn(async { 42 }).id();
+    /// let (ended, output) = set.join_next_with_id().await.unwrap()?;
+    /// assert_eq!((ended, output), (id, 42));
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         poll_fn(|cx| self.poll_join_next_with_id(cx)).await
     }
 
     /// Takes a task that has ended out of the set and gives its output. `None`
     /// if there is none, or the set is empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// // No task has ended.
+    /// assert!(set.try_join_next().is_none());
+    /// # }) }
+    /// ```
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
         self.try_join_next_with_id().map(without_id)
     }
 
     /// Like [`try_join_next`](Self::try_join_next), but also returns the id of the task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// assert!(set.try_join_next_with_id().is_none());
+    /// # }) }
+    /// ```
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         for _ in 0..self.ready.len() {
             let key = self.ready.pop()?;
@@ -123,12 +244,44 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// `Ready(None)` if the set is empty. If `Pending`, the waker of the last
     /// call is woken when a task ends.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(async { 42 });
+    /// let result = poll_fn(|cx| set.poll_join_next(cx)).await;
+    /// assert_eq!(result.unwrap()?, 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_join_next_with_id(cx)
             .map(|output| output.map(without_id))
     }
 
     /// Like [`poll_join_next`](Self::poll_join_next), but also returns the id of the task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    /// use std::future::poll_fn;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(async { 42 });
+    /// let (_, output) = poll_fn(|cx| set.poll_join_next_with_id(cx)).await.unwrap()?;
+    /// assert_eq!(output, 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
     pub fn poll_join_next_with_id(
         &mut self,
         cx: &mut Context<'_>,
@@ -175,6 +328,20 @@ impl<T: 'static> JoinSet<T> {
     /// # Panics
     ///
     /// Panics if a task panicked, with its payload, or was aborted. The others are aborted then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let set: JoinSet<u32> = [1, 2, 3].map(|number| async move { number }).into_iter().collect();
+    /// let mut numbers = set.join_all().await;
+    /// numbers.sort();
+    /// assert_eq!(numbers, [1, 2, 3]);
+    /// # }) }
+    /// ```
     pub async fn join_all(mut self) -> Vec<T> {
         let mut outputs = Vec::with_capacity(self.len());
         while let Some(output) = self.join_next().await {
@@ -196,12 +363,41 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// Once polled, all tasks are aborted. Those that are not gone when the
     /// future is dropped stay in the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// // Aborts the tasks, and waits until their futures are dropped.
+    /// set.shutdown().await;
+    /// assert!(set.is_empty());
+    /// # }) }
+    /// ```
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}
     }
 
     /// Aborts all tasks. They stay in the set until they are joined.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// set.abort_all();
+    /// assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
+    /// # }) }
+    /// ```
     pub fn abort_all(&mut self) {
         for (_, member) in &self.members {
             member.handle.abort();
@@ -209,9 +405,207 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Takes all tasks out of the set without aborting them: they run on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(async { println!("runs on") });
+    /// set.detach_all();
+    /// assert!(set.is_empty());
+    /// # }) }
+    /// ```
     pub fn detach_all(&mut self) {
         self.members.clear();
         self.ready.clear();
+    }
+}
+
+impl<T: 'static, R: Spawn> JoinSet<T, R> {
+    /// Spawns a task on the current runtime and puts it into the set.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the thread is in no runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn(async { 42 });
+    /// assert_eq!(set.join_next().await.unwrap()?, 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[track_caller]
+    pub fn spawn<F>(&mut self, task: F) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Send,
+    {
+        self.insert(R::spawn(task))
+    }
+
+    /// Spawns a task on the runtime of `handle` and puts it into the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::Handle;
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn_on(async { 42 }, &Handle::current());
+    /// assert_eq!(set.join_next().await.unwrap()?, 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[track_caller]
+    pub fn spawn_on<F>(&mut self, task: F, handle: &R) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Send,
+    {
+        self.insert(handle.spawn_on(task))
+    }
+
+    /// Spawns a task on the current `LocalSet`, as
+    /// `task::spawn_local` does, and puts it into the
+    /// set.
+    ///
+    /// # Panics
+    ///
+    /// Panics if no local set is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::{JoinSet, LocalSet};
+    /// use std::rc::Rc;
+    ///
+    /// # fn main() { raddle::run(async {
+    /// let local = LocalSet::new();
+    /// local.run_until(async {
+    ///     let mut set = JoinSet::new();
+    ///     let text = Rc::new("not Send");
+    ///     set.spawn_local(async move { text.len() });
+    ///     assert_eq!(set.join_next().await.unwrap().unwrap(), 8);
+    /// }).await;
+    /// # }) }
+    /// ```
+    #[track_caller]
+    pub fn spawn_local<F>(&mut self, task: F) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.insert(R::spawn_local(task))
+    }
+
+    /// Spawns a task on `local_set` and puts it into the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::{JoinSet, LocalSet};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let local = LocalSet::new();
+    /// let mut set = JoinSet::new();
+    /// set.spawn_local_on(async { 42 }, &local);
+    /// assert_eq!(local.run_until(set.join_next()).await.unwrap()?, 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[track_caller]
+    pub fn spawn_local_on<F>(&mut self, task: F, local_set: &R::LocalSet) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.insert(R::spawn_local_on(local_set, task))
+    }
+
+    /// Runs a function that may block, as
+    /// `task::spawn_blocking` does, and puts the task
+    /// into the set.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the thread is in no runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn_blocking(|| 42);
+    /// assert_eq!(set.join_next().await.unwrap()?, 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[track_caller]
+    pub fn spawn_blocking<F>(&mut self, f: F) -> AbortHandle
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send,
+    {
+        self.insert(R::spawn_blocking(f))
+    }
+
+    /// Runs a function that may block on the runtime of `handle`, and puts the
+    /// task into the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::runtime::Handle;
+    /// use raddle::task::JoinSet;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut set = JoinSet::new();
+    /// set.spawn_blocking_on(|| 42, &Handle::current());
+    /// assert_eq!(set.join_next().await.unwrap()?, 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    #[track_caller]
+    pub fn spawn_blocking_on<F>(&mut self, f: F, handle: &R) -> AbortHandle
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send,
+    {
+        self.insert(handle.spawn_blocking_on(f))
+    }
+
+    /// Spawns a task that has a name, as [`Builder`](crate::Builder)
+    /// does, and puts it into the set.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// # fn main() -> std::io::Result<()> { raddle::run(async {
+    /// let mut set = raddle::task::JoinSet::new();
+    /// set.build_task().name("answer").spawn(async { 42 })?;
+    /// assert_eq!(set.join_next().await.unwrap().unwrap(), 42);
+    /// # Ok(())
+    /// # }) }
+    /// ```
+    pub fn build_task(&mut self) -> JoinSetBuilder<'_, T, R> {
+        JoinSetBuilder::new(self)
     }
 }
 
@@ -219,7 +613,7 @@ fn without_id<T>(output: Result<(Id, T), JoinError>) -> Result<T, JoinError> {
     output.map(|(_, output)| output)
 }
 
-impl<T> Drop for JoinSet<T> {
+impl<T, R> Drop for JoinSet<T, R> {
     fn drop(&mut self) {
         for (_, member) in &self.members {
             member.handle.abort();
@@ -227,14 +621,42 @@ impl<T> Drop for JoinSet<T> {
     }
 }
 
-impl<T> Default for JoinSet<T> {
+impl<T, R> Default for JoinSet<T, R> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T> fmt::Debug for JoinSet<T> {
+impl<T, R> fmt::Debug for JoinSet<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinSet").field("len", &self.len()).finish()
+    }
+}
+
+/// Spawns each future on the current runtime.
+impl<T, F, R> FromIterator<F> for JoinSet<T, R>
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+    R: Spawn,
+{
+    fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
+        let mut set = Self::new();
+        set.extend(futures);
+        set
+    }
+}
+
+/// Spawns each future on the current runtime.
+impl<T, F, R> Extend<F> for JoinSet<T, R>
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+    R: Spawn,
+{
+    fn extend<I: IntoIterator<Item = F>>(&mut self, futures: I) {
+        for future in futures {
+            self.spawn(future);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod arrivals;
 pub mod blocking;
+mod builder;
 mod cell;
 mod current;
 mod error;
@@ -21,6 +22,7 @@ mod ready_list;
 mod run;
 mod runnable;
 mod span;
+mod spawn;
 mod state;
 mod task_local;
 #[cfg(feature = "tracing")]
@@ -34,17 +36,19 @@ use std::future::Future;
 use std::panic::Location;
 
 pub use arrivals::Arrivals;
+pub use builder::Builder;
 pub use current::{id, try_id};
 pub use error::JoinError;
 pub use id::{Id, take_id, upcoming_id};
 pub use join::{AbortHandle, JoinHandle};
-pub use join_set::JoinSet;
+pub use join_set::{JoinSet, JoinSetBuilder};
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};
 pub use local_set::{CurrentLocalSet, LocalEnterGuard, LocalSet};
 pub use name::{Named, name_next, take_name};
 pub use ready_list::ReadyList;
 pub use runnable::{Outcome, Runnable};
+pub use spawn::Spawn;
 pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
 
 /// The scheduler of a task, which gets the task when it is woken.

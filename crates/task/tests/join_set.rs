@@ -10,8 +10,11 @@ use std::task::{Context, Poll, Waker};
 
 use common::{Executor, Gate};
 use raddle_coop::{budget, has_budget_remaining, try_proceed};
-use raddle_task::{JoinError, JoinSet};
+use raddle_task::JoinError;
 use raddle_testing::Wakes;
+
+/// A set for tasks that the test spawns itself.
+type JoinSet<T> = raddle_task::JoinSet<T, ()>;
 
 fn poll_next<T: 'static>(set: &mut JoinSet<T>, waker: &Waker) -> Poll<Option<T>> {
     let polled = set.poll_join_next(&mut Context::from_waker(waker));

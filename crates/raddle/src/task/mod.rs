@@ -48,10 +48,8 @@
 //! and locks of Raddle. When it is spent, they report that they are not ready, and the task runs
 //! again after the others. [`coop`] has the parts, for resources of other crates.
 
-mod builder;
 #[cfg(feature = "rt-multi-thread")]
 mod in_place;
-pub mod join_set;
 mod local_set;
 
 use std::future::Future;
@@ -62,13 +60,25 @@ pub use raddle_task::{
     AbortHandle, AccessError, Id, JoinError, JoinHandle, LocalEnterGuard, LocalKey, id, try_id,
 };
 
-pub use self::builder::Builder;
 #[cfg(feature = "rt-multi-thread")]
 pub use self::in_place::block_in_place;
-pub use self::join_set::JoinSet;
 pub use self::local_set::{LocalSet, spawn_local};
 use crate::runtime::Handle;
 use raddle_task::trace::{self, Kind};
+
+/// Spawns a task that has a name.
+pub type Builder<'a> = raddle_task::Builder<'a, Handle>;
+
+/// Tasks of one output type that are joined in the order in which they end.
+pub type JoinSet<T> = raddle_task::JoinSet<T, Handle>;
+
+/// The type [`JoinSet`], and the builder of its tasks that have names.
+pub mod join_set {
+    pub use super::JoinSet;
+
+    /// Spawns a task that has a name into a [`JoinSet`]; from [`JoinSet::build_task`].
+    pub type Builder<'a, T> = raddle_task::JoinSetBuilder<'a, T, crate::runtime::Handle>;
+}
 
 /// The futures that methods of this module's types return.
 pub mod futures {
@@ -143,4 +153,44 @@ where
     R: Send + 'static,
 {
     Handle::current().spawn_blocking(f)
+}
+
+impl raddle_task::Spawn for Handle {
+    type LocalSet = LocalSet;
+
+    fn spawn<F>(future: F) -> JoinHandle<F::Output>
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        spawn(future)
+    }
+
+    fn spawn_on<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        self.spawn(future)
+    }
+
+    fn spawn_local<F: Future + 'static>(future: F) -> JoinHandle<F::Output> {
+        spawn_local(future)
+    }
+
+    fn spawn_local_on<F: Future + 'static>(set: &LocalSet, future: F) -> JoinHandle<F::Output> {
+        set.spawn_local(future)
+    }
+
+    fn spawn_blocking<F, T: Send + 'static>(f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+    {
+        spawn_blocking(f)
+    }
+
+    fn spawn_blocking_on<F, T: Send + 'static>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+    {
+        self.spawn_blocking(f)
+    }
 }

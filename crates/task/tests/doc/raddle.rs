@@ -5,7 +5,85 @@ mod raddle {
     }
     pub mod task {
         pub use super::executor::task::yield_now;
+        use super::runtime::Handle;
         pub use raddle_task::*;
+
+        pub type Builder<'a> = raddle_task::Builder<'a, Handle>;
+        pub type JoinSet<T> = raddle_task::JoinSet<T, Handle>;
+
+        pub struct LocalSet(pub raddle_task::LocalSet);
+
+        impl LocalSet {
+            pub fn new() -> Self {
+                Self(raddle_task::LocalSet::new(|| true))
+            }
+
+            pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
+                self.0.run_until(future).await
+            }
+        }
+    }
+    pub mod runtime {
+        use super::task::{CurrentLocalSet, JoinHandle, LocalSet, blocking};
+
+        pub struct Handle;
+
+        impl Handle {
+            pub fn current() -> Self {
+                Self
+            }
+        }
+
+        impl raddle_task::Spawn for Handle {
+            type LocalSet = LocalSet;
+
+            fn spawn<F>(future: F) -> JoinHandle<F::Output>
+            where
+                F: Future<Output: Send + 'static> + Send + 'static,
+            {
+                super::spawn(future)
+            }
+
+            fn spawn_on<F>(&self, future: F) -> JoinHandle<F::Output>
+            where
+                F: Future<Output: Send + 'static> + Send + 'static,
+            {
+                super::spawn(future)
+            }
+
+            fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+            where
+                F: Future<Output: 'static> + 'static,
+            {
+                CurrentLocalSet::get().unwrap().spawn_local(future)
+            }
+
+            fn spawn_local_on<F>(set: &LocalSet, future: F) -> JoinHandle<F::Output>
+            where
+                F: Future<Output: 'static> + 'static,
+            {
+                set.0.spawn_local(future)
+            }
+
+            fn spawn_blocking<F, T>(f: F) -> JoinHandle<T>
+            where
+                F: FnOnce() -> T + Send + 'static,
+                T: Send + 'static,
+            {
+                blocking::spawn(f, |task| {
+                    std::thread::spawn(|| drop(task.into_runnable().run()));
+                    Ok(())
+                })
+            }
+
+            fn spawn_blocking_on<F, T>(&self, f: F) -> JoinHandle<T>
+            where
+                F: FnOnce() -> T + Send + 'static,
+                T: Send + 'static,
+            {
+                Self::spawn_blocking(f)
+            }
+        }
     }
     pub use raddle_task::task_local;
 

@@ -4,8 +4,7 @@ use std::future::Future;
 use std::io;
 
 use super::JoinSet;
-use crate::runtime::Handle;
-use crate::task::{AbortHandle, Builder as TaskBuilder, LocalSet};
+use crate::{AbortHandle, Builder, Spawn};
 
 /// Spawns a task that has a name into a [`JoinSet`]; from
 /// [`JoinSet::build_task`].
@@ -13,26 +12,26 @@ use crate::task::{AbortHandle, Builder as TaskBuilder, LocalSet};
 /// # Examples
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::task::JoinSet;
 ///
-/// # #[raddle::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 /// let mut set = JoinSet::new();
 /// set.build_task().name("answer").spawn(async { 42 })?;
 /// assert_eq!(set.join_next().await.unwrap()?, 42);
 /// # Ok(())
-/// # }
+/// # }) }
 /// ```
 #[derive(Debug)]
 #[must_use = "a builder spawns nothing by itself"]
-pub struct Builder<'a, T> {
-    set: &'a mut JoinSet<T>,
-    task: TaskBuilder<'a>,
+pub struct JoinSetBuilder<'a, T, R> {
+    set: &'a mut JoinSet<T, R>,
+    task: Builder<'a, R>,
 }
 
-impl<'a, T: 'static> Builder<'a, T> {
-    pub(super) fn new(set: &'a mut JoinSet<T>) -> Self {
-        let task = TaskBuilder::new();
+impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
+    pub(super) fn new(set: &'a mut JoinSet<T, R>) -> Self {
+        let task = Builder::new();
         Self { set, task }
     }
 
@@ -41,43 +40,43 @@ impl<'a, T: 'static> Builder<'a, T> {
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::JoinSet;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut set = JoinSet::new();
     /// set.build_task().name("answer").spawn(async { 42 })?;
     /// assert_eq!(set.join_next().await.unwrap()?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     pub fn name(self, name: &'a str) -> Self {
         let task = self.task.name(name);
         Self { task, ..self }
     }
 
-    /// As [`JoinSet::spawn`].
+    /// Like [`JoinSet::spawn`].
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Panics
     ///
-    /// As [`JoinSet::spawn`].
+    /// Like [`JoinSet::spawn`].
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::JoinSet;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut set = JoinSet::new();
     /// set.build_task().spawn(async { 42 })?;
     /// assert_eq!(set.join_next().await.unwrap()?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<AbortHandle>
@@ -88,28 +87,28 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.task.spawn(future)?))
     }
 
-    /// As [`JoinSet::spawn_on`].
+    /// Like [`JoinSet::spawn_on`].
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::runtime::Handle;
     /// use raddle::task::JoinSet;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut set = JoinSet::new();
     /// set.build_task().spawn_on(async { 42 }, &Handle::current())?;
     /// assert_eq!(set.join_next().await.unwrap()?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
-    pub fn spawn_on<F>(self, future: F, handle: &Handle) -> io::Result<AbortHandle>
+    pub fn spawn_on<F>(self, future: F, handle: &R) -> io::Result<AbortHandle>
     where
         F: Future<Output = T> + Send + 'static,
         T: Send,
@@ -117,28 +116,28 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.task.spawn_on(future, handle)?))
     }
 
-    /// As [`JoinSet::spawn_blocking`].
+    /// Like [`JoinSet::spawn_blocking`].
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Panics
     ///
-    /// As [`JoinSet::spawn_blocking`].
+    /// Like [`JoinSet::spawn_blocking`].
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::JoinSet;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut set = JoinSet::new();
     /// set.build_task().spawn_blocking(|| 42)?;
     /// assert_eq!(set.join_next().await.unwrap()?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn spawn_blocking<F>(self, f: F) -> io::Result<AbortHandle>
@@ -149,28 +148,28 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.task.spawn_blocking(f)?))
     }
 
-    /// As [`JoinSet::spawn_blocking_on`].
+    /// Like [`JoinSet::spawn_blocking_on`].
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::runtime::Handle;
     /// use raddle::task::JoinSet;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut set = JoinSet::new();
     /// set.build_task().spawn_blocking_on(|| 42, &Handle::current())?;
     /// assert_eq!(set.join_next().await.unwrap()?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
-    pub fn spawn_blocking_on<F>(self, f: F, handle: &Handle) -> io::Result<AbortHandle>
+    pub fn spawn_blocking_on<F>(self, f: F, handle: &R) -> io::Result<AbortHandle>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send,
@@ -178,30 +177,30 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.task.spawn_blocking_on(f, handle)?))
     }
 
-    /// As [`JoinSet::spawn_local`].
+    /// Like [`JoinSet::spawn_local`].
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Panics
     ///
-    /// As [`JoinSet::spawn_local`].
+    /// Like [`JoinSet::spawn_local`].
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::{JoinSet, LocalSet};
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() {
+    /// # fn main() { raddle::run(async {
     /// let local = LocalSet::new();
     /// local.run_until(async {
     ///     let mut set = JoinSet::new();
     ///     set.build_task().spawn_local(async { 42 }).unwrap();
     ///     assert_eq!(set.join_next().await.unwrap().unwrap(), 42);
     /// }).await;
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> io::Result<AbortHandle>
@@ -211,28 +210,28 @@ impl<'a, T: 'static> Builder<'a, T> {
         Ok(self.set.insert(self.task.spawn_local(future)?))
     }
 
-    /// As [`JoinSet::spawn_local_on`].
+    /// Like [`JoinSet::spawn_local_on`].
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::{JoinSet, LocalSet};
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let local = LocalSet::new();
     /// let mut set = JoinSet::new();
     /// set.build_task().spawn_local_on(async { 42 }, &local)?;
     /// assert_eq!(local.run_until(set.join_next()).await.unwrap()?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
-    pub fn spawn_local_on<F>(self, future: F, local_set: &LocalSet) -> io::Result<AbortHandle>
+    pub fn spawn_local_on<F>(self, future: F, local_set: &R::LocalSet) -> io::Result<AbortHandle>
     where
         F: Future<Output = T> + 'static,
     {

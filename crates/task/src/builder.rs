@@ -1,10 +1,11 @@
 //! Tasks with names.
 
+use std::fmt;
 use std::future::Future;
 use std::io;
+use std::marker::PhantomData;
 
-use crate::runtime::Handle;
-use crate::task::{JoinHandle, LocalSet};
+use crate::{JoinHandle, Spawn, name_next};
 
 /// Spawns a task that has a name.
 ///
@@ -13,36 +14,39 @@ use crate::task::{JoinHandle, LocalSet};
 /// these do not, but panic where the functions of the same names do.
 ///
 /// ```
-/// # #[raddle::main(flavor = "current_thread")]
-/// # async fn main() -> std::io::Result<()> {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// # fn main() -> std::io::Result<()> { raddle::run(async {
 /// let task = raddle::task::Builder::new().name("sum").spawn(async { 1 + 1 })?;
 /// assert_eq!(task.await.unwrap(), 2);
 /// # Ok(())
-/// # }
+/// # }) }
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
 #[must_use = "a builder spawns nothing by itself"]
-pub struct Builder<'a> {
+pub struct Builder<'a, R> {
     name: Option<&'a str>,
+    runtime: PhantomData<fn(R)>,
 }
 
-impl<'a> Builder<'a> {
-    /// For a task without a name.
+impl<'a, R> Builder<'a, R> {
+    /// Returns a builder of a task without a name.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::Builder;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let task = Builder::new().spawn(async { 42 })?;
     /// assert_eq!(task.await?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            name: None,
+            runtime: PhantomData,
+        }
     }
 
     /// Sets the name.
@@ -50,40 +54,45 @@ impl<'a> Builder<'a> {
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::Builder;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let task = Builder::new().name("answer").spawn(async { 42 })?;
     /// assert_eq!(task.await?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     pub fn name(self, name: &'a str) -> Self {
-        Self { name: Some(name) }
+        Self {
+            name: Some(name),
+            ..self
+        }
     }
+}
 
-    /// Spawns a task on the current runtime, as [`spawn`](crate::task::spawn) does.
+impl<R: Spawn> Builder<'_, R> {
+    /// Spawns a task on the current runtime, as `task::spawn` does.
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Panics
     ///
-    /// As [`spawn`](crate::task::spawn).
+    /// Like `task::spawn`.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::Builder;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let task = Builder::new().name("answer").spawn(async { 42 })?;
     /// assert_eq!(task.await?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
@@ -91,63 +100,63 @@ impl<'a> Builder<'a> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let _name = raddle_task::name_next(self.name);
-        Ok(crate::task::spawn(future))
+        let _name = name_next(self.name);
+        Ok(R::spawn(future))
     }
 
     /// Spawns a task on the runtime of `handle`.
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::runtime::Handle;
     /// use raddle::task::Builder;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let task = Builder::new().spawn_on(async { 42 }, &Handle::current())?;
     /// assert_eq!(task.await?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
-    pub fn spawn_on<F>(self, future: F, handle: &Handle) -> io::Result<JoinHandle<F::Output>>
+    pub fn spawn_on<F>(self, future: F, handle: &R) -> io::Result<JoinHandle<F::Output>>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let _name = raddle_task::name_next(self.name);
-        Ok(handle.spawn(future))
+        let _name = name_next(self.name);
+        Ok(handle.spawn_on(future))
     }
 
     /// Spawns a task on the current local set, as
-    /// [`spawn_local`](crate::task::spawn_local) does.
+    /// `task::spawn_local` does.
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Panics
     ///
-    /// As [`spawn_local`](crate::task::spawn_local).
+    /// Like `task::spawn_local`.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::{Builder, LocalSet};
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() {
+    /// # fn main() { raddle::run(async {
     /// LocalSet::new().run_until(async {
     ///     let text = std::rc::Rc::new("not Send");
     ///     let task = Builder::new().spawn_local(async move { text.len() }).unwrap();
     ///     assert_eq!(task.await.unwrap(), 8);
     /// }).await;
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
@@ -155,102 +164,122 @@ impl<'a> Builder<'a> {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let _name = raddle_task::name_next(self.name);
-        Ok(crate::task::spawn_local(future))
+        let _name = name_next(self.name);
+        Ok(R::spawn_local(future))
     }
 
     /// Spawns a task on `local_set`.
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::{Builder, LocalSet};
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let set = LocalSet::new();
     /// let task = Builder::new().spawn_local_on(async { 42 }, &set)?;
     /// assert_eq!(set.run_until(task).await?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(
         self,
         future: F,
-        local_set: &LocalSet,
+        local_set: &R::LocalSet,
     ) -> io::Result<JoinHandle<F::Output>>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        let _name = raddle_task::name_next(self.name);
-        Ok(local_set.spawn_local(future))
+        let _name = name_next(self.name);
+        Ok(R::spawn_local_on(local_set, future))
     }
 
     /// Runs a function that may block, as
-    /// [`spawn_blocking`](crate::task::spawn_blocking) does.
+    /// `task::spawn_blocking` does.
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Panics
     ///
-    /// As [`spawn_blocking`](crate::task::spawn_blocking).
+    /// Like `task::spawn_blocking`.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::task::Builder;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let call = Builder::new().name("answer").spawn_blocking(|| 42)?;
     /// assert_eq!(call.await?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
-    pub fn spawn_blocking<F, R>(self, f: F) -> io::Result<JoinHandle<R>>
+    pub fn spawn_blocking<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
-        F: FnOnce() -> R + Send + 'static,
-        R: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
     {
-        let _name = raddle_task::name_next(self.name);
-        Ok(crate::task::spawn_blocking(f))
+        let _name = name_next(self.name);
+        Ok(R::spawn_blocking(f))
     }
 
     /// Runs a function that may block on the runtime of `handle`.
     ///
     /// # Errors
     ///
-    /// None: the result is Tokio's.
+    /// Never returns an error; the result type is that of Tokio.
     ///
     /// # Examples
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::runtime::Handle;
     /// use raddle::task::Builder;
     ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let call = Builder::new().spawn_blocking_on(|| 42, &Handle::current())?;
     /// assert_eq!(call.await?, 42);
     /// # Ok(())
-    /// # }
+    /// # }) }
     /// ```
     #[track_caller]
-    pub fn spawn_blocking_on<F, R>(self, f: F, handle: &Handle) -> io::Result<JoinHandle<R>>
+    pub fn spawn_blocking_on<F, T>(self, f: F, handle: &R) -> io::Result<JoinHandle<T>>
     where
-        F: FnOnce() -> R + Send + 'static,
-        R: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
     {
-        let _name = raddle_task::name_next(self.name);
-        Ok(handle.spawn_blocking(f))
+        let _name = name_next(self.name);
+        Ok(handle.spawn_blocking_on(f))
+    }
+}
+
+impl<R> Clone for Builder<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Builder<'_, R> {}
+
+impl<R> Default for Builder<'_, R> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<R> fmt::Debug for Builder<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("name", &self.name).finish()
     }
 }

@@ -1,0 +1,70 @@
+//! The runtime on which a [`JoinSet`](crate::JoinSet) and a [`Builder`](crate::Builder) spawn.
+
+use std::future::Future;
+
+use crate::JoinHandle;
+
+/// A handle of a runtime, which spawns tasks there or on the current runtime.
+///
+/// It is a type parameter of [`JoinSet`](crate::JoinSet) and [`Builder`](crate::Builder), so that
+/// their methods have the types of the runtime as arguments. The functions panic where the
+/// functions of the runtime with the same names do.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::runtime::Handle;
+/// use raddle_task::Spawn;
+///
+/// # fn main() { raddle::run(async {
+/// let task = <Handle as Spawn>::spawn(async { 42 });
+/// assert_eq!(task.await.unwrap(), 42);
+/// # }) }
+/// ```
+pub trait Spawn {
+    /// The runtime's sets of tasks that stay on their thread.
+    type LocalSet;
+
+    /// Spawns a task on the current runtime.
+    #[track_caller]
+    fn spawn<F>(future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static;
+
+    /// Spawns a task on the runtime of this handle.
+    #[track_caller]
+    fn spawn_on<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static;
+
+    /// Spawns a task that stays on this thread, on the current local set.
+    #[track_caller]
+    fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static;
+
+    /// Spawns a task that stays on its thread, on a local set.
+    #[track_caller]
+    fn spawn_local_on<F>(local_set: &Self::LocalSet, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static;
+
+    /// Runs a function that may block, on the current runtime.
+    #[track_caller]
+    fn spawn_blocking<F, T>(f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static;
+
+    /// Runs a function that may block, on the runtime of this handle.
+    #[track_caller]
+    fn spawn_blocking_on<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static;
+}
