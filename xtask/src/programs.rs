@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
+use cargo_metadata::Message;
 
 use crate::steps;
 
@@ -21,15 +21,16 @@ pub(crate) struct Program {
 /// Runs a `cargo test --no-run` and returns the programs that it builds.
 pub(crate) fn build(command: &mut Command) -> Result<Vec<Program>> {
     command.args(["--message-format", "json-render-diagnostics"]);
+    let messages = steps::output(command.stderr(Stdio::inherit()))?;
     let mut programs = Vec::new();
-    for line in steps::output(command.stderr(Stdio::inherit()))?.lines() {
-        let message: Value = serde_json::from_str(line)?;
-        if let Some(executable) = message["executable"].as_str() {
-            let text = |value: &Value| value.as_str().map(str::to_owned);
-            let manifest = text(&message["manifest_path"]).context("no manifest path")?;
+    for message in Message::parse_stream(messages.as_bytes()) {
+        if let Message::CompilerArtifact(artifact) = message?
+            && let Some(executable) = artifact.executable
+        {
+            let dir = artifact.manifest_path.parent();
             programs.push(Program {
-                target: text(&message["target"]["name"]).context("a target without name")?,
-                dir: Path::new(&manifest).parent().context("no parent")?.into(),
+                target: artifact.target.name,
+                dir: dir.context("a manifest without directory")?.into(),
                 executable: executable.into(),
             });
         }

@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
-
-use crate::steps;
+use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// A package of the workspace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
     /// Name and version, which `-p` takes where another package has the same name.
@@ -36,55 +34,62 @@ pub(crate) fn root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_owned()
 }
 
-/// Every package of the workspace, in order of their directories.
-pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
-    parse(root, &metadata(root)?).context("cargo metadata has an unexpected shape")
-}
-
 /// Where cargo puts what it builds.
 pub(crate) fn target(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     root.join(target)
 }
 
-fn metadata(root: &Path) -> Result<Value> {
-    let args = ["metadata", "--no-deps", "--format-version", "1"];
-    let metadata = steps::output(&mut steps::cargo(root, &args))?;
-    Ok(serde_json::from_str(&metadata)?)
-}
-
-fn parse(root: &Path, metadata: &Value) -> Option<Vec<Package>> {
-    let mut packages = Vec::new();
-    for package in metadata["packages"].as_array()? {
-        let manifest = Path::new(package["manifest_path"].as_str()?);
-        let mut dependencies = Vec::new();
-        for dependency in package["dependencies"].as_array()? {
-            dependencies.push(Dependency {
-                name: dependency["name"].as_str()?.to_owned(),
-                dev: dependency["kind"] == "dev",
-                local: dependency["path"].is_string(),
+/// Every package of the workspace, in order of their directories.
+pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
+    let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
+    let package = |package: cargo_metadata::Package| {
+        let dir = package.manifest_path.parent().context("no directory")?;
+        let dependencies = package
+            .dependencies
+            .into_iter()
+            .map(|dependency| Dependency {
+                name: dependency.name,
+                dev: dependency.kind == DependencyKind::Development,
+                local: dependency.path.is_some(),
             });
-        }
-        packages.push(Package {
-            name: package["name"].as_str()?.to_owned(),
-            spec: format!(
-                "{}@{}",
-                package["name"].as_str()?,
-                package["version"].as_str()?
-            ),
-            dir: manifest.parent()?.strip_prefix(root).ok()?.to_owned(),
-            dependencies,
-            features: package["features"]
-                .as_object()?
-                .keys()
-                .filter(|feature| *feature != "default")
-                .cloned()
-                .collect(),
-        });
-    }
+        let features = package.features.into_keys();
+        Ok(Package {
+            spec: format!("{}@{}", package.name, package.version),
+            name: package.name.to_string(),
+            dir: dir.strip_prefix(root)?.into(),
+            dependencies: dependencies.collect(),
+            features: features.filter(|feature| feature != "default").collect(),
+        })
+    };
+    let packages = metadata.packages.into_iter().map(package);
+    let mut packages = packages.collect::<Result<Vec<_>>>()?;
     packages.sort_by(|a, b| a.dir.cmp(&b.dir));
-    Some(packages)
+    Ok(packages)
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_have_their_features_and_dependencies() {
+        let packages = packages(&root()).unwrap();
+        let find = |name: &str| {
+            packages
+                .iter()
+                .find(|package| package.name == name)
+                .unwrap()
+        };
+        assert_eq!(find("xtask").dir, Path::new("xtask"));
+        let proof = find("raddle-proof");
+        let depends = |name: &str, dev, local| {
+            let mut dependencies = proof.dependencies.iter();
+            dependencies.any(|it| it.name == name && it.dev == dev && it.local == local)
+        };
+        assert!(depends("raddle-task", false, true) && depends("tokio", true, false));
+        let tokio = find("tokio");
+        assert!(tokio.spec.starts_with("tokio@1.") && tokio.features.contains(&"net".to_owned()));
+        assert!(!tokio.features.contains(&"default".to_owned()));
+    }
+}

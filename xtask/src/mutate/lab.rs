@@ -297,9 +297,8 @@ fn mirror(root: &Path, tree: &Path, changed: &BTreeMap<PathBuf, String>) -> Resu
         }
         wanted.insert(path);
     }
-    let mut present = Vec::new();
-    text::walk(tree, &["rs", "toml"], &|_| true, &mut present)?;
-    let others = present.iter().filter(|path| !wanted.contains(*path));
+    let mut others = text::walk(tree, &["rs", "toml"], |_| true)?;
+    others.retain(|path| !wanted.contains(path));
     others.into_iter().try_for_each(fs::remove_file)?;
     Ok(())
 }

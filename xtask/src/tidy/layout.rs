@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use toml::Table;
 
 use crate::workspace::Package;
 
@@ -29,84 +28,94 @@ const TOP_LEVEL: &[&str] = &[
 
 /// Applies the rules to the workspace at `root`.
 pub(super) fn check(root: &Path, packages: &[Package]) -> Result<Vec<String>> {
-    let mut entries = Vec::new();
+    let read = |path: &Path| {
+        let path = root.join(path);
+        fs::read_to_string(&path).with_context(|| path.display().to_string())
+    };
+    let mut findings = Vec::new();
     for entry in fs::read_dir(root)? {
-        entries.push(entry?.file_name().to_string_lossy().into_owned());
-    }
-    entries.sort();
-    let mut findings = top_level(&entries);
-
-    let readme = fs::read_to_string(root.join("README.md")).context("README.md")?;
-    for package in packages {
-        let dir = &package.dir;
-        findings.extend(lints(dir, &manifest(&root.join(dir))?));
-        if dir.starts_with("crates") {
-            findings.extend(described(dir, &readme));
-            if !root.join(dir).join("README.md").is_file() {
-                findings.push(format!("{}: has no README.md", dir.display()));
-            }
+        let entry = entry?.file_name().to_string_lossy().into_owned();
+        if !entry.starts_with('.') && !TOP_LEVEL.contains(&entry.as_str()) {
+            findings.push(format!("{entry}: does not belong at the top level"));
         }
     }
-
-    let toolchain: Table = fs::read_to_string(root.join("rust-toolchain.toml"))?.parse()?;
-    findings.extend(rust_version(&manifest(&root.join("xtask"))?, &toolchain));
+    let readme = read(Path::new("README.md"))?;
+    for Package { dir, .. } in packages {
+        let manifest = read(&dir.join("Cargo.toml"))?;
+        let dir = dir.display();
+        let mut inherited = ["[lints]\nworkspace = true\n", "\nlints.workspace = true\n"].iter();
+        if !inherited.any(|lints| manifest.contains(lints)) {
+            findings.push(format!("{dir}/Cargo.toml: lacks lints.workspace = true"));
+        }
+        let page = format!("{dir}/README.md");
+        if !page.starts_with("crates") {
+            continue;
+        }
+        let mut rows = readme.lines().filter(|line| line.starts_with('|'));
+        if !rows.any(|row| row.contains(&format!("({page})"))) {
+            findings.push(format!("README.md: no row of a table links {page}"));
+        }
+        if !root.join(&page).is_file() {
+            findings.push(format!("{dir}: has no README.md"));
+        }
+    }
+    // The pinned toolchain is the oldest that the development packages promise. What the crates
+    // promise is older, and checked by `cargo xtask platforms`.
+    let promised = env!("CARGO_PKG_RUST_VERSION");
+    let toolchain = read(Path::new("rust-toolchain.toml"))?;
+    if !toolchain.contains(&format!("channel = \"{promised}.0\"")) {
+        findings.push(format!(
+            "rust-toolchain.toml: the channel is not {promised}.0, the rust-version of xtask"
+        ));
+    }
     Ok(findings)
 }
 
-fn manifest(dir: &Path) -> Result<Table> {
-    let path = dir.join("Cargo.toml");
-    let text = fs::read_to_string(&path)?;
-    text.parse().with_context(|| path.display().to_string())
-}
-
-fn top_level(entries: &[String]) -> Vec<String> {
-    entries
-        .iter()
-        .filter(|entry| !entry.starts_with('.') && !TOP_LEVEL.contains(&entry.as_str()))
-        .map(|entry| format!("{entry}: does not belong at the top level"))
-        .collect()
-}
-
-fn lints(dir: &Path, manifest: &Table) -> Option<String> {
-    let inherits = manifest
-        .get("lints")
-        .and_then(|lints| lints.get("workspace"))
-        .and_then(toml::Value::as_bool);
-    (inherits != Some(true))
-        .then(|| format!("{}/Cargo.toml: lacks lints.workspace = true", dir.display()))
-}
-
-/// The table of layers links the README of each crate.
-fn described(dir: &Path, readme: &str) -> Option<String> {
-    let link = format!("({}/README.md)", dir.display());
-    let listed = readme
-        .lines()
-        .any(|line| line.starts_with('|') && line.contains(&link));
-    (!listed).then(|| format!("README.md: no row of a table links {link}"))
-}
-
-/// The pinned toolchain is the oldest that the development packages promise. What the crates
-/// promise is older, and checked by `cargo xtask platforms`.
-fn rust_version(xtask: &Table, toolchain: &Table) -> Option<String> {
-    let promised = string(xtask, &["package", "rust-version"]);
-    let used = string(toolchain, &["toolchain", "channel"]);
-    let same = match (promised, used) {
-        (Some(promised), Some(used)) => {
-            used == promised || used.strip_prefix(promised).is_some_and(|rest| rest == ".0")
-        }
-        _ => false,
-    };
-    (!same)
-        .then(|| format!("rust-toolchain.toml: channel {used:?} is not rust-version {promised:?}"))
-}
-
-fn string<'a>(table: &'a Table, path: &[&str]) -> Option<&'a str> {
-    let (first, rest) = path.split_first()?;
-    let value = table.get(*first)?;
-    rest.iter()
-        .try_fold(value, |value, key| value.get(*key))?
-        .as_str()
-}
-
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_breaks_a_rule_of_the_layout_is_reported() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let package = Package {
+            dir: "crates/a".into(),
+            ..Package::default()
+        };
+        let findings = || {
+            let mut findings = check(root.path(), std::slice::from_ref(&package)).unwrap();
+            findings.sort();
+            findings
+        };
+        let channel = env!("CARGO_PKG_RUST_VERSION");
+        write(".hidden", "");
+        write("README.md", "| [a](crates/a/README.md) |");
+        write("crates/a/README.md", "");
+        write("crates/a/Cargo.toml", "[lints]\nworkspace = true\n");
+        write("rust-toolchain.toml", &format!("channel = \"{channel}.0\""));
+        assert!(findings().is_empty());
+
+        write("notes.txt", "");
+        write("README.md", "See [a](crates/a/README.md).");
+        fs::remove_file(root.path().join("crates/a/README.md")).unwrap();
+        write("crates/a/Cargo.toml", "[lints]\nworkspace = false\n");
+        write("rust-toolchain.toml", "channel = \"stable\"");
+        assert_eq!(
+            findings(),
+            [
+                "README.md: no row of a table links crates/a/README.md".to_owned(),
+                "crates/a/Cargo.toml: lacks lints.workspace = true".to_owned(),
+                "crates/a: has no README.md".to_owned(),
+                "notes.txt: does not belong at the top level".to_owned(),
+                format!(
+                    "rust-toolchain.toml: the channel is not {channel}.0, the rust-version of xtask"
+                ),
+            ]
+        );
+    }
+}

@@ -19,10 +19,7 @@ const DIRECTORIES: [&str; 4] = ["benches/", "crates/", "docs/", "xtask/"];
 /// Applies the rules to every page and source file under `root`.
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    let mut paths = Vec::new();
-    text::walk(root, &["md", "rs"], &|dir| !is_skipped(dir), &mut paths)?;
-    paths.sort();
-    for path in paths {
+    for path in text::walk(root, &["md", "rs"], |dir| !is_skipped(dir))? {
         let text = fs::read_to_string(&path)?;
         let path = path.strip_prefix(root)?;
         let is_page = path.extension().is_some_and(|extension| extension == "md");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use walkdir::{DirEntry, WalkDir};
 
 use crate::workspace::Package;
 
@@ -15,6 +16,7 @@ pub(crate) struct File {
     pub(crate) package: String,
     /// Relative to the root of the workspace.
     pub(crate) path: PathBuf,
+    pub(crate) text: String,
     pub(crate) lines: Vec<String>,
     /// Comments are no tokens, and strings are single ones.
     pub(crate) tokens: Vec<Token>,
@@ -29,6 +31,16 @@ pub(crate) struct Token {
     pub(crate) bytes: Range<usize>,
 }
 
+impl Token {
+    fn new(text: impl ToString, span: Span) -> Self {
+        Self {
+            text: text.to_string(),
+            line: span.start().line - 1,
+            bytes: span.byte_range(),
+        }
+    }
+}
+
 impl File {
     pub(crate) fn new(package: &str, path: PathBuf, text: &str) -> Result<Self> {
         let stream: TokenStream = text
@@ -39,6 +51,7 @@ impl File {
         Ok(Self {
             package: package.to_owned(),
             path,
+            text: text.to_owned(),
             lines: text.lines().map(str::to_owned).collect(),
             tokens,
         })
@@ -46,24 +59,17 @@ impl File {
 
     /// Whether it holds tests, a benchmark or an example rather than the crate.
     pub(crate) fn is_apart(&self) -> bool {
-        let apart = |part: &str| matches!(part, "tests" | "tests.rs" | "benches" | "examples");
+        let apart = ["tests", "tests.rs", "benches", "examples"];
         // `benches/src` is the crate of the benchmarks.
-        self.path
-            .iter()
-            .skip(1)
-            .any(|part| part.to_str().is_some_and(apart))
+        let mut parts = self.path.iter().skip(1);
+        parts.any(|part| apart.iter().any(|apart| part == *apart))
     }
 
     /// Where the tokens read `pattern`, as indices of its first token.
     pub(crate) fn find<'a>(&'a self, pattern: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
         let windows = self.tokens.windows(pattern.len()).enumerate();
-        windows.filter_map(move |(index, window)| {
-            let same = window
-                .iter()
-                .zip(pattern)
-                .all(|(token, text)| token.text == *text);
-            same.then_some(index)
-        })
+        let found = windows.filter(move |(_, window)| window.iter().map(|it| &it.text).eq(pattern));
+        found.map(|(index, _)| index)
     }
 
     /// The tokens from the bracket at `open` to before the one that closes it; of
@@ -87,31 +93,19 @@ impl File {
 
 fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
     for tree in stream {
-        let mut push = |text: String, span: Span| {
-            tokens.push(Token {
-                text,
-                line: span.start().line - 1,
-                bytes: span.byte_range(),
-            });
+        let TokenTree::Group(group) = tree else {
+            tokens.push(Token::new(&tree, tree.span()));
+            continue;
         };
-        match tree {
-            TokenTree::Group(group) => {
-                let (open, close) = match group.delimiter() {
-                    Delimiter::Parenthesis => ("(", ")"),
-                    Delimiter::Brace => ("{", "}"),
-                    Delimiter::Bracket => ("[", "]"),
-                    Delimiter::None => ("", ""),
-                };
-                push(open.to_owned(), group.span_open());
-                flatten(group.stream(), tokens);
-                tokens.push(Token {
-                    text: close.to_owned(),
-                    line: group.span_close().start().line - 1,
-                    bytes: group.span_close().byte_range(),
-                });
-            }
-            other => push(other.to_string(), other.span()),
-        }
+        let (open, close) = match group.delimiter() {
+            Delimiter::Parenthesis => ("(", ")"),
+            Delimiter::Brace => ("{", "}"),
+            Delimiter::Bracket => ("[", "]"),
+            Delimiter::None => ("", ""),
+        };
+        tokens.push(Token::new(open, group.span_open()));
+        flatten(group.stream(), tokens);
+        tokens.push(Token::new(close, group.span_close()));
     }
 }
 
@@ -123,40 +117,39 @@ pub(crate) fn files(root: &Path, package: &Package) -> Result<Vec<File>> {
 
 /// The paths of a package's source files, relative to the root, and their texts.
 pub(crate) fn sources(root: &Path, package: &Package) -> Result<Vec<(PathBuf, String)>> {
-    let mut paths = Vec::new();
     // A directory with a manifest of its own is another package.
     let is_own = |dir: &Path| !dir.ends_with("target") && !dir.join("Cargo.toml").is_file();
-    walk(&root.join(&package.dir), &["rs"], &is_own, &mut paths)?;
-    paths.sort();
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         Ok((path.strip_prefix(root)?.to_owned(), text))
     };
+    let paths = walk(&root.join(&package.dir), &["rs"], is_own)?;
     paths.into_iter().map(read).collect()
 }
 
-/// Collects the files under `dir` that have one of `extensions`, without the directories that
-/// `enters` refuses.
+/// The files under `dir` that have one of `extensions`, without the directories that `enters`
+/// refuses.
 pub(crate) fn walk(
     dir: &Path,
     extensions: &[&str],
-    enters: &dyn Fn(&Path) -> bool,
-    paths: &mut Vec<PathBuf>,
-) -> Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            if enters(&path) {
-                walk(&path, extensions, enters, paths)?;
-            }
-        } else if path
-            .extension()
-            .is_some_and(|extension| extensions.iter().any(|one| extension == *one))
-        {
-            paths.push(path);
+    enters: impl Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>> {
+    let is_wanted = |entry: &DirEntry| {
+        let extension = entry.path().extension();
+        match entry.file_type().is_dir() {
+            true => entry.depth() == 0 || enters(entry.path()),
+            false => extension.is_some_and(|it| extensions.iter().any(|one| it == *one)),
+        }
+    };
+    let mut paths = Vec::new();
+    for entry in WalkDir::new(dir).into_iter().filter_entry(is_wanted) {
+        let entry = entry?;
+        if entry.file_type().is_file() {
+            paths.push(entry.into_path());
         }
     }
-    Ok(())
+    paths.sort();
+    Ok(paths)
 }
 
 #[cfg(test)]

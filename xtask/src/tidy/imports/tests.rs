@@ -2,18 +2,17 @@ use super::*;
 
 fn files(texts: &[(&str, &str)]) -> Vec<File> {
     let file = |(path, text): &(&str, &str)| {
-        File::new(
-            "raddle-queue",
-            format!("crates/queue/src/{path}").into(),
-            text,
-        )
-        .unwrap()
+        let path = format!("crates/queue/src/{path}");
+        File::new("raddle-queue", path.into(), text).unwrap()
     };
     texts.iter().map(file).collect()
 }
 
-fn check_queue(texts: &[(&str, &str)]) -> Vec<String> {
-    check("raddle-queue", &files(texts))
+#[track_caller]
+fn expect_circle(texts: &[&[(&str, &str)]], expected: Option<&str>) {
+    let found = check("raddle-queue", &files(&texts.concat()));
+    let message = |circle| format!("raddle-queue: these import each other in a circle: {circle}");
+    assert_eq!(found, Vec::from_iter(expected.map(message)));
 }
 
 #[test]
@@ -21,12 +20,8 @@ fn folders_that_import_each_other_are_found() {
     let there = ("a/x.rs", "use crate::b::y::Y;");
     let back = ("b/z.rs", "fn f() { crate::a::w::g(); }");
     let rest = [("a/w.rs", ""), ("b/y.rs", ""), ("a.rs", ""), ("b.rs", "")];
-    let found = check_queue(&[&rest[..], &[there, back]].concat());
-    assert_eq!(
-        found,
-        ["raddle-queue: these import each other in a circle: a, b"]
-    );
-    assert!(check_queue(&[&rest[..], &[there]].concat()).is_empty());
+    expect_circle(&[&rest, &[there, back]], Some("a, b"));
+    expect_circle(&[&rest, &[there]], None);
 }
 
 #[test]
@@ -36,27 +31,47 @@ fn four_files_in_a_circle_are_found_and_three_are_not() {
         ("b.rs", "use super::c::{C, D};"),
         ("c.rs", "use crate::{a::A, d};"),
     ];
-    assert!(check_queue(&[&three[..], &[("d.rs", "")]].concat()).is_empty());
-    let found = check_queue(&[&three[..], &[("d.rs", "use crate::a::A;")]].concat());
-    assert_eq!(
-        found,
-        ["raddle-queue: these import each other in a circle: a, b, c, d"]
+    expect_circle(&[&three, &[("d.rs", "")]], None);
+    expect_circle(
+        &[&three, &[("d.rs", "use crate::a::A;")]],
+        Some("a, b, c, d"),
     );
 }
 
 #[test]
+fn paths_are_read_from_groups_and_from_code() {
+    let text = "pub(crate) use a::{self, b::{C, D as E}, *};\n\
+                use x::y; fn f() { z::g::<u8>(h::I); <T as U>::v; w } struct S { s: t::R }";
+    let expected = [
+        "pub a",
+        "pub a::b::C",
+        "pub a::b::D",
+        // An item has both of its names.
+        "pub a::b::E",
+        "pub a::*",
+        "x::y",
+        "z::g",
+        "h::I",
+        "t::R",
+    ];
+    let found = paths(&files(&[("a.rs", text)])[0].tokens);
+    let found = found.iter().map(|(is_export, path)| {
+        let export = if *is_export { "pub " } else { "" };
+        format!("{export}{}", path.join("::"))
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn an_item_is_imported_from_where_it_is_defined() {
-    let texts = [
-        (
-            "lib.rs",
-            "mod a; mod b; pub use a::inner::Thing; pub use b::*;",
-        ),
+    let root = "mod a; mod b; pub use a::inner::Thing; pub use b::*;";
+    let files = files(&[
+        ("lib.rs", root),
         ("a.rs", "mod inner; mod other; pub(crate) use inner::Thing;"),
         ("a/inner.rs", "pub struct Thing;"),
         ("a/other.rs", "use super::Thing; use crate::Function;"),
         ("b.rs", "use crate::Thing; pub fn f() { crate::a::Thing; }"),
-    ];
-    let files = files(&texts);
+    ]);
     let imports = Modules::of(&files).imports();
     let of = |module: &[&str]| {
         let module: Vec<_> = module.iter().map(|part| (*part).to_owned()).collect();
@@ -71,15 +86,15 @@ fn an_item_is_imported_from_where_it_is_defined() {
 #[test]
 fn a_known_circle_that_is_gone_is_reported() {
     let found = check("raddle-timer", &[]);
-    assert_eq!(found.len(), 1);
-    assert!(found[0].contains("is gone"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].contains("is gone"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn crates_that_are_no_layers_may_have_cycles() {
-    let circle = files(&[
-        ("a/x.rs", "use crate::b::y::Y;"),
-        ("b/y.rs", "use crate::a::x::X;"),
-    ]);
-    assert!(check("raddle", &circle).is_empty());
+    let there = ("a/x.rs", "use crate::b::y::Y;");
+    let back = ("b/y.rs", "use crate::a::x::X;");
+    assert!(check("raddle", &files(&[there, back])).is_empty());
 }

@@ -13,51 +13,42 @@ fn it_is_sound() {}\n\
 \n\
 fn helps() {}\n";
 
-fn findings(row: &str) -> Vec<String> {
+#[track_caller]
+fn expect(row: &str, finding: &[&str]) {
     let page = format!("| seen in | what went wrong | tests |\n|---|---|---|\n{row}\n");
-    rows(&page, |path| {
-        (path == "a/tests/b.rs").then(|| SOURCE.to_owned())
-    })
+    let file = |path: &str| (path == "a/tests/b.rs").then(|| SOURCE.to_owned());
+    let expected = finding.iter().map(|what| format!("{PAGE}:3: {what}"));
+    assert_eq!(rows(&page, file).unwrap(), expected.collect::<Vec<_>>());
 }
 
 #[test]
 fn a_row_whose_test_names_the_bug_is_accepted() {
-    let row = "| tokio 12 | lost | `a/tests/b.rs::it_is_found` |";
-    assert!(findings(row).is_empty());
+    expect("| tokio 12 | lost | `a/tests/b.rs::it_is_found` |", &[]);
     let row = "| RUSTSEC-2020-0001, async-task 9, tokio 12 | bad | \
                `a/tests/b.rs::it_is_found`, `a/tests/b.rs::it_is_sound` |";
-    assert!(findings(row).is_empty());
+    expect(row, &[]);
 }
 
 #[test]
 fn a_row_that_names_a_missing_test_is_reported() {
-    for name in [
-        "a/tests/b.rs::gone",
-        "a/tests/c.rs::it_is_found",
-        "a/tests/b.rs::helps",
-    ] {
-        let found = findings(&format!("| - | lost | `{name}` |"));
-        assert_eq!(found, [format!("{PAGE}:3: there is no test {name}")]);
+    for test in ["b.rs::gone", "c.rs::it_is_found", "b.rs::helps"] {
+        let row = format!("| - | lost | `a/tests/{test}` |");
+        expect(&row, &[&format!("there is no test a/tests/{test}")]);
     }
 }
 
 #[test]
 fn a_row_whose_tests_do_not_name_the_bug_is_reported() {
-    let found = findings("| tokio 12, 13 | lost | `a/tests/b.rs::it_is_found` |");
-    assert_eq!(
-        found,
-        [format!("{PAGE}:3: no doc comment of its tests names 13")]
-    );
+    let missing = "no doc comment of its tests names";
+    let row = "| tokio 12, 13 | lost | `a/tests/b.rs::it_is_found` |";
+    expect(row, &[&format!("{missing} 13")]);
     // A part of another number is not it.
-    let found = findings("| tokio 1 | lost | `a/tests/b.rs::it_is_found` |");
-    assert_eq!(
-        found,
-        [format!("{PAGE}:3: no doc comment of its tests names 1")]
-    );
+    let row = "| tokio 1 | lost | `a/tests/b.rs::it_is_found` |";
+    expect(row, &[&format!("{missing} 1")]);
 }
 
 #[test]
 fn a_row_without_a_test_is_reported() {
-    let found = findings("| tokio 12 | lost | none |");
-    assert_eq!(found, [format!("{PAGE}:3: no test is named for tokio 12")]);
+    let row = "| tokio 12 | lost | none |";
+    expect(row, &["no test is named for tokio 12"]);
 }
