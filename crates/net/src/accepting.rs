@@ -1,4 +1,4 @@
-//! Accepting in spite of errors that pass.
+//! Accepting despite temporary errors.
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -12,14 +12,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 enum Remedy {
     /// The error belongs to one connection, which is gone: accept the next one.
     GoOn,
-    /// Something is wanting, or forbidden, and may come: the same call would
-    /// fail again at once.
+    /// A resource or a permission is missing, perhaps temporarily: the same call would fail again
+    /// at once.
     Pause,
-    /// It will not pass.
+    /// The error is permanent.
     GiveUp,
 }
 
-/// Calls `accept` until it gives something, or an error that will not pass.
+/// Calls `accept` until it returns a connection or a permanent error.
 pub(crate) async fn accept_retrying<T, A, S>(
     mut accept: impl FnMut() -> A,
     mut sleep: impl FnMut(Duration) -> S,

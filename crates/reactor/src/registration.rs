@@ -80,7 +80,7 @@ impl Registration {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         self.state.ready(interest)
     }

@@ -98,7 +98,7 @@ impl IoState {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         WaitReady {
             state: self,

@@ -15,8 +15,8 @@ use crate::wakers::Wakers;
 
 /// A point at which a number of tasks wait for one another.
 ///
-/// It can be used again at once: a task that calls `wait` after the barrier has opened waits for
-/// the next opening.
+/// It can be reused: a task that calls `wait` after the barrier has opened waits for the next
+/// opening.
 ///
 /// # Examples
 ///
@@ -38,13 +38,13 @@ pub struct Barrier {
 }
 
 struct State {
-    /// The number of tasks that have come since it last opened.
+    /// The number of tasks that have arrived since it last opened.
     arrived: usize,
     /// The arrived tasks that wait; released when the barrier opens.
     waiters: WaitList<Waker, ()>,
 }
 
-/// Whether a task was the one that opened a [`Barrier`].
+/// The result of [`Barrier::wait`]: whether this task is the leader, which opened the barrier.
 ///
 /// # Examples
 ///
@@ -62,7 +62,7 @@ struct State {
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// True for exactly one of the tasks that passed together: the last to come.
+    /// Returns true for exactly one of the tasks that were released together: the last to arrive.
     ///
     /// # Examples
     ///
@@ -83,7 +83,7 @@ impl BarrierWaitResult {
 }
 
 impl Barrier {
-    /// Makes a barrier that opens when `n` tasks wait. With 0 or 1 no task waits.
+    /// Makes a barrier that opens when `n` tasks have arrived. With 0 or 1 no task waits.
     ///
     /// # Examples
     ///
@@ -111,7 +111,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until as many tasks wait as the barrier needs.
+    /// Waits until all tasks that the barrier expects have arrived.
     ///
     /// # Cancel safety
     ///

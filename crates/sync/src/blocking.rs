@@ -1,4 +1,4 @@
-//! Waiting with a whole thread, for callers outside of any executor.
+//! Blocking waits, for callers outside any executor.
 
 use std::pin::pin;
 
@@ -8,8 +8,8 @@ use raddle_primitives::thread;
 ///
 /// # Panics
 ///
-/// Panics if a poll budget is in force, for then the thread is in the middle of a poll and would
-/// keep the tasks of its executor waiting, perhaps the very one that could wake it.
+/// Panics if the thread has a poll budget: it is inside a poll then, and blocking it would block
+/// the other tasks of its executor, possibly also the task that would wake it.
 #[track_caller]
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     assert!(

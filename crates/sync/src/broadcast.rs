@@ -1,19 +1,18 @@
 //! A channel on which every receiver gets every value.
 //!
-//! Values are kept in a ring until all receivers that were there when they were sent have received
-//! them, or until newer ones need their place. [`Sender::send`] never waits: a receiver that is
-//! slower than the ring is long loses the oldest values, gets [their
-//! number](error::RecvError::Lagged) as an error, and continues with the oldest value that is left.
+//! A ring keeps each value until all receivers that existed when it was sent have received it, or
+//! until a newer value needs its place. [`Sender::send`] never waits: a receiver that lags by more
+//! than the ring's capacity loses the oldest values, gets [their number](error::RecvError::Lagged)
+//! as an error, and continues with the oldest value that is left.
 //!
-//! A value is cloned for each receiver but the last, which gets the original.
-//! It is cloned under the lock of its place in the ring, so never by two
-//! threads at once: `T` need not be `Sync`. Its `clone` must not use the
-//! channel.
+//! A value is cloned for each receiver but the last, which gets the original. The clone is made
+//! under the lock of the value's slot, so two threads never clone it at once, and `T` need not be
+//! `Sync`. `T::clone` must not use the channel.
 //!
 //! # Closing
 //!
-//! When the last receiver is gone, sending fails, until [`Sender::subscribe`]
-//! makes a new one. When the last sender is gone, receivers get what is left and then
+//! When the last receiver is gone, sending fails, until [`Sender::subscribe`] makes a new one. When
+//! the last sender is gone, receivers get the remaining values and then
 //! [`RecvError::Closed`](error::RecvError::Closed). A [`WeakSender`] does not count.
 //!
 //! # Examples
@@ -52,8 +51,8 @@ use crate::sequence::Sequence;
 pub use self::receiver::Receiver;
 pub use self::sender::{Sender, WeakSender};
 
-/// Makes a channel that keeps `capacity` values, rounded up to a power of two.
-/// The places for them are allocated here.
+/// Makes a channel that keeps `capacity` values, rounded up to a power of two. The slots are
+/// allocated here.
 ///
 /// # Panics
 ///

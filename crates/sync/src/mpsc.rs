@@ -1,8 +1,8 @@
 //! A channel from many senders to one receiver.
 //!
-//! [`channel`] makes one of limited capacity, in which senders wait for room: by that a slow
-//! receiver slows its senders down. [`unbounded_channel`] makes one without limit.
-//! Messages arrive in the order in which they were sent.
+//! [`channel`] makes a channel of limited capacity. Its senders wait for room, so that a slow
+//! receiver slows its senders down. [`unbounded_channel`] makes a channel without a limit. Messages
+//! arrive in the order in which they were sent.
 //!
 //! | future | dropped before it was ready |
 //! |---|---|
@@ -13,9 +13,10 @@
 //!
 //! # Closing
 //!
-//! When all senders are dropped, the receiver has what is left and then `None`. The receiver can
-//! [`close`](Receiver::close) the channel itself: senders are refused, but what they have sent, or
-//! have a permit to send, still arrives. A receiver that is dropped drops the messages too.
+//! When all senders are dropped, the receiver gets the remaining messages and then `None`. The
+//! receiver can also [`close`](Receiver::close) the channel: new sends fail, but messages that were
+//! sent before, or for which a sender has a permit, still arrive. Dropping the receiver drops the
+//! messages too.
 //!
 //! # Examples
 //!

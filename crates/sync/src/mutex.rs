@@ -17,12 +17,12 @@ use crate::blocking::block_on;
 use crate::semaphore::core::Core;
 use crate::try_lock_error::TryLockError;
 
-/// A value that one task at a time can reach, also across an `.await`.
+/// A mutual exclusion lock that a task may hold across an `.await`.
 ///
 /// It is fair: waiting tasks get the lock in the order of their first polls. It is not poisoned
-/// when a task panics while it has the lock.
+/// when a task panics while it holds the lock.
 ///
-/// A lock that is never held across an `.await` is better a `std::sync::Mutex`.
+/// If the lock is never held across an `.await`, use `std::sync::Mutex`, which is faster.
 ///
 /// # Examples
 ///
@@ -37,7 +37,7 @@ use crate::try_lock_error::TryLockError;
 /// # });
 /// ```
 ///
-/// What only one thread may touch does not become shared by it:
+/// A mutex of a value that is not `Send` cannot be shared between threads:
 ///
 /// ```compile_fail
 /// fn shared<T: Sync>() {}
@@ -62,7 +62,7 @@ pub struct Mutex<T: ?Sized> {
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// An unlocked mutex.
+    /// Makes an unlocked mutex.
     ///
     /// # Examples
     ///
@@ -129,8 +129,8 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
-    /// up its place in the queue.
+    /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
+    /// loses its place in the queue.
     ///
     /// # Examples
     ///
@@ -164,12 +164,13 @@ impl<T: ?Sized> Mutex<T> {
         })
     }
 
-    /// Like [`lock`](Self::lock), but the guard keeps the mutex alive, and can go to another task.
+    /// Like [`lock`](Self::lock), but the guard keeps the mutex alive, and can be moved to another
+    /// task.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
-    /// up its place in the queue.
+    /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
+    /// loses its place in the queue.
     ///
     /// # Examples
     ///
@@ -211,7 +212,7 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Blocks the thread until it has the lock.
     ///
-    /// For threads outside of async code. Tasks and blocked threads wait in the same queue.
+    /// For threads outside async code. Tasks and blocked threads wait in the same queue.
     ///
     /// # Panics
     ///
@@ -270,7 +271,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     ///
-    /// Returns [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -298,7 +299,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     ///
-    /// Returns [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -323,7 +324,7 @@ impl<T: ?Sized> Mutex<T> {
         Ok(OwnedMutexGuard::new(self))
     }
 
-    /// The value, without locking: the mutable borrow excludes other users.
+    /// Returns the value without locking: the mutable borrow excludes other users.
     ///
     /// # Examples
     ///

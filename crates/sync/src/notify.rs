@@ -17,11 +17,11 @@ pub use self::notified::{Notified, OwnedNotified};
 
 /// Notifies one waiting task, or all, that something has happened.
 ///
-/// It works like a semaphore of at most one permit that starts without it:
+/// It works like a semaphore with at most one permit, and none at the start:
 /// [`notified`](Self::notified)`.await` waits for the permit and takes it,
-/// [`notify_one`](Self::notify_one) hands it to the first waiter, or stores it for the next one.
-/// However often `notify_one` is called while no task waits, one permit is stored, so a consumer
-/// has to look for all work when it is notified.
+/// [`notify_one`](Self::notify_one) gives it to the first waiter, or stores it for the next one.
+/// However often `notify_one` is called while no task waits, only one permit is stored, so a
+/// notified consumer must handle all pending work.
 ///
 /// [`notify_waiters`](Self::notify_waiters) wakes every [`Notified`] that exists at the time of the
 /// call, polled or not, and stores nothing.
@@ -75,7 +75,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// Makes one without a permit.
+    /// Makes a `Notify` without a permit.
     ///
     /// # Examples
     ///
@@ -94,7 +94,7 @@ impl Notify {
         Self::const_new()
     }
 
-    /// Makes one without a permit.
+    /// Makes a `Notify` without a permit.
     #[cfg(raddle_loom)]
     pub fn new() -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Notify {
         }
     }
 
-    /// Makes a `Notify` without a permit, for a static. It does not exist in models.
+    /// Makes a `Notify` without a permit, for a static. This function does not exist under loom.
     ///
     /// # Examples
     ///
@@ -127,15 +127,14 @@ impl Notify {
 
     /// Waits for a notification.
     ///
-    /// The future counts as a waiter for [`notify_waiters`](Self::notify_waiters)
-    /// from now on. It has its place in the queue, for [`notify_one`](Self::notify_one),
-    /// from its first poll or its [`enable`](Notified::enable) on.
+    /// [`notify_waiters`](Self::notify_waiters) wakes the future from its creation on. It enters
+    /// the queue for [`notify_one`](Self::notify_one) at its first poll or at
+    /// [`enable`](Notified::enable).
     ///
     /// # Cancel safety
     ///
-    /// A future that is dropped loses its place. If `notify_one` or
-    /// `notify_last` had chosen it, the notification goes to another waiter, or
-    /// is stored.
+    /// Cancel safe: a dropped future loses its place in the queue. If `notify_one` or `notify_last`
+    /// had already chosen it, the notification goes to another waiter, or is stored.
     ///
     /// # Examples
     ///
@@ -161,8 +160,8 @@ impl Notify {
         Notified::new(self)
     }
 
-    /// Like [`notified`](Self::notified), with a future that keeps the `Notify` alive and may
-    /// outlive the caller's borrow.
+    /// Like [`notified`](Self::notified), but the future keeps the `Notify` alive and may outlive
+    /// the caller's borrow.
     ///
     /// # Cancel safety
     ///
@@ -188,9 +187,8 @@ impl Notify {
         OwnedNotified::new(self)
     }
 
-    /// Notifies the first waiter in the queue. If there is none, a permit is
-    /// stored, which the next [`notified`](Self::notified) takes at once; a
-    /// permit that is there already stays the only one.
+    /// Notifies the first waiter in the queue. If there is none, a permit is stored, which the next
+    /// [`notified`](Self::notified) takes at once; if a permit is already stored, nothing changes.
     ///
     /// Writes before this call are visible to the task that it notifies.
     ///
@@ -212,7 +210,7 @@ impl Notify {
         self.notify(By::First);
     }
 
-    /// Like [`notify_one`](Self::notify_one), but notifies the waiter that came last.
+    /// Like [`notify_one`](Self::notify_one), but notifies the last waiter in the queue.
     ///
     /// # Examples
     ///
@@ -235,8 +233,8 @@ impl Notify {
         self.notify(By::Last);
     }
 
-    /// Notifies all waiters: every future of [`notified`](Self::notified) that
-    /// exists, whether it has been polled or not. Nothing is stored for those that come later.
+    /// Notifies all waiters: every future of [`notified`](Self::notified) that exists, whether it
+    /// has been polled or not. Nothing is stored for later futures.
     ///
     /// Writes before this call are visible to the task that it notifies.
     ///

@@ -11,9 +11,9 @@ use crate::semaphore::core::{Closed, Core, Refused};
 
 /// A cell that is initialised at its first use, by an async function.
 ///
-/// Of the tasks that ask for the value, one runs its function and the others wait. If that function
-/// fails or panics, or its future is dropped, one of the waiting tasks runs its own function.
-/// Reading an initialised value is one load, and takes nothing of the poll budget.
+/// When several tasks ask for the value, one runs its function and the others wait. If that
+/// function fails or panics, or its future is dropped, one of the waiting tasks runs its own
+/// function. Reading an initialised value is one load, and costs no budget.
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ pub struct OnceCell<T> {
     turns: Core,
 }
 
-/// Why [`OnceCell::set`] refused a value, which it carries.
+/// The error of [`OnceCell::set`]: why the value was refused. Contains the value.
 ///
 /// # Examples
 ///
@@ -52,10 +52,10 @@ pub struct OnceCell<T> {
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub enum SetError<T> {
-    /// The cell holds a value already.
+    /// The cell already holds a value.
     AlreadyInitializedError(T),
 
-    /// An initialiser of the cell is running.
+    /// The cell is being initialised.
     InitializingError(T),
 }
 
@@ -94,7 +94,7 @@ impl<T> OnceCell<T> {
         Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
     }
 
-    /// Makes an empty cell, for a static. It does not exist in models.
+    /// Makes an empty cell, for a static. This function does not exist under loom.
     ///
     /// # Examples
     ///
@@ -116,7 +116,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// Makes a cell that holds `value`, for a static. It does not exist in models.
+    /// Makes a cell that holds `value`, for a static. This function does not exist under loom.
     ///
     /// # Examples
     ///
@@ -164,7 +164,7 @@ impl<T> OnceCell<T> {
         self.slot.is_set()
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     ///
     /// # Examples
     ///
@@ -184,7 +184,7 @@ impl<T> OnceCell<T> {
         self.slot.get()
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     ///
     /// # Examples
     ///
@@ -235,7 +235,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value; if there is none, what `f` makes.
+    /// Returns the value. If there is none, initialises the cell with the result of `f`.
     ///
     /// # Panics
     ///
@@ -243,8 +243,8 @@ impl<T> OnceCell<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the future of `f`, if it was running, and leaves the cell empty
-    /// for the next.
+    /// Dropping the future also drops the future of `f`, if it is running, and leaves the cell
+    /// empty for the next initialiser.
     ///
     /// # Examples
     ///
@@ -273,7 +273,7 @@ impl<T> OnceCell<T> {
         value
     }
 
-    /// The value; if there is none, what `f` makes.
+    /// Returns the value. If there is none, initialises the cell with the result of `f`.
     ///
     /// # Errors
     ///
@@ -413,7 +413,7 @@ impl<T> From<T> for OnceCell<T> {
 }
 
 impl<T> SetError<T> {
-    /// Returns whether the cell held a value already.
+    /// Returns whether the cell already held a value.
     ///
     /// # Examples
     ///

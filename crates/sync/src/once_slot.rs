@@ -96,7 +96,7 @@ impl<T> OnceSlot<T> {
         }))
     }
 
-    /// Sets the value; or gives it back, if there is one or another thread writes one.
+    /// Sets the value. Returns it if the slot has a value or another thread is writing one.
     pub(crate) fn set(&self, value: T) -> Result<(), T> {
         // ORDERING: the slot is as new, or as its last exclusive holder left it.
         let empty =

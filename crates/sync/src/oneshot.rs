@@ -1,8 +1,7 @@
 //! A channel for a single value, from one sender to one receiver.
 //!
-//! Sending does not wait. The receiver is a future. Its memory is one
-//! allocation, and a send costs one read-modify-write, to receive what was sent
-//! before none.
+//! Sending does not wait. The receiver is a future. A channel is one allocation. A send costs one
+//! read-modify-write; receiving a value that was sent before costs none.
 //!
 //! | future | dropped before it was ready |
 //! |---|---|

@@ -26,11 +26,11 @@ use crate::try_lock_error::TryLockError;
 /// The maximum number of readers of a lock at a time.
 const MAX_READS: u32 = u32::MAX >> 3;
 
-/// A value that many tasks can read, or one can write, also across an `.await`.
+/// A lock that many readers or one writer may hold, also across an `.await`.
 ///
 /// It is fair: waiting tasks get the lock in the order of their first polls, and no reader passes a
 /// writer that waits. So a task that holds a read lock and asks for another one deadlocks if a
-/// writer waits in between. The lock is not poisoned when a task panics while it has it.
+/// writer waits in between. The lock is not poisoned when a task panics while it holds the lock.
 ///
 /// # Examples
 ///
@@ -50,7 +50,7 @@ const MAX_READS: u32 = u32::MAX >> 3;
 /// # });
 /// ```
 ///
-/// What may only be read by one thread does not become shared by it:
+/// A lock of a value that is not `Sync` cannot be shared between threads:
 ///
 /// ```compile_fail
 /// fn shared<T: Sync>() {}
@@ -75,7 +75,7 @@ pub struct RwLock<T: ?Sized> {
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 impl<T> RwLock<T> {
-    /// An unlocked lock, for up to `u32::MAX >> 3` readers at a time.
+    /// Makes an unlocked lock, for up to `u32::MAX >> 3` readers at a time.
     ///
     /// # Examples
     ///
@@ -93,7 +93,7 @@ impl<T> RwLock<T> {
         Self::with_max_readers(value, MAX_READS)
     }
 
-    /// An unlocked lock for up to `max_readers` at a time; more wait.
+    /// Makes an unlocked lock for up to `max_readers` at a time; further readers wait.
     ///
     /// # Panics
     ///
@@ -189,7 +189,7 @@ impl<T> RwLock<T> {
     }
 }
 
-/// A writer that had no permit to take would not be alone.
+/// With zero permits a writer would not exclude other users.
 #[track_caller]
 const fn check(max_readers: u32) {
     assert!(
@@ -199,12 +199,12 @@ const fn check(max_readers: u32) {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until it may read, with others.
+    /// Waits for a read lock, which other readers may hold too.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
-    /// up its place in the queue.
+    /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
+    /// loses its place in the queue.
     ///
     /// # Examples
     ///
@@ -229,12 +229,12 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// Waits until it may write, alone.
+    /// Waits for the write lock, which excludes all other users.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
-    /// up its place in the queue.
+    /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
+    /// loses its place in the queue.
     ///
     /// # Examples
     ///
@@ -259,12 +259,13 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// Like [`read`](Self::read), but the guard keeps the lock alive, and can go to another task.
+    /// Like [`read`](Self::read), but the guard keeps the lock alive, and can be moved to another
+    /// task.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
-    /// up its place in the queue.
+    /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
+    /// loses its place in the queue.
     ///
     /// # Examples
     ///
@@ -291,12 +292,13 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// Like [`write`](Self::write), but the guard keeps the lock alive, and can go to another task.
+    /// Like [`write`](Self::write), but the guard keeps the lock alive, and can be moved to another
+    /// task.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it does not have the lock. It gives
-    /// up its place in the queue.
+    /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
+    /// loses its place in the queue.
     ///
     /// # Examples
     ///
@@ -345,7 +347,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// Returns [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -373,7 +375,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// Returns [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -401,7 +403,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// Returns [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -430,7 +432,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// Returns [`TryLockError`] if one would have to wait.
+    /// Returns [`TryLockError`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -455,7 +457,7 @@ impl<T: ?Sized> RwLock<T> {
         Ok(self.owned_write_guard())
     }
 
-    /// Blocks the thread until it may read.
+    /// Blocks the thread until it has a read lock.
     ///
     /// # Panics
     ///
@@ -478,7 +480,7 @@ impl<T: ?Sized> RwLock<T> {
         block_on(self.read())
     }
 
-    /// Blocks the thread until it may write.
+    /// Blocks the thread until it has the write lock.
     ///
     /// # Panics
     ///
@@ -502,7 +504,7 @@ impl<T: ?Sized> RwLock<T> {
         block_on(self.write())
     }
 
-    /// The value, without locking: the mutable borrow excludes other users.
+    /// Returns the value without locking: the mutable borrow excludes other users.
     ///
     /// # Examples
     ///

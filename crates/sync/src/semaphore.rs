@@ -18,11 +18,11 @@ use raddle_wait::{Caller, Resource, ResourceSpan};
 use self::core::Core;
 use crate::blocking::block_on;
 
-/// A number of permits, of which tasks take some and give them back.
+/// A counting semaphore: tasks acquire permits and release them.
 ///
-/// It is fair: waiting tasks get permits in the order of their first polls. A task that asks for
-/// many permits is not passed by tasks that ask for few, and [`try_acquire`](Self::try_acquire)
-/// passes no waiting task. While no task waits, taking and returning permits is one atomic
+/// It is fair: waiting tasks get permits in the order of their first polls. Tasks that ask for few
+/// permits do not overtake a task that asks for many, and [`try_acquire`](Self::try_acquire) does
+/// not overtake waiting tasks. While no task waits, acquiring and releasing permits is one atomic
 /// operation each.
 ///
 /// # Examples
@@ -54,11 +54,11 @@ impl Semaphore {
     /// The maximum number of permits of a semaphore: `usize::MAX >> 3`.
     pub const MAX_PERMITS: usize = state::MAX_PERMITS;
 
-    /// A semaphore with `permits`.
+    /// Makes a semaphore with `permits` permits.
     ///
     /// # Panics
     ///
-    /// Panics if those are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// Panics if `permits` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Examples
     ///
@@ -106,8 +106,8 @@ impl Semaphore {
         }
     }
 
-    /// The number of permits that are free. While a task waits it is zero: free permits are set
-    /// aside for the first waiter.
+    /// Returns the number of free permits. While a task waits it is zero: free permits are reserved
+    /// for the first waiter.
     ///
     /// # Examples
     ///
@@ -127,7 +127,7 @@ impl Semaphore {
         self.core.available()
     }
 
-    /// Adds `n` permits, for good.
+    /// Adds `n` permits permanently.
     ///
     /// # Panics
     ///
@@ -150,8 +150,8 @@ impl Semaphore {
         self.core.release(n);
     }
 
-    /// Takes up to `n` of the available permits out of circulation, and returns
-    /// how many those were.
+    /// Removes up to `n` of the available permits permanently, and returns the number of removed
+    /// permits.
     ///
     /// # Examples
     ///
@@ -178,7 +178,7 @@ impl Semaphore {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it has taken nothing. It gives up
+    /// Cancel safe: a future that is dropped before completion has taken no permit. The task loses
     /// its place in the queue.
     ///
     /// # Examples
@@ -216,7 +216,7 @@ impl Semaphore {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it has taken nothing. It gives up
+    /// Cancel safe: a future that is dropped before completion has taken no permit. The task loses
     /// its place in the queue.
     ///
     /// # Examples
@@ -252,7 +252,7 @@ impl Semaphore {
         raddle_wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
     }
 
-    /// Notes that a permit was given up, by its drop or for good.
+    /// Records that permits were released or forgotten.
     #[inline]
     fn note_released(&self, permits: usize) {
         raddle_wait::released(ptr::from_ref(&self.core).addr(), permits);
@@ -329,7 +329,7 @@ impl Semaphore {
     /// # Errors
     ///
     /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
-    /// [`TryAcquireError::NoPermits`] if one would have to wait.
+    /// [`TryAcquireError::NoPermits`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -356,7 +356,7 @@ impl Semaphore {
     /// # Errors
     ///
     /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
-    /// [`TryAcquireError::NoPermits`] if one would have to wait.
+    /// [`TryAcquireError::NoPermits`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -379,8 +379,8 @@ impl Semaphore {
         Ok(SemaphorePermit::new(self, n))
     }
 
-    /// Like [`acquire`](Self::acquire), but the permit keeps the semaphore alive, and can go to
-    /// another task.
+    /// Like [`acquire`](Self::acquire), but the permit keeps the semaphore alive, and can be moved
+    /// to another task.
     ///
     /// # Errors
     ///
@@ -388,7 +388,7 @@ impl Semaphore {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it has taken nothing. It gives up
+    /// Cancel safe: a future that is dropped before completion has taken no permit. The task loses
     /// its place in the queue.
     ///
     /// # Examples
@@ -424,7 +424,7 @@ impl Semaphore {
     }
 
     /// Like [`acquire_many`](Self::acquire_many), but the permits keep the semaphore alive, and can
-    /// go to another task.
+    /// be moved to another task.
     ///
     /// # Errors
     ///
@@ -432,7 +432,7 @@ impl Semaphore {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, it has taken nothing. It gives up
+    /// Cancel safe: a future that is dropped before completion has taken no permit. The task loses
     /// its place in the queue.
     ///
     /// # Examples
@@ -533,12 +533,12 @@ impl Semaphore {
     }
 
     /// Like [`try_acquire`](Self::try_acquire), but the permit keeps the semaphore alive, and can
-    /// go to another task.
+    /// be moved to another task.
     ///
     /// # Errors
     ///
     /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
-    /// [`TryAcquireError::NoPermits`] if one would have to wait.
+    /// [`TryAcquireError::NoPermits`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -562,12 +562,12 @@ impl Semaphore {
     }
 
     /// Like [`try_acquire_many`](Self::try_acquire_many), but the permits keep the semaphore alive,
-    /// and can go to another task.
+    /// and can be moved to another task.
     ///
     /// # Errors
     ///
     /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
-    /// [`TryAcquireError::NoPermits`] if one would have to wait.
+    /// [`TryAcquireError::NoPermits`] if the caller would have to wait.
     ///
     /// # Examples
     ///
@@ -596,8 +596,7 @@ impl Semaphore {
     }
 
     /// Closes the semaphore: waiting and later calls return an error. A future that was not ready
-    /// before is refused even if permits had been set aside for it. Permits that are held stay
-    /// valid.
+    /// before fails even if permits had been reserved for it. Permits that are held stay valid.
     ///
     /// # Examples
     ///

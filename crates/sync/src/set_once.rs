@@ -1,4 +1,4 @@
-//! A cell that is set once, and can be waited for.
+//! A cell that is set once, with a wait for the value.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use raddle_wait::Resource;
 use crate::Notify;
 use crate::once_slot::OnceSlot;
 
-/// A cell whose value is set once, by any task, and can be waited for.
+/// A cell whose value is set once, by any task; other tasks can wait for it.
 ///
 /// Reading a value that is set is one load.
 ///
@@ -32,7 +32,7 @@ pub struct SetOnce<T> {
     was_set: Notify,
 }
 
-/// Another value was set before; it carries the one that was refused.
+/// The error of [`SetOnce::set`]: a value was set before. Contains the refused value.
 ///
 /// # Examples
 ///
@@ -82,7 +82,7 @@ impl<T> SetOnce<T> {
         Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
     }
 
-    /// Makes an empty cell, for a static. It does not exist in models.
+    /// Makes an empty cell, for a static. This function does not exist under loom.
     ///
     /// # Examples
     ///
@@ -105,7 +105,7 @@ impl<T> SetOnce<T> {
         }
     }
 
-    /// Makes a cell that holds `value`, for a static. It does not exist in models.
+    /// Makes a cell that holds `value`, for a static. This function does not exist under loom.
     ///
     /// # Examples
     ///
@@ -155,7 +155,7 @@ impl<T> SetOnce<T> {
         self.slot.is_set()
     }
 
-    /// The value, if one is set.
+    /// Returns the value, if one is set.
     ///
     /// # Examples
     ///
@@ -179,7 +179,8 @@ impl<T> SetOnce<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if another value is set already, which [`get`](Self::get) finds then.
+    /// Returns an error with the value if another value is already set; [`get`](Self::get) returns
+    /// that value.
     ///
     /// # Examples
     ///
@@ -226,7 +227,7 @@ impl<T> SetOnce<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing: the value stays in the cell.
+    /// Cancel safe: dropping the future loses nothing; the value stays in the cell.
     ///
     /// # Examples
     ///

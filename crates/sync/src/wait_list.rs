@@ -1,4 +1,4 @@
-//! The list of waiters, in the order in which they came.
+//! The list of waiters, in the order in which they began to wait.
 
 use std::cell::Cell;
 use std::fmt;
@@ -329,7 +329,8 @@ impl<T, V: Copy> WaitList<T, V> {
 }
 
 impl<T, V: Copy> Drop for WaitList<T, V> {
-    /// Drops the items of futures that were forgotten: what else is queued borrows what is dropped.
+    /// Drops the items of futures that were leaked: all other queued futures borrow the primitive
+    /// that is being dropped.
     fn drop(&mut self) {
         while let Some(first) = self.ends.as_ref().map(|ends| ends.first) {
             // SAFETY: it is in this list; the memory of what was forgotten stays, since it is

@@ -1,17 +1,15 @@
 //! A channel that keeps its newest value, for any number of readers.
 //!
-//! [`Sender`]s replace the value; each [`Receiver`] reads it whenever it likes,
-//! and waits until there is one that it has not seen. Values in between are
-//! not kept: for configuration, progress or a signal to shut down rather than for
-//! a stream of messages.
+//! [`Sender`]s replace the value; each [`Receiver`] can read it at any time, and can wait for a
+//! value that it has not seen. Values in between are not kept. So use it for configuration,
+//! progress or a shutdown signal, not for a stream of messages.
 //!
 //! # What is seen
 //!
-//! A receiver starts with the value that is there marked as seen, and marks a
-//! newer one with [`borrow_and_update`](Receiver::borrow_and_update),
-//! [`changed`](Receiver::changed), [`wait_for`](Receiver::wait_for) or
-//! [`mark_unchanged`](Receiver::mark_unchanged); [`borrow`](Receiver::borrow)
-//! marks nothing. Values are not compared: what is sent is new.
+//! A new receiver has seen the current value. It marks a newer value as seen with
+//! [`borrow_and_update`](Receiver::borrow_and_update), [`changed`](Receiver::changed),
+//! [`wait_for`](Receiver::wait_for) or [`mark_unchanged`](Receiver::mark_unchanged);
+//! [`borrow`](Receiver::borrow) does not. Values are not compared: each sent value is new.
 //!
 //! # Closing
 //!
@@ -22,9 +20,9 @@
 //!
 //! # Borrowing
 //!
-//! A [`Ref`] holds a lock on the value: several readers may hold one at a time, and
-//! a sender waits for them, with its thread. Hold it briefly and not across an `.await`;
-//! a thread that holds one and sends, or borrows again while a sender waits, deadlocks.
+//! A [`Ref`] holds a lock on the value: several readers may hold one at the same time, and a sender
+//! blocks its thread until they are dropped. Hold it briefly and not across an `.await`. A thread
+//! that sends while it holds one, or borrows again while a sender waits, deadlocks.
 //!
 //! # Examples
 //!
@@ -118,7 +116,7 @@ impl<T: fmt::Debug> fmt::Debug for Shared<T> {
     }
 }
 
-/// The borrowed value of a channel, which is locked meanwhile.
+/// The borrowed value of a channel, which is locked as long as this exists.
 ///
 /// # Examples
 ///
@@ -143,8 +141,8 @@ pub struct Ref<'a, T> {
 }
 
 impl<T> Ref<'_, T> {
-    /// Returns whether the receiver had not seen the value before. False for a value that was
-    /// borrowed from a sender.
+    /// Returns whether the value is new to the receiver that borrowed it. False if it was borrowed
+    /// from a sender.
     ///
     /// # Examples
     ///

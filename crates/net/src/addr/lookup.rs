@@ -15,7 +15,7 @@ use raddle_task::blocking::{self, Refused};
 
 type Addresses = vec::IntoIter<SocketAddr>;
 
-/// A future of the addresses of one host.
+/// A future that returns the addresses of one host.
 ///
 /// Public in name only: it is in the signature of a sealed trait.
 pub struct Lookup(State);
@@ -23,7 +23,7 @@ pub struct Lookup(State);
 enum State {
     /// The answer, until it is taken.
     Known(Option<io::Result<Addresses>>),
-    /// A blocking task asks for it.
+    /// A blocking task is asking the system.
     Asked(JoinHandle<io::Result<Addresses>>),
 }
 
@@ -40,8 +40,8 @@ impl Lookup {
         Self(State::Known(Some(Err(error))))
     }
 
-    /// Asks the operating system. Its only interface blocks, so the call runs on a thread of the
-    /// blocking pool, or outside any runtime on a new thread.
+    /// Asks the operating system. The only interface for this blocks, so the call runs on a thread
+    /// of the blocking pool, or outside any runtime on a new thread.
     pub(super) fn name(host: &str, port: u16) -> Self {
         let host = host.to_owned();
         let ask = move |taken: io::Result<()>| match taken {
@@ -64,7 +64,7 @@ impl Lookup {
     }
 }
 
-/// Runs a look-up on a thread of its own: there is no runtime.
+/// Runs a look-up on a new thread: there is no runtime.
 fn run_on_new_thread(refused: Refused) -> io::Result<()> {
     let task = refused.into_runnable();
     let thread = thread::Builder::new()

@@ -10,11 +10,11 @@ use lookup::Lookup;
 /// Types that convert to socket addresses: an address, a pair of an IP address and a port, a slice
 /// of addresses, or a string.
 ///
-/// A text is `"host:port"`, or a pair of host and port. A literal address is
-/// parsed at once. Any other host is a name, for which the operating system is
-/// asked on a thread for blocking work: the runtime's, or one of its own for
-/// each look-up outside a runtime (see [`raddle_task::blocking`]). A look-up that is
-/// dropped before it ends occupies its thread until the system answers.
+/// A host is given as `"host:port"`, or as a pair of host and port. A literal address is parsed at
+/// once. Any other host is a name, which the operating system resolves on a thread of the runtime's
+/// blocking pool, or outside a runtime on a new thread for each look-up (see
+/// [`raddle_task::blocking`]). A look-up that is dropped before it ends occupies its thread until
+/// the system answers.
 ///
 /// The trait is sealed: it cannot be implemented outside this crate.
 ///
@@ -44,7 +44,7 @@ mod sealed {
     }
 }
 
-/// The addresses of a host: literal ones at once, names by asking the operating
+/// Returns the addresses of a host: a literal address at once, a name after asking the operating
 /// system.
 ///
 /// # Errors
@@ -55,8 +55,8 @@ mod sealed {
 ///
 /// # Cancel safety
 ///
-/// Dropping the future is not to wait for the answer; a thread may still ask
-/// for it.
+/// Cancel safe: dropping the future only stops waiting for the answer; a thread may still be
+/// resolving the name.
 ///
 /// # Examples
 ///
@@ -77,7 +77,7 @@ pub async fn lookup_host<T: ToSocketAddrs>(
     resolve(host).await
 }
 
-/// Not `async` itself, so that a future that awaits it does not hold `host`.
+/// This function is not `async`, so that a future that awaits the look-up does not hold `host`.
 pub(crate) fn resolve<T: ToSocketAddrs>(host: T) -> Lookup {
     host.lookup()
 }

@@ -1,10 +1,11 @@
-//! Why there is no `AsyncFd`, or no result.
+//! The errors of `AsyncFd`.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The reactor has refused a descriptor: the reason, and what has it.
+/// The reactor has refused a descriptor. Contains the reason and the value that owns the
+/// descriptor.
 ///
 /// # Examples
 ///
@@ -35,7 +36,7 @@ impl<T> AsyncFdRegisterError<T> {
         Self { inner, cause }
     }
 
-    /// The value that could not be registered, and the reason.
+    /// Returns the value that could not be registered, and the reason.
     ///
     /// # Examples
     ///

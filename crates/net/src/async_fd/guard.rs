@@ -1,4 +1,4 @@
-//! The guard that has `&T`.
+//! The guard with `&T`.
 
 use std::fmt;
 use std::io;
@@ -11,10 +11,9 @@ use super::{AsyncFd, TryIoError};
 
 /// The readiness of a descriptor, with access to the descriptor.
 ///
-/// Dropping it leaves the readiness as it is, so that the next wait ends at
-/// once. Clear it when an operation has found that it would block:
-/// [`try_io`](Self::try_io) does so. Readiness that has come since the guard was
-/// made is newer than it and stays.
+/// Dropping it leaves the readiness as it is, so that the next wait ends at once. Clear it when an
+/// operation has found that it would block: [`try_io`](Self::try_io) does so. Readiness that has
+/// arrived after the guard was made is newer, and is not cleared.
 ///
 /// # Examples
 ///
@@ -49,8 +48,9 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         }
     }
 
-    /// Clears what the guard was made for, so that the next wait waits for a new event. Call it
-    /// only if an operation on the descriptor returned `WouldBlock`: otherwise no event will come.
+    /// Clears the readiness that the guard was made for, so that the next wait waits for a new
+    /// event. Call it only if an operation on the descriptor has returned `WouldBlock`: otherwise
+    /// no event will come.
     ///
     /// # Examples
     ///
@@ -75,8 +75,8 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         self.clear_ready_matching(Ready::ALL);
     }
 
-    /// Like [`clear_ready`](Self::clear_ready), but clears only `ready`: after an operation in one
-    /// of the directions that the guard was made for.
+    /// Like [`clear_ready`](Self::clear_ready), but clears only `ready`: for an operation in one of
+    /// the directions that the guard was made for.
     ///
     /// # Examples
     ///
@@ -147,8 +147,8 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         self.found.ready()
     }
 
-    /// Calls `f`, and clears the readiness if it returns `WouldBlock`, which it should only if the
-    /// descriptor did.
+    /// Calls `f`, and clears the readiness if `f` returns `WouldBlock`. `f` must return that only
+    /// if the descriptor did.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         }
     }
 
-    /// The [`AsyncFd`] that the guard is of.
+    /// Returns the [`AsyncFd`] of this guard.
     ///
     /// # Examples
     ///
@@ -214,7 +214,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
         self.async_fd
     }
 
-    /// The value that owns the descriptor.
+    /// Returns the value that owns the descriptor.
     ///
     /// # Examples
     ///

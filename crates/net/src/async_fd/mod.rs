@@ -1,4 +1,4 @@
-//! Any descriptor that the selector can watch.
+//! Any descriptor that the selector can wait for.
 
 mod error;
 mod found;
@@ -19,18 +19,18 @@ pub use self::error::{AsyncFdRegisterError, AsyncFdTryNewError, TryIoError};
 pub use self::guard::AsyncFdReadyGuard;
 pub use self::guard_mut::AsyncFdReadyMutGuard;
 
-/// A descriptor that is registered with the reactor, for which there is no type here: a timer, an
-/// inotify instance or a library's socket.
+/// Registers any descriptor with the reactor: a timer, an inotify instance, a library's socket or
+/// another one for which this crate has no type.
 ///
-/// The descriptor must be in non-blocking mode, and stay open and the same as long
-/// as `T` is in here. What waits for it gets a guard; through the guard's `try_io`
-/// operations that would block clear the readiness, so that the next wait waits
-/// for a new event. Without clearing it, the next wait ends at once.
+/// The descriptor must be in non-blocking mode, and must stay open and the same while `T` is in the
+/// `AsyncFd`. A wait for readiness returns a guard. The guard's
+/// [`try_io`](AsyncFdReadyGuard::try_io) clears the readiness if the operation would block, so that
+/// the next wait waits for a new event. Otherwise the next wait ends at once.
 ///
-/// The `poll_*` methods keep one waker for reading and one for writing, that of
-/// the last caller; in the `async` ones any number of tasks may wait.
+/// The `poll_*` methods keep one waker for reading and one for writing, that of the last caller;
+/// any number of tasks may wait in the `async` methods.
 ///
-/// Dropping it leaves the reactor first, and then drops `T`.
+/// Dropping it first deregisters the descriptor, and then drops `T`.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -122,7 +122,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Ok(Self::try_with_interest(inner, interest)?)
     }
 
-    /// Like [`new`](Self::new), but the error gives `inner` back.
+    /// Like [`new`](Self::new), but the error contains `inner`.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Self::try_with_interest(inner, Interest::READABLE | Interest::WRITABLE)
     }
 
-    /// Like [`with_interest`](Self::with_interest), but the error gives `inner` back.
+    /// Like [`with_interest`](Self::with_interest), but the error contains `inner`.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         }
     }
 
-    /// The value that owns the descriptor.
+    /// Returns the value that owns the descriptor.
     ///
     /// # Examples
     ///
@@ -225,7 +225,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         }
     }
 
-    /// The value that owns the descriptor. Do not replace it by one with another descriptor.
+    /// Returns the value that owns the descriptor. Do not replace the value with one that has
+    /// another descriptor.
     ///
     /// # Examples
     ///
@@ -276,7 +277,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         }
     }
 
-    /// Leaves the reactor, unless that has been done.
+    /// Deregisters the descriptor, unless that has been done.
     fn leave(&mut self) -> Option<T> {
         let inner = self.inner.take()?;
         let fd = inner.as_raw_fd();
@@ -285,8 +286,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Some(inner)
     }
 
-    /// Waits until there is something to read; keeps the waker of the last
-    /// caller only.
+    /// Waits until there is something to read. Only the waker of the last caller is kept.
     ///
     /// # Errors
     ///
@@ -355,8 +355,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         Poll::Ready(Ok(AsyncFdReadyMutGuard::new(self, event)))
     }
 
-    /// Waits until there is room to write; keeps the waker of the last caller
-    /// only.
+    /// Waits until there is room to write. Only the waker of the last caller is kept.
     ///
     /// # Errors
     ///
@@ -431,7 +430,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -464,7 +463,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -500,7 +499,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -533,7 +532,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -566,7 +565,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -599,7 +598,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -624,8 +623,8 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.ready_mut(Interest::WRITABLE).await
     }
 
-    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between. It
-    /// should return that only if the descriptor did.
+    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between. `f`
+    /// must return `WouldBlock` only if the descriptor did.
     ///
     /// # Errors
     ///
@@ -633,8 +632,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before it is ready, each call of `f` so far has returned
-    /// `WouldBlock`.
+    /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
+    /// returned `WouldBlock`.
     ///
     /// # Examples
     ///
@@ -672,8 +671,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before it is ready, each call of `f` so far has returned
-    /// `WouldBlock`.
+    /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
+    /// returned `WouldBlock`.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The constructors that say what the others take for granted.
+//! Unsafe constructors, whose safety section states the requirements on the descriptor.
 
 use std::os::fd::AsRawFd;
 

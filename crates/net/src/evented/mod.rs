@@ -24,8 +24,8 @@ fn would_block<R>(result: &io::Result<R>) -> bool {
     matches!(result, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
 }
 
-/// Finds out, in debug builds and on systems that report it, that a socket of the user's would
-/// block a thread of the runtime.
+/// Panics in debug builds, on systems that report it, if a socket from the user is in blocking
+/// mode, which would block a thread of the runtime.
 #[track_caller]
 pub(crate) fn debug_assert_nonblocking<S>(socket: &S)
 where

@@ -1,4 +1,4 @@
-//! Reading and writing a stream of bytes, the same for every kind of it.
+//! Reading and writing, for all byte streams.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::task::{Context, Poll, ready};
@@ -11,18 +11,16 @@ use raddle_reactor::{Evented, Interest, ReadyEvent, poll_budgeted};
 use super::would_block;
 use crate::sys::{Receive, Received, fill};
 
-/// Whether moving fewer bytes than asked for proves a stream drained or full,
-/// so that another attempt need not be made before the next event. Known of
-/// epoll; elsewhere the attempt is made.
+/// Whether a short read or write proves that a stream is drained or full, so that no further
+/// attempt is needed before the next event. With epoll it does; elsewhere the attempt is made.
 const SHORT_IS_DRY: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
-/// The operating system moves no more than this at a time, however much it is
-/// asked for.
+/// The operating system transfers at most this many bytes in one call.
 const MOST_BYTES: usize = 0x7fff_f000;
 const MOST_SLICES: usize = 1024;
 
-/// Up to how many bytes several slices are put together to be written. A call
-/// that takes slices costs some 200 ns more, on a socket.
+/// The number of bytes up to which several slices are copied together and written in one plain
+/// call. A vectored call costs some 200 ns more, on a socket.
 const FEW_BYTES: usize = 1024;
 
 impl<E: Source> ByteStream<E> for Evented<E> {
@@ -31,7 +29,7 @@ impl<E: Source> ByteStream<E> for Evented<E> {
     }
 }
 
-/// A stream of bytes that the reactor watches.
+/// A byte stream that is registered with the reactor.
 pub(crate) trait ByteStream<E: Source> {
     fn evented(&self) -> &Evented<E>;
 
@@ -51,11 +49,11 @@ pub(crate) trait ByteStream<E: Source> {
         })
     }
 
-    /// Reads without waiting, and says how much.
+    /// Reads without waiting, and returns the number of bytes.
     ///
-    /// Unlike [`poll_read`](Self::poll_read), a short read leaves the source ready, as Tokio's
-    /// does. A caller that asks again after it has sent a request then finds an answer that has
-    /// arrived since, without an event.
+    /// Unlike [`poll_read`](Self::poll_read), a short read leaves the source ready, as in Tokio. So
+    /// a caller that tries again after it has sent a request finds an answer that has arrived
+    /// since, without an event.
     fn try_read(&self, buf: &mut ReadBuf<'_>) -> io::Result<usize>
     where
         E: Receive,
@@ -90,7 +88,7 @@ pub(crate) trait ByteStream<E: Source> {
         self.poll_send(cx, buf.len(), |mut stream| stream.write(buf))
     }
 
-    /// Writes `bufs`, or the first of them if they are very many, in one go.
+    /// Writes `bufs`, or the first of them if there are very many, in one call.
     fn poll_write_vectored(
         &self,
         cx: &mut Context<'_>,
@@ -103,9 +101,8 @@ pub(crate) trait ByteStream<E: Source> {
         self.poll_send(cx, asked, |stream| write_slices(stream, bufs, asked))
     }
 
-    /// Writes without waiting. One that is short leaves the stream writable: the
-    /// next one finds that it would block, as a program that writes until then
-    /// expects.
+    /// Writes without waiting. A short write leaves the stream writable; the next write then
+    /// returns `WouldBlock`, as programs expect that write until they get that error.
     fn try_write(&self, buf: &[u8]) -> io::Result<usize>
     where
         for<'a> &'a E: Write,
@@ -141,7 +138,7 @@ pub(crate) trait ByteStream<E: Source> {
         })
     }
 
-    /// Receives because of `event`, and clears of it what the result disproves.
+    /// Receives after `event`, and clears the readiness that the result disproves.
     fn receive_after(&self, event: ReadyEvent, buf: &mut ReadBuf<'_>) -> io::Result<()>
     where
         E: Receive,
@@ -156,7 +153,7 @@ pub(crate) trait ByteStream<E: Source> {
         Ok(())
     }
 
-    /// Sends because of `event`, and clears of it what the result disproves.
+    /// Sends after `event`, and clears the readiness that the result disproves.
     fn send_after(
         &self,
         event: ReadyEvent,
@@ -185,9 +182,8 @@ pub(crate) trait ByteStream<E: Source> {
     }
 }
 
-/// Writes `bufs`, which hold `bytes` in all. If they are few bytes in several
-/// slices, such as the head and the body of a small response, it is cheaper to
-/// put them together than to have the operating system do so.
+/// Writes `bufs`, which hold `bytes` in all. If they are few bytes in several slices, such as the
+/// head and the body of a small response, copying them together is cheaper than a vectored call.
 fn write_slices<E>(mut stream: &E, bufs: &[IoSlice<'_>], bytes: usize) -> io::Result<usize>
 where
     for<'a> &'a E: Write,
@@ -207,7 +203,7 @@ where
     stream.write(&joint[..bytes])
 }
 
-/// Returns as many of the slices as one call takes, and the number of their bytes.
+/// Returns the slices that fit into one call, and the number of their bytes.
 fn writable_part<'a, 'b>(bufs: &'a [IoSlice<'b>]) -> (&'a [IoSlice<'b>], usize) {
     let bufs = &bufs[..bufs.len().min(MOST_SLICES)];
     let bytes = bufs

@@ -1,5 +1,5 @@
-//! The halves of a stream, the same for every kind of it: [`Reading`] and
-//! [`Writing`] over a reference to the stream, which borrows or shares it.
+//! The halves of a stream, shared by all kinds of streams: [`Reading`] and [`Writing`] over a
+//! reference that borrows or shares the stream.
 //!
 //! Programs use them under the names of [`tcp`](crate::tcp) and, for Unix
 //! sockets, of the module `unix`.
@@ -29,8 +29,8 @@ pub(crate) trait Stream {
     fn shutdown_write(&self) -> io::Result<()>;
 }
 
-/// A reference to a stream that ends the writing direction when it is dropped, unless that was done
-/// before or is not wanted.
+/// A reference to a stream that ends the writing direction when it is dropped, unless that has been
+/// done or was disabled.
 #[derive(Debug)]
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
 pub struct Ending<S: Stream> {
@@ -89,8 +89,7 @@ pub(crate) fn split_owned<S: Stream>(stream: S) -> Halves<S> {
     (Reading(stream), Writing(writing))
 }
 
-/// Puts two halves together again, or gives them back if they are not of the
-/// same stream.
+/// Joins two halves, or returns them if they are not of the same stream.
 pub(crate) fn reunite<S: Stream>(
     reading: Reading<Arc<S>>,
     mut writing: Writing<Ending<S>>,

@@ -45,7 +45,7 @@ impl<P> Reading<P>
 where
     P: Deref<Target: Stream>,
 {
-    /// Waits until the stream is ready for any of `interest`, and returns for what.
+    /// Waits until the stream is ready for any of `interest`, and returns its readiness.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -84,7 +84,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -115,7 +115,7 @@ where
     P: Deref,
     P::Target: Stream<Addr = A>,
 {
-    /// The address of the peer.
+    /// Returns the address of the peer.
     ///
     /// # Errors
     ///
@@ -139,11 +139,11 @@ where
         self.0.peer_addr()
     }
 
-    /// The local address.
+    /// Returns the local address.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///
@@ -170,7 +170,7 @@ where
     P: Deref<Target: Stream<Source: Receive>>,
     for<'a> &'a <P::Target as Stream>::Source: Read,
 {
-    /// Reads what has arrived, without waiting. `Ok(0)` is the end of the stream, or an empty
+    /// Reads what has arrived, without waiting. `Ok(0)` means the end of the stream, or an empty
     /// buffer.
     ///
     /// # Errors
@@ -229,7 +229,7 @@ where
         self.0.io().try_read_buf(buf)
     }
 
-    /// Like [`try_read`](Self::try_read), but fills one buffer after the other.
+    /// Like [`try_read`](Self::try_read), but fills several buffers in turn.
     ///
     /// # Errors
     ///

@@ -47,7 +47,7 @@ impl<P> Writing<P>
 where
     P: Deref<Target: Stream>,
 {
-    /// Waits until the stream is ready for any of `interest`, and returns for what.
+    /// Waits until the stream is ready for any of `interest`, and returns its readiness.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -84,7 +84,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -112,7 +112,7 @@ where
     P: Deref,
     P::Target: Stream<Addr = A>,
 {
-    /// The address of the peer.
+    /// Returns the address of the peer.
     ///
     /// # Errors
     ///
@@ -136,11 +136,11 @@ where
         self.0.peer_addr()
     }
 
-    /// The local address.
+    /// Returns the local address.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///
@@ -167,7 +167,7 @@ where
     P: Deref<Target: Stream>,
     for<'a> &'a <P::Target as Stream>::Source: Write,
 {
-    /// Writes as much as there is room for, without waiting.
+    /// Writes as many bytes as there is room for, without waiting.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ where
         self.0.io().try_write(buf)
     }
 
-    /// Like [`try_write`](Self::try_write), but writes from one buffer after the other.
+    /// Like [`try_write`](Self::try_write), but writes from several buffers in turn.
     ///
     /// # Errors
     ///

@@ -5,11 +5,10 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use socket2::SockAddr;
 
-/// Accepts a connection, in non-blocking mode, and says where it comes from.
+/// Accepts a connection in non-blocking mode, and returns it with the peer's address.
 ///
-/// mio's function panics at a path that fills the address, for which the system
-/// reports a length beyond the address's own, and takes names of the abstract
-/// namespace for none.
+/// mio's function panics if a path fills the whole address, because the system then reports a
+/// length beyond the address; and it returns names of the abstract namespace as unnamed.
 pub(crate) fn accept(listener: &mio::net::UnixListener) -> io::Result<(OwnedFd, SockAddr)> {
     let accept = |storage: *mut socket2::SockAddrStorage, length: *mut libc::socklen_t| {
         let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;

@@ -98,7 +98,7 @@ fn peer_process(socket: &impl AsFd) -> io::Result<Option<libc::pid_t>> {
     }
 }
 
-/// The BSDs do not say.
+/// The BSDs do not report the process.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",

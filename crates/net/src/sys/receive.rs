@@ -1,4 +1,4 @@
-//! Reading into memory that is not initialised.
+//! Reading into uninitialised memory.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -17,8 +17,8 @@ pub(crate) trait Receive {
 pub(crate) struct Received {
     /// The number of bytes; zero is the end of the stream.
     pub(crate) bytes: usize,
-    /// Whether fewer bytes than asked for are all there were. Where it is not,
-    /// the read may have stopped at a mark of another kind.
+    /// Whether a short read has drained the source. If not, the read may have stopped at some other
+    /// boundary.
     pub(crate) tells_dry: bool,
 }
 
@@ -37,8 +37,8 @@ impl Receive for mio::net::TcpStream {
 
 #[cfg(unix)]
 impl Receive for mio::net::UnixStream {
-    /// A read ends behind bytes that came with descriptors (or, if the socket asked for them,
-    /// credentials), although more bytes have arrived. The system reports this by the flag for
+    /// A read ends after bytes that came with descriptors (or credentials, if the socket has
+    /// requested them), although more bytes have arrived. The system reports this with the flag for
     /// discarded data.
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<Received> {
         use std::os::fd::AsRawFd;
@@ -94,7 +94,7 @@ impl Receive for mio::unix::pipe::Receiver {
     }
 }
 
-/// Receives one datagram; what does not fit into `buf` is lost.
+/// Receives one datagram; bytes that do not fit into `buf` are lost.
 pub(crate) fn datagram<S>(socket: &S, buf: &mut ReadBuf<'_>) -> io::Result<usize>
 where
     for<'a> SockRef<'a>: From<&'a S>,
@@ -144,8 +144,8 @@ where
 ///
 /// # Safety
 ///
-/// `receive` must have initialised as many bytes, the first of the slice, as
-/// it says, and must put nothing uninitialised into the rest.
+/// `receive` must have initialised as many bytes at the start of the slice as it returns, and must
+/// write no uninitialised bytes into the rest.
 unsafe fn fill_with<R>(
     buf: &mut ReadBuf<'_>,
     receive: impl FnOnce(&mut [MaybeUninit<u8>]) -> io::Result<(usize, R)>,

@@ -42,9 +42,9 @@ pub struct TcpListener {
 }
 
 impl TcpListener {
-    /// Listens on the first of the addresses that can be bound. Port 0 asks for a free port, see
-    /// [`local_addr`](Self::local_addr). Except on Windows, an address that old connections still
-    /// use can be bound.
+    /// Listens on the first of the addresses that can be bound. With port 0 the system chooses a
+    /// free port; see [`local_addr`](Self::local_addr). Except on Windows, the listener can bind an
+    /// address that old connections still use.
     ///
     /// # Errors
     ///
@@ -60,8 +60,7 @@ impl TcpListener {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves nothing behind; a thread may still ask for
-    /// the name.
+    /// Dropping the future leaves nothing behind; a thread may still be resolving the name.
     ///
     /// # Panics
     ///
@@ -104,10 +103,10 @@ impl TcpListener {
     ///
     /// - `ConnectionAborted` and some other kinds concern one connection, which failed before it
     ///   was accepted. The next call may succeed.
-    /// - An uncategorized error (EMFILE, ENFILE) says that the process or the system has no
-    ///   descriptor left. Each call returns it at once until a descriptor is closed; the
-    ///   connection stays in the queue.
-    /// - Any kind if the runtime has shut down.
+    /// - An uncategorized error (EMFILE, ENFILE) means that the process or the system has no
+    ///   descriptor left. Each call returns it at once until a descriptor is closed; the connection
+    ///   stays in the queue.
+    /// - An error of any kind if the runtime has shut down.
     ///
     /// [`accept_retrying`](Self::accept_retrying) handles the first two for a server.
     ///
@@ -146,10 +145,10 @@ impl TcpListener {
     /// fail or when it runs out of descriptors.
     ///
     /// After an error that concerns one connection, it accepts the next at once. While the process
-    /// or the system has no descriptor, no memory or no permission for one more connection, it
-    /// tries again after a pause of 5 ms, which doubles up to 1 s; the connections wait in the
-    /// listener's queue, and other tasks run. `sleep` makes the pauses, since this layer has no
-    /// timer. It may do more, such as logging or closing idle connections.
+    /// or the system has no descriptor, memory or permission for one more connection, it tries
+    /// again after a pause of 5 ms, which doubles up to 1 s; meanwhile the connections wait in the
+    /// listener's queue, and other tasks run. `sleep` waits for the pause, since this layer has no
+    /// timer. It may also log, or close idle connections.
     ///
     /// ```no_run
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -168,12 +167,12 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Returns the errors that do not pass: the descriptor is no listener, or the reactor has shut
-    /// down.
+    /// Returns the errors that are permanent: the descriptor is not a listener, or the reactor has
+    /// shut down.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: no connection is lost if the future is dropped, nor during a pause. The next
+    /// Cancel safe: no connection is lost if the future is dropped, also during a pause. The next
     /// call begins with the shortest pause.
     pub async fn accept_retrying<S>(
         &self,
@@ -214,8 +213,8 @@ impl TcpListener {
         Poll::Ready(Ok((stream, addr)))
     }
 
-    /// Converts a listener of std, which must be in non-blocking mode, and registers it with the
-    /// current reactor.
+    /// Converts a listener of std's type, which must be in non-blocking mode, and registers it with
+    /// the current reactor.
     ///
     /// # Errors
     ///
@@ -247,7 +246,7 @@ impl TcpListener {
         TcpListener::new(mio::net::TcpListener::from_std(listener))
     }
 
-    /// Deregisters the listener and converts it into std's type, in non-blocking mode.
+    /// Deregisters the listener and converts it into std's type. It stays in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -271,11 +270,12 @@ impl TcpListener {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// The address it listens on, with the port that was given for port 0.
+    /// Returns the address that the listener is bound to, with the port that the system has chosen
+    /// for port 0.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///
@@ -293,11 +293,11 @@ impl TcpListener {
         self.io.local_addr()
     }
 
-    /// The time to live of the packets, in hops (IP_TTL).
+    /// Returns the time to live of the packets, in hops (IP_TTL).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -320,8 +320,8 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///

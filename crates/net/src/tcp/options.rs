@@ -9,11 +9,11 @@ use socket2::SockRef;
 use super::TcpStream;
 
 impl TcpStream {
-    /// The local address.
+    /// Returns the local address.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///
@@ -32,7 +32,7 @@ impl TcpStream {
         self.io.local_addr()
     }
 
-    /// The address of the peer.
+    /// Returns the address of the peer.
     ///
     /// # Errors
     ///
@@ -59,9 +59,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot report the pending one. The pending error itself is
-    /// in the
-    /// `Ok`.
+    /// Returns an error if the system cannot report the pending error. The pending error itself is
+    /// in the `Ok`.
     ///
     /// # Examples
     ///
@@ -84,7 +83,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -108,8 +107,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -129,11 +128,11 @@ impl TcpStream {
         self.io.set_nodelay(nodelay)
     }
 
-    /// The time to live of the packets, in hops (IP_TTL).
+    /// Returns the time to live of the packets, in hops (IP_TTL).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -157,8 +156,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -183,7 +182,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -210,8 +209,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -232,13 +231,13 @@ impl TcpStream {
         SockRef::from(&*self.io).set_linger(linger)
     }
 
-    /// Makes closing discard unsent data and reset the connection: sets a linger time of zero, the
-    /// one that never blocks.
+    /// Sets a linger time of zero, the only one with which closing never blocks: closing discards
+    /// unsent data and resets the connection.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -263,7 +262,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -283,13 +282,13 @@ impl TcpStream {
         SockRef::from(&*self.io).tcp_quickack()
     }
 
-    /// Sets whether data is acknowledged at once (TCP_QUICKACK). The system
-    /// goes back by itself: set it again after each read.
+    /// Sets whether data is acknowledged at once (TCP_QUICKACK). The system may reset the option by
+    /// itself: set it again after each read.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///

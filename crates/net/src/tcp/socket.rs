@@ -11,8 +11,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::{TcpListener, TcpStream};
 
-/// A TCP socket that is neither connected nor listening yet, so that its
-/// options can be set before it is.
+/// A TCP socket that is neither connected nor listening yet, so that its options can be set first.
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -86,8 +85,8 @@ impl TcpSocket {
         Ok(TcpSocket { socket })
     }
 
-    /// Converts a socket of std, connected or not, to set its options. It must be in non-blocking
-    /// mode.
+    /// Converts a socket of std's type, connected or not, to set its options. It must be in
+    /// non-blocking mode.
     ///
     /// # Examples
     ///
@@ -110,7 +109,7 @@ impl TcpSocket {
         }
     }
 
-    /// Binds it to a local address. Port 0 asks for a free port.
+    /// Binds the socket to a local address. With port 0 the system chooses a free port.
     ///
     /// # Errors
     ///
@@ -214,11 +213,11 @@ impl TcpSocket {
         TcpListener::new(mio::net::TcpListener::from_std(self.socket.into()))
     }
 
-    /// The address it is bound to.
+    /// Returns the address that the socket is bound to.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///
@@ -241,9 +240,8 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot report the pending one. The pending error itself is
-    /// in the
-    /// `Ok`.
+    /// Returns an error if the system cannot report the pending error. The pending error itself is
+    /// in the `Ok`.
     ///
     /// # Examples
     ///
@@ -270,7 +268,7 @@ fn is_under_way(error: &io::Error) -> bool {
     return error.kind() == io::ErrorKind::WouldBlock;
 }
 
-/// The address of a socket that is known to be of the Internet.
+/// The address of a socket that is known to be an Internet socket.
 pub(crate) fn to_inet(addr: SockAddr) -> io::Result<SocketAddr> {
     addr.as_socket().ok_or_else(|| {
         io::Error::new(

@@ -10,7 +10,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -33,8 +33,8 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -57,7 +57,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -77,12 +77,12 @@ impl TcpSocket {
     }
 
     /// Sets whether an address that old connections still use may be bound (SO_REUSEADDR). On
-    /// Windows it lets two sockets have the same address.
+    /// Windows it lets two sockets bind the same address at the same time.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -105,7 +105,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -125,13 +125,13 @@ impl TcpSocket {
         self.socket.reuse_port()
     }
 
-    /// Sets whether several sockets may be bound to the same address, all of which
-    /// set this (SO_REUSEPORT).
+    /// Sets whether several sockets may be bound to the same address (SO_REUSEPORT). All of them
+    /// must set this option.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -156,7 +156,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -179,8 +179,8 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -204,7 +204,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -223,13 +223,13 @@ impl TcpSocket {
         self.socket.recv_buffer_size().map(saturated)
     }
 
-    /// Sets how many bytes the system buffers for receiving (SO_RCVBUF). A window
-    /// larger than 64 KiB takes setting it before connecting.
+    /// Sets how many bytes the system buffers for receiving (SO_RCVBUF). For a window larger than
+    /// 64 KiB, set it before connecting.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -253,7 +253,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -278,8 +278,8 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -299,13 +299,13 @@ impl TcpSocket {
         self.socket.set_linger(dur)
     }
 
-    /// Makes closing discard unsent data and reset the connection: sets a linger time of zero, the
-    /// one that never blocks.
+    /// Sets a linger time of zero, the only one with which closing never blocks: closing discards
+    /// unsent data and resets the connection.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -329,7 +329,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -352,8 +352,8 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -372,11 +372,11 @@ impl TcpSocket {
         self.socket.set_tcp_nodelay(nodelay)
     }
 
-    /// The traffic class of its IPv6 packets (IPV6_TCLASS).
+    /// Returns the traffic class of its IPv6 packets (IPV6_TCLASS).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -407,8 +407,8 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -435,11 +435,11 @@ impl TcpSocket {
         self.socket.set_tclass_v6(tclass)
     }
 
-    /// The type of service of its IPv4 packets (IP_TOS).
+    /// Returns the type of service of its IPv4 packets (IP_TOS).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -463,8 +463,8 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -506,12 +506,12 @@ impl TcpSocket {
         self.set_tos_v4(tos)
     }
 
-    /// The interface that it is bound to by [`bind_device`](Self::bind_device), if
-    /// it is bound to one.
+    /// Returns the interface that the socket is bound to by [`bind_device`](Self::bind_device), if
+    /// any.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -531,8 +531,8 @@ impl TcpSocket {
         self.socket.device()
     }
 
-    /// Binds it to a network interface, so that only packets of that one count
-    /// (SO_BINDTODEVICE); `None` undoes this.
+    /// Binds the socket to a network interface, so that it receives packets only from that
+    /// interface (SO_BINDTODEVICE); `None` undoes this.
     ///
     /// # Errors
     ///
@@ -558,7 +558,7 @@ impl TcpSocket {
     }
 }
 
-/// Sizes are `int`s to the system, whatever `usize` is.
+/// Sizes are `int`s in the system's interface, whatever the width of `usize` is.
 fn saturated(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }

@@ -31,7 +31,7 @@ pub type OwnedReadHalf = Reading<Arc<TcpStream>>;
 /// [reunited](OwnedWriteHalf::reunite).
 pub type OwnedWriteHalf = Writing<Ending<TcpStream>>;
 
-/// The halves that `reunite` was called with, which are not of the same stream.
+/// The error of `reunite`: the halves are not of the same stream. Contains both halves.
 ///
 /// # Examples
 ///
@@ -271,7 +271,7 @@ impl Stream for TcpStream {
         TcpStream::peer_addr(self)
     }
 
-    /// A connection that the other side has reset meanwhile is no error, since the direction has
+    /// It is no error if the other side has reset the connection meanwhile, since the direction has
     /// ended anyway.
     fn shutdown_write(&self) -> io::Result<()> {
         match self.io.shutdown(Shutdown::Write) {

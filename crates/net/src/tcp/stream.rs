@@ -24,14 +24,12 @@ use crate::sys;
 
 /// A TCP connection.
 ///
-/// Read and write it with [`AsyncRead`] and [`AsyncWrite`]; writing is not
-/// buffered, so that flushing does nothing. Dropping it closes the connection;
-/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends the writing direction
-/// only.
+/// Read and write it with [`AsyncRead`] and [`AsyncWrite`]. Writes are not buffered, so flushing
+/// does nothing. Dropping the stream closes the connection;
+/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends only the writing direction.
 ///
-/// The `poll_*` methods keep one waker for reading and one for writing, that of
-/// the last caller. The `async` ones that take `&self` may wait in any number
-/// of tasks.
+/// The `poll_*` methods keep one waker for reading and one for writing, that of the last caller.
+/// Any number of tasks may wait in the `async` methods that take `&self`.
 ///
 /// # Examples
 ///
@@ -59,7 +57,7 @@ pub struct TcpStream {
 }
 
 impl TcpStream {
-    /// Connects to the first address that answers. Tries the addresses in order.
+    /// Tries the addresses in order, and connects to the first one that accepts.
     ///
     /// # Errors
     ///
@@ -67,7 +65,7 @@ impl TcpStream {
     ///
     /// - `ConnectionRefused` if nothing listens there.
     /// - `TimedOut`, `HostUnreachable` or `NetworkUnreachable` if there is no answer. The system
-    ///   decides how long it waits, often for minutes; use a `timeout` for less.
+    ///   decides how long it waits, often minutes; use a `timeout` to wait less.
     /// - `AddrNotAvailable` if the system has no free port for this side.
     ///
     /// If there is no address to try, returns the error of the look-up: see
@@ -139,8 +137,8 @@ impl TcpStream {
         })
     }
 
-    /// Converts a stream of std, which must be in non-blocking mode, and registers it with the
-    /// current reactor.
+    /// Converts a stream of std's type, which must be in non-blocking mode, and registers it with
+    /// the current reactor.
     ///
     /// # Errors
     ///
@@ -173,7 +171,7 @@ impl TcpStream {
         TcpStream::new(mio::net::TcpStream::from_std(stream))
     }
 
-    /// Deregisters the stream and converts it into std's type, in non-blocking mode.
+    /// Deregisters the stream and converts it into std's type. It stays in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -198,8 +196,8 @@ impl TcpStream {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Waits until the stream is ready for any of `interest`, and returns for what. A later
-    /// operation may still find that it would block.
+    /// Waits until the stream is ready for any of `interest`, and returns its readiness. A later
+    /// operation may still return `WouldBlock`.
     ///
     /// # Errors
     ///
@@ -207,7 +205,7 @@ impl TcpStream {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -240,7 +238,7 @@ impl TcpStream {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -285,7 +283,7 @@ impl TcpStream {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -366,7 +364,7 @@ impl TcpStream {
         self.io.poll_write_ready(cx)
     }
 
-    /// Reads what has arrived, without waiting. `Ok(0)` is the end of the stream, or an empty
+    /// Reads what has arrived, without waiting. `Ok(0)` means the end of the stream, or an empty
     /// buffer.
     ///
     /// # Errors
@@ -428,7 +426,7 @@ impl TcpStream {
         self.io.try_read_buf(buf)
     }
 
-    /// Like [`try_read`](Self::try_read), but fills one buffer after the other.
+    /// Like [`try_read`](Self::try_read), but fills several buffers in turn.
     ///
     /// # Errors
     ///
@@ -458,7 +456,7 @@ impl TcpStream {
         self.io.try_read_vectored(bufs)
     }
 
-    /// Writes as much as there is room for, without waiting.
+    /// Writes as many bytes as there is room for, without waiting.
     ///
     /// # Errors
     ///
@@ -490,7 +488,7 @@ impl TcpStream {
         self.io.try_write(buf)
     }
 
-    /// Like [`try_write`](Self::try_write), but writes from one buffer after the other.
+    /// Like [`try_write`](Self::try_write), but writes from several buffers in turn.
     ///
     /// # Errors
     ///
@@ -564,8 +562,8 @@ impl TcpStream {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before it is ready, each call of `f` so far has returned
-    /// `WouldBlock`.
+    /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
+    /// returned `WouldBlock`.
     ///
     /// # Examples
     ///
@@ -603,8 +601,7 @@ impl TcpStream {
         })
     }
 
-    /// Waits for data and copies it to `buf` without taking it: the next read
-    /// returns it again.
+    /// Waits for data and copies it to `buf` without removing it: the next read returns it again.
     ///
     /// # Errors
     ///
@@ -643,8 +640,8 @@ impl TcpStream {
         })
     }
 
-    /// The poll function of [`peek`](Self::peek), for implementing a future. What is copied is
-    /// filled into `buf`, and its length returned.
+    /// The poll function of [`peek`](Self::peek), for implementing a future. Copies the data to
+    /// `buf`, and returns its length.
     ///
     /// # Errors
     ///

@@ -9,11 +9,12 @@ use socket2::SockRef;
 use super::UdpSocket;
 
 impl UdpSocket {
-    /// The address it is bound to, with the port that was given for port 0.
+    /// Returns the address that the socket is bound to, with the port that the system has chosen
+    /// for port 0.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///
@@ -31,7 +32,7 @@ impl UdpSocket {
         self.io.local_addr()
     }
 
-    /// The address it is [connected](Self::connect) to.
+    /// Returns the address that the socket is [connected](Self::connect) to.
     ///
     /// # Errors
     ///
@@ -58,9 +59,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot report the pending one. The pending error itself is
-    /// in the
-    /// `Ok`.
+    /// Returns an error if the system cannot report the pending error. The pending error itself is
+    /// in the `Ok`.
     ///
     /// # Examples
     ///
@@ -82,7 +82,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -105,8 +105,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -125,11 +125,12 @@ impl UdpSocket {
         self.io.set_broadcast(on)
     }
 
-    /// Returns whether its IPv4 multicasts come back to this host (IP_MULTICAST_LOOP).
+    /// Returns whether IPv4 multicasts of this socket are also delivered to this host
+    /// (IP_MULTICAST_LOOP).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -148,13 +149,13 @@ impl UdpSocket {
         self.io.multicast_loop_v4()
     }
 
-    /// Sets whether its IPv4 multicasts come back to this host
+    /// Sets whether IPv4 multicasts of this socket are also delivered to this host
     /// (IP_MULTICAST_LOOP).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -173,11 +174,11 @@ impl UdpSocket {
         self.io.set_multicast_loop_v4(on)
     }
 
-    /// The time to live of its IPv4 multicasts, in hops (IP_MULTICAST_TTL).
+    /// Returns the time to live of its IPv4 multicasts, in hops (IP_MULTICAST_TTL).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -201,8 +202,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -221,11 +222,12 @@ impl UdpSocket {
         self.io.set_multicast_ttl_v4(ttl)
     }
 
-    /// Returns whether its IPv6 multicasts come back to this host (IPV6_MULTICAST_LOOP).
+    /// Returns whether IPv6 multicasts of this socket are also delivered to this host
+    /// (IPV6_MULTICAST_LOOP).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -244,13 +246,13 @@ impl UdpSocket {
         self.io.multicast_loop_v6()
     }
 
-    /// Sets whether its IPv6 multicasts come back to this host
+    /// Sets whether IPv6 multicasts of this socket are also delivered to this host
     /// (IPV6_MULTICAST_LOOP).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -269,11 +271,11 @@ impl UdpSocket {
         self.io.set_multicast_loop_v6(on)
     }
 
-    /// The time to live of its packets, in hops (IP_TTL).
+    /// Returns the time to live of its packets, in hops (IP_TTL).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -296,8 +298,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -428,11 +430,11 @@ impl UdpSocket {
         self.io.leave_multicast_v6(multiaddr, interface)
     }
 
-    /// The traffic class of its IPv6 packets (IPV6_TCLASS).
+    /// Returns the traffic class of its IPv6 packets (IPV6_TCLASS).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -463,8 +465,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -491,11 +493,11 @@ impl UdpSocket {
         SockRef::from(&*self.io).set_tclass_v6(tclass)
     }
 
-    /// The type of service of its IPv4 packets (IP_TOS).
+    /// Returns the type of service of its IPv4 packets (IP_TOS).
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///
@@ -519,8 +521,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket, or refuses
-    /// the value.
+    /// Returns an error if the system does not support the option for this kind of socket, or
+    /// refuses the value.
     ///
     /// # Examples
     ///
@@ -567,7 +569,7 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the option for this kind of socket.
+    /// Returns an error if the system does not support the option for this kind of socket.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! Receiving datagrams, and looking at them without taking them.
+//! Receiving datagrams, and peeking at them.
 
 use std::future::Future;
 use std::io;
@@ -18,15 +18,15 @@ use crate::tcp::to_inet;
 type Source = mio::net::UdpSocket;
 
 impl UdpSocket {
-    /// Waits for a datagram of the address the socket is [connected](Self::connect) to, and returns
-    /// how many bytes of it are in `buf`.
+    /// Waits for a datagram from the address that the socket is [connected](Self::connect) to, and
+    /// returns the number of its bytes in `buf`.
     ///
     /// # Errors
     ///
-    /// - `ConnectionRefused` if the socket is connected and an earlier datagram of it reached no
-    ///   socket: the peer's host has answered so. The next call may succeed.
+    /// - `ConnectionRefused` if the socket is connected and the peer's host has reported that an
+    ///   earlier datagram reached no socket. The next call may succeed.
     /// - On Windows, an uncategorized error if the datagram is longer than `buf`.
-    /// - Any kind if the runtime has shut down.
+    /// - An error of any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -120,8 +120,8 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.recv(buf))
     }
 
-    /// Like [`recv`](Self::recv), but appends to `buf`, which may be a `Vec` or a `BytesMut`. There
-    /// must be room for the datagram: a `Vec` grows only if it is full.
+    /// Like [`recv`](Self::recv), but appends to `buf`, which may be a `Vec` or a `BytesMut`.
+    /// Reserve enough room for the datagram first: a `Vec` grows only if it is full.
     ///
     /// # Errors
     ///
@@ -191,8 +191,7 @@ impl UdpSocket {
         })
     }
 
-    /// Waits for a datagram, and returns how many bytes of it are in `buf`, and the sender's
-    /// address.
+    /// Waits for a datagram, and returns the number of its bytes in `buf` and the sender's address.
     ///
     /// # Errors
     ///
@@ -372,9 +371,8 @@ impl UdpSocket {
         })
     }
 
-    /// Waits for a datagram of the address the socket is
-    /// [connected](Self::connect) to and copies it without taking it: the next
-    /// call returns it again.
+    /// Waits for a datagram from the address that the socket is [connected](Self::connect) to, and
+    /// copies it without removing it: the next call returns it again.
     ///
     /// # Errors
     ///
@@ -474,7 +472,8 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.peek(buf))
     }
 
-    /// Waits for a datagram and copies it without taking it, and returns the sender's address.
+    /// Waits for a datagram, copies it without removing it, and returns its size and the sender's
+    /// address.
     ///
     /// # Errors
     ///
@@ -580,7 +579,7 @@ impl UdpSocket {
             .try_io(Interest::READABLE, |socket| socket.peek_from(buf))
     }
 
-    /// Waits for a datagram and returns its sender's address, without taking the datagram.
+    /// Waits for a datagram and returns its sender's address, without removing the datagram.
     ///
     /// # Errors
     ///

@@ -19,12 +19,12 @@ impl UdpSocket {
     /// # Errors
     ///
     /// - `NotConnected`, or an uncategorized error (EDESTADDRREQ), if the socket has no peer.
-    /// - `ConnectionRefused` if the socket is connected and an earlier datagram of it reached no
-    ///   socket: the peer's host has answered so. The next call may succeed.
+    /// - `ConnectionRefused` if the socket is connected and the peer's host has reported that an
+    ///   earlier datagram reached no socket. The next call may succeed.
     /// - An uncategorized error (EMSGSIZE) if the datagram is longer than the system sends.
     /// - `PermissionDenied` for a broadcast without [`set_broadcast`](Self::set_broadcast), and
     ///   `NetworkUnreachable` or `HostUnreachable` without a route.
-    /// - Any kind if the runtime has shut down.
+    /// - An error of any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///

@@ -1,4 +1,4 @@
-//! The socket: what it is made from, and what it is ready for.
+//! The socket: constructors and readiness.
 
 use std::future::Future;
 use std::io;
@@ -17,17 +17,17 @@ use crate::evented::{self, debug_assert_nonblocking};
 
 /// A UDP socket.
 ///
-/// Without a peer it exchanges datagrams with any address, by [`send_to`](Self::send_to) and
-/// [`recv_from`](Self::recv_from). After [`connect`](Self::connect) it also has
-/// [`send`](Self::send) and [`recv`](Self::recv), and gets datagrams of that address only.
+/// An unconnected socket exchanges datagrams with any address, with [`send_to`](Self::send_to) and
+/// [`recv_from`](Self::recv_from). After [`connect`](Self::connect) it can also
+/// [`send`](Self::send) and [`recv`](Self::recv), and receives datagrams only from that address.
 ///
-/// A datagram is sent and received as a whole. What does not fit into the
-/// buffer of a receiving call is lost (on Windows the call fails), and a
-/// datagram may be empty: `Ok(0)` is no end.
+/// A datagram is sent and received as a whole. Bytes that do not fit into the buffer of a receiving
+/// call are lost (on Windows the call fails), and a datagram may be empty: `Ok(0)` does not mean an
+/// end.
 ///
-/// All methods take `&self`: share the socket in an `Arc`, without splitting
-/// it. The `poll_*` methods keep one waker for receiving and one for sending,
-/// that of the last caller; in the `async` ones any number of tasks may wait.
+/// All methods take `&self`: share the socket in an `Arc`, without splitting it. The `poll_*`
+/// methods keep one waker for receiving and one for sending, that of the last caller; any number of
+/// tasks may wait in the `async` methods.
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -50,8 +50,8 @@ pub struct UdpSocket {
 }
 
 impl UdpSocket {
-    /// Binds to the first of the addresses that can be bound. Port 0 asks for
-    /// a free port, see [`local_addr`](Self::local_addr).
+    /// Binds to the first of the addresses that can be bound. With port 0 the system chooses a free
+    /// port; see [`local_addr`](Self::local_addr).
     ///
     /// # Errors
     ///
@@ -67,8 +67,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves nothing behind; a thread may still ask for
-    /// the name.
+    /// Dropping the future leaves nothing behind; a thread may still be resolving the name.
     ///
     /// # Panics
     ///
@@ -105,8 +104,8 @@ impl UdpSocket {
         })
     }
 
-    /// Converts a socket of std, which must be in non-blocking mode, and registers it with the
-    /// current reactor.
+    /// Converts a socket of std's type, which must be in non-blocking mode, and registers it with
+    /// the current reactor.
     ///
     /// # Errors
     ///
@@ -138,7 +137,7 @@ impl UdpSocket {
         UdpSocket::new(mio::net::UdpSocket::from_std(socket))
     }
 
-    /// Deregisters the socket and converts it into std's type, in non-blocking mode.
+    /// Deregisters the socket and converts it into std's type. It stays in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -162,9 +161,9 @@ impl UdpSocket {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Connects to the first of the addresses that can be: datagrams of other addresses are ignored
-    /// from then on, and [`send`](Self::send) goes there. Nothing is sent, so it does not matter
-    /// whether the peer exists.
+    /// Connects to the first of the addresses for which that succeeds. From then on,
+    /// [`send`](Self::send) sends to that address, and datagrams from other addresses are ignored.
+    /// Connecting sends nothing, so it succeeds even if the peer does not exist.
     ///
     /// # Errors
     ///
@@ -174,8 +173,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// A future that is dropped before it is ready has not connected the
-    /// socket.
+    /// Cancel safe: a future that is dropped before it is ready has not connected the socket.
     ///
     /// # Examples
     ///
@@ -208,8 +206,8 @@ impl UdpSocket {
         })
     }
 
-    /// Waits until the socket is ready for any of `interest`, and returns for what. A later
-    /// operation may still find that it would block.
+    /// Waits until the socket is ready for any of `interest`, and returns its readiness. A later
+    /// operation may still return `WouldBlock`.
     ///
     /// # Errors
     ///
@@ -217,7 +215,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -249,7 +247,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -292,7 +290,7 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -409,8 +407,8 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before it is ready, each call of `f` so far has returned
-    /// `WouldBlock`.
+    /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
+    /// returned `WouldBlock`.
     ///
     /// # Examples
     ///

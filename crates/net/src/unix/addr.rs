@@ -37,7 +37,7 @@ use socket2::SockAddr;
 pub struct SocketAddr(pub(super) net::SocketAddr);
 
 impl SocketAddr {
-    /// Returns whether the socket has no address, as one that is bound to nothing.
+    /// Returns whether the socket has no address, because it is not bound.
     ///
     /// # Examples
     ///
@@ -56,7 +56,7 @@ impl SocketAddr {
         self.0.is_unnamed()
     }
 
-    /// The path, if it is one.
+    /// Returns the path, if the address is one.
     ///
     /// # Examples
     ///
@@ -77,7 +77,7 @@ impl SocketAddr {
         self.0.as_pathname()
     }
 
-    /// The name in the abstract namespace, if it is one, without the zero byte
+    /// Returns the name in the abstract namespace, if the address is one, without the zero byte
     /// before it.
     ///
     /// # Examples

@@ -27,7 +27,7 @@ pub struct UCred {
 }
 
 impl UCred {
-    /// The effective user.
+    /// Returns the effective user.
     ///
     /// # Examples
     ///
@@ -47,7 +47,7 @@ impl UCred {
         self.uid
     }
 
-    /// The effective group.
+    /// Returns the effective group.
     ///
     /// # Examples
     ///
@@ -67,7 +67,7 @@ impl UCred {
         self.gid
     }
 
-    /// The process, where the system says which: Linux, Android, macOS, illumos and Solaris.
+    /// Returns the process, on systems that report it: Linux, Android, macOS, illumos and Solaris.
     ///
     /// # Examples
     ///

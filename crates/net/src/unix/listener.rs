@@ -18,8 +18,8 @@ use crate::evented::{self, debug_assert_nonblocking};
 
 /// A Unix socket that listens for connections.
 ///
-/// The file that binding makes stays when the listener is dropped; remove it
-/// before binding to the same path again.
+/// Binding creates a file, which stays when the listener is dropped; remove it before binding to
+/// the same path again.
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -41,12 +41,12 @@ pub struct UnixListener {
 }
 
 impl UnixListener {
-    /// Listens at a path, where nothing may be yet. On Linux a path that begins
-    /// with a zero byte is a name in the abstract namespace.
+    /// Listens at a path, where no file may exist yet. On Linux a path that begins with a zero byte
+    /// is a name in the abstract namespace.
     ///
     /// # Errors
     ///
-    /// - `AddrInUse` if there is a file at the path, even a socket that nothing listens at.
+    /// - `AddrInUse` if there is a file at the path, even a socket without a listener.
     /// - `NotFound` or `PermissionDenied` if the file cannot be made.
     /// - `InvalidInput` if the path is longer than the system allows, about 100 bytes.
     ///
@@ -120,9 +120,9 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// - An uncategorized error (EMFILE, ENFILE) says that the process or the system has no
-    ///   descriptor left. Each call returns it at once until a descriptor is closed; the
-    ///   connection stays in the queue. [`accept_retrying`](Self::accept_retrying) handles it.
+    /// - An uncategorized error (EMFILE, ENFILE) means that the process or the system has no
+    ///   descriptor left. Each call returns it at once until a descriptor is closed; the connection
+    ///   stays in the queue. [`accept_retrying`](Self::accept_retrying) handles it.
     /// - Any kind if the runtime has shut down.
     ///
     /// # Cancel safety
@@ -159,10 +159,10 @@ impl UnixListener {
     /// fail or when it runs out of descriptors.
     ///
     /// After an error that concerns one connection, it accepts the next at once. While the process
-    /// or the system has no descriptor, no memory or no permission for one more connection, it
-    /// tries again after a pause of 5 ms, which doubles up to 1 s; the connections wait in the
-    /// listener's queue, and other tasks run. `sleep` makes the pauses, since this layer has no
-    /// timer. It may do more, such as logging or closing idle connections.
+    /// or the system has no descriptor, memory or permission for one more connection, it tries
+    /// again after a pause of 5 ms, which doubles up to 1 s; meanwhile the connections wait in the
+    /// listener's queue, and other tasks run. `sleep` waits for the pause, since this layer has no
+    /// timer. It may also log, or close idle connections.
     ///
     /// ```no_run
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -181,12 +181,12 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Returns the errors that do not pass: the descriptor is no listener, or the reactor has shut
-    /// down.
+    /// Returns the errors that are permanent: the descriptor is not a listener, or the reactor has
+    /// shut down.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: no connection is lost if the future is dropped, nor during a pause. The next
+    /// Cancel safe: no connection is lost if the future is dropped, also during a pause. The next
     /// call begins with the shortest pause.
     pub async fn accept_retrying<S>(
         &self,
@@ -227,8 +227,8 @@ impl UnixListener {
         Poll::Ready(Ok((stream, addr)))
     }
 
-    /// Converts a listener of std, which must be in non-blocking mode, and registers it with the
-    /// current reactor.
+    /// Converts a listener of std's type, which must be in non-blocking mode, and registers it with
+    /// the current reactor.
     ///
     /// # Errors
     ///
@@ -262,7 +262,7 @@ impl UnixListener {
         UnixListener::new(mio::net::UnixListener::from_std(listener))
     }
 
-    /// Deregisters the listener and converts it into std's type, in non-blocking mode.
+    /// Deregisters the listener and converts it into std's type. It stays in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -288,11 +288,11 @@ impl UnixListener {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// The address it listens at.
+    /// Returns the address that the listener is bound to.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///

@@ -18,14 +18,14 @@ pub use socket::UnixSocket;
 pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use stream::UnixStream;
 
-/// The number of a user.
+/// A user id.
 #[expect(non_camel_case_types, reason = "the C name")]
 pub type uid_t = u32;
 
-/// The number of a group.
+/// A group id.
 #[expect(non_camel_case_types, reason = "the C name")]
 pub type gid_t = u32;
 
-/// The number of a process.
+/// A process id.
 #[expect(non_camel_case_types, reason = "the C name")]
 pub type pid_t = i32;

@@ -10,9 +10,8 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::{UnixDatagram, UnixListener, UnixStream};
 
-/// A Unix socket that is neither connected nor listening yet: to bind a stream
-/// before it is connected, or to choose how many connections a listener lets
-/// wait.
+/// A Unix socket that is neither connected nor listening yet: to bind a stream before it is
+/// connected, or to choose the length of a listener's queue.
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -86,8 +85,8 @@ impl UnixSocket {
         Ok(UnixSocket { socket })
     }
 
-    /// Binds it to a path, where nothing may be yet. On Linux a path that
-    /// begins with a zero byte is a name in the abstract namespace.
+    /// Binds the socket to a path, where no file may exist yet. On Linux a path that begins with a
+    /// zero byte is a name in the abstract namespace.
     ///
     /// # Errors
     ///
@@ -196,7 +195,7 @@ impl UnixSocket {
         })
     }
 
-    /// Turns it into a socket for datagrams.
+    /// Converts it into a socket for datagrams.
     ///
     /// # Errors
     ///

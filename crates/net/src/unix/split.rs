@@ -29,7 +29,7 @@ pub type OwnedReadHalf = Reading<Arc<UnixStream>>;
 /// [reunited](OwnedWriteHalf::reunite).
 pub type OwnedWriteHalf = Writing<Ending<UnixStream>>;
 
-/// The halves that `reunite` was called with, which are not of the same stream.
+/// The error of `reunite`: the halves are not of the same stream. Contains both halves.
 ///
 /// # Examples
 ///

@@ -20,14 +20,12 @@ use crate::sys::peer_credentials;
 
 /// A connection of Unix sockets.
 ///
-/// Read and write it with [`AsyncRead`] and [`AsyncWrite`]; writing is not
-/// buffered, so that flushing does nothing. Dropping it closes the connection;
-/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends the writing direction
-/// only.
+/// Read and write it with [`AsyncRead`] and [`AsyncWrite`]. Writes are not buffered, so flushing
+/// does nothing. Dropping the stream closes the connection;
+/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends only the writing direction.
 ///
-/// The `poll_*` methods keep one waker for reading and one for writing, that of
-/// the last caller. The `async` ones that take `&self` may wait in any number
-/// of tasks.
+/// The `poll_*` methods keep one waker for reading and one for writing, that of the last caller.
+/// Any number of tasks may wait in the `async` methods that take `&self`.
 ///
 /// # Examples
 ///
@@ -52,7 +50,7 @@ pub struct UnixStream {
 }
 
 impl UnixStream {
-    /// Two streams that are connected with each other.
+    /// Makes two streams that are connected to each other.
     ///
     /// # Errors
     ///
@@ -106,8 +104,8 @@ impl UnixStream {
         })
     }
 
-    /// Converts a stream of std, which must be in non-blocking mode, and registers it with the
-    /// current reactor.
+    /// Converts a stream of std's type, which must be in non-blocking mode, and registers it with
+    /// the current reactor.
     ///
     /// # Errors
     ///
@@ -139,7 +137,7 @@ impl UnixStream {
         UnixStream::new(mio::net::UnixStream::from_std(stream))
     }
 
-    /// Deregisters the stream and converts it into std's type, in non-blocking mode.
+    /// Deregisters the stream and converts it into std's type. It stays in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -164,8 +162,8 @@ impl UnixStream {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Waits until the stream is ready for any of `interest`, and returns for what. A later
-    /// operation may still find that it would block.
+    /// Waits until the stream is ready for any of `interest`, and returns its readiness. A later
+    /// operation may still return `WouldBlock`.
     ///
     /// # Errors
     ///
@@ -173,7 +171,7 @@ impl UnixStream {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -206,7 +204,7 @@ impl UnixStream {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -247,7 +245,7 @@ impl UnixStream {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -318,7 +316,7 @@ impl UnixStream {
         self.io.poll_write_ready(cx)
     }
 
-    /// Reads what has arrived, without waiting. `Ok(0)` is the end of the stream, or an empty
+    /// Reads what has arrived, without waiting. `Ok(0)` means the end of the stream, or an empty
     /// buffer.
     ///
     /// # Errors
@@ -372,7 +370,7 @@ impl UnixStream {
         self.io.try_read_buf(buf)
     }
 
-    /// Like [`try_read`](Self::try_read), but fills one buffer after the other.
+    /// Like [`try_read`](Self::try_read), but fills several buffers in turn.
     ///
     /// # Errors
     ///
@@ -399,7 +397,7 @@ impl UnixStream {
         self.io.try_read_vectored(bufs)
     }
 
-    /// Writes as much as there is room for, without waiting.
+    /// Writes as many bytes as there is room for, without waiting.
     ///
     /// # Errors
     ///
@@ -424,7 +422,7 @@ impl UnixStream {
         self.io.try_write(buf)
     }
 
-    /// Like [`try_write`](Self::try_write), but writes from one buffer after the other.
+    /// Like [`try_write`](Self::try_write), but writes from several buffers in turn.
     ///
     /// # Errors
     ///
@@ -496,8 +494,8 @@ impl UnixStream {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before it is ready, each call of `f` so far has returned
-    /// `WouldBlock`.
+    /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
+    /// returned `WouldBlock`.
     ///
     /// # Examples
     ///
@@ -533,11 +531,11 @@ impl UnixStream {
         })
     }
 
-    /// The local address.
+    /// Returns the local address.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///
@@ -560,8 +558,7 @@ impl UnixStream {
         self.io.local_addr().map(SocketAddr)
     }
 
-    /// The address of the other side: of a listener its path, of what has
-    /// connected mostly none.
+    /// Returns the address of the peer. A listener has its path; a client usually has no address.
     ///
     /// # Errors
     ///
@@ -587,12 +584,12 @@ impl UnixStream {
         self.io.peer_addr().map(SocketAddr)
     }
 
-    /// The credentials of the peer when it connected or began to listen.
+    /// Returns the credentials that the peer had when it connected or began to listen.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system does not know the other side, for instance after it has
-    /// closed the connection.
+    /// Returns an error if the system has no credentials of the peer, for instance after the peer
+    /// has closed the connection.
     ///
     /// # Examples
     ///

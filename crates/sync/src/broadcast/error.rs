@@ -1,9 +1,10 @@
-//! Why a broadcast channel refuses.
+//! The errors of a broadcast channel.
 
 use std::error::Error;
 use std::fmt;
 
-/// There is no receiver; it carries the value that was not sent.
+/// The error of [`send`](super::Sender::send): there is no receiver. It contains the value that was
+/// not sent.
 ///
 /// # Examples
 ///
@@ -29,7 +30,7 @@ impl<T> fmt::Display for SendError<T> {
 
 impl<T: fmt::Debug> Error for SendError<T> {}
 
-/// Why there is no value from [`recv`](super::Receiver::recv).
+/// The error of [`recv`](super::Receiver::recv): why there is no value.
 ///
 /// # Examples
 ///
@@ -76,7 +77,7 @@ impl fmt::Display for RecvError {
 
 impl Error for RecvError {}
 
-/// Why there is no value from [`try_recv`](super::Receiver::try_recv).
+/// The error of [`try_recv`](super::Receiver::try_recv): why there is no value.
 ///
 /// # Examples
 ///

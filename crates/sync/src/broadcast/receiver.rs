@@ -1,4 +1,4 @@
-//! The half that receives.
+//! The receiving half.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -11,7 +11,7 @@ use super::Shared;
 use super::error::{RecvError, TryRecvError};
 use super::ring::Found;
 
-/// Receives the values of a channel that were sent since it was made.
+/// Receives all values that are sent after the receiver was made.
 ///
 /// # Examples
 ///
@@ -30,10 +30,10 @@ pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The position of the next value to receive.
     next: u64,
-    /// The number of values that were sent when it last looked: those from `next` on are in the
+    /// The number of values sent when the receiver last checked: those from `next` on are in the
     /// ring, or overwritten.
     known: u64,
-    /// The shard in which it waits: receivers are assigned to shards in rotation.
+    /// The waiter shard in which it waits: receivers are assigned to shards round-robin.
     spread: usize,
 }
 
@@ -54,8 +54,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Returns the number of values that were sent and that it has not received: more than the
-    /// channel keeps, if it lags.
+    /// Returns the number of values that were sent and not received yet: more than the channel
+    /// keeps, if the receiver lags.
     ///
     /// # Examples
     ///
@@ -75,7 +75,7 @@ impl<T> Receiver<T> {
         (self.shared.sent.now().count - self.next) as usize
     }
 
-    /// Returns whether it has received all there is.
+    /// Returns whether the receiver has received all values that were sent.
     ///
     /// # Examples
     ///
@@ -148,7 +148,7 @@ impl<T> Receiver<T> {
         self.shared.weak_count()
     }
 
-    /// Returns whether there is no sender any more. Values may be left to receive.
+    /// Returns whether there is no sender any more. Values may still be left to receive.
     ///
     /// # Examples
     ///
@@ -167,7 +167,7 @@ impl<T> Receiver<T> {
         self.shared.sent.now().closed
     }
 
-    /// Makes another receiver, of the values that are sent from now on.
+    /// Makes another receiver, for values that are sent from now on.
     ///
     /// # Examples
     ///
@@ -192,7 +192,7 @@ impl<T> Receiver<T> {
 }
 
 impl<T: Clone> Receiver<T> {
-    /// Receives the next value, and waits for it if necessary.
+    /// Receives the next value; waits for it if necessary.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Cancel safety
     ///
-    /// A future that is dropped before it is ready has received nothing.
+    /// Cancel safe: a future that is dropped before it is ready has received nothing.
     ///
     /// # Examples
     ///
@@ -301,8 +301,8 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Panics
     ///
-    /// Panics if a poll budget is in force, for then the thread is inside a poll and must not
-    /// block; otherwise as [`recv`](Self::recv).
+    /// Panics if the thread has a poll budget: it is inside a poll then, and must not block;
+    /// otherwise as [`recv`](Self::recv).
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The half that sends.
+//! The sending half.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::{Receiver, Shared};
 use crate::Notify;
 use crate::sequence::Sequence;
 
-/// Sends values to all receivers of a channel. Clones send to the same ones.
+/// Sends values to all receivers of a channel. Its clones send to the same channel.
 ///
 /// # Examples
 ///
@@ -34,8 +34,8 @@ pub struct Sender<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// A sender that does not keep the channel open, and has to become a [`Sender`]
-/// to send.
+/// A sender that does not keep the channel open. To send, [`upgrade`](Self::upgrade) it to a
+/// [`Sender`].
 ///
 /// # Examples
 ///
@@ -95,14 +95,15 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Sends a value to all receivers there are, and returns their number. Not
-    /// all of them need get it: some may be dropped before, or lag.
+    /// Sends a value to all current receivers, and returns their number. Some of them may not
+    /// receive it, because they are dropped first or lag.
     ///
     /// If the channel is full, the oldest value is dropped by this call.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no receiver. A later send may succeed, if there is one by then.
+    /// Returns an error if there is no receiver. A later send succeeds if there is a receiver by
+    /// then.
     ///
     /// # Examples
     ///
@@ -133,7 +134,7 @@ impl<T> Sender<T> {
         Ok(count)
     }
 
-    /// Makes a receiver of the values that are sent from now on.
+    /// Makes a receiver for values that are sent from now on.
     ///
     /// # Examples
     ///
@@ -174,7 +175,7 @@ impl<T> Sender<T> {
         WeakSender::new(self.shared.clone())
     }
 
-    /// Returns the number of values that some receiver has yet to receive.
+    /// Returns the number of values that at least one receiver has not received yet.
     ///
     /// # Examples
     ///
@@ -359,7 +360,7 @@ impl<T> WeakSender<T> {
         Self { shared }
     }
 
-    /// Makes a sender, unless the channel is closed because there is none.
+    /// Returns a sender, or `None` if the last sender is gone and the channel is closed.
     ///
     /// # Examples
     ///

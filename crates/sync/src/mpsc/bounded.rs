@@ -16,7 +16,7 @@ use super::rx::Rx;
 use crate::semaphore::Semaphore;
 use crate::semaphore::core::Core;
 
-/// Makes a channel for up to `buffer` messages, so that a sender waits while it is full.
+/// Makes a channel that holds up to `buffer` messages. Senders wait while it is full.
 ///
 /// # Panics
 ///

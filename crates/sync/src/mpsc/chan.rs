@@ -15,7 +15,7 @@ use crate::semaphore::returned::Returned;
 
 /// The number of messages that a channel takes before senders have to wait.
 pub(super) trait Limit {
-    /// Refuses new messages, if it is for the limit to do that and not for the list.
+    /// Refuses new messages, if the limit does that and not the list.
     fn close(&self);
 
     /// Returns whether [`close`](Self::close) was called.
@@ -90,7 +90,7 @@ pub(super) struct Chan<T, L> {
     weak_senders: AtomicUsize,
 }
 
-/// A message that panics when it is dropped, or a waker, leaves the channel usable.
+/// A panic in the drop of a message or in a waker leaves the channel usable.
 impl<T, L> UnwindSafe for Chan<T, L> {}
 impl<T, L> RefUnwindSafe for Chan<T, L> {}
 
@@ -147,8 +147,8 @@ impl<T, L: Limit> Chan<T, L> {
         self.end_if_idle();
     }
 
-    /// Ends the list, so that the receiver knows that no message follows, if the channel is closed
-    /// and there is no permit left.
+    /// If the channel is closed and no permit is in use, ends the list, so that the receiver knows
+    /// that no message follows.
     pub(super) fn end_if_idle(&self) {
         if self.limit.is_closed() && self.limit.is_idle() {
             self.list.end();
@@ -166,11 +166,11 @@ impl<T, L: Limit> Chan<T, L> {
     }
 }
 
-/// A sender, as far as it is counted.
+/// A sender that is counted.
 pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>, End);
 
 impl<T, L: Limit> Tx<T, L> {
-    /// The first sender, which the channel has counted.
+    /// The first sender, which the channel has already counted.
     pub(super) fn first(chan: Arc<Chan<T, L>>) -> Self {
         Self(chan, End::default())
     }
@@ -239,7 +239,7 @@ impl<T, L: Limit> WeakTx<T, L> {
         &self.0
     }
 
-    /// A sender, unless the last has gone.
+    /// Returns a sender, unless the last one is gone.
     pub(super) fn upgrade(&self) -> Option<Tx<T, L>> {
         let counted = |senders| (senders != 0).then_some(senders + 1);
         // ORDERING: a sender that is there keeps the list open; as in `clone`.

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// The channel is closed; here is the message.
+/// The channel is closed. Contains the message that was not sent.
 ///
 /// # Examples
 ///
@@ -35,7 +35,7 @@ impl<T> fmt::Display for SendError<T> {
 
 impl<T> Error for SendError<T> {}
 
-/// Why a message was not sent at once; here it is.
+/// The error of `try_send`: why the message was not sent at once. Contains the message.
 ///
 /// # Examples
 ///
@@ -56,7 +56,7 @@ impl<T> Error for SendError<T> {}
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// All permits are taken, or others wait for the next.
+    /// The channel is full, or other senders wait for room.
     Full(T),
     /// The receiver has closed the channel, or was dropped.
     Closed(T),
@@ -108,9 +108,9 @@ impl<T> From<SendError<T>> for TrySendError<T> {
     }
 }
 
-/// Why a message was not sent in time; here it is.
+/// The error of `send_timeout`: why the message was not sent in time. Contains the message.
 ///
-/// Comes from `Sender::send_timeout`, which is there with the feature `time`.
+/// Returned by `Sender::send_timeout`, which needs the feature `time`.
 ///
 /// # Examples
 ///
@@ -128,7 +128,7 @@ impl<T> From<SendError<T>> for TrySendError<T> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
-    /// The channel had no room for as long.
+    /// The channel had no room within the time limit.
     Timeout(T),
     /// The receiver has closed the channel, or was dropped.
     Closed(T),
@@ -174,7 +174,7 @@ impl<T> fmt::Display for SendTimeoutError<T> {
 
 impl<T> Error for SendTimeoutError<T> {}
 
-/// Comes from nothing: there for programs that name Tokio's.
+/// No function returns this type. It exists for programs that name Tokio's.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 #[deprecated(note = "receiving returns an Option")]
@@ -190,7 +190,7 @@ impl fmt::Display for RecvError {
 #[allow(deprecated, reason = "the type itself is")]
 impl Error for RecvError {}
 
-/// Why there is no message.
+/// The error of `try_recv`: why there is no message.
 ///
 /// # Examples
 ///

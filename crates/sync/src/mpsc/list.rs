@@ -42,8 +42,8 @@ pub(super) struct List<T> {
     spare: AtomicPtr<Block<T>>,
     /// Registered at the slot that the receiver waits for.
     pub(super) waker: WakerCell,
-    /// The head, once the receiver has gone: written by it, read when the list is not shared any
-    /// more.
+    /// The head, once the receiver is gone: written by the receiver, read when the list is not
+    /// shared any more.
     last_head: UnsafeCell<Option<Head<T>>>,
 }
 
@@ -92,7 +92,7 @@ impl<T> List<T> {
         (list, Head::new(block))
     }
 
-    /// Appends a message, and wakes the receiver if it waits for it; or gives it back, as the
+    /// Appends a message, and wakes the receiver if it waits for it. Returns the message if the
     /// list is closed.
     #[inline]
     pub(super) fn push(&self, message: T) -> Result<(), T> {
@@ -124,8 +124,8 @@ impl<T> List<T> {
         Tail(self.tail.fetch_or(CLOSED, Ordering::Release))
     }
 
-    /// Closes the list, in which no position is reserved any more, and lets the receiver know: also
-    /// one that has closed the list itself, and has waited since before that.
+    /// Ends the list, in which no position is reserved any more, and wakes the receiver, also if it
+    /// has closed the list itself while a task waited in it.
     pub(super) fn end(&self) {
         // ORDERING: Release as in `close`, Acquire as in `push`.
         let tail = Tail(self.tail.fetch_or(CLOSED | ENDED, Ordering::AcqRel));
@@ -195,7 +195,7 @@ impl<T> List<T> {
         true
     }
 
-    /// Keeps the head of a receiver that goes.
+    /// Keeps the head of a receiver that is being dropped.
     ///
     /// # Safety
     ///

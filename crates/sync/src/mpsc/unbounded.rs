@@ -11,9 +11,9 @@ use super::list::List;
 use super::rx::Rx;
 use crate::blocking::block_on;
 
-/// Makes a channel that takes messages without limit, so that sending never waits.
+/// Makes a channel without a limit on the number of messages, so that sending never waits.
 ///
-/// A sender that is faster than the receiver fills the memory: use
+/// If senders are faster than the receiver, the memory grows without bound: use
 /// [`channel`](super::channel) unless something else limits it.
 ///
 /// # Examples
@@ -43,7 +43,7 @@ pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
 
 /// Sends to an [`UnboundedReceiver`]; from [`unbounded_channel`].
 ///
-/// The channel is closed for the receiver when all of them were dropped.
+/// When all senders are dropped, the receiver gets `None` after the last message.
 ///
 /// # Examples
 ///
@@ -87,10 +87,10 @@ pub struct WeakUnboundedSender<T> {
     weak: WeakTx<T, Unlimited>,
 }
 
-/// Receives what [`UnboundedSender`]s send, in the order in which the messages
-/// were sent; from [`unbounded_channel`].
+/// Receives the messages of the [`UnboundedSender`]s, in the order in which they were sent; from
+/// [`unbounded_channel`].
 ///
-/// Dropped, it closes the channel and drops what is in it.
+/// Dropping it closes the channel and drops the messages in it.
 ///
 /// # Examples
 ///
@@ -117,8 +117,8 @@ impl<T> UnboundedSender<T> {
     ///
     /// # Errors
     ///
-    /// Gives the message back if the receiver has closed the channel or was
-    /// dropped. Without an error it may still be dropped unreceived, with the receiver.
+    /// Returns the message if the receiver has closed the channel or was dropped. After `Ok` the
+    /// message may still be dropped unreceived, together with the receiver.
     ///
     /// # Examples
     ///
@@ -210,7 +210,7 @@ impl<T> UnboundedSender<T> {
         self.tx.same_channel(&other.tx)
     }
 
-    /// A sender that does not keep the channel open.
+    /// Returns a sender that does not keep the channel open.
     ///
     /// # Examples
     ///
@@ -281,7 +281,7 @@ impl<T> Clone for UnboundedSender<T> {
 }
 
 impl<T> WeakUnboundedSender<T> {
-    /// A sender, unless the last one was dropped.
+    /// Returns a sender, or `None` if the last one was dropped.
     ///
     /// # Examples
     ///
@@ -375,8 +375,9 @@ impl<T> UnboundedReceiver<T> {
         self.rx.recv("mpsc::UnboundedReceiver::recv")
     }
 
-    /// Receives what is there, at least one and up to `limit` messages, and appends them
-    /// to `buffer`. Returns how many; 0 once the channel is closed and empty, or if `limit` is 0.
+    /// Waits for at least one message, receives the messages that have arrived, up to `limit`, and
+    /// appends them to `buffer`. Returns their number; 0 once the channel is closed and empty, or
+    /// if `limit` is 0.
     ///
     /// # Cancel safety
     ///
@@ -404,15 +405,15 @@ impl<T> UnboundedReceiver<T> {
             .recv_many("mpsc::UnboundedReceiver::recv_many", buffer, limit)
     }
 
-    /// Receives the next message if it was sent already.
+    /// Receives the next message if one has been sent.
     ///
-    /// For a message that a sender is just writing it gives up the processor
-    /// until it is written.
+    /// If a sender is just writing the message, the thread yields its processor until the message
+    /// is written.
     ///
     /// # Errors
     ///
     /// Returns [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if
-    /// there will be none either.
+    /// there is none and none will come.
     ///
     /// # Examples
     ///
@@ -436,7 +437,7 @@ impl<T> UnboundedReceiver<T> {
     ///
     /// # Panics
     ///
-    /// Panics inside a task, where the thread must not block.
+    /// Panics inside the poll of a task, which must not block.
     ///
     /// # Examples
     ///
@@ -461,7 +462,7 @@ impl<T> UnboundedReceiver<T> {
     ///
     /// # Panics
     ///
-    /// Panics inside a task, where the thread must not block.
+    /// Panics inside the poll of a task, which must not block.
     ///
     /// # Examples
     ///
@@ -483,8 +484,8 @@ impl<T> UnboundedReceiver<T> {
         block_on(self.recv_many(buffer, limit))
     }
 
-    /// Refuses new messages. Those that were sent can still be received, and
-    /// should be, until there is `None`.
+    /// Closes the channel: new messages are refused. Messages that were sent before can still be
+    /// received: call [`recv`](Self::recv) until it returns `None`.
     ///
     /// # Examples
     ///
@@ -507,8 +508,8 @@ impl<T> UnboundedReceiver<T> {
         self.rx.close();
     }
 
-    /// Returns whether the channel was closed, or all senders were dropped. There may be messages
-    /// still.
+    /// Returns whether the channel was closed, or all senders were dropped. Messages may still be
+    /// left to receive.
     ///
     /// # Examples
     ///
@@ -547,7 +548,7 @@ impl<T> UnboundedReceiver<T> {
         self.len() == 0
     }
 
-    /// Returns the number of messages at the moment.
+    /// Returns the number of messages in the channel.
     ///
     /// # Examples
     ///

@@ -50,7 +50,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
     /// Narrows the guard to a part of the value.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -122,9 +122,9 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         }
     }
 
-    /// The mutex of this guard.
+    /// Returns the mutex of this guard.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -201,7 +201,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
 pub struct MappedMutexGuard<'a, T: ?Sized> {
     /// Its permit is this guard's.
     core: &'a Core,
-    /// Reached through the guard that was narrowed, of which it took the place.
+    /// Derived from the guard that was narrowed, which this guard replaces.
     part: NonNull<T>,
     marker: PhantomData<&'a mut T>,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Mutex, unlock};
 
-/// The permit of a mutex, given back on drop: what the guards hand on.
+/// The permit of a mutex, which the guards pass on to each other; released on drop.
 struct Locked<T: ?Sized>(Arc<Mutex<T>>);
 
 impl<T: ?Sized> Drop for Locked<T> {
@@ -18,7 +18,7 @@ impl<T: ?Sized> Drop for Locked<T> {
     }
 }
 
-/// The lock of a [`Mutex`] that it keeps alive, released on drop.
+/// The lock of a [`Mutex`] that the guard keeps alive, released on drop.
 ///
 /// Comes from [`Mutex::lock_owned`] and its relatives.
 ///
@@ -56,7 +56,7 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
 
     /// Narrows the guard to a part of the value.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -116,9 +116,9 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
         }
     }
 
-    /// The mutex of this guard.
+    /// Returns the mutex of this guard.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -162,8 +162,8 @@ impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
     }
 }
 
-/// The lock of a [`Mutex`] that it keeps alive, narrowed to a part of its value;
-/// released on drop.
+/// The lock of a [`Mutex`] that the guard keeps alive, narrowed to a part of its value; released on
+/// drop.
 ///
 /// Comes from [`OwnedMutexGuard::map`].
 ///
@@ -185,7 +185,7 @@ impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
-    /// Reached through the guard that was narrowed, of which it took the place.
+    /// Derived from the guard that was narrowed, which this guard replaces.
     part: NonNull<U>,
     locked: Locked<T>,
     marker: PhantomData<*mut U>,

@@ -262,11 +262,10 @@ impl<'a> Notified<'a> {
         }
     }
 
-    /// Takes a place in the queue without waiting, so that notifications from now
-    /// on count for this future. True if it is notified already; its next poll
-    /// is ready then.
+    /// Enters the queue without waiting, so that notifications from now on can reach this future.
+    /// Returns true if the future has already been notified; then its next poll is ready.
     ///
-    /// For code that has to look at something between queueing and waiting.
+    /// Use it to check a condition between entering the queue and waiting.
     ///
     /// # Examples
     ///

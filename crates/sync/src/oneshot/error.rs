@@ -29,7 +29,7 @@ impl fmt::Display for RecvError {
 
 impl Error for RecvError {}
 
-/// Why [`Receiver::try_recv`](super::Receiver::try_recv) has no value.
+/// The error of [`Receiver::try_recv`](super::Receiver::try_recv): why there is no value.
 ///
 /// # Examples
 ///
@@ -46,9 +46,9 @@ impl Error for RecvError {}
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TryRecvError {
-    /// No value was sent yet.
+    /// No value has been sent yet.
     Empty,
-    /// No value will be sent, or the value has been received.
+    /// No value will be sent, or the value has already been received.
     Closed,
 }
 

@@ -1,4 +1,4 @@
-//! The end that receives.
+//! The receiving half.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,10 +9,10 @@ use super::error::{RecvError, TryRecvError};
 use super::shared::Handle;
 use crate::blocking::block_on;
 
-/// The receiving end of a [`channel`](super::channel): a future of the value.
+/// The receiving half of a [`channel`](super::channel): a future that returns the value.
 ///
-/// Fails with [`RecvError`] once the sender was dropped without having sent, or
-/// once the receiver itself has closed the channel before it was sent to.
+/// Returns [`RecvError`] if the sender was dropped without sending, or if the receiver has closed
+/// the channel before a value was sent.
 ///
 /// # Panics
 ///
@@ -20,9 +20,8 @@ use crate::blocking::block_on;
 ///
 /// # Cancel safety
 ///
-/// The future is the receiver: await `&mut receiver` (in a `select!`, for
-/// instance) to keep it. Nothing is lost by it; a receiver that is dropped
-/// drops what was sent.
+/// Cancel safe if it is awaited as `&mut receiver`, for instance in a `select!`. The receiver
+/// itself is the future: dropping it drops a value that was sent.
 ///
 /// # Examples
 ///
@@ -60,8 +59,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Refuses what has not been sent yet, and ends the sender's wait in
-    /// [`closed`](super::Sender::closed).
+    /// Closes the channel: a later send fails, and the sender's wait in
+    /// [`closed`](super::Sender::closed) ends.
     ///
     /// A value that was sent before can still be received, so no value whose `send` succeeded is
     /// lost by the call.
@@ -83,7 +82,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Returns whether the output was handed out, by an await or by [`try_recv`](Self::try_recv).
+    /// Returns whether the value or the error was returned, by an await or by
+    /// [`try_recv`](Self::try_recv).
     ///
     /// # Examples
     ///
@@ -104,7 +104,7 @@ impl<T> Receiver<T> {
         self.handle.is_none()
     }
 
-    /// Returns whether there is no value to receive now; there may be one the next moment.
+    /// Returns whether there is no value to receive now. One may be sent at any time.
     ///
     /// # Examples
     ///
@@ -125,7 +125,7 @@ impl<T> Receiver<T> {
             .is_none_or(|handle| !handle.state().is_sent())
     }
 
-    /// Receives the value if it was sent already.
+    /// Receives the value if it has been sent.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl<T> Receiver<T> {
             .ok_or(TryRecvError::Closed)
     }
 
-    /// Receives the value, with the thread asleep until it comes.
+    /// Blocks the thread until the value is sent, and receives it.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl<T> Receiver<T> {
     ///
     /// # Panics
     ///
-    /// Panics inside a task, where the thread must not block.
+    /// Panics inside the poll of a task, which must not block.
     ///
     /// # Examples
     ///

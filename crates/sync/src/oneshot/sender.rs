@@ -1,4 +1,4 @@
-//! The end that sends.
+//! The sending half.
 
 use std::future::poll_fn;
 use std::mem::ManuallyDrop;
@@ -10,7 +10,7 @@ use super::shared::Handle;
 
 /// Sends one value to the [`Receiver`](super::Receiver); from [`channel`](super::channel).
 ///
-/// Dropped without having sent, it ends the receiver's wait with an error.
+/// Dropping it without sending ends the receiver's wait with an error.
 ///
 /// # Examples
 ///
@@ -39,12 +39,11 @@ impl<T> Sender<T> {
 
     /// Sends the value, without waiting.
     ///
-    /// A value that was sent may not be received: the receiver may be dropped afterwards.
+    /// After `Ok` the value may still be dropped unreceived, with the receiver.
     ///
     /// # Errors
     ///
-    /// Gives the value back if the receiver was dropped, or has closed the
-    /// channel.
+    /// Returns the value if the receiver was dropped or has closed the channel.
     ///
     /// # Examples
     ///
@@ -70,8 +69,8 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Waits until the receiver is dropped or has closed the channel: until the
-    /// work on what would be sent is no longer asked for.
+    /// Waits until the receiver is dropped or has closed the channel, so that the sender can stop
+    /// working on a value that is no longer wanted.
     ///
     /// # Cancel safety
     ///

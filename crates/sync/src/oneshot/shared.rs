@@ -62,7 +62,7 @@ impl<T> Handle<T> {
         self.0.addr().get()
     }
 
-    /// Sends, and leaves; or gives the handle back with the value.
+    /// Sends, and leaves. Returns the handle with the value if the channel is closed.
     #[inline]
     pub(super) fn send(self, value: T) -> Result<(), (Self, T)> {
         let shared = self.shared();
@@ -127,7 +127,7 @@ impl<T> Handle<T> {
         value
     }
 
-    /// The receiver leaves. What was sent is the caller's to drop.
+    /// The receiver leaves. The caller drops the value that was sent.
     pub(super) fn drop_receiver(self) -> Option<T> {
         let shared = self.shared();
         // The sender may stay for long, and should not keep the task of a receiver that has gone.
@@ -156,7 +156,7 @@ impl<T> Handle<T> {
         waker.wake();
     }
 
-    /// The receiver takes no value from now on, but one that was sent before.
+    /// From now on the receiver only takes a value that was sent before.
     pub(super) fn close(&mut self) {
         let shared = self.shared();
         if shared.state.close() {

@@ -153,14 +153,14 @@ impl State {
         Send::Closed
     }
 
-    /// The sender goes without having sent.
+    /// The sender leaves without having sent.
     pub(super) fn transition_to_done(&self) -> Leave {
         self.end(RECEIVER, SENDER_LEFT, RECEIVER_LEFT)
             .unwrap_or(Leave::Free)
     }
 
-    /// The receiver goes without having received. `None` if the sender is done: what it
-    /// sent is to be taken first.
+    /// The receiver leaves without having received. `None` if the sender is done: the caller must
+    /// first take the value.
     pub(super) fn transition_to_dropped(&self) -> Option<Leave> {
         self.end(SENDER, RECEIVER_LEFT, DONE)
     }
@@ -189,8 +189,8 @@ impl State {
         }
     }
 
-    /// Closes the channel for the receiver, which stays. Whether the sender's waker is
-    /// the caller's now.
+    /// Closes the channel for the receiver, which stays. Returns whether the caller now owns the
+    /// sender's waker.
     pub(super) fn close(&self) -> bool {
         // ORDERING: Release pairs with `load`: a sender that sees it closed sees what was done
         // before. Acquire pairs with `register`: the waker is written.
@@ -198,13 +198,13 @@ impl State {
         Snapshot(before).waits(SENDER)
     }
 
-    /// The sender leaves, after it woke the receiver. Whether the memory is its to free.
+    /// The sender leaves, after it woke the receiver. Returns whether it has to free the memory.
     #[inline]
     pub(super) fn sender_leaves(&self) -> bool {
         self.leaves(SENDER_LEFT).has_receiver_left()
     }
 
-    /// The receiver leaves. Whether the memory is its to free.
+    /// The receiver leaves. Returns whether it has to free the memory.
     pub(super) fn receiver_leaves(&self) -> bool {
         self.leaves(RECEIVER_LEFT).has_sender_left()
     }
@@ -216,15 +216,15 @@ impl State {
         Snapshot(self.0.fetch_or(party, Ordering::Release))
     }
 
-    /// Announces that a waker is in the cell. `false` if the wait is over: the waker is still the
-    /// waiter's.
+    /// Announces that a waker is in the cell. Returns `false` if the wait is over: the waiter still
+    /// owns the waker.
     #[inline]
     #[must_use]
     pub(super) fn register(&self, wait: Wait) -> bool {
         self.change(wait, |current| current | wait.registered)
     }
 
-    /// Takes the cell back. `false` if the wait is over: the waker is another's.
+    /// Takes the cell back. Returns `false` if the wait is over: the other party owns the waker.
     #[must_use]
     pub(super) fn unregister(&self, wait: Wait) -> bool {
         self.change(wait, |current| current & !wait.registered)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::RwLock;
 use crate::semaphore::core::Core;
 
-/// Permits of a lock that is borrowed, given back on drop.
+/// Permits of a borrowed lock, released on drop.
 pub(super) struct Held<'a> {
     core: &'a Core,
     permits: usize,
@@ -33,7 +33,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Permits of a lock that they keep alive, given back on drop.
+/// Permits of a lock that they keep alive, released on drop.
 pub(super) struct HeldOwned<T: ?Sized> {
     lock: Arc<RwLock<T>>,
     permits: usize,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::RwLock;
 use super::held::HeldOwned;
 
-/// A reader's share in an [`RwLock`] that it keeps alive, given back on drop.
+/// A read lock on an [`RwLock`] that the guard keeps alive, released on drop.
 ///
 /// Comes from [`RwLock::read_owned`] and its relatives. `U` is the part of the
 /// value that it is narrowed to.
@@ -55,7 +55,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
 
     /// Narrows the guard to a part of the value.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -113,9 +113,9 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         }
     }
 
-    /// The lock that this reads.
+    /// Returns the lock that this guard reads.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///

@@ -10,7 +10,7 @@ use super::RwLock;
 use super::held::HeldOwned;
 use super::owned_read::OwnedRwLockReadGuard;
 
-/// A writer's hold on an [`RwLock`] that it keeps alive, given up on drop.
+/// A write lock on an [`RwLock`] that the guard keeps alive, released on drop.
 ///
 /// Comes from [`RwLock::write_owned`] and its relatives.
 ///
@@ -56,7 +56,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
 
     /// Narrows the guard to a part of the value.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -114,7 +114,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         }
     }
 
-    /// The same hold as a narrowed guard, of the whole value.
+    /// Converts the guard into a mapped guard of the whole value.
     ///
     /// # Examples
     ///
@@ -133,9 +133,9 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         OwnedRwLockMappedWriteGuard::new(this.value, this.held)
     }
 
-    /// The lock that this writes.
+    /// Returns the lock that this guard writes.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -154,8 +154,8 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         this.held.lock()
     }
 
-    /// Turns the write lock into a read lock, without a writer in between. Readers that wait get
-    /// the lock, too.
+    /// Turns the write lock into a read lock; no other writer gets the lock in between. Waiting
+    /// readers get the lock, too.
     ///
     /// # Examples
     ///
@@ -179,9 +179,10 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         OwnedRwLockReadGuard::new(self.value, self.held)
     }
 
-    /// Becomes a reader of a part of the value, without a writer in between.
+    /// Turns the write lock into a read lock on a part of the value; no other writer gets the lock
+    /// in between.
     ///
-    /// The part is chosen while there is no other reader, but it cannot be changed.
+    /// `part` runs while there is no other reader, but it cannot change the value.
     ///
     /// # Examples
     ///
@@ -209,8 +210,8 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         OwnedRwLockReadGuard::new(part, held)
     }
 
-    /// Becomes a reader of a part of the value, if there is one, without a
-    /// writer in between.
+    /// Turns the write lock into a read lock on a part of the value, if there is one; no other
+    /// writer gets the lock in between.
     ///
     /// # Errors
     ///
@@ -266,11 +267,11 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
     }
 }
 
-/// A writer's hold on an [`RwLock`] that it keeps alive, narrowed to a part of
-/// its value; given up on drop.
+/// A write lock on an [`RwLock`] that the guard keeps alive, narrowed to a part of its value;
+/// released on drop.
 ///
-/// Comes from [`OwnedRwLockWriteGuard::map`]. It cannot become a reader: the
-/// type of the part could allow what the value forbids.
+/// Comes from [`OwnedRwLockWriteGuard::map`]. It cannot be downgraded: the type of the part could
+/// allow what the type of the value forbids.
 ///
 /// # Examples
 ///
@@ -291,7 +292,7 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
-    /// Reached through the guard that was narrowed, of which it took the place.
+    /// Derived from the guard that was narrowed, which this guard replaces.
     value: NonNull<U>,
     held: HeldOwned<T>,
     marker: PhantomData<*mut U>,
@@ -316,7 +317,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
 
     /// Narrows the guard to a part of its part.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -376,9 +377,9 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         }
     }
 
-    /// The lock that this writes.
+    /// Returns the lock that this guard writes.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///

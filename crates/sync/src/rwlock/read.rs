@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use super::held::Held;
 
-/// A reader's share in an [`RwLock`](crate::RwLock), given back on drop.
+/// A read lock on an [`RwLock`](crate::RwLock), released on drop.
 ///
 /// Comes from [`RwLock::read`](crate::RwLock::read) and its relatives. It may be
 /// held across an `.await`, and dropped on another thread.
@@ -51,7 +51,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 
     /// Narrows the guard to a part of the value.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use super::held::Held;
 use super::read::RwLockReadGuard;
 
-/// A writer's hold on an [`RwLock`](crate::RwLock), given up on drop.
+/// A write lock on an [`RwLock`](crate::RwLock), released on drop.
 ///
 /// Comes from [`RwLock::write`](crate::RwLock::write) and its relatives. It may
 /// be held across an `.await`, and dropped on another thread.
@@ -53,7 +53,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
     /// Narrows the guard to a part of the value.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///
@@ -107,7 +107,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         }
     }
 
-    /// The same hold as a narrowed guard, of the whole value.
+    /// Converts the guard into a mapped guard of the whole value.
     ///
     /// # Examples
     ///
@@ -125,8 +125,8 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         RwLockMappedWriteGuard::new(this.value, this.held)
     }
 
-    /// Turns the write lock into a read lock, without a writer in between. Readers that wait get
-    /// the lock, too.
+    /// Turns the write lock into a read lock; no other writer gets the lock in between. Waiting
+    /// readers get the lock, too.
     ///
     /// # Examples
     ///
@@ -149,9 +149,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         RwLockReadGuard::new(self.value, self.held)
     }
 
-    /// Becomes a reader of a part of the value, without a writer in between.
+    /// Turns the write lock into a read lock on a part of the value; no other writer gets the lock
+    /// in between.
     ///
-    /// The part is chosen while there is no other reader, but it cannot be changed.
+    /// `part` runs while there is no other reader, but it cannot change the value.
     ///
     /// # Examples
     ///
@@ -177,8 +178,8 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         RwLockReadGuard::new(part, held)
     }
 
-    /// Becomes a reader of a part of the value, if there is one, without a
-    /// writer in between.
+    /// Turns the write lock into a read lock on a part of the value, if there is one; no other
+    /// writer gets the lock in between.
     ///
     /// # Errors
     ///
@@ -233,11 +234,10 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     }
 }
 
-/// A writer's hold on an [`RwLock`](crate::RwLock), narrowed to a part of its
-/// value; given up on drop.
+/// A write lock on an [`RwLock`](crate::RwLock), narrowed to a part of its value; released on drop.
 ///
-/// Comes from [`RwLockWriteGuard::map`]. It cannot become a reader: the type of
-/// the part could allow what the value forbids.
+/// Comes from [`RwLockWriteGuard::map`]. It cannot be downgraded: the type of the part could allow
+/// what the type of the value forbids.
 ///
 /// # Examples
 ///
@@ -256,7 +256,7 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
-    /// Reached through the guard that was narrowed, of which it took the place.
+    /// Derived from the guard that was narrowed, which this guard replaces.
     value: NonNull<T>,
     held: Held<'a>,
     marker: PhantomData<&'a mut T>,
@@ -281,7 +281,7 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
 
     /// Narrows the guard to a part of its part.
     ///
-    /// This is a function of the type, so as not to hide a method of the value.
+    /// This is an associated function, so that it does not hide a method of the value.
     ///
     /// # Examples
     ///

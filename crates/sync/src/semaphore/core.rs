@@ -278,7 +278,8 @@ impl<R: Returns> Core<R> {
         }
     }
 
-    /// Takes what a wait was served; or gives it back, if the semaphore was closed since.
+    /// Accepts the permits that a wait was given, or releases them if the semaphore was closed
+    /// since.
     #[inline]
     fn accept(&self, verdict: Verdict, permits: usize) -> Result<(), Closed> {
         match verdict {
@@ -291,8 +292,8 @@ impl<R: Returns> Core<R> {
         }
     }
 
-    /// Ends a wait that is not ready: gives back what it was served, or lets
-    /// the next in line move up. Without a wait it does nothing.
+    /// Ends a wait that is not ready: releases the permits that it was given, or lets the next
+    /// waiter move up. Without a wait it does nothing.
     #[inline]
     pub(super) fn abandon(&self, permits: usize, waiting: Pin<&mut Waiting>) {
         if !waiting.is_idle() {

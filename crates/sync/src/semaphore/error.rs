@@ -1,4 +1,4 @@
-//! Why there was no permit.
+//! The errors of a semaphore.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Permits that are given back on drop.
+//! Permits that are released on drop.
 
 use std::fmt;
 use std::mem;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Semaphore;
 
-/// Permits of a [`Semaphore`], given back on drop.
+/// Permits of a [`Semaphore`], released on drop.
 ///
 /// Comes from [`Semaphore::acquire`] and its relatives.
 ///
@@ -42,7 +42,7 @@ impl<'a> SemaphorePermit<'a> {
         }
     }
 
-    /// Takes the permits out of circulation: the semaphore has fewer from now on.
+    /// Removes the permits from the semaphore: it has fewer from now on.
     ///
     /// # Examples
     ///
@@ -91,8 +91,7 @@ impl<'a> SemaphorePermit<'a> {
         self.permits += mem::take(&mut other.permits);
     }
 
-    /// Takes `n` of the permits off into a value of their own, or nothing if
-    /// there are fewer.
+    /// Splits off `n` of the permits, or returns `None` if there are fewer.
     ///
     /// # Examples
     ///
@@ -117,7 +116,7 @@ impl<'a> SemaphorePermit<'a> {
         })
     }
 
-    /// The semaphore of these permits.
+    /// Returns the semaphore of these permits.
     ///
     /// # Examples
     ///
@@ -171,7 +170,7 @@ impl fmt::Debug for SemaphorePermit<'_> {
     }
 }
 
-/// Permits of a [`Semaphore`] that they keep alive, given back on drop.
+/// Permits of a [`Semaphore`] that they keep alive, released on drop.
 ///
 /// Comes from [`Semaphore::acquire_owned`] and its relatives.
 ///
@@ -207,7 +206,7 @@ impl OwnedSemaphorePermit {
         }
     }
 
-    /// Takes the permits out of circulation: the semaphore has fewer from now on.
+    /// Removes the permits from the semaphore: it has fewer from now on.
     ///
     /// # Examples
     ///
@@ -258,8 +257,7 @@ impl OwnedSemaphorePermit {
         self.permits += mem::take(&mut other.permits);
     }
 
-    /// Takes `n` of the permits off into a value of their own, or nothing if
-    /// there are fewer.
+    /// Splits off `n` of the permits, or returns `None` if there are fewer.
     ///
     /// # Examples
     ///
@@ -285,7 +283,7 @@ impl OwnedSemaphorePermit {
         })
     }
 
-    /// The semaphore of these permits.
+    /// Returns the semaphore of these permits.
     ///
     /// # Examples
     ///

@@ -37,7 +37,7 @@ pub(super) enum Take {
     Closed,
 }
 
-/// The outcome of an attempt to give permits back.
+/// The outcome of an attempt to release permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Give {

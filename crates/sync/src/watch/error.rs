@@ -1,9 +1,10 @@
-//! Why a watch channel refuses.
+//! The errors of a watch channel.
 
 use std::error::Error;
 use std::fmt;
 
-/// There is no receiver; it carries the value that was not sent.
+/// The error of [`send`](super::Sender::send): there is no receiver. It contains the value that was
+/// not sent.
 ///
 /// # Examples
 ///
@@ -35,7 +36,7 @@ impl<T> fmt::Display for SendError<T> {
 
 impl<T> Error for SendError<T> {}
 
-/// There is no sender any more, so no new value will come.
+/// The error of a receiver: there is no sender any more, so no new value will come.
 ///
 /// # Examples
 ///

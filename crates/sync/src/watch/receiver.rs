@@ -1,4 +1,4 @@
-//! The half that reads the value.
+//! The receiving half.
 
 use std::ptr;
 
@@ -10,8 +10,8 @@ use super::error::RecvError;
 use super::{Ref, Shared};
 use crate::sequence::Now;
 
-/// Reads the value of a channel and waits for new ones. A clone has seen what
-/// its original has.
+/// Reads the value of a channel and waits for new ones. A clone has seen the same values as the
+/// original.
 ///
 /// # Examples
 ///
@@ -32,7 +32,7 @@ pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The newest version that it has seen.
     seen: u64,
-    /// The shard in which it waits: receivers are assigned to shards in rotation.
+    /// The waiter shard in which it waits: receivers are assigned to shards round-robin.
     spread: usize,
 }
 
@@ -88,7 +88,7 @@ impl<T> Receiver<T> {
         value
     }
 
-    /// Returns whether there is a value that it has not seen.
+    /// Returns whether there is a value that the receiver has not seen.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl<T> Receiver<T> {
         self.shared.versions.now().closed
     }
 
-    /// Forgets that the value was seen.
+    /// Marks the current value as not seen.
     ///
     /// # Examples
     ///
@@ -155,7 +155,7 @@ impl<T> Receiver<T> {
         self.seen = self.seen.wrapping_sub(1);
     }
 
-    /// Marks the value as seen.
+    /// Marks the current value as seen.
     ///
     /// # Examples
     ///
@@ -175,7 +175,7 @@ impl<T> Receiver<T> {
         self.seen = self.shared.versions.now().count;
     }
 
-    /// Waits until there is a value that it has not seen, and marks it as seen.
+    /// Waits until there is a value that the receiver has not seen, and marks it as seen.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl<T> Receiver<T> {
     ///
     /// # Cancel safety
     ///
-    /// A future that is dropped before it is ready has marked nothing.
+    /// Cancel safe: a future that is dropped before it is ready has marked no value as seen.
     ///
     /// # Examples
     ///
@@ -217,10 +217,10 @@ impl<T> Receiver<T> {
         Ok(())
     }
 
-    /// Waits until `f` accepts the value, the present one first, and borrows it. All
-    /// that `f` looked at is marked as seen.
+    /// Calls `f` with the current value and then with each new one, until `f` returns true; then
+    /// borrows that value. Every value that `f` was called with is marked as seen.
     ///
-    /// The value is locked while `f` runs: it must not send.
+    /// The value is locked while `f` runs: `f` must not send.
     ///
     /// # Errors
     ///
@@ -232,8 +232,7 @@ impl<T> Receiver<T> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves those values marked as seen that `f` did not
-    /// accept.
+    /// Cancel safe, but values for which `f` has returned false stay marked as seen.
     ///
     /// # Examples
     ///

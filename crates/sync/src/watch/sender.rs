@@ -1,4 +1,4 @@
-//! The half that sets the value.
+//! The sending half.
 
 use std::mem;
 
@@ -11,7 +11,7 @@ use super::{Receiver, Ref, Shared};
 use crate::Notify;
 use crate::sequence::Sequence;
 
-/// Sets the value of a channel. Clones send to the same one.
+/// Sets the value of a channel. Its clones send to the same channel.
 ///
 /// # Examples
 ///
@@ -62,8 +62,8 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Replaces the value and wakes the receivers that wait. The former value is
-    /// dropped once the channel is unlocked.
+    /// Replaces the value and wakes the waiting receivers. The former value is dropped after the
+    /// channel is unlocked.
     ///
     /// # Errors
     ///
@@ -94,15 +94,14 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Changes the value in place and wakes the receivers that wait, if there
-    /// are any.
+    /// Changes the value in place and wakes the waiting receivers, if there are any.
     ///
     /// # Panics
     ///
     /// Panics if `modify` does. The value stays as `modify` left it, no receiver is notified, and
     /// the channel stays usable.
     ///
-    /// The channel is locked while `modify` runs: it must not use it.
+    /// The channel is locked while `modify` runs: `modify` must not use the channel.
     ///
     /// # Examples
     ///
@@ -126,8 +125,8 @@ impl<T> Sender<T> {
         });
     }
 
-    /// Like [`send_modify`](Self::send_modify), but the receivers are notified only if `modify`
-    /// returns true, which is returned.
+    /// Like [`send_modify`](Self::send_modify), but notifies the receivers only if `modify` returns
+    /// true. Returns what `modify` has returned.
     ///
     /// # Panics
     ///
@@ -164,8 +163,8 @@ impl<T> Sender<T> {
         true
     }
 
-    /// Replaces the value, also if there is no receiver, wakes those that wait,
-    /// and returns the former value.
+    /// Replaces the value, even if there is no receiver, wakes the waiting receivers, and returns
+    /// the former value.
     ///
     /// # Examples
     ///
@@ -259,7 +258,7 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Makes a receiver that has seen the present value.
+    /// Makes a receiver that has seen the current value.
     ///
     /// # Examples
     ///

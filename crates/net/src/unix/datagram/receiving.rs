@@ -16,12 +16,12 @@ use crate::unix::SocketAddr;
 type Source = mio::net::UnixDatagram;
 
 impl UnixDatagram {
-    /// Waits for a datagram, and returns how many bytes of it are in `buf`.
+    /// Waits for a datagram, and returns the number of its bytes in `buf`.
     ///
     /// # Errors
     ///
     /// Returns `ConnectionReset` if the peer that the socket is connected to has closed its socket
-    /// with datagrams unread; any kind if the runtime has shut down.
+    /// with datagrams unread; an error of any kind if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -171,8 +171,7 @@ impl UnixDatagram {
         })
     }
 
-    /// Waits for a datagram, and returns how many bytes of it are in `buf`, and the sender's
-    /// address.
+    /// Waits for a datagram, and returns the number of its bytes in `buf` and the sender's address.
     ///
     /// # Errors
     ///
@@ -355,9 +354,8 @@ fn recv(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
     sys::datagram(socket, buf)
 }
 
-/// By std, though it must have initialised memory: only std's functions give an
-/// address of std's that is a path without a zero after it, and the datagram is
-/// gone when its address is refused.
+/// Uses std's function, though that needs initialised memory: only std can make its address type
+/// from a path without a zero after it, and the datagram is lost if its address is refused.
 fn recv_from(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<(usize, SocketAddr)> {
     let (bytes, addr) = received(socket.recv_from(buf.initialize_unfilled()))?;
     buf.advance(bytes);

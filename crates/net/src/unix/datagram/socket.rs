@@ -17,9 +17,9 @@ use crate::unix::addr::of_path;
 
 /// A Unix socket for datagrams.
 ///
-/// They arrive whole and in order, and none is lost: a sender waits while the
-/// receiver has no room. What does not fit into the buffer of a receiving call
-/// is cut off. A datagram may be empty: `Ok(0)` is no end.
+/// Datagrams arrive whole and in order, and none is lost: a sender waits while the receiver has no
+/// room. Bytes that do not fit into the buffer of a receiving call are lost. A datagram may be
+/// empty: `Ok(0)` does not mean an end.
 ///
 /// All methods take `&self`: share the socket in an `Arc`, without splitting
 /// it. The `poll_*` methods keep one waker for receiving and one for sending,
@@ -47,9 +47,8 @@ pub struct UnixDatagram {
 }
 
 impl UnixDatagram {
-    /// Makes a socket with a path, where nothing may be yet. On Linux a path
-    /// that begins with a zero byte is a name in the abstract namespace. The
-    /// file stays when the socket is dropped.
+    /// Makes a socket with a path, where no file may exist yet. On Linux a path that begins with a
+    /// zero byte is a name in the abstract namespace. The file stays when the socket is dropped.
     ///
     /// # Errors
     ///
@@ -88,8 +87,8 @@ impl UnixDatagram {
         })
     }
 
-    /// Makes a socket without an address: it can send, and once it is
-    /// [connected](Self::connect) to a socket that is connected to it, receive.
+    /// Makes a socket without an address. It can send. It can receive only if another socket is
+    /// connected to it, as those of [`pair`](Self::pair) are.
     ///
     /// # Errors
     ///
@@ -117,7 +116,7 @@ impl UnixDatagram {
         UnixDatagram::new(mio::net::UnixDatagram::unbound()?)
     }
 
-    /// Two sockets that are connected with each other.
+    /// Makes two sockets that are connected to each other.
     ///
     /// # Errors
     ///
@@ -159,8 +158,8 @@ impl UnixDatagram {
         })
     }
 
-    /// Converts a socket of std, which must be in non-blocking mode, and registers it with the
-    /// current reactor.
+    /// Converts a socket of std's type, which must be in non-blocking mode, and registers it with
+    /// the current reactor.
     ///
     /// # Errors
     ///
@@ -192,7 +191,7 @@ impl UnixDatagram {
         UnixDatagram::new(mio::net::UnixDatagram::from_std(datagram))
     }
 
-    /// Deregisters the socket and converts it into std's type, in non-blocking mode.
+    /// Deregisters the socket and converts it into std's type. It stays in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -217,8 +216,8 @@ impl UnixDatagram {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Connects to the socket at a path: [`send`](Self::send) goes there from
-    /// now on, and datagrams of others are refused.
+    /// Connects to the socket at a path: from now on [`send`](Self::send) sends there, and
+    /// datagrams from other sockets are refused.
     ///
     /// # Errors
     ///
@@ -271,11 +270,11 @@ impl UnixDatagram {
         self.io.shutdown(how)
     }
 
-    /// The address of this socket.
+    /// Returns the address of this socket.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no memory for the answer.
+    /// Returns an error if the system has no memory for the result.
     ///
     /// # Examples
     ///
@@ -297,7 +296,7 @@ impl UnixDatagram {
         self.io.local_addr().map(SocketAddr::from)
     }
 
-    /// The address of the socket it is [connected](Self::connect) to.
+    /// Returns the address that the socket is [connected](Self::connect) to.
     ///
     /// # Errors
     ///
@@ -328,8 +327,8 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot report the pending one. The pending error itself is in
-    /// the `Ok`.
+    /// Returns an error if the system cannot report the pending error. The pending error itself is
+    /// in the `Ok`.
     ///
     /// # Examples
     ///
@@ -348,8 +347,8 @@ impl UnixDatagram {
         self.io.take_error()
     }
 
-    /// Waits until the socket is ready for any of `interest`, and returns for what. A later
-    /// operation may still find that it would block.
+    /// Waits until the socket is ready for any of `interest`, and returns its readiness. A later
+    /// operation may still return `WouldBlock`.
     ///
     /// # Errors
     ///
@@ -357,7 +356,7 @@ impl UnixDatagram {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -390,7 +389,7 @@ impl UnixDatagram {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -422,7 +421,7 @@ impl UnixDatagram {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -536,8 +535,8 @@ impl UnixDatagram {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before it is ready, each call of `f` so far has returned
-    /// `WouldBlock`.
+    /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
+    /// returned `WouldBlock`.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! Pipes, and the named ones of the file system (FIFOs).
+//! Pipes, and named pipes (FIFOs) of the file system.
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -31,7 +31,7 @@ pub use sender::Sender;
 
 use crate::sys::access_mode;
 
-/// Makes a pipe: what is written to the sender is read from the receiver.
+/// Makes a pipe: the receiver reads what the sender writes.
 ///
 /// # Errors
 ///
@@ -66,8 +66,8 @@ pub fn pipe() -> io::Result<(Sender, Receiver)> {
     Ok((Sender::new(sender)?, Receiver::new(receiver)?))
 }
 
-/// Checks that a descriptor is a pipe opened for `access` (or for both), and
-/// has it not block.
+/// Checks that a descriptor is a pipe that is open for `access` (or both), and puts it in
+/// non-blocking mode.
 fn adopt(fd: OwnedFd, access: libc::c_int) -> io::Result<OwnedFd> {
     let file = std::fs::File::from(fd);
     if !file.metadata()?.file_type().is_fifo() {

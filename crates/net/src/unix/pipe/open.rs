@@ -9,9 +9,8 @@ use super::{Receiver, Sender};
 
 /// Options for opening a named pipe (FIFO).
 ///
-/// Opening does not wait for the other side. A receiver that has no sender yet
-/// reads the end of the stream; [`open_sender`](Self::open_sender) is refused
-/// while there is no receiver.
+/// Opening does not wait for the other side. A receiver without a sender reads the end of the
+/// stream; [`open_sender`](Self::open_sender) fails while there is no receiver.
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -33,7 +32,8 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Options that open a pipe for one direction, and refuse any other kind of file.
+    /// Makes the default options: they open a pipe for one direction, and refuse any other kind of
+    /// file.
     ///
     /// # Examples
     ///
@@ -55,8 +55,8 @@ impl OpenOptions {
         OpenOptions::default()
     }
 
-    /// Opens the pipe for both directions, so that its other side is always
-    /// open: opening a sender is not refused, and a receiver never sees an end.
+    /// Opens the pipe for both directions, so that its other side is always open: opening a sender
+    /// does not fail, and a receiver never reads an end.
     ///
     /// # Examples
     ///
@@ -80,8 +80,8 @@ impl OpenOptions {
         self
     }
 
-    /// Leaves out the check that it is a pipe. For anything else operations
-    /// fail, or never end.
+    /// Skips the check that the file is a pipe. For another kind of file, operations fail or never
+    /// complete.
     ///
     /// # Examples
     ///
@@ -105,7 +105,8 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if it is no pipe; otherwise an error of the operating system.
+    /// Returns `InvalidInput` if the file is not a pipe; `NotFound` or `PermissionDenied` if it
+    /// cannot be opened.
     ///
     /// # Panics
     ///

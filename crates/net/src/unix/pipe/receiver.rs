@@ -15,12 +15,10 @@ use raddle_wait::{Resource, located};
 use super::{adopt, set_nonblocking};
 use crate::evented::ByteStream;
 
-/// The end of a pipe that is read; see [`pipe`](super::pipe) and
-/// [`OpenOptions`](super::OpenOptions).
+/// The reading end of a pipe; see [`pipe`](super::pipe) and [`OpenOptions`](super::OpenOptions).
 ///
-/// It reads the end of the stream while no sender is open, also before the
-/// first one is. For a named pipe that may be opened again later: what waits
-/// for it to be readable then is woken.
+/// It reads the end of the stream while no sender is open, also before the first one is opened. A
+/// named pipe may get another sender later: tasks that wait for it to be readable are woken then.
 ///
 /// # Examples
 ///
@@ -56,7 +54,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if it is no pipe or was not opened for reading; otherwise an error of
+    /// Returns `InvalidInput` if it is not a pipe or is not open for reading; otherwise an error of
     /// the operating system.
     ///
     /// # Panics
@@ -176,7 +174,7 @@ impl Receiver {
         Receiver::new(owned_fd.into())
     }
 
-    /// Leaves the reactor and becomes a descriptor in blocking mode.
+    /// Deregisters the pipe and converts it into a descriptor in blocking mode.
     ///
     /// # Errors
     ///
@@ -203,7 +201,7 @@ impl Receiver {
         Ok(fd)
     }
 
-    /// Leaves the reactor and becomes a descriptor in non-blocking mode.
+    /// Deregisters the pipe and converts it into a descriptor in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -226,8 +224,8 @@ impl Receiver {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Waits until the pipe is ready for any of `interest`, of which only reading ever is, and
-    /// returns for what.
+    /// Waits until the pipe is ready for any of `interest`, of which only reading can be ready, and
+    /// returns its readiness.
     ///
     /// # Errors
     ///
@@ -235,7 +233,7 @@ impl Receiver {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -268,7 +266,7 @@ impl Receiver {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -318,12 +316,12 @@ impl Receiver {
         self.io.poll_read_ready(cx)
     }
 
-    /// Reads what has arrived, without waiting. `Ok(0)` says that no sender is open, or that the
+    /// Reads what has arrived, without waiting. `Ok(0)` means that no sender is open, or that the
     /// buffer is empty.
     ///
     /// # Errors
     ///
-    /// Returns `WouldBlock` if nothing is there; otherwise an error of the operating system.
+    /// Returns `WouldBlock` if nothing has arrived; otherwise an error of the operating system.
     ///
     /// # Examples
     ///
@@ -372,7 +370,7 @@ impl Receiver {
         self.io.try_read_buf(buf)
     }
 
-    /// Like [`try_read`](Self::try_read), but fills one buffer after the other.
+    /// Like [`try_read`](Self::try_read), but fills several buffers in turn.
     ///
     /// # Errors
     ///

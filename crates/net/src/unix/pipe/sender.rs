@@ -14,12 +14,11 @@ use raddle_wait::{Resource, located};
 use super::{adopt, set_nonblocking};
 use crate::evented::ByteStream;
 
-/// The end of a pipe that is written; see [`pipe`](super::pipe) and
-/// [`OpenOptions`](super::OpenOptions).
+/// The writing end of a pipe; see [`pipe`](super::pipe) and [`OpenOptions`](super::OpenOptions).
 ///
-/// Writing fails with `BrokenPipe` while no receiver is open. At most 4,096
-/// bytes (POSIX promises 512) that are written at once stay together when
-/// several write to the same pipe.
+/// Writing fails with `BrokenPipe` while no receiver is open. When several senders write to the
+/// same pipe, the bytes of one write are not mixed with others if they are at most 4,096 (POSIX
+/// guarantees 512).
 ///
 /// # Examples
 ///
@@ -53,7 +52,7 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if it is no pipe or was not opened for writing; otherwise an error of
+    /// Returns `InvalidInput` if it is not a pipe or is not open for writing; otherwise an error of
     /// the operating system.
     ///
     /// # Panics
@@ -173,7 +172,7 @@ impl Sender {
         Sender::new(owned_fd.into())
     }
 
-    /// Leaves the reactor and becomes a descriptor in blocking mode.
+    /// Deregisters the pipe and converts it into a descriptor in blocking mode.
     ///
     /// # Errors
     ///
@@ -200,7 +199,7 @@ impl Sender {
         Ok(fd)
     }
 
-    /// Leaves the reactor and becomes a descriptor in non-blocking mode.
+    /// Deregisters the pipe and converts it into a descriptor in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -223,8 +222,8 @@ impl Sender {
         Ok(self.io.into_inner()?.into())
     }
 
-    /// Waits until the pipe is ready for any of `interest`, of which only writing ever is, and
-    /// returns for what.
+    /// Waits until the pipe is ready for any of `interest`, of which only writing can be ready, and
+    /// returns its readiness.
     ///
     /// # Errors
     ///
@@ -232,7 +231,7 @@ impl Sender {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -264,7 +263,7 @@ impl Sender {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: dropping the future loses nothing, not even the readiness.
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     ///
     /// # Examples
     ///
@@ -312,7 +311,7 @@ impl Sender {
         self.io.poll_write_ready(cx)
     }
 
-    /// Writes as much as there is room for, without waiting.
+    /// Writes as many bytes as there is room for, without waiting.
     ///
     /// # Errors
     ///
@@ -339,7 +338,7 @@ impl Sender {
         self.io.try_write(buf)
     }
 
-    /// Like [`try_write`](Self::try_write), but writes from one buffer after the other.
+    /// Like [`try_write`](Self::try_write), but writes from several buffers in turn.
     ///
     /// # Errors
     ///

@@ -85,8 +85,8 @@ pub struct ClientOptions {
 }
 
 impl ClientOptions {
-    /// Opens for both directions, for bytes; the server may learn who the client is, and may not
-    /// act in its name.
+    /// Makes the default options: both directions, byte mode; the server may identify the client,
+    /// but not impersonate it.
     ///
     /// # Examples
     ///
@@ -109,8 +109,8 @@ impl ClientOptions {
         }
     }
 
-    /// Sets whether to read from the pipe. A pipe whose server does not let clients read must be
-    /// opened without.
+    /// Sets whether to read from the pipe. Set it to false for a pipe whose server does not let
+    /// clients read.
     ///
     /// # Examples
     ///
@@ -129,8 +129,8 @@ impl ClientOptions {
         self
     }
 
-    /// Sets whether to write to the pipe. A pipe whose server does not let clients write must be
-    /// opened without.
+    /// Sets whether to write to the pipe. Set it to false for a pipe whose server does not let
+    /// clients write.
     ///
     /// # Examples
     ///
@@ -149,7 +149,7 @@ impl ClientOptions {
         self
     }
 
-    /// Sets what the server may do in the name of the client, as
+    /// Sets to what extent the server may impersonate the client, as
     /// [`OpenOptionsExt::security_qos_flags`](std::os::windows::fs::OpenOptionsExt) does.
     ///
     /// # Examples
@@ -173,8 +173,8 @@ impl ClientOptions {
         self
     }
 
-    /// Sets whether reads keep the limits between messages. Only those of a pipe that the server
-    /// made for [messages](super::ServerOptions::pipe_mode) can.
+    /// Sets whether reads keep message boundaries. That needs a pipe that the server has made for
+    /// [messages](super::ServerOptions::pipe_mode).
     ///
     /// # Examples
     ///

@@ -87,7 +87,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Cancel safety
             ///
-            /// Cancel safe: dropping the future loses nothing, not even the readiness.
+            /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
             ///
             /// # Examples
             ///
@@ -121,7 +121,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Cancel safety
             ///
-            /// Cancel safe: dropping the future loses nothing, not even the readiness.
+            /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
             ///
             /// # Examples
             ///
@@ -257,7 +257,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Cancel safety
             ///
-            /// Cancel safe: dropping the future loses nothing, not even the readiness.
+            /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
             ///
             /// # Examples
             ///

@@ -7,7 +7,7 @@ use windows_sys::Win32::System::Pipes::{PIPE_SERVER_END, PIPE_TYPE_MESSAGE};
 
 use crate::sys::named_pipe;
 
-/// Whether a pipe keeps the limits between writes.
+/// Whether a pipe keeps the boundaries between writes.
 ///
 /// # Examples
 ///
@@ -24,10 +24,10 @@ use crate::sys::named_pipe;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PipeMode {
-    /// A stream of bytes: a read may give parts of several writes.
+    /// A stream of bytes: a read may return parts of several writes.
     Byte,
-    /// Each write is a message: a read gives bytes of one message only. The rest of a message for
-    /// which the buffer was too small comes with the next reads.
+    /// Each write is a message: a read returns bytes of only one message. If the buffer was too
+    /// small for a message, the next reads return the rest.
     Message,
 }
 
@@ -71,7 +71,7 @@ pub enum PipeEnd {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PipeInfo {
-    /// Whether it keeps the limits between writes.
+    /// Whether the pipe keeps the boundaries between writes.
     pub mode: PipeMode,
     /// The end that the information is about.
     pub end: PipeEnd,

@@ -1,9 +1,9 @@
-//! Named pipes of Windows.
+//! Windows named pipes.
 //!
-//! A server makes *instances* of a pipe, each for one client at a time. A client finds an error
-//! while all instances have one: `ERROR_PIPE_BUSY` (231) if it has to wait for an instance,
+//! A server makes *instances* of a pipe, each for one client at a time. A client gets an error
+//! while all instances have a client: `ERROR_PIPE_BUSY` (231) if it has to wait for an instance,
 //! `NotFound` if there is none. So a server makes the next instance before it serves the client of
-//! the last.
+//! the previous one.
 //!
 //! ```no_run
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -31,9 +31,9 @@
 //! # }) }
 //! ```
 //!
-//! The end of a stream is read when the other end is closed. A write is complete when a buffer has
-//! the bytes; the system takes them while the program goes on, also after the pipe is dropped. What
-//! the client has not read is lost by [`NamedPipeServer::disconnect`].
+//! The end of a stream is read when the other end is closed. A write completes when its bytes are
+//! in a buffer; the system takes them from there in the background, also after the pipe is dropped.
+//! [`NamedPipeServer::disconnect`] discards what the client has not read.
 
 mod client;
 mod ends;

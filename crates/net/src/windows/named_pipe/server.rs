@@ -24,7 +24,7 @@ use crate::sys::named_pipe::{self, Create};
 /// The server's end of an instance of a named pipe, made by [`ServerOptions::create`].
 ///
 /// It can be read and written once a client is [connected](Self::connect). Dropping it closes it:
-/// the client reads what was written, and then the end.
+/// the client reads the written bytes, and then the end of the stream.
 ///
 /// # Examples
 ///
@@ -63,8 +63,8 @@ named_pipe_end!(
 );
 
 impl NamedPipeServer {
-    /// Waits until a client has opened the pipe. One that has opened it since
-    /// [`create`](ServerOptions::create) is connected already.
+    /// Waits until a client has opened the pipe. A client that has opened it since
+    /// [`create`](ServerOptions::create) counts.
     ///
     /// # Errors
     ///
@@ -72,8 +72,8 @@ impl NamedPipeServer {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped the pipe goes on waiting: a client that comes then is found by the
-    /// next call.
+    /// Cancel safe: if the future is dropped, the pipe continues to wait, and the next call finds a
+    /// client that has connected meanwhile.
     ///
     /// # Examples
     ///
@@ -112,8 +112,8 @@ impl NamedPipeServer {
         result
     }
 
-    /// Ends the connection. What the client has not read is lost; its next operation is an error.
-    /// The same instance can be [connected](Self::connect) to the next client.
+    /// Ends the connection. Bytes that the client has not read are lost, and its next operation
+    /// fails. The same instance can be [connected](Self::connect) to the next client.
     ///
     /// # Errors
     ///
@@ -201,8 +201,8 @@ pub struct ServerOptions {
 }
 
 impl ServerOptions {
-    /// A pipe for bytes in both directions, for clients of this machine, with any number of
-    /// instances and buffers of 64 KiB.
+    /// Makes the default options: bytes in both directions, clients of this machine only, any
+    /// number of instances, and buffers of 64 KiB.
     ///
     /// # Examples
     ///
@@ -232,7 +232,7 @@ impl ServerOptions {
         }
     }
 
-    /// Sets whether the pipe keeps the limits between writes, for both ends and all instances.
+    /// Sets whether the pipe keeps the boundaries between writes, for both ends and all instances.
     ///
     /// # Examples
     ///
@@ -253,8 +253,8 @@ impl ServerOptions {
 
     /// Sets whether clients may write (`PIPE_ACCESS_INBOUND`); they may by default.
     ///
-    /// A client has to [open](super::ClientOptions::write) the pipe without writing then, or is
-    /// refused.
+    /// A client has to [open](super::ClientOptions::write) the pipe without writing then; otherwise
+    /// it is refused.
     ///
     /// # Examples
     ///
@@ -276,8 +276,8 @@ impl ServerOptions {
 
     /// Sets whether clients may read (`PIPE_ACCESS_OUTBOUND`); they may by default.
     ///
-    /// A client has to [open](super::ClientOptions::read) the pipe without reading then, or is
-    /// refused.
+    /// A client has to [open](super::ClientOptions::read) the pipe without reading then; otherwise
+    /// it is refused.
     ///
     /// # Examples
     ///
@@ -297,9 +297,9 @@ impl ServerOptions {
         self
     }
 
-    /// Sets whether it is an error if there is an instance of the pipe already
-    /// (`FILE_FLAG_FIRST_PIPE_INSTANCE`). So no other program can make a pipe of this name before
-    /// and take its clients.
+    /// Sets whether it is an error if the pipe already has an instance
+    /// (`FILE_FLAG_FIRST_PIPE_INSTANCE`). With it, no other program can have made a pipe of this
+    /// name to intercept its clients.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! Room for messages that are not sent yet.
+//! Permits to send.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -7,7 +7,7 @@ use std::mem;
 use super::sender::Sender;
 use crate::mpsc::chan::{Chan, Limited};
 
-/// Room for one message; from [`Sender::reserve`] and [`Sender::try_reserve`].
+/// A permit to send one message; from [`Sender::reserve`] and [`Sender::try_reserve`].
 ///
 /// It stays valid after the receiver has closed the channel. Dropping it releases the permit.
 ///
@@ -31,10 +31,10 @@ pub struct Permit<'a, T> {
     chan: &'a Chan<T, Limited>,
 }
 
-/// Room for a number of messages, handed out as one [`Permit`] each; from
-/// [`Sender::reserve_many`] and [`Sender::try_reserve_many`].
+/// An iterator over the reserved [`Permit`]s, one for each message; from [`Sender::reserve_many`]
+/// and [`Sender::try_reserve_many`].
 ///
-/// Dropped, it gives back the permits that were not used.
+/// Dropping it releases the unused permits.
 ///
 /// # Examples
 ///
@@ -57,10 +57,10 @@ pub struct PermitIterator<'a, T> {
     remaining: usize,
 }
 
-/// Room for one message, together with the sender; from
-/// [`Sender::reserve_owned`] and [`Sender::try_reserve_owned`].
+/// A permit to send one message, together with the sender; from [`Sender::reserve_owned`] and
+/// [`Sender::try_reserve_owned`].
 ///
-/// Dropped, it gives the room back.
+/// Dropping it releases the permit.
 ///
 /// # Examples
 ///
@@ -88,7 +88,7 @@ impl<'a, T> Permit<'a, T> {
         Self { chan }
     }
 
-    /// Sends a message, without waiting. It is dropped if the receiver is.
+    /// Sends a message, without waiting. If the receiver was dropped, the message is dropped.
     ///
     /// # Examples
     ///
@@ -157,8 +157,8 @@ impl<T> OwnedPermit<T> {
         }
     }
 
-    /// Sends a message, without waiting, and returns the sender. The message is dropped if the
-    /// receiver is.
+    /// Sends a message, without waiting, and returns the sender. If the receiver was dropped, the
+    /// message is dropped.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The end that receives.
+//! The receiving half.
 
 use std::fmt;
 use std::task::{Context, Poll};
@@ -8,10 +8,10 @@ use crate::mpsc::chan::Limited;
 use crate::mpsc::error::TryRecvError;
 use crate::mpsc::rx::Rx;
 
-/// Receives what [`Sender`](crate::mpsc::Sender)s send, in the order in which the messages
-/// were sent; from [`channel`](crate::mpsc::channel).
+/// Receives the messages of the [`Sender`](crate::mpsc::Sender)s, in the order in which they were
+/// sent; from [`channel`](crate::mpsc::channel).
 ///
-/// Dropped, it closes the channel and drops what is in it.
+/// Dropping it closes the channel and drops the messages in it.
 ///
 /// # Examples
 ///
@@ -61,8 +61,9 @@ impl<T> Receiver<T> {
         self.rx.recv("mpsc::Receiver::recv")
     }
 
-    /// Receives what is there, at least one and up to `limit` messages, and appends them
-    /// to `buffer`. Returns how many; 0 once the channel is closed and empty, or if `limit` is 0.
+    /// Waits for at least one message, receives the messages that have arrived, up to `limit`, and
+    /// appends them to `buffer`. Returns their number; 0 once the channel is closed and empty, or
+    /// if `limit` is 0.
     ///
     /// # Cancel safety
     ///
@@ -90,15 +91,15 @@ impl<T> Receiver<T> {
             .recv_many("mpsc::Receiver::recv_many", buffer, limit)
     }
 
-    /// Receives the next message if it was sent already.
+    /// Receives the next message if one has been sent.
     ///
-    /// For a message that a sender is just writing it gives up the processor
-    /// until it is written.
+    /// If a sender is just writing the message, the thread yields its processor until the message
+    /// is written.
     ///
     /// # Errors
     ///
     /// Returns [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if
-    /// there will be none either.
+    /// there is none and none will come.
     ///
     /// # Examples
     ///
@@ -122,7 +123,7 @@ impl<T> Receiver<T> {
     ///
     /// # Panics
     ///
-    /// Panics inside a task, where the thread must not block.
+    /// Panics inside the poll of a task, which must not block.
     ///
     /// # Examples
     ///
@@ -147,7 +148,7 @@ impl<T> Receiver<T> {
     ///
     /// # Panics
     ///
-    /// Panics inside a task, where the thread must not block.
+    /// Panics inside the poll of a task, which must not block.
     ///
     /// # Examples
     ///
@@ -169,9 +170,9 @@ impl<T> Receiver<T> {
         block_on(self.recv_many(buffer, limit))
     }
 
-    /// Closes the channel: further messages are refused, including those of waiting senders.
-    /// Messages that were sent can still be received; receive until `None`, which comes after the
-    /// last permit was used or dropped.
+    /// Closes the channel: new messages are refused, including those of waiting senders. Messages
+    /// that were sent before can still be received: call [`recv`](Self::recv) until it returns
+    /// `None`, which it does after the last permit was used or dropped.
     ///
     /// # Examples
     ///
@@ -194,8 +195,8 @@ impl<T> Receiver<T> {
         self.rx.close();
     }
 
-    /// Returns whether the channel was closed, or all senders were dropped. There may be messages
-    /// still.
+    /// Returns whether the channel was closed, or all senders were dropped. Messages may still be
+    /// left to receive.
     ///
     /// # Examples
     ///
@@ -234,7 +235,7 @@ impl<T> Receiver<T> {
         self.len() == 0
     }
 
-    /// Returns the number of messages at the moment.
+    /// Returns the number of messages in the channel.
     ///
     /// # Examples
     ///
@@ -253,7 +254,7 @@ impl<T> Receiver<T> {
         self.rx.len()
     }
 
-    /// Returns the number of free permits: as many messages can be sent without waiting.
+    /// Returns the number of free permits: the number of messages that can be sent without waiting.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The end that sends.
+//! The sending half.
 
 use std::fmt;
 use std::mem;
@@ -59,17 +59,18 @@ pub struct WeakSender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends a message, once there is room for it.
+    /// Waits for room for a message, and sends it.
     ///
     /// # Errors
     ///
-    /// Gives the message back if the receiver has closed the channel or was
-    /// dropped. Without an error it may still be dropped unreceived, with the receiver.
+    /// Returns the message if the receiver has closed the channel or was dropped. After `Ok` the
+    /// message may still be dropped unreceived, together with the receiver.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is ready, the future drops the message without sending it, and gives up
-    /// its place in the queue. To keep the message, [`reserve`](Self::reserve) first.
+    /// Not cancel safe: a future that is dropped before it is ready drops the message without
+    /// sending it, and loses its place in the queue. To keep the message,
+    /// [`reserve`](Self::reserve) first.
     ///
     /// # Examples
     ///
@@ -107,8 +108,9 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// Gives the message back: [`TrySendError::Full`] without room, [`TrySendError::Closed`] if the
-    /// receiver has closed the channel or was dropped.
+    /// Returns [`TrySendError::Full`] with the message if there is no room,
+    /// [`TrySendError::Closed`] with the message if the receiver has closed the channel or was
+    /// dropped.
     ///
     /// # Examples
     ///
@@ -144,7 +146,7 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     ///
-    /// Panics inside a task, where the thread must not block.
+    /// Panics inside the poll of a task, which must not block.
     ///
     /// # Examples
     ///
@@ -165,7 +167,7 @@ impl<T> Sender<T> {
         block_on(self.send(message))
     }
 
-    /// Waits for room for a message, and keeps it.
+    /// Waits for room for one message, and reserves it.
     ///
     /// # Errors
     ///
@@ -173,8 +175,8 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before it is ready, it has taken no room. It gives up
-    /// its place in the queue.
+    /// Cancel safe: a future that is dropped before it is ready has reserved nothing. The task
+    /// loses its place in the queue.
     ///
     /// # Examples
     ///
@@ -200,7 +202,7 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Waits for room for `n` messages, and keeps it.
+    /// Waits for room for `n` messages, and reserves it.
     ///
     /// # Errors
     ///
@@ -243,7 +245,7 @@ impl<T> Sender<T> {
         )
     }
 
-    /// Like [`reserve`](Self::reserve), but the permit keeps the sender, and gives it back.
+    /// Like [`reserve`](Self::reserve), but consumes the sender; the permit returns it.
     ///
     /// # Errors
     ///
@@ -281,7 +283,7 @@ impl<T> Sender<T> {
         )
     }
 
-    /// Takes room for a message if there is room and no sender waits for room.
+    /// Reserves room for one message, if there is room and no sender waits for it.
     ///
     /// # Errors
     ///
@@ -308,7 +310,7 @@ impl<T> Sender<T> {
         Ok(Permit::new(chan))
     }
 
-    /// Takes room for `n` messages if there is as much room and no sender waits for room.
+    /// Reserves room for `n` messages, if there is enough room and no sender waits for it.
     ///
     /// # Errors
     ///
@@ -338,7 +340,7 @@ impl<T> Sender<T> {
         Ok(PermitIterator::new(chan, n))
     }
 
-    /// Like [`try_reserve`](Self::try_reserve), but the permit keeps the sender, and gives it back.
+    /// Like [`try_reserve`](Self::try_reserve), but consumes the sender; the permit returns it.
     ///
     /// # Errors
     ///
@@ -434,7 +436,7 @@ impl<T> Sender<T> {
         self.tx.same_channel(&other.tx)
     }
 
-    /// Returns the number of free permits: as many messages can be sent without waiting.
+    /// Returns the number of free permits: the number of messages that can be sent without waiting.
     ///
     /// # Examples
     ///
@@ -472,7 +474,7 @@ impl<T> Sender<T> {
         self.tx.chan().limit.capacity
     }
 
-    /// A sender that does not keep the channel open.
+    /// Returns a sender that does not keep the channel open.
     ///
     /// # Examples
     ///
@@ -543,7 +545,7 @@ impl<T> Clone for Sender<T> {
 }
 
 impl<T> WeakSender<T> {
-    /// A sender, unless the last one was dropped.
+    /// Returns a sender, or `None` if the last one was dropped.
     ///
     /// # Examples
     ///
@@ -609,8 +611,8 @@ impl<T> Clone for WeakSender<T> {
     }
 }
 
-/// A wait for permits, until it has them. One that was served before the close, and is dropped or
-/// refused after it, may give back the last that the receiver waits for.
+/// A wait for permits. If it got its permits before the close, and is dropped or refused
+/// afterwards, it may release the last permits that the receiver waits for.
 struct Acquiring<'a, T>(&'a Chan<T, Limited>);
 
 impl<T> Drop for Acquiring<'_, T> {

@@ -1,4 +1,4 @@
-//! Sending with a limit of time.
+//! Sending with a timeout.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// Gives the message back: [`SendTimeoutError::Timeout`] if there was no
-    /// room for so long, [`SendTimeoutError::Closed`] if the receiver has closed
-    /// the channel or was dropped.
+    /// Returns [`SendTimeoutError::Timeout`] with the message if there was no room within `limit`,
+    /// [`SendTimeoutError::Closed`] with the message if the receiver has closed the channel or was
+    /// dropped.
     ///
     /// # Panics
     ///
@@ -23,8 +23,8 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     ///
-    /// The message is lost with the future if that is dropped first. The place in
-    /// the line is lost too.
+    /// Not cancel safe: a future that is dropped before it is ready drops the message without
+    /// sending it, and loses its place in the queue.
     ///
     /// # Examples
     ///
