@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use crate::observer::Observer;
 
-/// A hook that runs around the whole life of a thread: it is given the
-/// thread's loop and must call it, once.
+/// A hook that runs around the whole life of a thread: it gets the thread's loop as an argument,
+/// and must call it once.
 pub type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 
 /// The settings of a [`Pool`](crate::Pool).
 #[derive(Clone)]
 pub struct Config {
-    /// The most threads at any time. Default: 512.
+    /// The maximum number of threads. Default: 512.
     pub max_threads: usize,
-    /// The time that a thread waits for work before it ends; `None` keeps it until the shutdown.
-    /// Default: 10 seconds.
+    /// The time that an idle thread waits for work before it exits; `None` keeps it until the
+    /// shutdown. Default: 10 seconds.
     pub keep_alive: Option<Duration>,
-    /// Names a new thread; called on the thread that submits, outside of any
-    /// lock of the pool. Default: `raddle-blocking`.
+    /// Returns the name of a new thread. Called on the submitting thread, without a lock of the
+    /// pool. Default: `raddle-blocking`.
     pub thread_name: Arc<dyn Fn() -> String + Send + Sync>,
-    /// The stack of a thread in bytes; `None` leaves it to std.
+    /// The stack size of a thread in bytes; `None` uses std's default.
     pub stack_size: Option<usize>,
     /// Runs around each thread's loop, on that thread. A hook that panics or
     /// does not call the loop costs the pool that thread.

@@ -1,8 +1,9 @@
-//! Why a job was not taken.
+//! The error of a submission.
 
 use std::{error, fmt, io};
 
-/// A job that the pool did not take, and the reason.
+/// The error of [`submit`](crate::Handle::submit): the job that the pool did not accept, and the
+/// reason.
 pub struct Refused<J> {
     job: J,
     reason: Reason,
@@ -39,7 +40,7 @@ impl<J> Refused<J> {
         matches!(self.reason, Reason::NoThread(_))
     }
 
-    /// The job, to be run elsewhere or submitted again.
+    /// Returns the job, so that the caller can run it elsewhere or submit it again.
     pub fn into_job(self) -> J {
         self.job
     }

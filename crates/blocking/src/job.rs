@@ -1,4 +1,4 @@
-//! A job, and what is done with one: it is dropped, and its events are observed.
+//! Jobs: dropping them, and observing their events.
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -37,7 +37,7 @@ impl Observed {
         }
     }
 
-    /// Calls the observer. What it panics with is dropped.
+    /// Calls the observer. If it panics, the payload is dropped.
     pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer)) {
         let Some(observer) = &self.0 else { return };
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| call(&**observer))) {

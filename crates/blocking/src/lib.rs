@@ -1,9 +1,8 @@
 //! A thread pool for blocking work that grows on demand and shrinks when idle.
 //!
-//! Work that blocks its thread (a file read, a name look-up, a long
-//! computation) must not run where futures are polled. A [`Pool`] runs such
-//! jobs on threads of its own: it starts a thread when a job finds none free,
-//! up to a cap, and a thread that has had nothing to do for a while ends.
+//! Work that blocks its thread (a file read, a name look-up, a long computation) must not run where
+//! futures are polled. A [`Pool`] runs such jobs on separate threads: it starts a thread when no
+//! thread is free for a job, up to a limit, and a thread that has been idle for a while exits.
 //!
 //! The pool knows nothing of tasks or futures. A job is anything that
 //! implements [`Job`]; closures do.
@@ -24,13 +23,12 @@
 //!
 //! # Promises
 //!
-//! - A job that [`submit`](Handle::submit) has accepted is run, or dropped by
-//!   the shutdown; it is never left behind. `docs/blocking.md` says why.
-//! - When the operating system refuses a thread, the job waits for one of
-//!   those that exist; when none exists, the caller has the job back with the
-//!   system's reason.
-//! - A panic in a job ends that job, not its thread and not the pool. The
-//!   payload is dropped: a job that reports its panics catches them itself.
+//! - A job that [`submit`](Handle::submit) has accepted is run, or dropped by the shutdown; it is
+//!   never forgotten. `docs/blocking.md` says why.
+//! - When the operating system refuses a thread, the job waits for one of the existing threads; if
+//!   there is none, the caller gets the job back with the system's reason.
+//! - A panic in a job ends only that job, not its thread or the pool. The payload is dropped: a job
+//!   that reports its panics must catch them itself.
 //! - No job is run or dropped, and no hook called, under a lock of the pool.
 
 #![forbid(unsafe_code)]

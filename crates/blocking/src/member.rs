@@ -10,8 +10,8 @@ use crate::config::Around;
 use crate::job::{Job, Observed, drop_each};
 use crate::shared::{Queued, Shared};
 
-/// A thread's place in the counts. What is still counted is taken back on
-/// drop, so that a hook which panics cannot leave a count behind.
+/// A thread's entries in the counts. The drop removes the remaining entries, so that counts are
+/// right even if a hook panics.
 pub(crate) struct Member<J: Job> {
     shared: Arc<Shared<J>>,
     number: u64,
@@ -85,7 +85,7 @@ impl<J: Job> Member<J> {
     }
 }
 
-/// Runs a job; what it panics with is dropped, and what that panics with is
+/// Runs a job. If it panics, the payload is dropped; if that drop panics too, the second payload is
 /// forgotten.
 fn run<J: Job>(job: J, observed: &Observed) {
     let meta = observed.meta(&job);

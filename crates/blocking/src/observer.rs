@@ -4,9 +4,9 @@ use std::panic::Location;
 
 /// Callbacks for the events of a pool's jobs, for a recorder or a watchdog.
 ///
-/// Each method does nothing by default. It is called outside of any lock of the pool, on the
-/// thread where the event happens. A panic in it ends the call and nothing else. Without an
-/// observer a job has a few predictable branches.
+/// Each method does nothing by default. It is called without a lock of the pool, on the thread
+/// where the event happens. A panic in it ends only the call. Without an observer, a job costs only
+/// a few predictable branches.
 ///
 /// # Examples
 ///
@@ -47,7 +47,7 @@ pub trait Observer: Send + Sync {
         let _ = job;
     }
 
-    /// The job is dropped on this thread and was not run: the pool has refused it, or shuts down.
+    /// The job is dropped on this thread without being run: the pool has refused it, or shuts down.
     fn dropped(&self, job: JobMeta) {
         let _ = job;
     }

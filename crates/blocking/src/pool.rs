@@ -14,21 +14,21 @@ use crate::job::{Job, drop_each};
 use crate::member::Member;
 use crate::shared::{Queued, Recipe, Shared, Spawn, State};
 
-/// A pool of threads for blocking work; the owner, that shuts it down.
+/// The owner of a pool of threads for blocking work, which shuts the pool down.
 ///
-/// Dropping it is [`shutdown(None)`](Pool::shutdown), which waits for the jobs
-/// that run; after a shutdown, which may have given up on them, it is nothing.
+/// Dropping it calls [`shutdown(None)`](Pool::shutdown), which waits for running jobs. After an
+/// explicit shutdown, even one that has timed out, dropping it does nothing.
 pub struct Pool<J: Job> {
     handle: Handle<J>,
 }
 
-/// Submits jobs to a [`Pool`]. A clone is one more reference.
+/// Submits jobs to a [`Pool`]. Clones submit to the same pool.
 pub struct Handle<J: Job> {
     pub(crate) shared: Arc<Shared<J>>,
 }
 
 impl<J: Job> Pool<J> {
-    /// Makes a pool without any thread yet.
+    /// Makes a pool, without starting a thread.
     ///
     /// # Panics
     ///
@@ -50,21 +50,19 @@ impl<J: Job> Pool<J> {
         }
     }
 
-    /// The handle for submitting jobs.
+    /// Returns the handle for submitting jobs.
     pub fn handle(&self) -> &Handle<J> {
         &self.handle
     }
 
-    /// Ends the pool: no job is taken from now on, jobs that have not been
-    /// started are dropped on this thread unless they are
-    /// [mandatory](Handle::submit_mandatory), and jobs that run or are
-    /// mandatory are waited for, at most `wait` (`None`: as long as they take).
-    /// A job has been started once a thread was started or woken for it.
+    /// Shuts the pool down. From now on it accepts no jobs. Jobs that have not been started are
+    /// dropped on this thread, unless they are [mandatory](Handle::submit_mandatory). Waits for
+    /// running and mandatory jobs, for at most `wait` (`None`: without a limit). A job counts as
+    /// started once a thread was started or woken for it.
     ///
-    /// Returns whether all threads have ended, with the destructors of their
-    /// thread-locals; these are not waited for within `wait`, but as long as they
-    /// take. A thread that has not ended runs until its job returns, and then
-    /// ends by itself. May be called again, to wait once more.
+    /// Returns whether all threads have exited, including the destructors of their thread-locals,
+    /// for which it waits without a limit. A thread that has not exited does so when its job
+    /// returns. May be called again, to wait once more.
     ///
     /// A job that calls this waits for its own thread; give it a
     /// `wait`, or call it on another thread.
@@ -126,19 +124,17 @@ impl<J: Job> Drop for Pool<J> {
 }
 
 impl<J: Job> Handle<J> {
-    /// Queues `job`, and starts a thread for it if none is free and the pool
-    /// has fewer than its cap.
+    /// Queues `job`, and starts a thread for it if none is free and the pool is below its limit.
     ///
     /// # Errors
     ///
-    /// Gives the job back if the pool has been shut down, or if it has no
-    /// thread and the operating system refuses to start one. If there are
-    /// threads, a refusal is no error: the job waits for one of them, and the
-    /// next submission tries again.
+    /// Returns the job in the error if the pool has been shut down, or if it has no thread and the
+    /// operating system refuses to start one. If the pool has threads, a refusal is not an error:
+    /// the job waits for one of them, and the next submission tries again to start a thread.
     ///
     /// # Panics
     ///
-    /// Panics if `thread_name` panics or gives a name with a zero byte.
+    /// Panics if `thread_name` panics or returns a name with a zero byte.
     pub fn submit(&self, job: J) -> Result<(), Refused<J>> {
         self.submit_observed(Queued {
             job,
@@ -146,8 +142,8 @@ impl<J: Job> Handle<J> {
         })
     }
 
-    /// Like [`submit`](Self::submit), for a job that the shutdown does not drop: one that is taken
-    /// before is run, also if it has not been started by then.
+    /// Like [`submit`](Self::submit), for a job that the shutdown does not drop: if the pool has
+    /// accepted it, it is run even if the shutdown comes before its start.
     ///
     /// It is still dropped if the process ends, or if a panicking hook of the pool leaves no thread
     /// to run it.
@@ -166,7 +162,7 @@ impl<J: Job> Handle<J> {
         })
     }
 
-    /// Submits a job, and says so to the observer.
+    /// Submits a job, and notifies the observer.
     fn submit_observed(&self, job: Queued<J>) -> Result<(), Refused<J>> {
         let observed = &self.shared.observed;
         let meta = observed.meta(&job.job);
@@ -259,25 +255,25 @@ impl<J: Job> Handle<J> {
         }
     }
 
-    /// Returns the number of threads at the moment, including those that are ending.
+    /// Returns the current number of threads, including those that are exiting.
     pub fn threads(&self) -> usize {
         self.shared.state.lock().alive
     }
 
-    /// Returns the number of threads that wait for a job at the moment. One that a queued job is
+    /// Returns the current number of threads that wait for a job. A thread that a queued job is
     /// about to wake does not count.
     pub fn idle_threads(&self) -> usize {
         let state = self.shared.state.lock();
         state.free.saturating_sub(state.queue.len())
     }
 
-    /// Returns the number of jobs that wait for a thread at the moment.
+    /// Returns the current number of jobs that wait for a thread.
     pub fn queued(&self) -> usize {
         self.shared.state.lock().queue.len()
     }
 }
 
-/// Waits until no thread is left, or for `wait`; says which it was.
+/// Waits until no thread is left, for at most `wait`. Returns whether none is left.
 fn wait_for_threads<J>(
     shared: &Shared<J>,
     wait: Option<Duration>,

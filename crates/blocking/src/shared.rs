@@ -10,7 +10,7 @@ use raddle_primitives::thread::{Builder, JoinHandle};
 use crate::config::Config;
 use crate::job::Observed;
 
-/// Starts a thread. Tests put one here that refuses.
+/// Starts a thread. Tests replace it by a function that refuses.
 pub(crate) type Spawn =
     dyn Fn(Builder, Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Sync;
 
@@ -29,16 +29,16 @@ pub(crate) struct State<J> {
     pub(crate) queue: VecDeque<Queued<J>>,
     /// Threads that exist or are being started.
     pub(crate) alive: usize,
-    /// Of those, the ones that take jobs: all but those that are ending.
+    /// Of those, the ones that take jobs: all except those that are exiting.
     pub(crate) serving: usize,
-    /// Of those, the ones that will look at the queue before anything else:
-    /// they wait for work, or have just been started.
+    /// Of those, the ones that will check the queue next: they wait for work, or have just been
+    /// started.
     pub(crate) free: usize,
     /// The configuration of new threads; `None` after the shutdown, so that hooks which own the
     /// pool's owner are dropped.
     pub(crate) recipe: Option<StdArc<Recipe>>,
-    /// The threads to be joined by the shutdown, by number. One that ends
-    /// earlier takes its own out.
+    /// The threads that the shutdown joins, by number. A thread that exits earlier removes its own
+    /// handle.
     pub(crate) handles: BTreeMap<u64, JoinHandle<()>>,
     pub(crate) next_number: u64,
 }

@@ -19,26 +19,27 @@ use crate::token::Token;
 /// The time that dropping a console waits for its own connection.
 const WAKE_LIMIT: Duration = Duration::from_millis(200);
 
-/// A live page that has an address and is not served yet.
+/// A live page that has an address, but is not served yet.
 pub struct Console {
     listener: TcpListener,
     table: Arc<Table>,
     slow: SlowPolls,
 }
 
-/// A live page that is served. Dropping it ends that.
+/// A live page that is being served. Dropping it stops the server.
 pub struct Serving {
     server: Arc<Server>,
     address: SocketAddr,
 }
 
 impl Console {
-    /// Listens on an address and port, such as `127.0.0.1:6669` or `[::1]:0`; port 0 is any.
+    /// Listens on an address and port, such as `127.0.0.1:6669` or `[::1]:0`. With port 0 the
+    /// system chooses a free port.
     ///
     /// # Errors
     ///
     /// Returns an error if the text is not an address with a port, if the address is not a loopback
-    /// address, and if it is in use.
+    /// address, or if it is in use.
     pub fn bind(address: &str) -> io::Result<Self> {
         let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let parsed: SocketAddr = address.parse().map_err(|_| {
@@ -59,12 +60,12 @@ impl Console {
         })
     }
 
-    /// The observer of the scheduler that the page shows.
+    /// Returns the observer for the scheduler that the page shows.
     pub fn observer(&self) -> Arc<dyn raddle_events::Observer> {
         Arc::new(Watch::new(Arc::clone(&self.table)))
     }
 
-    /// The list of slow polls that the page shows.
+    /// Returns the list of slow polls that the page shows.
     pub fn slow_polls(&self) -> SlowPolls {
         self.slow.clone()
     }
@@ -92,7 +93,7 @@ impl Console {
 }
 
 impl Serving {
-    /// The address of the page, with the token.
+    /// Returns the address of the page, with the token.
     pub fn url(&self) -> String {
         let token = self.server.token.as_str();
         format!("http://{}/?token={token}", self.address)

@@ -1,14 +1,15 @@
-//! The counters of the runtime that the page shows.
+//! The runtime metrics that the page shows.
 
 use std::fmt::Write;
 use std::time::Duration;
 
 /// The interface through which the console's threads read the metrics of the runtime.
 pub trait Source: Send + Sync + 'static {
-    /// Returns the present metrics of the runtime.
+    /// Returns the current metrics of the runtime.
     fn metrics(&self) -> Metrics;
 
-    /// A recording of the flight recorder, as a file. None if there is no recorder.
+    /// Returns a recording of the flight recorder, as the bytes of a file. `None` if there is no
+    /// recorder.
     fn recording(&self) -> Option<Vec<u8>> {
         None
     }
@@ -17,34 +18,34 @@ pub trait Source: Send + Sync + 'static {
 /// The metrics of a runtime.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// One for each worker.
+    /// The metrics of each worker.
     pub workers: Vec<WorkerMetrics>,
-    /// Tasks that have not ended.
+    /// The number of tasks that have not completed.
     pub alive_tasks: usize,
-    /// Tasks that were spawned.
+    /// The number of tasks that were spawned.
     pub spawned_tasks: u64,
-    /// Tasks in the injection queue.
+    /// The number of tasks in the injection queue.
     pub injection_depth: usize,
-    /// Threads of the blocking pool.
+    /// The number of threads of the blocking pool.
     pub blocking_threads: usize,
-    /// Of these, the threads that wait for a job.
+    /// The number of these threads that wait for a job.
     pub idle_blocking_threads: usize,
-    /// Blocking jobs that wait for a thread.
+    /// The number of blocking jobs that wait for a thread.
     pub blocking_depth: usize,
 }
 
 /// The metrics of one worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkerMetrics {
-    /// Polls.
+    /// The number of polls.
     pub polls: u64,
-    /// Tasks that it has taken from other workers.
+    /// The number of tasks that it has taken from other workers.
     pub steals: u64,
-    /// The number of times it has parked.
+    /// The number of times that it has parked.
     pub parks: u64,
-    /// The time in which it was not parked.
+    /// The time during which it was not parked.
     pub busy: Duration,
-    /// Tasks in its queue.
+    /// The number of tasks in its queue.
     pub depth: usize,
 }
 

@@ -33,7 +33,7 @@ pub struct SlowPoll {
     pub stack: Box<dyn FnOnce() -> String + Send>,
 }
 
-/// The latest slow polls. A clone is the same list.
+/// The latest slow polls. Clones share the list.
 #[derive(Clone)]
 pub struct SlowPolls(Arc<Mutex<List>>);
 
@@ -62,7 +62,7 @@ impl SlowPolls {
         )))
     }
 
-    /// Adds a poll. The oldest goes if there are many.
+    /// Adds a poll. Removes the oldest one if the list is full.
     pub fn push(&self, poll: SlowPoll) {
         let fields = json!({
             "task": poll.task,

@@ -7,8 +7,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 pub(crate) struct Token(String);
 
 impl Token {
-    /// std's hash maps get random keys from the system. What they hash a constant to is as hard to
-    /// guess.
+    /// std's hash maps get random keys from the system, so the hash of a constant is hard to guess.
     pub(crate) fn random() -> Self {
         let half = || RandomState::new().build_hasher().finish();
         Self(format!("{:016x}{:016x}", half(), half()))
@@ -18,7 +17,8 @@ impl Token {
         &self.0
     }
 
-    /// Returns whether `other` is the token. The time says nothing about how much of it is right.
+    /// Returns whether `other` is the token, in a time that does not depend on how much of it is
+    /// right.
     pub(crate) fn is(&self, other: &str) -> bool {
         let differences = self.0.bytes().zip(other.bytes());
         let differences = differences.fold(0, |all, (one, two)| all | (one ^ two));

@@ -49,7 +49,7 @@ impl Dump {
         }
     }
 
-    /// The tasks that had not ended, ordered by id.
+    /// Returns the tasks that had not completed, ordered by id.
     ///
     /// # Examples
     ///
@@ -63,7 +63,7 @@ impl Dump {
         &self.tasks
     }
 
-    /// The calls of `block_on` on the runtime whose futures waited.
+    /// Returns the calls of `block_on` on the runtime whose futures were waiting.
     ///
     /// # Examples
     ///
@@ -76,7 +76,7 @@ impl Dump {
         &self.block_ons
     }
 
-    /// The wait-for graph: which task waits for which, as far as it is known.
+    /// Returns the known edges of the wait-for graph: which task waits for which.
     ///
     /// # Examples
     ///
@@ -89,11 +89,11 @@ impl Dump {
         &self.edges
     }
 
-    /// The circles of the wait-for graph none of whose tasks makes progress: each waits for the
-    /// next, and for nothing else that could end its wait.
+    /// Returns the deadlocks: the cycles of the wait-for graph in which each task waits only for
+    /// the next one, so that none makes progress.
     ///
-    /// A wait for something that notes no wait, such as a future of another crate, is not known. A
-    /// task that has such a wait beside others is taken to have only the others.
+    /// A future of another crate, which records no wait, is not known. A task with such a wait and
+    /// known ones is treated as if it had only the known ones.
     ///
     /// # Examples
     ///
@@ -105,7 +105,7 @@ impl Dump {
         &self.deadlocks
     }
 
-    /// The task with this id, unless it had ended.
+    /// Returns the task with this id, unless it had completed.
     ///
     /// # Examples
     ///
@@ -119,7 +119,7 @@ impl Dump {
     }
 }
 
-/// A call of `block_on` whose future waits.
+/// A call of `block_on` whose future was waiting.
 ///
 /// # Examples
 ///
@@ -139,7 +139,7 @@ pub struct BlockOn {
 }
 
 impl BlockOn {
-    /// A number in place of the id of a task, which no task has.
+    /// Returns a number that serves as an id; no task has the same id.
     ///
     /// # Examples
     ///
@@ -151,7 +151,7 @@ impl BlockOn {
         self.id
     }
 
-    /// The name of the thread.
+    /// Returns the name of the thread.
     ///
     /// # Examples
     ///
@@ -163,7 +163,7 @@ impl BlockOn {
         self.thread.as_deref()
     }
 
-    /// The time since the future's last poll.
+    /// Returns the time since the future's last poll.
     ///
     /// # Examples
     ///
@@ -176,7 +176,7 @@ impl BlockOn {
         self.since
     }
 
-    /// Returns what the future waits for, as [`TaskDump::waits`].
+    /// Returns what the future waits for, like [`TaskDump::waits`].
     ///
     /// # Examples
     ///
@@ -309,7 +309,7 @@ impl TaskDump {
         }
     }
 
-    /// The task's id, as a number.
+    /// Returns the task's id, as a number.
     ///
     /// # Examples
     ///
@@ -321,7 +321,7 @@ impl TaskDump {
         self.id
     }
 
-    /// The task's name, if it was given one.
+    /// Returns the task's name, if it has one.
     ///
     /// # Examples
     ///
@@ -373,7 +373,7 @@ impl TaskDump {
         self.since
     }
 
-    /// The time since the task was spawned.
+    /// Returns the time since the task was spawned.
     ///
     /// # Examples
     ///
@@ -385,7 +385,7 @@ impl TaskDump {
         self.age
     }
 
-    /// The number of polls that have returned.
+    /// Returns the number of polls that have returned.
     ///
     /// # Examples
     ///
@@ -397,7 +397,7 @@ impl TaskDump {
         self.polls
     }
 
-    /// The time that the polls of the task have taken, with that of the present poll.
+    /// Returns the total time of the task's polls, including the current one.
     ///
     /// # Examples
     ///
@@ -409,7 +409,7 @@ impl TaskDump {
         self.busy
     }
 
-    /// The time of the longest poll, which may be the present one.
+    /// Returns the time of the longest poll, which may be the current one.
     ///
     /// # Examples
     ///
@@ -421,8 +421,8 @@ impl TaskDump {
         self.longest
     }
 
-    /// When and by what the task was last woken while it waited. `None` if it was not: it has been
-    /// in a queue since its spawn, or was woken during its polls only.
+    /// Returns when and by what the task was last woken while it waited. `None` if it was not: it
+    /// has been in a queue since its spawn, or was woken only during its polls.
     ///
     /// # Examples
     ///
@@ -439,11 +439,11 @@ impl TaskDump {
 
     /// Returns what the task waits for: the leaf operations that returned `Pending` in its last
     /// poll, in the order in which they were polled. A task in a `select!` has several. Empty if
-    /// the task does not wait, and if none of its leaf operations is one of Raddle's.
+    /// the task does not wait, or if none of its leaf operations is one of Raddle's.
     ///
-    /// At most 64 are kept. A poll of a task that polls its parts apart (`FuturesUnordered`,
-    /// `LocalSet`) has the waits of the parts that it has polled, which are marked by
-    /// [`Wait::is_direct`].
+    /// At most 64 are kept. If the task polls its parts separately (`FuturesUnordered`,
+    /// `LocalSet`), the list has the waits of the parts that the last poll has polled;
+    /// [`Wait::is_direct`] distinguishes them.
     ///
     /// # Examples
     ///
@@ -460,7 +460,7 @@ impl TaskDump {
 }
 
 impl Wake {
-    /// The time since the wake.
+    /// Returns the time since the wake.
     ///
     /// # Examples
     ///

@@ -9,7 +9,7 @@ use raddle_wait::{Resource, Role, Wait, uses};
 /// The number of waits of a poll from which on some may be missing.
 const MAX_WAITS: usize = 64;
 
-/// A task waits for something that another task is to do: an edge of the wait-for graph.
+/// An edge of the wait-for graph: one task waits for something that another task must do.
 ///
 /// [`Display`](fmt::Display) prints it as a sentence.
 ///
@@ -29,7 +29,7 @@ pub struct Edge {
     location: Option<&'static Location<'static>>,
 }
 
-/// Tasks that wait for one another in a circle, so that none makes progress.
+/// Tasks that wait for each other in a cycle, so that none makes progress.
 ///
 /// [`Display`](fmt::Display) prints a line for each task.
 ///
@@ -48,7 +48,7 @@ pub struct Deadlock {
 }
 
 impl Edge {
-    /// The id of the task that waits.
+    /// Returns the id of the task that waits.
     ///
     /// # Examples
     ///
@@ -61,7 +61,7 @@ impl Edge {
         self.from
     }
 
-    /// The id of the task that it waits for.
+    /// Returns the id of the task that it waits for.
     ///
     /// # Examples
     ///
@@ -86,8 +86,8 @@ impl Edge {
         &self.wait
     }
 
-    /// Returns where the other task has locked the lock or taken the permits, or has used its end
-    /// of the channel first. `None` if that task is joined.
+    /// Returns where the other task has taken the lock or the permits, or has first used its end of
+    /// the channel. `None` if the wait is for the completion of that task.
     ///
     /// # Examples
     ///
@@ -100,10 +100,10 @@ impl Edge {
         self.location
     }
 
-    /// Returns whether the task makes no progress before the other one does something: the other
-    /// one has the lock, or is joined. Permits of a semaphore may be added by any task, a channel
-    /// may have ends that no task has used yet, and the future of a `block_on` may have parts that
-    /// it did not poll.
+    /// Returns whether only the other task can end the wait: it holds the lock, or the wait is for
+    /// its completion. A wait for a semaphore is not certain, since any task may add permits; nor
+    /// is one for a channel, which may have ends that no task has used yet, nor one of a
+    /// `block_on`, whose future may have parts that it did not poll.
     ///
     /// # Examples
     ///
@@ -118,8 +118,8 @@ impl Edge {
 }
 
 impl Deadlock {
-    /// The circle: each edge begins at the task at which the one before it ends, and the first at
-    /// which the last ends.
+    /// Returns the edges of the cycle: each edge begins at the task where the previous one ends,
+    /// and the first one where the last one ends.
     ///
     /// # Examples
     ///
@@ -216,7 +216,7 @@ fn edges_of(from: u64, wait: &Wait) -> Vec<Edge> {
 }
 
 /// Returns whether the wait goes on while one of the tasks that it is for is stuck: all holders of
-/// a lock have to give it back, but one task that gives a permit, a message or room is enough.
+/// a lock have to release it, but one task that adds a permit, a message or room is enough.
 fn needs_all(wait: &Wait) -> bool {
     matches!(wait.resource(), Resource::Lock(_) | Resource::Task(_))
 }

@@ -27,11 +27,11 @@ impl Tasks {
     /// gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal), also while all workers are
     /// stuck.
     ///
-    /// SIGQUIT then does not end the process any more, not even after the value is dropped.
+    /// From then on SIGQUIT no longer ends the process, not even after the value is dropped.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no thread or descriptor for it.
+    /// Returns an error if the system refuses a thread or a descriptor.
     ///
     /// # Examples
     ///

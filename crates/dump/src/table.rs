@@ -14,7 +14,7 @@ use crate::observer::Recorder;
 /// The number of locks that the tasks are spread over.
 const SHARDS: u64 = 64;
 
-/// A table of the tasks of one scheduler, from which dumps are taken. A clone is the same table.
+/// A table of the tasks of one scheduler, from which dumps are taken. Clones share the table.
 ///
 /// # Examples
 ///
@@ -86,8 +86,8 @@ impl Tasks {
         Self::default()
     }
 
-    /// Returns the observer that keeps the table up to date. Give it to one scheduler. From then
-    /// on the leaf futures of the process note what they wait for.
+    /// Returns the observer that keeps the table up to date. Give it to one scheduler. From then on
+    /// the leaf futures of the process record what they wait for.
     ///
     /// # Examples
     ///
@@ -103,10 +103,10 @@ impl Tasks {
         std::sync::Arc::new(Recorder(self.clone()))
     }
 
-    /// Copies the table. No task is polled, and no worker takes part.
+    /// Copies the table. This polls no task, and needs no worker.
     ///
-    /// The copy is made shard by shard: what a dump says of one task is from one moment, and two
-    /// tasks may be from moments that lie apart as long as the copy takes.
+    /// The table is copied shard by shard. The entry of each task is consistent, but the entries of
+    /// two tasks may be from different times during the copy.
     ///
     /// # Examples
     ///

@@ -1,11 +1,11 @@
-//! The bytes that go to a call on the pool, or come from one.
+//! The bytes that a call on the pool writes or has read.
 
 use std::cmp;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 
 use raddle_io::ReadBuf;
 
-/// Bytes moved in one call at most, where nothing else is said.
+/// The default maximum number of bytes that one call transfers.
 pub(crate) const DEFAULT_MAX_BUF_SIZE: usize = 2 * 1024 * 1024;
 
 /// Bytes that are owned, so that they can go to another thread.
@@ -27,7 +27,7 @@ impl Buffer {
         &self.bytes[self.pos..self.end]
     }
 
-    /// Forgets the content, and says how long it was.
+    /// Discards the content, and returns its length.
     pub(crate) fn discard(&mut self) -> usize {
         let len = self.end - self.pos;
         (self.pos, self.end) = (0, 0);
@@ -41,8 +41,8 @@ impl Buffer {
         self.pos += n;
     }
 
-    /// Makes the content a copy of the first bytes of `sources`, `max` at most, and returns how
-    /// many.
+    /// Replaces the content with the first bytes of `sources`, at most `max`, and returns their
+    /// number.
     pub(crate) fn copy_from(&mut self, sources: &[IoSlice<'_>], max: usize) -> usize {
         self.discard();
         self.bytes.clear();
@@ -77,7 +77,8 @@ impl Buffer {
         self.end - self.pos
     }
 
-    /// Makes the content what one read gives, `max` bytes at most, and returns how many.
+    /// Replaces the content with the result of one read of at most `max` bytes, and returns their
+    /// number.
     pub(crate) fn read_from(&mut self, reader: &mut impl Read, max: usize) -> io::Result<usize> {
         self.discard();
         if self.bytes.len() < max {
@@ -95,7 +96,7 @@ impl Buffer {
         }
     }
 
-    /// Writes the whole content, after which it is empty, also if that fails.
+    /// Writes the whole content, and empties it, also if the write fails.
     pub(crate) fn write_to(&mut self, writer: &mut impl Write) -> io::Result<()> {
         let result = writer.write_all(self.content());
         self.discard();

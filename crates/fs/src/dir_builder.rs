@@ -1,4 +1,4 @@
-//! The builder of directories.
+//! A builder of directories.
 
 use std::fs;
 use std::io;
@@ -6,8 +6,7 @@ use std::path::Path;
 
 use crate::offload;
 
-/// Makes directories, in ways that can be chosen; see
-/// [`std::fs::DirBuilder`].
+/// Options for creating directories; see [`std::fs::DirBuilder`].
 ///
 /// # Examples
 ///
@@ -26,7 +25,7 @@ use crate::offload;
 #[derive(Debug, Default)]
 pub struct DirBuilder {
     recursive: bool,
-    /// The permissions of what is made.
+    /// The permissions of new directories.
     #[cfg(unix)]
     mode: Option<u32>,
 }
@@ -70,7 +69,7 @@ impl DirBuilder {
         self
     }
 
-    /// The permissions that a directory is made with, before the umask.
+    /// Sets the permissions of new directories, before the umask.
     ///
     /// # Examples
     ///

@@ -18,24 +18,22 @@ use crate::offload;
 
 /// An open file.
 ///
-/// It makes one call at a time. A write is complete when its bytes are copied:
-/// they are written afterwards, and an error of that is the error of the next
-/// write or flush. So [flush](raddle_io::AsyncWriteExt::flush) before the file
-/// is dropped, to know that all is written. A write that was taken is made even
-/// if the file is dropped or the runtime shut down, as long as the process
-/// lives. Where the system has no thread for a call, and after the runtime's
-/// shutdown, a write is not taken: it is an error itself. So is a read or a seek, and
-/// the file stays as it was: the call can be made again.
+/// A file makes one call at a time. A write completes when its bytes are copied; they are written
+/// in the background, and if that fails, the next write or flush returns the error. So
+/// [flush](raddle_io::AsyncWriteExt::flush) before the file is dropped, to know that everything is
+/// written. An accepted write is made even if the file is dropped or the runtime shuts down, as
+/// long as the process lives. If the system has no thread for a call, or after the runtime's
+/// shutdown, reads, writes and seeks return an error at once; the file stays unchanged, and the
+/// call can be repeated.
 ///
-/// Closing the file, when it is dropped, is a call that may block, too. Where
-/// that matters, [`into_std`](Self::into_std) and a `spawn_blocking` do it
-/// elsewhere.
+/// Dropping the file closes it, which may block too. Where that matters, convert it with
+/// [`into_std`](Self::into_std) and drop it in `spawn_blocking`.
 ///
 /// # Cancel safety
 ///
 /// As with every stream, `read`, `write` and `flush` are cancel safe, `read_exact` and `write_all`
-/// are not. What a dropped read gave is in the file's buffer for the next one. The other methods,
-/// when dropped, may have had their effect or not.
+/// are not. If a read is dropped, the next read returns its bytes. The other methods, when dropped,
+/// may have had their effect or not.
 ///
 /// # Examples
 ///
@@ -62,7 +60,7 @@ use crate::offload;
 pub struct File {
     pub(crate) std: Arc<fs::File>,
     lane: Lane,
-    /// Bytes moved in one call at most.
+    /// The maximum number of bytes that one call transfers.
     max_buf_size: usize,
 }
 
@@ -71,7 +69,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// - `NotFound` if there is nothing at the path.
+    /// - `NotFound` if no file exists at the path.
     /// - `PermissionDenied` if the process may not read it.
     ///
     /// Other errors are the same as for [`std::fs::File::open`].
@@ -101,8 +99,7 @@ impl File {
         Self::options().read(true).open(path).await
     }
 
-    /// Opens a file for writing, which is made if there is none; the content of
-    /// one that exists is removed.
+    /// Opens a file for writing. Creates it if it does not exist, and truncates it if it does.
     ///
     /// # Errors
     ///
@@ -138,7 +135,7 @@ impl File {
         options.open(path).await
     }
 
-    /// Makes a file, and opens it for reading and writing.
+    /// Creates a new file, and opens it for reading and writing.
     ///
     /// # Errors
     ///
@@ -169,7 +166,7 @@ impl File {
         options.open(path).await
     }
 
-    /// Other ways to open a file.
+    /// Returns options for other ways to open a file.
     ///
     /// # Examples
     ///
@@ -189,7 +186,7 @@ impl File {
         OpenOptions::new()
     }
 
-    /// Converts a file of std.
+    /// Converts a file of std's type.
     ///
     /// # Examples
     ///
@@ -213,12 +210,12 @@ impl File {
         }
     }
 
-    /// Waits until the content and the metadata of the file are on the disk. Waits first for a
-    /// write that is under way; its error is returned by the next write or flush.
+    /// Waits until the content and the metadata of the file are on the disk. First waits for a
+    /// write that is under way; the next write or flush returns its error.
     ///
     /// # Errors
     ///
-    /// - The error of an earlier write that the system made later, such as `StorageFull`.
+    /// - The error of an earlier write that the system has delayed, such as `StorageFull`.
     /// - `InvalidInput` for a file that cannot be synchronised, such as a pipe.
     ///
     /// Other errors are the same as for [`std::fs::File::sync_all`].
@@ -248,8 +245,8 @@ impl File {
         self.settled(|std| std.sync_all()).await
     }
 
-    /// Waits until the content is on the disk, and what the system needs to
-    /// know to read it. For the rest see [`sync_all`](Self::sync_all).
+    /// Waits until the content is on the disk, with the metadata that is needed to read it.
+    /// Otherwise like [`sync_all`](Self::sync_all).
     ///
     /// # Errors
     ///
@@ -279,8 +276,8 @@ impl File {
         self.settled(|std| std.sync_data()).await
     }
 
-    /// Makes the file `size` bytes long: what is beyond is cut off, what is
-    /// missing is zeros. Where the next read or write is stays as it was.
+    /// Truncates or extends the file to `size` bytes; the extension is zeros. The position of the
+    /// next read or write does not change.
     ///
     /// # Errors
     ///
@@ -336,7 +333,7 @@ impl File {
         }
     }
 
-    /// The metadata of the file.
+    /// Returns the metadata of the file.
     ///
     /// # Errors
     ///
@@ -364,8 +361,8 @@ impl File {
         self.call(|std| std.metadata()).await
     }
 
-    /// Another handle of the same open file: they share one position, and what
-    /// this one has read ahead is missing in the other.
+    /// Returns another handle of the same open file. Both share one position; bytes that this
+    /// handle has read ahead are missing in the other.
     ///
     /// # Errors
     ///
@@ -398,7 +395,7 @@ impl File {
         Ok(file)
     }
 
-    /// Waits until no call is under way, and returns the file of std.
+    /// Waits until no call is under way, and returns the file as std's type.
     ///
     /// The error of a write that has not been reported, and data that was read ahead, are lost.
     ///
@@ -440,7 +437,7 @@ impl File {
         }
     }
 
-    /// Returns the file of std if no call is under way.
+    /// Returns the file as std's type if no call is under way.
     ///
     /// # Errors
     ///
@@ -503,8 +500,8 @@ impl File {
         self.call(move |std| std.set_permissions(perm)).await
     }
 
-    /// Changes the times of the file. Waits first for the write under way,
-    /// which would change them again.
+    /// Changes the times of the file. First waits for a write that is under way, which would change
+    /// them again.
     ///
     /// # Errors
     ///
@@ -537,8 +534,7 @@ impl File {
         self.settled(move |std| std.set_times(times)).await
     }
 
-    /// Changes the time of the last change: [`set_times`](Self::set_times) with
-    /// that one alone.
+    /// Changes the modification time: [`set_times`](Self::set_times) with only that time.
     ///
     /// # Errors
     ///
@@ -572,7 +568,7 @@ impl File {
     ///
     /// # Panics
     ///
-    /// Panics if it is zero, with which nothing could be written.
+    /// Panics if `max_buf_size` is zero.
     ///
     /// # Examples
     ///
@@ -685,7 +681,7 @@ impl std::os::fd::AsRawFd for File {
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "a descriptor is taken over by its number")]
 impl std::os::fd::FromRawFd for File {
-    /// Makes a file of an open descriptor, which it closes when it is dropped.
+    /// Makes a file from an open descriptor, which it closes when it is dropped.
     ///
     /// ```
     /// # #[cfg(unix)] {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::offload;
 
-/// The absolute path of `path`, without `.`, `..` and symbolic links.
+/// Returns the absolute path of `path`, without `.`, `..` and symbolic links.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
+/// - `NotFound` if no file exists at the path.
 /// - `NotADirectory` if a part of the path before the last is a file.
 ///
 /// Other errors are the same as for [`std::fs::canonicalize`].
@@ -39,11 +39,11 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 
 /// Creates a directory, whose parent must exist.
 ///
-/// [`create_dir_all`] makes the parents too.
+/// [`create_dir_all`] creates the parents too.
 ///
 /// # Errors
 ///
-/// - `AlreadyExists` if there is something at the path.
+/// - `AlreadyExists` if a file or directory exists at the path.
 /// - `NotFound` if the parent is missing.
 /// - `PermissionDenied` if the process may not write to the parent.
 ///
@@ -105,11 +105,11 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     offload::run(move || fs::create_dir_all(path)).await
 }
 
-/// The metadata of the file at `path`. Follows symbolic links.
+/// Returns the metadata of the file at `path`. Follows symbolic links.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
+/// - `NotFound` if no file exists at the path.
 /// - `PermissionDenied` if the process may not search a directory on the way.
 ///
 /// Other errors are the same as for [`std::fs::metadata`].
@@ -137,12 +137,12 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     offload::run(move || fs::metadata(path)).await
 }
 
-/// The target of a symbolic link.
+/// Returns the target of a symbolic link.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
-/// - `InvalidInput` if it is no symbolic link.
+/// - `NotFound` if no file exists at the path.
+/// - `InvalidInput` if it is not a symbolic link.
 ///
 /// Other errors are the same as for [`std::fs::read_link`].
 ///
@@ -169,11 +169,11 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     offload::run(move || fs::read_link(path)).await
 }
 
-/// The whole content of a file.
+/// Reads the whole content of a file.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
+/// - `NotFound` if no file exists at the path.
 /// - `PermissionDenied` if the process may not read it.
 /// - `IsADirectory` if it is a directory, on Unix.
 ///
@@ -202,11 +202,11 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     offload::run(move || fs::read(path)).await
 }
 
-/// The whole content of a file, as text.
+/// Reads the whole content of a file, as text.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
+/// - `NotFound` if no file exists at the path.
 /// - `PermissionDenied` if the process may not read it.
 /// - `InvalidData` if the content is not UTF-8.
 ///
@@ -235,13 +235,13 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     offload::run(move || fs::read_to_string(path)).await
 }
 
-/// Removes a directory that is empty.
+/// Removes an empty directory.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
-/// - `DirectoryNotEmpty` if there is something in it.
-/// - `NotADirectory` if it is no directory.
+/// - `NotFound` if no file exists at the path.
+/// - `DirectoryNotEmpty` if the directory is not empty.
+/// - `NotADirectory` if it is not a directory.
 /// - `PermissionDenied` if the process may not write to the parent.
 ///
 /// Other errors are the same as for [`std::fs::remove_dir`].
@@ -274,8 +274,8 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
-/// - `NotADirectory` if it is no directory.
+/// - `NotFound` if no file exists at the path.
+/// - `NotADirectory` if it is not a directory.
 /// - `PermissionDenied` if the process may not remove something in it; the rest may be gone then.
 ///
 /// Other errors are the same as for [`std::fs::remove_dir_all`].
@@ -308,7 +308,7 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
+/// - `NotFound` if no file exists at the path.
 /// - `PermissionDenied` if the process may not write to the parent.
 /// - `IsADirectory` if it is a directory, on Linux.
 ///
@@ -338,11 +338,12 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     offload::run(move || fs::remove_file(path)).await
 }
 
-/// The metadata of the file at `path`: of a symbolic link, those of the link itself.
+/// Returns the metadata of the file at `path`. Does not follow symbolic links: returns the metadata
+/// of the link itself.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
+/// - `NotFound` if no file exists at the path.
 /// - `PermissionDenied` if the process may not search a directory on the way.
 ///
 /// Other errors are the same as for [`std::fs::symlink_metadata`].
@@ -370,12 +371,12 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     offload::run(move || fs::symlink_metadata(path)).await
 }
 
-/// Returns whether there is something at `path`: where a symbolic link leads, if it is one.
+/// Returns whether a file or directory exists at `path`. Follows symbolic links.
 ///
 /// # Errors
 ///
-/// Returns `PermissionDenied` if the process may not search a directory on the way. That there is
-/// nothing at the path is no error.
+/// Returns `PermissionDenied` if the process may not search a directory on the way. A missing file
+/// is not an error.
 ///
 /// Other errors are the same as for [`std::fs::exists`].
 ///
@@ -403,14 +404,14 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     offload::run(move || fs::exists(path)).await
 }
 
-/// Copies the content and the permissions of a file to another one, which is made or overwritten,
-/// and returns the number of bytes.
+/// Copies the content and the permissions of a file to another one, which is created or
+/// overwritten, and returns the number of bytes.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at `from`.
-/// - `InvalidInput` if `from` is no file.
-/// - `PermissionDenied` if the process may not read the one or write the other.
+/// - `NotFound` if no file exists at `from`.
+/// - `InvalidInput` if `from` is not a file.
+/// - `PermissionDenied` if the process may not read `from` or write `to`.
 /// - `StorageFull` if there is no room.
 ///
 /// Other errors are the same as for [`std::fs::copy`].
@@ -439,12 +440,12 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
     offload::run(move || fs::copy(from, to)).await
 }
 
-/// Makes `link` another name of the file `original`.
+/// Creates a hard link: `link` becomes another name of the file `original`.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at `original`.
-/// - `AlreadyExists` if there is something at `link`.
+/// - `NotFound` if no file exists at `original`.
+/// - `AlreadyExists` if a file or directory exists at `link`.
 /// - `CrossesDevices` if they are on different file systems.
 ///
 /// Other errors are the same as for [`std::fs::hard_link`].
@@ -474,12 +475,12 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
     offload::run(move || fs::hard_link(original, link)).await
 }
 
-/// Renames a file or directory, and replaces a file that has the new name. Both names must be in
-/// one file system.
+/// Renames a file or directory, and replaces an existing file of the new name. Both paths must be
+/// on the same file system.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at `from`.
+/// - `NotFound` if no file exists at `from`.
 /// - `CrossesDevices` if the paths are on different file systems.
 /// - `PermissionDenied` if the process may not write to one of the parents.
 ///
@@ -514,7 +515,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
+/// - `NotFound` if no file exists at the path.
 /// - `PermissionDenied` if the process does not own the file.
 ///
 /// Other errors are the same as for [`std::fs::set_permissions`].
@@ -545,7 +546,7 @@ pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::R
     offload::run(move || fs::set_permissions(path, perm)).await
 }
 
-/// Makes `contents` the whole content of a file, which is made or overwritten.
+/// Writes `contents` as the whole content of a file, which is created or overwritten.
 ///
 /// # Errors
 ///

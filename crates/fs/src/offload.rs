@@ -5,8 +5,7 @@ use std::io;
 use raddle_task::JoinHandle;
 use raddle_task::blocking::{self, BlockingTask, Refused};
 
-/// Makes a call on the pool and waits for it. Dropped while it waits, it does
-/// not stop the call.
+/// Makes a call on the pool and waits for it. Dropping the future does not stop the call.
 ///
 /// # Panics
 ///
@@ -32,10 +31,9 @@ where
 /// Begins a call on the pool, which the runtime's shutdown cancels if it has
 /// not started by then.
 ///
-/// `call` owns a stream or a buffer that must not be lost. So if the system has no
-/// thread for it, or the runtime has been shut down, it is called at once, with
-/// the reason, to give them back; what it returns then is the error. It must
-/// not block in that case.
+/// `call` owns a stream or a buffer that must not be lost. So if the system has no thread for it,
+/// or the runtime has shut down, it is called at once with the reason, so that it returns them; its
+/// result is then the error. It must not block in that case.
 ///
 /// # Panics
 ///

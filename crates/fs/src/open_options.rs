@@ -1,4 +1,4 @@
-//! The options with which a file is opened.
+//! Options for opening a file.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::File;
 use crate::offload;
 
-/// Opens files, in ways that can be chosen; see [`std::fs::OpenOptions`].
+/// Options for opening files; see [`std::fs::OpenOptions`].
 ///
 /// # Examples
 ///
@@ -28,8 +28,8 @@ use crate::offload;
 pub struct OpenOptions(pub(crate) fs::OpenOptions);
 
 impl OpenOptions {
-    /// Makes options with nothing chosen. A file that is opened so is an error:
-    /// it is neither read nor written.
+    /// Makes options with nothing set. Set at least one way to access the file; otherwise opening
+    /// it is an error.
     ///
     /// # Examples
     ///
@@ -89,7 +89,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets whether each write goes to the end that the file has at that time.
+    /// Sets whether each write is appended at the file's current end.
     ///
     /// # Examples
     ///
@@ -182,7 +182,7 @@ impl OpenOptions {
         self
     }
 
-    /// The permissions that a file is made with, before the umask.
+    /// Sets the permissions of a file that is created, before the umask.
     ///
     /// # Examples
     ///
@@ -204,8 +204,7 @@ impl OpenOptions {
         self
     }
 
-    /// Flags for the system call `open` beside those that the other options
-    /// set.
+    /// Sets additional flags for the system call `open`.
     ///
     /// # Examples
     ///
@@ -231,9 +230,9 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// - `NotFound` if there is no file, or no parent to make it in.
-    /// - `AlreadyExists` if there is a file and [`create_new`](Self::create_new) is set.
-    /// - `PermissionDenied` if the process may not use it in this way.
+    /// - `NotFound` if the file does not exist, or the parent directory in which to create it.
+    /// - `AlreadyExists` if the file exists and [`create_new`](Self::create_new) is set.
+    /// - `PermissionDenied` if the process may not access the file in this way.
     /// - `InvalidInput` if the options contradict each other, or none of them is set.
     ///
     /// Other errors are the same as for [`std::fs::OpenOptions::open`].

@@ -17,11 +17,11 @@ use raddle_task::JoinHandle;
 /// Entries read in one call.
 const CHUNK: usize = 32;
 
-/// The entries of the directory at `path`, without `.` and `..`.
+/// Returns the entries of the directory at `path`, without `.` and `..`.
 ///
 /// # Errors
 ///
-/// - `NotFound` if there is nothing at the path.
+/// - `NotFound` if no file exists at the path.
 /// - `NotADirectory` if it is no directory.
 /// - `PermissionDenied` if the process may not read it.
 ///
@@ -59,7 +59,7 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     Ok(ReadDir(State::Idle(chunk)))
 }
 
-/// The entries of a directory, in the order in which the system gives them.
+/// The entries of a directory, in the order in which the system returns them.
 ///
 /// Comes from [`read_dir`].
 ///
@@ -132,7 +132,7 @@ impl Chunk {
 }
 
 impl ReadDir {
-    /// The next entry; `None` at the end.
+    /// Returns the next entry; `None` at the end.
     ///
     /// # Errors
     ///
@@ -140,7 +140,8 @@ impl ReadDir {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, the next call gives the same entry.
+    /// Cancel safe: if the future is dropped before completion, the next call returns the same
+    /// entry.
     ///
     /// # Examples
     ///
@@ -162,7 +163,7 @@ impl ReadDir {
         poll_fn(|cx| self.poll_next_entry(cx)).await
     }
 
-    /// The step of [`next_entry`](Self::next_entry).
+    /// The poll function of [`next_entry`](Self::next_entry).
     ///
     /// # Errors
     ///
@@ -250,8 +251,8 @@ impl DirEntry {
         Self { std }
     }
 
-    /// The path: that of the directory, as it was given to [`read_dir`], and
-    /// the name.
+    /// Returns the path of the entry: the path that was given to [`read_dir`], joined with the
+    /// name.
     ///
     /// # Examples
     ///
@@ -273,7 +274,7 @@ impl DirEntry {
         self.std.path()
     }
 
-    /// The name alone.
+    /// Returns the name of the entry, without the directory.
     ///
     /// # Examples
     ///
@@ -295,7 +296,7 @@ impl DirEntry {
         self.std.file_name()
     }
 
-    /// The metadata of the entry: of a symbolic link, those of the link itself.
+    /// Returns the metadata of the entry. Does not follow symbolic links.
     ///
     /// # Errors
     ///
@@ -326,7 +327,7 @@ impl DirEntry {
         offload::run(move || std.metadata()).await
     }
 
-    /// The kind of file: of a symbolic link, that it is one.
+    /// Returns the type of the entry. Does not follow symbolic links.
     ///
     /// # Errors
     ///
@@ -357,7 +358,7 @@ impl DirEntry {
         offload::run(move || std.file_type()).await
     }
 
-    /// The number of the entry's inode.
+    /// Returns the inode number of the entry.
     ///
     /// # Examples
     ///

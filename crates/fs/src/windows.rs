@@ -60,10 +60,10 @@ pub async fn symlink_file(original: impl AsRef<Path>, link: impl AsRef<Path>) ->
     offload::run(move || std::os::windows::fs::symlink_file(original, link)).await
 }
 
-/// The options of Windows, as [`std::os::windows::fs::OpenOptionsExt`] has them.
+/// Options of Windows, like those of [`std::os::windows::fs::OpenOptionsExt`].
 impl OpenOptions {
-    /// Sets the `dwDesiredAccess` of `CreateFile` in place of what `read`, `write` and `append`
-    /// ask for.
+    /// Sets the `dwDesiredAccess` of `CreateFile`, in place of the access that `read`, `write` and
+    /// `append` request.
     ///
     /// # Examples
     ///
@@ -125,7 +125,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the attributes of a file that is made.
+    /// Sets the attributes of a file that is created.
     ///
     /// # Examples
     ///
@@ -147,7 +147,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets what the server of a named pipe may do in the name of this process.
+    /// Sets to what extent the server of a named pipe may impersonate this process.
     ///
     /// # Examples
     ///
@@ -191,7 +191,7 @@ impl AsRawHandle for File {
 
 #[allow(unsafe_code, reason = "a handle is taken over by its value")]
 impl FromRawHandle for File {
-    /// Makes a file of an open handle, which it closes when it is dropped.
+    /// Makes a file from an open handle, which it closes when it is dropped.
     ///
     /// # Safety
     ///

@@ -22,7 +22,7 @@ pub(crate) use filling::{Appender, VecMut, poll_read_into};
 /// ```
 ///
 /// A reader puts bytes after the filled ones, so that a buffer need not be zeroed before it is read
-/// into. What was initialised once is remembered, and not zeroed a second time.
+/// into. The buffer remembers which bytes are initialised, and never zeroes them a second time.
 ///
 /// # Examples
 ///
@@ -105,7 +105,7 @@ impl<'a> ReadBuf<'a> {
         }
     }
 
-    /// The number of bytes the buffer can hold altogether.
+    /// Returns the capacity of the whole buffer, in bytes.
     ///
     /// # Examples
     ///
@@ -123,7 +123,7 @@ impl<'a> ReadBuf<'a> {
         self.buf.len()
     }
 
-    /// The number of bytes that are still unfilled.
+    /// Returns the number of unfilled bytes.
     ///
     /// # Examples
     ///
@@ -143,7 +143,7 @@ impl<'a> ReadBuf<'a> {
         self.buf.len() - self.filled
     }
 
-    /// The filled bytes.
+    /// Returns the filled bytes.
     ///
     /// # Examples
     ///
@@ -163,7 +163,7 @@ impl<'a> ReadBuf<'a> {
         &self.initialized()[..self.filled]
     }
 
-    /// The filled bytes, to change.
+    /// Returns the filled bytes, mutably.
     ///
     /// # Examples
     ///
@@ -185,7 +185,7 @@ impl<'a> ReadBuf<'a> {
         &mut self.initialized_mut()[..filled]
     }
 
-    /// The initialised bytes, of which the filled ones are a prefix.
+    /// Returns the initialised bytes, which begin with the filled ones.
     ///
     /// # Examples
     ///
@@ -208,7 +208,7 @@ impl<'a> ReadBuf<'a> {
         unsafe { &*(ptr::from_ref(bytes) as *const [u8]) }
     }
 
-    /// The initialised bytes, to change.
+    /// Returns the initialised bytes, mutably.
     ///
     /// # Examples
     ///
@@ -232,7 +232,7 @@ impl<'a> ReadBuf<'a> {
         unsafe { &mut *(ptr::from_mut(bytes) as *mut [u8]) }
     }
 
-    /// The whole buffer.
+    /// Returns the whole buffer.
     ///
     /// # Safety
     ///
@@ -257,7 +257,7 @@ impl<'a> ReadBuf<'a> {
         self.buf
     }
 
-    /// The unfilled bytes, without initialising them.
+    /// Returns the unfilled bytes, without initialising them.
     ///
     /// # Safety
     ///
@@ -288,7 +288,7 @@ impl<'a> ReadBuf<'a> {
         &mut self.buf[self.filled..]
     }
 
-    /// The unfilled bytes, zeroed where they were not yet initialised.
+    /// Returns the unfilled bytes, and zeroes those that are not initialised.
     ///
     /// # Examples
     ///
@@ -313,8 +313,7 @@ impl<'a> ReadBuf<'a> {
         self.initialize_unfilled_to(self.remaining())
     }
 
-    /// The first `n` unfilled bytes, zeroed where they were not yet
-    /// initialised.
+    /// Returns the first `n` unfilled bytes, and zeroes those that are not initialised.
     ///
     /// # Panics
     ///
@@ -347,10 +346,9 @@ impl<'a> ReadBuf<'a> {
         &mut self.initialized_mut()[filled..end]
     }
 
-    /// A buffer over the first `n` unfilled bytes, or over all of them if they
-    /// are fewer.
+    /// Returns a buffer over the first `n` unfilled bytes, or over all of them if there are fewer.
     ///
-    /// Bytes that are filled in it are not counted as filled in this buffer; for that call
+    /// Bytes that are filled in the new buffer do not count as filled in this one; for that, call
     /// [`assume_init`](Self::assume_init) and [`advance`](Self::advance).
     ///
     /// # Examples
@@ -380,7 +378,7 @@ impl<'a> ReadBuf<'a> {
         }
     }
 
-    /// Makes the buffer empty; what was initialised stays so.
+    /// Empties the buffer; initialised bytes stay initialised.
     ///
     /// # Examples
     ///
@@ -464,7 +462,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Safety
     ///
-    /// They are, and there are so many.
+    /// The first `n` unfilled bytes exist and are initialised.
     ///
     /// # Examples
     ///
@@ -494,7 +492,7 @@ impl<'a> ReadBuf<'a> {
     ///
     /// # Panics
     ///
-    /// Panics if they are more than [`remaining`](Self::remaining).
+    /// Panics if there are more bytes than [`remaining`](Self::remaining).
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! A process that was started.
+//! A child process.
 
 use std::future::poll_fn;
 use std::io;
@@ -9,11 +9,10 @@ use raddle_io::{AsyncRead, AsyncReadExt};
 use super::reap::Process;
 use super::{ChildStderr, ChildStdin, ChildStdout};
 
-/// A process that was started by [`Command::spawn`](super::Command::spawn).
+/// A child process; from [`Command::spawn`](super::Command::spawn).
 ///
-/// Dropping it lets the process run on, unless
-/// [`kill_on_drop`](super::Command::kill_on_drop) was set; the
-/// [crate](crate#children-that-are-dropped) describes what happens to it.
+/// Dropping it does not stop the process, unless [`kill_on_drop`](super::Command::kill_on_drop) was
+/// set; see the [crate](crate#children-that-are-dropped).
 ///
 /// # Examples
 ///
@@ -60,8 +59,8 @@ impl Child {
         Ok(this)
     }
 
-    /// The process's id; `None` once it is known to have ended, for another may
-    /// have the id then.
+    /// Returns the process id. `None` once the process is known to have ended, because another
+    /// process may have the id then.
     ///
     /// # Examples
     ///
@@ -81,7 +80,7 @@ impl Child {
         self.process.id()
     }
 
-    /// The handle of the process, while it is not known to have ended.
+    /// Returns the handle of the process, or `None` once the process is known to have ended.
     ///
     /// # Examples
     ///
@@ -102,12 +101,12 @@ impl Child {
         self.process.raw_handle()
     }
 
-    /// Kills the process (`SIGKILL`), without waiting for its end. Does nothing if it is known to
-    /// have ended.
+    /// Kills the process (`SIGKILL`), without waiting for its end. Does nothing if the process is
+    /// known to have ended.
     ///
     /// # Errors
     ///
-    /// Returns `PermissionDenied` if the child has taken an identity that this process may not
+    /// Returns `PermissionDenied` if the child has changed to a user that this process may not
     /// signal.
     ///
     /// # Examples
@@ -134,12 +133,11 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// As [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    /// Returns the errors of [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
     ///
     /// # Cancel safety
     ///
-    /// Once polled, the process is killed; dropping the future gives up the wait
-    /// alone.
+    /// The first poll kills the process; dropping the future after that only stops the wait.
     ///
     /// # Examples
     ///
@@ -161,11 +159,11 @@ impl Child {
         Ok(())
     }
 
-    /// Waits for the end of the process, and closes the pipe to its standard
-    /// input first, so that it does not wait for more of that.
+    /// Waits for the end of the process. First closes the pipe to its standard input, so that the
+    /// process does not wait for more input.
     ///
-    /// It needs no descriptor beyond those that were opened when the child was spawned. After the
-    /// child has ended, it returns the same status each time.
+    /// It needs no descriptors beyond those that the spawn has opened. After the child has ended,
+    /// each call returns the same status.
     ///
     /// # Errors
     ///
@@ -174,12 +172,12 @@ impl Child {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future gives up the wait, and loses nothing but the pipe to
-    /// the standard input.
+    /// Cancel safe, except that the pipe to the standard input is closed: dropping the future only
+    /// stops the wait.
     ///
     /// # Panics
     ///
-    /// Panics when it is polled if the thread is in no runtime with I/O.
+    /// The poll panics if the thread is not in a runtime with I/O.
     ///
     /// # Examples
     ///
@@ -198,8 +196,8 @@ impl Child {
         poll_fn(|cx| self.process.poll_wait(cx)).await
     }
 
-    /// The exit status, if the process has ended. Unlike [`wait`](Self::wait) it
-    /// leaves the pipe to the standard input open.
+    /// Returns the exit status, if the process has ended. Unlike [`wait`](Self::wait), it does not
+    /// close the pipe to the standard input.
     ///
     /// # Errors
     ///
@@ -223,14 +221,15 @@ impl Child {
         self.process.try_wait()
     }
 
-    /// Waits for the end of the process, and collects what it writes to those
-    /// outputs that are piped.
+    /// Waits for the end of the process, and collects its output from the pipes.
     ///
-    /// # Errors    /// The errors of [`wait`](Self::wait) and of reading.
+    /// # Errors
+    ///
+    /// Returns the errors of [`wait`](Self::wait) and of reading.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future is dropping the child and what it has written.
+    /// Not cancel safe: dropping the future drops the child and the output that was collected.
     ///
     /// # Panics
     ///
@@ -280,7 +279,7 @@ impl Child {
     }
 }
 
-/// Polls a future that has not given its output yet.
+/// Polls a future that has not returned its output yet.
 fn poll_once<F: Future>(
     future: std::pin::Pin<&mut F>,
     output: &mut Option<F::Output>,

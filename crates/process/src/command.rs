@@ -1,4 +1,4 @@
-//! The configuration of a child process.
+//! The builder of a child process.
 
 use std::ffi::OsStr;
 use std::future::Future;
@@ -12,10 +12,11 @@ use std::process::{ExitStatus, Output, Stdio};
 
 use super::Child;
 
-/// Builds a child process. It has the methods of [`std::process::Command`]; [`spawn`](Self::spawn),
-/// [`status`](Self::status) and [`output`](Self::output) are for async code.
+/// A builder of child processes, with the methods of [`std::process::Command`];
+/// [`spawn`](Self::spawn), [`status`](Self::status) and [`output`](Self::output) are for async
+/// code.
 ///
-/// Settings that only std's type has are set through [`as_std_mut`](Self::as_std_mut).
+/// For settings that only std's type has, use [`as_std_mut`](Self::as_std_mut).
 ///
 /// # Examples
 ///
@@ -37,8 +38,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// A child that runs `program`, searched in `PATH` if it is a name without a path, with the
-    /// environment and directory of this process.
+    /// Makes a command that runs `program` with the environment and the directory of this process.
+    /// A name without a path is searched in `PATH`.
     ///
     /// # Examples
     ///
@@ -56,7 +57,7 @@ impl Command {
         Self::from(std::process::Command::new(program))
     }
 
-    /// The command of std inside.
+    /// Returns the inner command of std's type.
     ///
     /// # Examples
     ///
@@ -73,7 +74,7 @@ impl Command {
         &self.std
     }
 
-    /// The command of std inside.
+    /// Returns the inner command of std's type.
     ///
     /// # Examples
     ///
@@ -90,7 +91,8 @@ impl Command {
         &mut self.std
     }
 
-    /// The command of std inside; [`kill_on_drop`](Self::kill_on_drop) is lost.
+    /// Returns the inner command of std's type; the setting [`kill_on_drop`](Self::kill_on_drop) is
+    /// lost.
     ///
     /// # Examples
     ///
@@ -219,7 +221,7 @@ impl Command {
         self
     }
 
-    /// Takes a variable out of the child's environment.
+    /// Removes a variable from the child's environment.
     ///
     /// # Examples
     ///
@@ -239,7 +241,7 @@ impl Command {
         self
     }
 
-    /// Empties the child's environment.
+    /// Clears the child's environment.
     ///
     /// # Examples
     ///
@@ -279,7 +281,7 @@ impl Command {
 
     /// Sets the child's standard input.
     ///
-    /// Default: this process's own.
+    /// Default: that of this process.
     ///
     /// # Examples
     ///
@@ -306,8 +308,7 @@ impl Command {
 
     /// Sets the child's standard output.
     ///
-    /// Default: this process's own; [`output`](Self::output) pipes it whatever is
-    /// set.
+    /// Default: that of this process. [`output`](Self::output) always pipes it.
     ///
     /// # Examples
     ///
@@ -327,7 +328,7 @@ impl Command {
         self
     }
 
-    /// Sets the child's standard error, as [`stdout`](Self::stdout).
+    /// Sets the child's standard error, like [`stdout`](Self::stdout).
     ///
     /// # Examples
     ///
@@ -386,7 +387,7 @@ impl Command {
         self
     }
 
-    /// Sets the process group of the child: zero for one of its own.
+    /// Sets the process group of the child; zero makes a new group.
     ///
     /// # Examples
     ///
@@ -408,8 +409,8 @@ impl Command {
     }
 
     /// Calls `f` in the child, after the fork and before the program is run. If `f` returns an
-    /// error, so does [`spawn`](Self::spawn), and the program is not run. Functions are called in
-    /// the order in which they were given.
+    /// error, so does [`spawn`](Self::spawn), and the program is not run. Several functions are
+    /// called in the order in which they were added.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -429,10 +430,10 @@ impl Command {
     ///
     /// # Safety
     ///
-    /// As [`CommandExt::pre_exec`]: the child has one thread, a copy of the one that
-    /// called `spawn`, and the memory of this process as it was then, with locks
-    /// that other threads may have held. So `f` may do only what is allowed in a
-    /// signal handler: it must not allocate, and must not take a lock.
+    /// As for [`CommandExt::pre_exec`]: the child has one thread, a copy of the one that called
+    /// `spawn`, and a copy of this process's memory, with locks that other threads may have held.
+    /// So `f` may do only what is allowed in a signal handler: it must not allocate, and must not
+    /// take a lock.
     #[cfg(unix)]
     #[allow(
         unsafe_code,
@@ -447,8 +448,8 @@ impl Command {
         self
     }
 
-    /// Appends text to the command line as it is, without quotes: for programs such as `cmd`, which
-    /// split it by rules of their own.
+    /// Appends text to the command line unchanged, without quotes: for programs such as `cmd`,
+    /// which parse it by their own rules.
     ///
     /// # Examples
     ///
@@ -538,7 +539,7 @@ impl Command {
     ///
     /// # Panics
     ///
-    /// Panics if the thread is in no runtime with I/O.
+    /// Panics if the thread is not in a runtime with I/O.
     ///
     /// # Examples
     ///
@@ -557,8 +558,7 @@ impl Command {
         self.spawn_with(std::process::Command::spawn)
     }
 
-    /// Starts the child by a function, which may do more than
-    /// [`std::process::Command::spawn`].
+    /// Starts the child with a function, in place of [`std::process::Command::spawn`].
     ///
     /// # Errors
     /// Returns the errors of `spawn`, and an error if the system has no descriptor left.
@@ -590,17 +590,18 @@ impl Command {
         Child::new(spawn(&mut self.std)?, self.kill_on_drop)
     }
 
-    /// Starts the child and waits for its end. Its pipes are closed at once; an
-    /// output that is not piped goes where it would by [`spawn`](Self::spawn).
+    /// Starts the child and waits for its end. Its pipes are closed at once; for outputs that are
+    /// not piped, see [`spawn`](Self::spawn).
     ///
-    /// The child is started by the call.
+    /// The call starts the child, before the future is polled.
     ///
     /// # Errors
+    ///
     /// The future returns the errors of [`spawn`](Self::spawn) and of [`Child::wait`].
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future is dropping the [`Child`].
+    /// Dropping the future drops the [`Child`].
     ///
     /// # Panics
     ///
@@ -627,18 +628,19 @@ impl Command {
         }
     }
 
-    /// Starts the child, waits for its end and collects what it writes.
+    /// Starts the child, waits for its end and collects its output.
     ///
-    /// The child is started by the call. The command's outputs are piped from
-    /// then on.
+    /// The call starts the child, before the future is polled. From then on the command's outputs
+    /// are piped.
     ///
     /// # Errors
+    ///
     /// The future returns the errors of [`spawn`](Self::spawn) and of
     /// [`Child::wait_with_output`].
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future is dropping the [`Child`] and what it has written.
+    /// Not cancel safe: dropping the future drops the [`Child`] and the output that was collected.
     ///
     /// # Panics
     ///

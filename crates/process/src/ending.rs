@@ -9,19 +9,19 @@ use std::task::{Context, Poll};
 #[cfg(unix)]
 use crate::signal::unix::{Signal, SignalKind, signal};
 
-/// Notifies when it is worth asking whether a process has ended.
+/// Notifies when the caller should check whether a process has ended.
 ///
-/// It is made when the process is spawned, so that waiting later needs nothing that the system
+/// It is made when the process is spawned, so that a later wait needs no resource that the system
 /// could refuse.
 #[derive(Debug)]
 pub(super) enum Ending {
     /// A descriptor of the process itself.
     #[cfg(target_os = "linux")]
     Descriptor(pidfd::PidFd),
-    /// Some child's state has changed.
+    /// The signal that the state of any child has changed.
     #[cfg(unix)]
     AnyChild(Signal),
-    /// A thread that waits for the process: on Windows, and where there are no descriptors left.
+    /// A thread that waits for the process: on Windows, and if there are no descriptors left.
     #[cfg(any(target_os = "linux", windows))]
     Thread(thread::Waiting),
 }
@@ -66,7 +66,7 @@ impl Ending {
         thread::Waiting::of(child).map(Self::Thread)
     }
 
-    /// Ready when there is a reason to look, and for each reason once.
+    /// Ready when there is a reason to check, once for each reason.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             #[cfg(target_os = "linux")]

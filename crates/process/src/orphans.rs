@@ -1,8 +1,8 @@
-//! Processes that run on after their [`Child`](super::Child) was dropped.
+//! Processes that continue to run after their [`Child`](super::Child) was dropped.
 //!
-//! What notifies of the end of one wakes a waker that takes its exit status, on the thread that
-//! drives the reactor. A process whose end is not notified, or not any more since the reactor has
-//! shut down, is kept in a list, through which the next child that is spawned or dropped goes.
+//! The notification of a process's end wakes a waker that takes the exit status, on the thread that
+//! drives the reactor. A process without a notification, or whose reactor has shut down, is kept in
+//! a list, which is checked when the next child is spawned or dropped.
 
 use std::process::Child;
 use std::sync::{Arc, LazyLock};

@@ -8,8 +8,8 @@ use super::ending::Ending;
 #[cfg(unix)]
 use super::orphans;
 
-/// A process whose exit status is taken sooner or later: by a wait, or, once this is
-/// dropped, when the reactor notices the end.
+/// A process whose exit status is always taken eventually: by a wait, or, after this is dropped,
+/// when the reactor is notified of the end.
 #[derive(Debug)]
 pub(super) struct Process {
     /// `None` after the child was found to have ended.
@@ -81,7 +81,7 @@ impl Process {
     }
 }
 
-/// Windows keeps nothing of a process whose handles are closed.
+/// Windows frees a process when its handles are closed.
 #[cfg(unix)]
 impl Drop for Process {
     fn drop(&mut self) {

@@ -79,11 +79,11 @@ pub struct ChildStdout(Evented<Receiver>);
 pub struct ChildStderr(Evented<Receiver>);
 
 impl ChildStdin {
-    /// Takes a pipe over from std.
+    /// Converts a pipe of std's type.
     ///
     /// # Errors
     ///
-    /// Returns an error if the descriptor cannot be set non-blocking or be watched.
+    /// Returns an error if the descriptor cannot be made non-blocking or be registered.
     ///
     /// # Panics
     ///
@@ -190,11 +190,11 @@ fn poll_read(
 macro_rules! output {
     ($name:ident, $std:ty) => {
         impl $name {
-            /// Takes a pipe over from std.
+            /// Converts a pipe of std's type.
             ///
             /// # Errors
             ///
-            /// Returns an error if the descriptor cannot be set non-blocking or be watched.
+            /// Returns an error if the descriptor cannot be made non-blocking or be registered.
             ///
             /// # Panics
             ///
@@ -269,8 +269,8 @@ macro_rules! output {
 output!(ChildStdout, std::process::ChildStdout);
 output!(ChildStderr, std::process::ChildStderr);
 
-/// The methods that all three have. A pipe becomes the input or output of another child by
-/// `Stdio::try_from`.
+/// The methods of all three types. `Stdio::try_from` makes a pipe the input or output of another
+/// child.
 macro_rules! descriptor {
     ($name:ident) => {
         impl AsFd for $name {

@@ -27,17 +27,18 @@ const EXTENSION: &str = "raddle";
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArchiveOptions {
-    /// The directory of the files. It is made if it does not exist.
+    /// The directory of the files. It is created if it does not exist.
     pub directory: PathBuf,
     /// The prefix of the files' names. Files of another archive in the same directory must have
     /// another prefix. Default: `recording`.
     pub prefix: String,
-    /// A file that has this many bytes or more is the last piece long. Default: 64 MiB.
+    /// When a file has this many bytes, the archive continues with the next file. The file may be
+    /// longer by the last piece that was written. Default: 64 MiB.
     pub max_file_bytes: u64,
-    /// A file is written to for this long at most. Default: 10 minutes.
+    /// The maximum time for which one file is written to. Default: 10 minutes.
     pub max_file_age: Duration,
     /// The number of files that are kept, including the one that is being written; at least 1. The
-    /// oldest are removed, also those that an earlier process left. Default: 10.
+    /// oldest are removed, including those of earlier processes. Default: 10.
     pub max_files: usize,
     /// The interval at which events are taken from the rings. A thread that records more than
     /// [`Options::records_per_thread`](crate::Options::records_per_thread) in this time loses the
@@ -46,7 +47,7 @@ pub struct ArchiveOptions {
 }
 
 impl ArchiveOptions {
-    /// The defaults for the files of a directory.
+    /// Returns the default options for a directory.
     ///
     /// # Examples
     ///
@@ -69,10 +70,10 @@ impl ArchiveOptions {
     }
 }
 
-/// Writes the events of a recorder to files, on a thread of its own, until it is dropped.
+/// Writes the events of a recorder to files, on a separate thread, until it is dropped.
 ///
 /// The files are named `<prefix>-<milliseconds since the Unix epoch>.raddle`, so that their names
-/// sort by age. Each can be read alone.
+/// sort by age. Each file can be read by itself.
 ///
 /// # Examples
 ///
@@ -102,10 +103,10 @@ struct Stop {
 }
 
 impl Archive {
-    /// Starts to write what the rings have, and what is recorded from now on.
+    /// Starts to write the events in the rings, and all later ones.
     ///
-    /// If writing fails later, the archive continues with another file, without the events of the
-    /// piece that failed. [`finish`](Self::finish) returns the first such error.
+    /// If a write fails later, the archive continues with another file; the events of that write
+    /// are lost. [`finish`](Self::finish) returns the first such error.
     ///
     /// # Errors
     ///
@@ -150,7 +151,7 @@ impl Archive {
         })
     }
 
-    /// Writes what is left and stops.
+    /// Writes the remaining events and stops.
     ///
     /// # Errors
     ///
@@ -182,7 +183,7 @@ impl Archive {
     }
 }
 
-/// Writes what is left. An error is not reported.
+/// Writes the remaining events. An error is not reported.
 impl Drop for Archive {
     fn drop(&mut self) {
         let _unreported = self.end();

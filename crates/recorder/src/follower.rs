@@ -6,7 +6,7 @@ use crate::Recorder;
 use crate::clock::Anchor;
 use crate::lane::Polled;
 
-/// Reads the events of a recorder piece by piece, each event once: for a file that is longer than
+/// Reads the events of a recorder in pieces, each event once. So a file can have more events than
 /// the rings.
 ///
 /// # Examples
@@ -41,7 +41,8 @@ impl Follower {
         }
     }
 
-    /// The events since the last call, with all strings. Threads without events are left out.
+    /// Returns the events since the last call, with all strings. Threads without events are left
+    /// out.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The recorder: who writes to which ring, and what is read from all.
+//! The recorder: it assigns rings to threads, and reads all rings.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::{Follower, Options, kernel};
 /// The number of locations whose ids a thread remembers.
 const REMEMBERED: usize = 16;
 
-/// Records what happens on the threads of a runtime.
+/// Records the events of a runtime's threads.
 ///
 /// Clones share the records. A thread gets its ring when it records for the first time; from then
 /// on recording takes no lock and allocates nothing.
@@ -64,7 +64,7 @@ struct Local {
 
 struct Writing {
     lane: Arc<Lane>,
-    /// `None` after the ring was given back.
+    /// `None` after the ring was returned.
     ring: Option<RingWriter>,
     /// The task whose poll is under way, as far as [`Recorder::record_poll`] says.
     polled: Option<u64>,
@@ -92,7 +92,7 @@ raddle_primitives::thread_local! {
 const ROOT: u64 = 0;
 
 impl Recorder {
-    /// Makes a recorder, which is on.
+    /// Makes a recorder that is on.
     ///
     /// # Examples
     ///
@@ -138,7 +138,7 @@ impl Recorder {
         self.shared.is_on.load(Ordering::Relaxed)
     }
 
-    /// Records events again, after [`stop`](Self::stop).
+    /// Starts recording again, after [`stop`](Self::stop).
     ///
     /// # Examples
     ///
@@ -155,8 +155,8 @@ impl Recorder {
         self.shared.is_on.store(true, Ordering::Relaxed);
     }
 
-    /// Records no more events. What is recorded stays. An event that another thread is about to
-    /// record may still be recorded.
+    /// Stops recording. Recorded events are kept. An event that another thread is just recording
+    /// may still be added.
     ///
     /// # Examples
     ///
@@ -193,7 +193,7 @@ impl Recorder {
         }
     }
 
-    /// The id of a text, for [`Event::TaskNamed`]. Takes a lock.
+    /// Returns the id of a text, for [`Event::TaskNamed`]. Takes a lock.
     ///
     /// # Examples
     ///
@@ -237,10 +237,10 @@ impl Recorder {
 
     /// Records that the calling thread starts to poll a task.
     ///
-    /// Call [`record_poll_end`](Self::record_poll_end) when the poll returns. It writes no record
-    /// and reads no clock: the record of the thread's next poll has the result of this one. So a
-    /// poll costs one reading of the clock and one record, and the time of its end is that of the
-    /// thread's next record.
+    /// Call [`record_poll_end`](Self::record_poll_end) when the poll returns. That call writes no
+    /// record and reads no clock: the thread's next record contains the result of this poll, and
+    /// its time counts as the end of the poll. So a poll costs one reading of the clock and one
+    /// record.
     ///
     /// # Examples
     ///
@@ -266,8 +266,8 @@ impl Recorder {
         }
     }
 
-    /// Notes the result of the poll that [`record_poll`](Self::record_poll) started on this thread.
-    /// It is written with the thread's next record.
+    /// Stores the result of the poll that [`record_poll`](Self::record_poll) started on this
+    /// thread. It is written with the thread's next record.
     ///
     /// # Examples
     ///
@@ -290,7 +290,7 @@ impl Recorder {
     }
 
     /// Records why a task has ended. After [`record_poll_end`](Self::record_poll_end) of the task
-    /// on this thread it corrects the reason that was given there.
+    /// on this thread, it replaces the reason that was given there.
     ///
     /// # Examples
     ///
@@ -316,8 +316,8 @@ impl Recorder {
         }
     }
 
-    /// Records the end of the last poll of this thread, if it has no record yet. Call it before the
-    /// thread waits, so that the poll does not seem to last until it returns.
+    /// Records the end of this thread's last poll, if that has no record yet. Call it before the
+    /// thread waits; otherwise the poll seems to last until the end of the wait.
     ///
     /// # Examples
     ///
@@ -367,10 +367,10 @@ impl Recorder {
         }
     }
 
-    /// Records how long the kernel has kept the calling thread from running, and its context
-    /// switches, since the last call on this thread. Does nothing if the last call was less than
-    /// 100 ms ago, if there is nothing to record, or if the system does not say: only Linux does.
-    /// It costs two system calls, so it is for a thread that is about to block.
+    /// Records how long the calling thread was runnable without running, and its context switches,
+    /// since the last call on this thread. Does nothing if the last call was less than 100 ms ago,
+    /// if there is nothing to record, or if the system does not report it; only Linux does. It
+    /// costs two system calls, so call it when the thread is about to block.
     ///
     /// # Examples
     ///
@@ -391,8 +391,8 @@ impl Recorder {
         }
     }
 
-    /// The present content of the rings. Writers continue meanwhile; an event that is recorded
-    /// during the call may be missing.
+    /// Returns the current content of the rings. Threads continue to record; an event that is
+    /// recorded during the call may be missing.
     ///
     /// # Examples
     ///
@@ -410,7 +410,7 @@ impl Recorder {
         self.follow().read()
     }
 
-    /// Reads the events from the oldest that the rings have, piece by piece.
+    /// Returns a reader of the events in pieces, starting with the oldest one in the rings.
     ///
     /// # Examples
     ///
@@ -427,7 +427,8 @@ impl Recorder {
         Follower::new(self.clone(), self.shared.clock.origin())
     }
 
-    /// The number of threads that record nothing, because [`Options::max_threads`] others do.
+    /// Returns the number of threads that record nothing, because [`Options::max_threads`] others
+    /// do.
     ///
     /// # Examples
     ///

@@ -1,5 +1,5 @@
 //! The ring of one thread: the latest records of a single writer, which readers copy while the
-//! writer goes on.
+//! writer continues.
 //!
 //! `docs/flight-recorder.md` has the states of a slot and the argument that a reader never takes
 //! one half of a record for the other half of another.
@@ -13,7 +13,7 @@ use raddle_recording::Record;
 
 /// The words of a ring. No word holds a pointer, so a wrong record is the worst that can happen.
 struct Shared {
-    /// The number of records that are whole. Written by the writer alone.
+    /// The number of complete records. Only the writer writes it.
     count: AtomicU64,
     /// Record `n` is in slot `n % slots.len()`; the length is a power of two.
     slots: Box<[[AtomicU64; 2]]>,
@@ -62,8 +62,8 @@ pub struct RingWriter {
 }
 
 impl RingWriter {
-    /// Adds a record. It overwrites the oldest if the ring is full. It takes four plain stores,
-    /// whatever readers do.
+    /// Adds a record, and overwrites the oldest one if the ring is full. It takes four plain
+    /// stores, also while threads read.
     #[inline]
     pub fn push(&mut self, record: Record) {
         let slot = self.shared.slot(self.count);
@@ -80,7 +80,7 @@ impl RingWriter {
         self.shared.count.store(self.count, Ordering::Release);
     }
 
-    /// The number of records that have been pushed.
+    /// Returns the number of records that have been pushed.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -118,7 +118,7 @@ impl Batch {
 
 impl RingReader {
     /// Copies the records from `position` on that are still in the ring. Does not stop the writer.
-    /// A record that is overwritten meanwhile is left out, with those before it.
+    /// If a record is overwritten meanwhile, it is left out together with those before it.
     ///
     /// If `position` is past the last record, the batch is empty and begins there.
     pub fn read_from(&self, position: u64) -> Batch {
@@ -154,7 +154,7 @@ impl RingReader {
         (start..end).map(record).collect()
     }
 
-    /// Copies records without a look at whether they were overwritten meanwhile, for the canary of
+    /// Copies records without checking whether they were overwritten meanwhile, for the canary of
     /// the models.
     #[cfg(raddle_loom)]
     pub fn read_unchecked(&self) -> Vec<Record> {

@@ -1,4 +1,4 @@
-//! Time: the system's, or a virtual one that stands still but for `advance`.
+//! Time: the system's, or a virtual one that only `advance` moves.
 
 use std::time::Duration;
 
@@ -15,16 +15,14 @@ const TICK_NANOS: u32 = 1_000_000;
 pub(crate) struct Clock {
     /// The instant of tick 0.
     start: Instant,
-    /// Set for good by the first `pause`: from then on time is what `course`
-    /// says.
+    /// Set permanently by the first `pause`: from then on `course` determines the time.
     diverted: AtomicBool,
     /// The number of holds: while there is one, a paused clock is not advanced automatically.
     holds: AtomicUsize,
     course: Mutex<Course>,
 }
 
-/// The course of time: `base`, and what the system's clock has counted since
-/// `running_since`.
+/// The course of time: `base`, plus what the system's clock has counted since `running_since`.
 #[derive(Debug)]
 struct Course {
     base: Instant,
@@ -145,7 +143,7 @@ impl Clock {
         }
     }
 
-    /// Moves a paused clock to `instant`, unless it is past that.
+    /// Moves a paused clock to `instant`, unless it is already past that.
     pub(crate) fn advance_to(&self, instant: Instant) {
         let mut course = self.course.lock();
         if course.running_since.is_none() {

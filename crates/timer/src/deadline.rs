@@ -1,8 +1,9 @@
 //! The protocol by which the driver and a thread that sets a timer agree on when the driver wakes:
 //! see "Cutting a park short" in `docs/timers.md`.
 //!
-//! Two kinds of word: what each shard has to be looked at for, and what the
-//! driver waits for. Each side writes one and then reads the other.
+//! There are two kinds of words: one for each shard, with the tick at which the driver must look at
+//! it, and one with the tick that the driver waits for. Each side writes its word and then reads
+//! the other's.
 
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -12,8 +13,8 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// The deadline of a driver that is not parked: no timer is earlier.
 const AWAKE: u64 = 0;
 
-/// A tick before which no timer of a shard is due, `NEVER` if it has none. It is
-/// changed by the holder of the shard's lock, and read by the driver without.
+/// A tick before which no timer of a shard is due, or `NEVER` if it has none. The holder of the
+/// shard's lock changes it; the driver reads it without the lock.
 #[derive(Debug)]
 pub(crate) struct Earliest(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! Waiting for timers and for something else at once.
+//! Waiting for timers and for another event source at once.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 use crate::handle::Handle;
 use crate::timers::Timers;
 
-/// A function, callable from any thread, that makes the present or next wait of a thread return.
+/// A function, callable from any thread, that makes the current or next wait of a thread return.
 pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 
-/// The place where the owner of timers waits.
+/// The place where the owner of timers waits: an event source such as a reactor.
 pub trait Wait {
-    /// Waits until it is unparked or something is ready, at most `timeout` (none: for ever), and
-    /// says how many tasks were woken: at most `limit`. May return without a reason.
+    /// Waits until it is unparked or has an event, for at most `timeout` (`None`: without a limit).
+    /// Wakes at most `limit` tasks, and returns their number. May return spuriously.
     fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize;
 
-    /// Returns a function, callable from any thread, that makes the present or next `wait` return.
+    /// Returns a function, callable from any thread, that makes the current or next `wait` return.
     fn unparker(&self) -> UnparkFn;
 }
 
-/// Timers and the place where their owner waits, which a [`park`](Self::park) waits for together.
+/// Timers together with another event source, the place; [`park`](Self::park) waits for both.
 ///
-/// If the clock can be [paused](Handle::pause), a park that would wait for a timer moves a paused
-/// clock on to the earliest deadline in place of that, when there is nothing else to do.
+/// If the clock is [paused](Handle::pause), a park that would wait for a timer advances the clock
+/// to the earliest deadline instead, when there is nothing else to do.
 ///
 /// ```
 /// use std::pin::pin;
@@ -53,14 +53,14 @@ pub struct Driver<W> {
 /// The numbers of tasks and timers that a [`Driver::park`] has woken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
-    /// The number of tasks that the place woke.
+    /// The number of tasks that the place has woken.
     pub tasks: usize,
     /// The number of timers that have fired.
     pub timers: usize,
 }
 
-/// Set when the driver is unparked, which is a reason not to move a paused clock
-/// on; cleared by the driver when it has heeded that.
+/// Set when the driver is unparked, which is a reason not to advance a paused clock; cleared by the
+/// driver when it has taken note of it.
 #[derive(Default)]
 struct Unparked(AtomicBool);
 
@@ -84,12 +84,12 @@ impl<W: Wait> Driver<W> {
         &self.place
     }
 
-    /// A handle of each shard of the timers.
+    /// Returns a handle of each shard of the timers.
     pub fn handles(&self) -> impl Iterator<Item = Handle> {
         self.timers.iter().flat_map(Timers::handles)
     }
 
-    /// Returns a function, callable from any thread, that makes the present or next
+    /// Returns a function, callable from any thread, that makes the current or next
     /// [`park`](Self::park) return.
     pub fn unparker(&self) -> UnparkFn {
         let place = self.place.unparker();
@@ -102,9 +102,9 @@ impl<W: Wait> Driver<W> {
         }
     }
 
-    /// Waits until it is unparked, a timer is due, or something is ready at the place, at most
-    /// `timeout` (none: for ever; zero: only looks). Wakes what is ready: at most `limit` tasks
-    /// of the place, and all timers that are due. Says how many those were.
+    /// Waits until it is unparked, a timer is due, or the place has an event, for at most `timeout`
+    /// (`None`: without a limit; zero: does not wait). Wakes at most `limit` tasks of the place,
+    /// and fires all timers that are due. Returns their numbers.
     pub fn park(&mut self, timeout: Option<Duration>, limit: usize) -> Woken {
         let waits = timeout != Some(Duration::ZERO);
         if waits && self.may_auto_advance() {
@@ -118,8 +118,8 @@ impl<W: Wait> Driver<W> {
         Woken { tasks, timers }
     }
 
-    /// Ends every timer that has not fired, as [`Timers::shutdown`], after `end` has ended what
-    /// waits at the place.
+    /// Ends every timer that has not fired, like [`Timers::shutdown`], after `end` has shut down
+    /// the place.
     pub fn shutdown(&mut self, end: impl FnOnce(&mut W)) {
         end(&mut self.place);
         if let Some(timers) = &mut self.timers {
@@ -127,7 +127,7 @@ impl<W: Wait> Driver<W> {
         }
     }
 
-    /// Returns whether time may be made to pass in place of waiting.
+    /// Returns whether the clock may be advanced instead of waiting.
     fn may_auto_advance(&self) -> bool {
         let timers = self.timers.as_ref();
         self.unparked.is_some() && timers.is_some_and(Timers::may_auto_advance)
@@ -168,8 +168,8 @@ impl<W: Wait> Driver<W> {
     }
 }
 
-/// Rounded up: selectors count in milliseconds, and to wake up early would
-/// be to park again at once.
+/// Rounds up: selectors count in milliseconds, and a driver that wakes up early would park again at
+/// once.
 fn whole_milliseconds(duration: Duration) -> Duration {
     let millis = duration.as_nanos().div_ceil(1_000_000);
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
@@ -195,11 +195,11 @@ impl Unparked {
     }
 }
 
-/// A place where nothing gets ready, to wait for timers and an unpark alone.
+/// A place without events, to wait only for timers and an unpark.
 #[derive(Debug, Default)]
 pub struct Token(Arc<State>);
 
-/// A flag that can be waited for, and stays set until it has been.
+/// A flag that a thread can wait for; it stays set until a wait consumes it.
 #[derive(Debug)]
 struct State {
     set: Mutex<bool>,

@@ -37,8 +37,8 @@ pub(crate) struct Links {
     pub(crate) position: u16,
 }
 
-/// The two words of a waker, so that comparing it with another is not a use of
-/// a waker that the firer may have taken meanwhile (rule 3).
+/// The two words of a waker. Comparing them with those of another waker does not use a waker that
+/// the firer may have taken meanwhile (rule 3).
 #[derive(Clone, Copy)]
 pub(crate) struct Parked {
     data: *const (),
@@ -48,7 +48,7 @@ pub(crate) struct Parked {
 /// A timer, as its owner holds it.
 pub(crate) struct Entry {
     node: Node,
-    /// Given back when the entry is dropped.
+    /// Returned to its thread when the entry is dropped.
     handle: ManuallyDrop<Handle>,
     _pinned: PhantomPinned,
 }
@@ -89,7 +89,7 @@ impl Parked {
         self.data == waker.data() && std::ptr::eq(self.vtable, waker.vtable())
     }
 
-    /// The waker that this was made of.
+    /// Returns the waker that this was made from.
     ///
     /// # Safety
     ///
@@ -142,7 +142,7 @@ impl Entry {
         Self::with_state(handle, State::idle())
     }
 
-    /// An entry whose time has come already.
+    /// Makes an entry whose time has already come.
     pub(crate) fn fired(handle: Handle) -> Self {
         Self::with_state(handle, State::fired())
     }

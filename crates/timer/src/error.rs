@@ -2,8 +2,7 @@
 
 use std::{fmt, io};
 
-/// The deadline of a [`Timeout`](crate::Timeout) came before its future was
-/// ready.
+/// The error of a [`Timeout`](crate::Timeout): its deadline has passed before its future was ready.
 ///
 /// # Examples
 ///
@@ -35,11 +34,11 @@ impl From<Elapsed> for io::Error {
     }
 }
 
-/// Why a timer could not be used.
+/// The reason why a timer could not be used.
 ///
-/// No function of Raddle returns it: a timer has no limit of capacity, a duration too long for the
-/// clock never ends, and a sleep whose runtime has been shut down panics. It exists for code that
-/// names Tokio's type.
+/// No function of Raddle returns it: the number of timers is not limited, a duration that is too
+/// long for the clock never ends, and a sleep whose runtime has shut down panics. It exists for
+/// code that names Tokio's type.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));

@@ -1,4 +1,4 @@
-//! The way to the timers: cloned freely, and entered on a thread.
+//! Handles of the timers, which can be cloned, and entered on a thread.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,7 +10,7 @@ use raddle_primitives::sync::Arc;
 use crate::instant::Instant;
 use crate::shard::Shard;
 
-/// A handle as it is current on a thread: what a [`Frame`](current::Frame) offers of the timers.
+/// The current handle of a thread, as a [`Frame`](current::Frame) stores it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -31,13 +31,13 @@ use crate::shard::Shard;
 /// ```
 pub struct CurrentHandle {
     handle: Handle,
-    /// A clone that a timer of this thread has left behind for the next, so that
-    /// one that comes and goes does not touch the reference count.
+    /// A clone that a timer of this thread has left for the next one, so that short-lived timers do
+    /// not change the reference count.
     spare: Cell<Option<Handle>>,
 }
 
 impl CurrentHandle {
-    /// Makes the value by which a frame offers `handle`.
+    /// Makes the value with which a frame makes `handle` current.
     pub fn new(handle: Handle) -> Self {
         Self {
             handle,
@@ -52,17 +52,15 @@ impl fmt::Debug for CurrentHandle {
     }
 }
 
-/// Reaches the [`Timers`](crate::Timers) it was taken from.
+/// A handle of [`Timers`](crate::Timers), with which futures set timers.
 ///
-/// Futures such as [`Sleep`](crate::Sleep) use the handle that is current where
-/// they are made: a thread that makes them must have [entered](Self::enter) one.
-/// It belongs to one [shard](crate::Timers::sharded) of them; a clone is one of the
-/// same shard. A handle outlives its timers without harm.
+/// Futures such as [`Sleep`](crate::Sleep) use the current handle of the thread that makes them, so
+/// that thread must have [entered](Self::enter) one. A handle and its clones belong to one
+/// [shard](crate::Timers::sharded) of the timers. A handle may outlive its timers.
 #[derive(Clone, Debug)]
 pub struct Handle(Arc<Shard>);
 
-/// Keeps a paused clock where it is, but for
-/// [`advance`](Handle::advance), until it is dropped.
+/// While this exists, only [`advance`](Handle::advance) moves a paused clock.
 #[derive(Debug)]
 #[must_use = "the clock is held only as long as the guard lives"]
 pub struct ClockHold(Handle);
@@ -83,7 +81,7 @@ impl Handle {
         Self(shard)
     }
 
-    /// The current handle, for a timer, which [gives it back](Self::give_back).
+    /// Takes the current handle for a timer, which later [returns it](Self::give_back).
     #[track_caller]
     #[inline]
     pub(crate) fn lend() -> Self {
@@ -123,8 +121,8 @@ impl Handle {
         &self.0
     }
 
-    /// Makes this the current handle of the calling thread. On one that is
-    /// ending it may do nothing.
+    /// Makes this the current handle of the calling thread. It may have no effect on a thread that
+    /// is exiting.
     ///
     /// An owner of several layers enters them in one [`Frame`](current::Frame), which offers a
     /// [`CurrentHandle`].
@@ -132,7 +130,7 @@ impl Handle {
         current::enter(One(Some(CurrentHandle::new(self.clone()))))
     }
 
-    /// The handle that is current on this thread.
+    /// Returns the current handle of this thread.
     ///
     /// # Panics
     ///
@@ -146,28 +144,27 @@ impl Handle {
         }
     }
 
-    /// The handle that is current on this thread, if there is one.
+    /// Returns the current handle of this thread, if there is one.
     #[inline]
     pub fn try_current() -> Option<Self> {
         with_current(Self::clone)
     }
 
-    /// The present, by the clock of these timers.
+    /// Returns the current time of these timers' clock.
     #[inline]
     pub fn now(&self) -> Instant {
         self.0.shared.clock.now()
     }
 
-    /// Stops the clock of these timers: from now on time passes only by
-    /// [`advance`](Self::advance).
+    /// Pauses the clock of these timers: from now on only [`advance`](Self::advance) moves it.
     ///
-    /// It stops at the next whole millisecond of its run, so that a sleep of so
-    /// many milliseconds fires when the clock is advanced by as many.
+    /// It pauses at the next whole millisecond, so that a sleep of `n` milliseconds fires when the
+    /// clock is advanced by `n` milliseconds.
     ///
     /// # Panics
     ///
-    /// Panics if the clock is paused already. Panics if the timers have more than one shard, since
-    /// only with one thread is it known when time may pass.
+    /// Panics if the clock is already paused, or if the timers have more than one shard: with
+    /// several threads it is not known when time may advance.
     #[track_caller]
     pub fn pause(&self) {
         assert!(
@@ -179,7 +176,7 @@ impl Handle {
         self.0.shared.present_tick();
     }
 
-    /// Lets the clock run again, from the time it shows.
+    /// Resumes the clock from its current time.
     ///
     /// # Panics
     ///
@@ -190,9 +187,8 @@ impl Handle {
         self.0.shared.unpark();
     }
 
-    /// Moves a paused clock forward by `duration`. What is due then fires when
-    /// the owner of the timers next calls
-    /// [`fire_due`](crate::Timers::fire_due); it is unparked for that.
+    /// Advances a paused clock by `duration`. Timers that are due then fire when the owner of the
+    /// timers next calls [`fire_due`](crate::Timers::fire_due); the owner is unparked for that.
     ///
     /// # Panics
     ///
@@ -203,22 +199,22 @@ impl Handle {
         self.0.shared.unpark();
     }
 
-    /// Fires what is due in the handle's shard, as [`Timers::fire_due`](crate::Timers::fire_due)
-    /// does in all shards, for a caller that has moved the clock and does not wait for the owner.
+    /// Fires the due timers of the handle's shard, as [`Timers::fire_due`](crate::Timers::fire_due)
+    /// does in all shards. It is for a caller that has advanced the clock and does not wait for the
+    /// owner.
     pub fn fire_due(&self) -> usize {
         self.0.fire(self.0.shared.present_tick())
     }
 
-    /// Returns whether the clock is paused. An owner that has nothing else to do may then [move it
-    /// on](crate::Timers::auto_advance) in place of parking.
+    /// Returns whether the clock is paused. An owner that has nothing else to do may then [advance
+    /// it](crate::Timers::auto_advance) instead of parking.
     pub fn is_paused(&self) -> bool {
         self.0.shared.clock.is_paused()
     }
 
-    /// Keeps a paused clock from being moved on by
-    /// [`Timers::auto_advance`](crate::Timers::auto_advance) until the guard is
-    /// dropped: for work that goes on where the owner of the timers does not see
-    /// it.
+    /// Prevents [`Timers::auto_advance`](crate::Timers::auto_advance) from advancing a paused clock
+    /// until the guard is dropped: for work in progress of which the owner of the timers does not
+    /// know.
     pub fn hold_clock(&self) -> ClockHold {
         self.0.shared.clock.hold();
         ClockHold(self.clone())

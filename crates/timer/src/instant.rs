@@ -10,9 +10,9 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
 /// A point in time, opaque and only useful with [`Duration`].
 ///
-/// It is [`std::time::Instant`], but for [`now`](Instant::now), which asks the
-/// clock of the timers this thread runs in. That makes a difference once that
-/// clock has been paused: see [`Handle::pause`](crate::Handle::pause).
+/// It is a [`std::time::Instant`], except that [`now`](Instant::now) reads the clock of the current
+/// timers. That makes a difference once that clock has been paused: see
+/// [`Handle::pause`](crate::Handle::pause).
 ///
 /// # Examples
 ///
@@ -31,8 +31,8 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 pub struct Instant(std::time::Instant);
 
 impl Instant {
-    /// The present time, by the clock of the current runtime, or by the system's clock outside of
-    /// any.
+    /// Returns the current time of the current runtime's clock, or of the system's clock outside
+    /// any runtime.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -46,7 +46,7 @@ impl Instant {
         handle::with_current(Handle::now).unwrap_or_else(Self::system)
     }
 
-    /// The present by the system's clock.
+    /// Returns the current time of the system's clock.
     #[inline]
     pub(crate) fn system() -> Self {
         Self(std::time::Instant::now())
@@ -59,7 +59,7 @@ impl Instant {
         now.checked_add(FAR).unwrap_or(now)
     }
 
-    /// Converts an instant of std.
+    /// Converts an instant of std's type.
     ///
     /// # Examples
     ///
@@ -93,7 +93,7 @@ impl Instant {
         self.0
     }
 
-    /// The time from `earlier` to this instant, or zero if `earlier` is later.
+    /// Returns the time from `earlier` to this instant, or zero if `earlier` is later.
     ///
     /// # Examples
     ///
@@ -112,7 +112,7 @@ impl Instant {
         self.0.saturating_duration_since(earlier.0)
     }
 
-    /// The time from `earlier` to this instant, or `None` if `earlier` is later.
+    /// Returns the time from `earlier` to this instant, or `None` if `earlier` is later.
     ///
     /// # Examples
     ///
@@ -131,7 +131,7 @@ impl Instant {
         self.0.checked_duration_since(earlier.0)
     }
 
-    /// The time from `earlier` to this instant, or zero if `earlier` is later.
+    /// Returns the time from `earlier` to this instant, or zero if `earlier` is later.
     ///
     /// # Examples
     ///
@@ -149,8 +149,7 @@ impl Instant {
         self.0.saturating_duration_since(earlier.0)
     }
 
-    /// The time from this instant to the [present](Self::now), or zero if it is
-    /// in the future.
+    /// Returns the time from this instant to [now](Self::now), or zero if it is in the future.
     ///
     /// # Examples
     ///
@@ -168,8 +167,7 @@ impl Instant {
         Self::now().saturating_duration_since(*self)
     }
 
-    /// This instant and `duration` more, or `None` if the platform cannot count
-    /// that far.
+    /// Returns this instant plus `duration`, or `None` if the platform cannot represent it.
     ///
     /// # Examples
     ///
@@ -187,8 +185,7 @@ impl Instant {
         self.0.checked_add(duration).map(Self)
     }
 
-    /// This instant less `duration`, or `None` if the platform cannot count that
-    /// far.
+    /// Returns this instant minus `duration`, or `None` if the platform cannot represent it.
     ///
     /// # Examples
     ///
@@ -263,7 +260,7 @@ impl SubAssign<Duration> for Instant {
     }
 }
 
-/// Zero if the right side is the later one.
+/// Zero if the right operand is later.
 impl Sub for Instant {
     type Output = Duration;
 

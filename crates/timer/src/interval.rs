@@ -15,11 +15,11 @@ use crate::sleep::Sleep;
 /// schedulers are never exact.
 const TOLERANCE: Duration = Duration::from_millis(5);
 
-/// Ticks at once and then every `period`.
+/// Makes an interval whose first tick is due at once, and the next ones every `period`.
 ///
 /// # Panics
 ///
-/// Panics if `period` is zero, or as [`sleep`](crate::sleep).
+/// Panics if `period` is zero, and in the same cases as [`sleep`](crate::sleep).
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -42,7 +42,7 @@ pub fn interval(period: Duration) -> Interval {
     Interval::new(handle, start, period)
 }
 
-/// Ticks at `start` and then every `period`.
+/// Makes an interval whose first tick is due at `start`, and the next ones every `period`.
 ///
 /// # Panics
 ///
@@ -89,15 +89,13 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTickBehavior {
-    /// Ticks at once for each missed tick until it has caught up: the number of
-    /// ticks stays right.
+    /// Ticks at once for each missed tick, until it has caught up. No tick is left out.
     #[default]
     Burst,
     /// Ticks one period after the late tick was observed: ticks stay at least a
     /// period apart.
     Delay,
-    /// Leaves the missed ticks out: ticks stay at multiples of the period from
-    /// the start.
+    /// Skips the missed ticks: ticks stay at multiples of the period from the start.
     Skip,
 }
 
@@ -118,7 +116,7 @@ impl MissedTickBehavior {
     }
 }
 
-/// Ticks at equal times, made by [`interval`] and [`interval_at`].
+/// Ticks at regular times; made by [`interval`] and [`interval_at`].
 ///
 /// # Examples
 ///
@@ -154,8 +152,7 @@ impl Interval {
     ///
     /// # Cancel safety
     ///
-    /// A tick is consumed only when the future is ready; dropping it before that
-    /// loses none.
+    /// Cancel safe: a tick is consumed only when the future is ready.
     ///
     /// # Examples
     ///
@@ -328,7 +325,7 @@ impl Interval {
         self.missed_tick_behavior = behavior;
     }
 
-    /// The time between ticks.
+    /// Returns the time between ticks.
     ///
     /// # Examples
     ///

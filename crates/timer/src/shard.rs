@@ -9,8 +9,8 @@ use crate::deadline::{Earliest, NEVER};
 use crate::shared::Shared;
 use crate::wheel::{Progress, Wheel};
 
-/// A wheel that some of the threads put their timers into. Its reference count
-/// is theirs as well, and contended no more than the lock is.
+/// A wheel into which some of the threads insert their timers. Only they change its reference
+/// count, so that is contended no more than the lock.
 pub(crate) struct Shard {
     pub(crate) shared: Arc<Shared>,
     pub(crate) earliest: Earliest,
@@ -44,8 +44,8 @@ impl Shard {
         self.core.lock()
     }
 
-    /// Fires what is due at `now`, and says how many timers that were. A panic of a
-    /// waker ends here, lest other timers be late.
+    /// Fires the timers that are due at `now`, and returns their number. A panic of a waker is
+    /// caught, so that other timers are not late.
     pub(crate) fn fire(&self, now: u64) -> usize {
         if self.earliest.load() > now {
             return 0;

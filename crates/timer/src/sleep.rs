@@ -13,12 +13,12 @@ use crate::instant::Instant;
 
 /// Waits until `duration` has passed.
 ///
-/// The resolution is a millisecond; the future is never ready early. A duration
-/// of zero is ready at once; one too long to be counted ends in thirty years.
+/// The resolution is a millisecond; the future is never ready early. A duration of zero is ready at
+/// once; one that is too long for the clock ends in thirty years.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future cancels the timer, at any time and at a constant cost.
+/// Cancel safe: dropping the future cancels the timer, at a constant cost.
 ///
 /// # Panics
 ///
@@ -46,7 +46,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// Waits until `deadline`. If that has passed, the future is ready at the next tick of
 /// the clock, within a millisecond.
 ///
-/// In everything else it is like [`sleep`].
+/// Otherwise like [`sleep`].
 ///
 /// # Cancel safety
 ///
@@ -154,7 +154,7 @@ impl Sleep {
         }
     }
 
-    /// The deadline.
+    /// Returns the deadline.
     ///
     /// # Examples
     ///
@@ -191,11 +191,10 @@ impl Sleep {
         self.entry.is_fired()
     }
 
-    /// Waits for another instant instead, also after it has fired.
+    /// Sets another deadline, also after the timer has fired.
     ///
-    /// A task that was waiting will be woken at the new deadline without polling
-    /// again, unless the timer had fired. To move the deadline to a later instant
-    /// costs no lock.
+    /// A task that was waiting will be woken at the new deadline without polling again, unless the
+    /// timer had fired. Moving the deadline to a later instant takes no lock.
     ///
     /// ```no_run
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));

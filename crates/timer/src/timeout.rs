@@ -13,9 +13,9 @@ use crate::sleep::Sleep;
 
 /// Awaits `future` for at most `duration`.
 ///
-/// The future is polled before the clock counts, so one that is ready wins over a
-/// deadline that has passed. It is dropped along with the `Timeout`, not when the
-/// deadline comes.
+/// The future is polled before the deadline is checked, so a future that is ready returns its
+/// output even if the deadline has passed. It is dropped together with the `Timeout`, not at the
+/// deadline.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 
 /// Awaits `future` until `deadline` at the latest.
 ///
-/// In everything else it is like [`timeout`].
+/// Otherwise like [`timeout`].
 ///
 /// # Errors
 ///
@@ -113,7 +113,7 @@ pin_project! {
 }
 
 impl<F> Timeout<F> {
-    /// The future within.
+    /// Returns the inner future.
     ///
     /// # Examples
     ///
@@ -130,7 +130,7 @@ impl<F> Timeout<F> {
         &self.future
     }
 
-    /// The future within.
+    /// Returns the inner future.
     ///
     /// # Examples
     ///
@@ -147,7 +147,7 @@ impl<F> Timeout<F> {
         &mut self.future
     }
 
-    /// The future within, without its deadline.
+    /// Returns the inner future, without its deadline.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The owner of the timers: the code that parks.
+//! The timers, as their owner sees them: the code that parks.
 
 use raddle_primitives::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::shared::Shared;
 
 /// Timer wheels and their clock, owned by the thread (or the driver) that waits.
 ///
-/// Its owner runs, for ever: ask [`next_deadline`](Self::next_deadline), park
-/// until then at the latest, [`fire_due`](Self::fire_due). A wait that counts in
-/// milliseconds must round **up**, or it wakes up before anything is due.
+/// The owner repeats three steps: call [`next_deadline`](Self::next_deadline), park until then at
+/// the latest, call [`fire_due`](Self::fire_due). A wait that counts in milliseconds must round
+/// **up**, or it returns before a timer is due.
 ///
-/// Dropping it is [`shutdown`](Self::shutdown).
+/// Dropping it calls [`shutdown`](Self::shutdown).
 #[derive(Debug)]
 pub struct Timers {
     shared: Arc<Shared>,
@@ -25,17 +25,16 @@ pub struct Timers {
 impl Timers {
     /// Makes timers that run with the system's clock.
     ///
-    /// `unpark` must make the owner's present or next park return. It is called,
-    /// from any thread and without a lock held, when a timer is set that is
-    /// earlier than what `next_deadline` last returned, and when a virtual clock
-    /// is moved.
+    /// `unpark` must make the owner's current or next park return. It is called, from any thread
+    /// and without a lock held, when a timer is set that is earlier than the last result of
+    /// `next_deadline`, and when a paused clock is advanced.
     pub fn new(unpark: UnparkFn) -> Self {
         Self::sharded(1, unpark)
     }
 
     /// Like [`new`](Self::new), in `count` shards, each with a wheel, a lock and a reference count
-    /// of its own: threads that have entered handles of different shards do not get in each other's
-    /// way. The owner serves all of them.
+    /// of its own: threads that have entered handles of different shards do not contend. The owner
+    /// serves all shards.
     ///
     /// # Panics
     ///
@@ -51,17 +50,17 @@ impl Timers {
         }
     }
 
-    /// A handle for the futures that use these timers, of the first shard.
+    /// Returns a handle of the first shard.
     pub fn handle(&self) -> Handle {
         Handle::new(Arc::clone(&self.shards[0]))
     }
 
-    /// A handle of each shard.
+    /// Returns a handle of each shard.
     pub fn handles(&self) -> impl Iterator<Item = Handle> {
         self.shards.iter().cloned().map(Handle::new)
     }
 
-    /// The present, by the clock of these timers.
+    /// Returns the current time of these timers' clock.
     pub fn now(&self) -> Instant {
         self.shared.clock.now()
     }
@@ -83,9 +82,8 @@ impl Timers {
     /// Wakes the tasks whose deadline has passed, within a shard in the order of the deadlines, and
     /// returns their number.
     ///
-    /// Wakers run on the calling thread without a lock held, so they may set,
-    /// reset and drop timers. A panic of a waker ends here, reported by the panic
-    /// hook.
+    /// Wakers run on the calling thread without a lock held, so they may set, reset and drop
+    /// timers. A panic of a waker is caught; the panic hook reports it.
     pub fn fire_due(&mut self) -> usize {
         self.shared.driver.parked_until.transition_to_awake();
         let now = self.shared.present_tick();
@@ -97,11 +95,10 @@ impl Timers {
         self.shared.clock.is_paused() && !self.shared.clock.is_held()
     }
 
-    /// Moves a paused clock to the earliest deadline and fires what is due
-    /// then; says how many those were. None are if the clock runs, if it is
-    /// [held](Handle::hold_clock), or if no timer is set.
-    /// It makes time pass for tasks that wait on a paused clock. Call it in place of parking, when
-    /// there is nothing else to do.
+    /// Advances a paused clock to the earliest deadline and fires the timers that are due then;
+    /// returns their number. Returns zero if the clock runs, if it is [held](Handle::hold_clock),
+    /// or if no timer is set. Call it instead of parking, when there is nothing else to do, so that
+    /// time advances for tasks that wait on a paused clock.
     pub fn auto_advance(&mut self) -> usize {
         while self.may_auto_advance() {
             let Some(deadline) = self.next_deadline() else {
@@ -117,9 +114,9 @@ impl Timers {
         0
     }
 
-    /// Ends every timer that has not fired and wakes the task that waits for it.
-    /// Polling such a timer, or a new one, panics from then on; dropping it is as before. A
-    /// panic of a waker ends here.
+    /// Ends every timer that has not fired and wakes the task that waits for it. From then on,
+    /// polling such a timer or a new one panics; dropping it does not. A panic of a waker is
+    /// caught.
     pub fn shutdown(&mut self) {
         for shard in &self.shards {
             shard.shut_down();

@@ -1,9 +1,8 @@
 //! The hierarchical wheel: which timers come next, in what order.
 //!
-//! The algorithm is scheme 7 of Varghese and Lauck, *Hashed and Hierarchical
-//! Timing Wheels* (1987), with as many levels as a tick has digits, so that no
-//! level ever turns round. `docs/timers.md` has the argument and the access
-//! rules that are cited here by number.
+//! The algorithm is scheme 7 of Varghese and Lauck, *Hashed and Hierarchical Timing Wheels* (1987),
+//! with as many levels as a tick has digits, so that no level ever wraps around. `docs/timers.md`
+//! has the argument and the access rules that are cited here by number.
 
 use std::fmt;
 use std::ptr::NonNull;

@@ -18,8 +18,8 @@ use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 ///    |<---------------------------------- read or take back ----------------------+
 /// ```
 ///
-/// The asking thread makes the upper transitions from `Idle`, from `Preparing` and from `Written`,
-/// the handler those from `Writing` and `Abandoned`. Both try to leave `Requested`, and `Writing`.
+/// The asking thread makes the transitions from `Idle`, `Preparing` and `Written`, the handler
+/// those from `Writing` and `Abandoned`. Both may make transitions from `Requested` and `Writing`.
 /// Access to the sample: the asking thread in `Preparing` and `Written`, the handler in `Writing`
 /// and `Abandoned`, no thread in the other states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,8 @@ impl State {
         self.change(Phase::Requested, Phase::Writing, Ordering::Acquire)
     }
 
-    /// The handler gives the sample to the asking thread, or back if that has given up.
+    /// The handler passes the sample to the asking thread, or makes the exchange idle if that
+    /// thread has given up.
     fn transition_to_written(&self) {
         // ORDERING: releases the sample to `is_written`.
         if !self.change(Phase::Writing, Phase::Written, Ordering::Release) {
@@ -165,7 +166,7 @@ impl<T> Exchange<T> {
         self.state.transition_to_written();
     }
 
-    /// Reads the sample without a look at the state, for the canary.
+    /// Reads the sample without checking the state, for the canary.
     #[cfg(raddle_loom)]
     pub fn read_unchecked<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         self.sample.with(|sample| {

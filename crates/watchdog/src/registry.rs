@@ -22,7 +22,7 @@ pub(crate) struct Registry {
     jobs: Mutex<HashMap<u64, Job>>,
 }
 
-/// A thread and what the last look has found.
+/// A thread and the result of the last check.
 struct Thread {
     slot: Arc<Slot>,
     seen: Option<Seen>,
@@ -49,7 +49,7 @@ pub(crate) struct Job {
     pub(crate) since: Instant,
 }
 
-/// Something that a thread runs, and how long for at least.
+/// An activity of a thread, and its minimum duration so far.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) slot: Arc<Slot>,

@@ -28,15 +28,15 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Report {
-    /// A poll that takes too long, and has not ended yet.
+    /// A poll that takes too long and has not returned yet.
     SlowPoll(SlowPoll),
     /// Jobs of the blocking pool that wait too long for a thread.
     WaitingJobs(WaitingJobs),
-    /// A shutdown that has given up on what still runs.
+    /// A shutdown that has stopped waiting while polls or jobs still run.
     Shutdown(ShutdownReport),
 }
 
-/// A poll that takes too long, or a job of the blocking pool that has not ended.
+/// A poll that takes too long, or a job of the blocking pool that has not returned.
 ///
 /// # Examples
 ///
@@ -74,45 +74,47 @@ macro_rules! example {
 }
 
 impl SlowPoll {
-    /// The task's id as a number, or that of the blocking job. None for the future of `block_on`.
+    /// Returns the id of the task or the blocking job, as a number. `None` for the future of
+    /// `block_on`.
     #[doc = example!("task_id()")]
     pub fn task_id(&self) -> Option<u64> {
         (self.id != 0).then_some(self.id)
     }
 
-    /// The task's name, if it was given one.
+    /// Returns the task's name, if it has one.
     #[doc = example!("task_name()")]
     pub fn task_name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Returns where the task was spawned. None for the future of `block_on`.
+    /// Returns where the task was spawned. `None` for the future of `block_on`.
     #[doc = example!("spawned_at()")]
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         self.location
     }
 
-    /// The number of the worker that polls, if it is one.
+    /// Returns the index of the worker that polls, if a worker does.
     #[doc = example!("worker()")]
     pub fn worker(&self) -> Option<usize> {
         self.worker
     }
 
-    /// The name of the thread.
+    /// Returns the name of the thread.
     #[doc = example!("thread_name()")]
     pub fn thread_name(&self) -> &str {
         &self.thread
     }
 
-    /// Returns how long the poll has taken by now, at least. It may have begun up to a quarter of
-    /// the watchdog's threshold earlier.
+    /// Returns how long the poll has taken so far, at least. The poll may have begun up to a
+    /// quarter of the watchdog's threshold earlier.
     #[doc = example!("elapsed()")]
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
-    /// The stack of the thread in this poll. None where there are no stacks (on Linux on x86-64 and
-    /// AArch64 there are), if the thread blocks the signal, and if the poll has just ended.
+    /// Returns the stack of the thread in this poll. `None` if the platform does not support it
+    /// (Linux on x86-64 and AArch64 does), if the thread blocks the signal, or if the poll has just
+    /// returned.
     #[doc = example!("stack()")]
     pub fn stack(&self) -> Option<&StackTrace> {
         self.stack.as_ref()
@@ -214,8 +216,8 @@ pub struct ShutdownReport {
 }
 
 impl ShutdownReport {
-    /// Makes a report: whether the threads of the workers and those of the blocking pool have
-    /// ended, how many tasks have not, and what the threads run that have not ended.
+    /// Makes a report from these facts: whether the threads of the workers and of the blocking pool
+    /// have exited, how many tasks have not completed, and what the remaining threads run.
     ///
     /// # Examples
     ///
@@ -251,7 +253,7 @@ impl ShutdownReport {
         self.workers_ended && self.blocking_ended
     }
 
-    /// Returns whether the threads of all workers have ended.
+    /// Returns whether the threads of all workers have exited.
     ///
     /// # Examples
     ///
@@ -264,7 +266,7 @@ impl ShutdownReport {
         self.workers_ended
     }
 
-    /// Returns whether all threads of the blocking pool have ended.
+    /// Returns whether all threads of the blocking pool have exited.
     ///
     /// # Examples
     ///
@@ -277,8 +279,8 @@ impl ShutdownReport {
         self.blocking_ended
     }
 
-    /// Returns the number of tasks that have not ended: those that are being polled, and those that
-    /// the shutdown drops once these polls return.
+    /// Returns the number of tasks that have not completed: those that are being polled, and those
+    /// that the shutdown drops once these polls return.
     ///
     /// # Examples
     ///
@@ -291,7 +293,8 @@ impl ShutdownReport {
         self.tasks
     }
 
-    /// The polls and the blocking jobs that still run, with stacks. Empty without a watchdog.
+    /// Returns the polls and the blocking jobs that still run, with stacks. Empty without a
+    /// watchdog.
     ///
     /// # Examples
     ///
@@ -379,8 +382,8 @@ impl fmt::Display for ShutdownReport {
     }
 }
 
-/// The default action: a warning of the crate `tracing`, at most one a second for each location at
-/// which tasks are spawned.
+/// Returns the default action: a warning through the crate `tracing`, at most one a second for each
+/// location at which tasks are spawned.
 ///
 /// # Examples
 ///

@@ -9,7 +9,7 @@ use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::stack::{Pending, Sampler, ThreadStack};
 
-/// The kinds of what a thread runs.
+/// The kinds of activities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The poll of a task.
@@ -33,7 +33,7 @@ pub struct Activity {
     pub location: Option<&'static Location<'static>>,
 }
 
-/// An activity under way: its number on its thread, which no other has, and what it is.
+/// A running activity, with a number that is unique on its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {
     /// An odd number.

@@ -19,10 +19,11 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use linux::{Pending, Sampler, ThreadStack};
 
-/// The functions that a thread was in when a sample of its stack was taken, the innermost first.
+/// The functions that a thread was executing when a sample of its stack was taken, the innermost
+/// first.
 ///
-/// It holds addresses. [`frames`](Self::frames) and `Display` look the names up, which takes
-/// milliseconds, the first time tens of them.
+/// It stores addresses. [`frames`](Self::frames) and `Display` look up the names, which takes
+/// milliseconds, and tens of milliseconds the first time.
 ///
 /// # Examples
 ///
@@ -92,7 +93,7 @@ impl StackTrace {
 }
 
 impl Frame {
-    /// An address in the code of the function.
+    /// Returns an address in the code of the function.
     ///
     /// # Examples
     ///
@@ -107,7 +108,7 @@ impl Frame {
         self.address
     }
 
-    /// The function's name with its path, if it is known.
+    /// Returns the function's name with its path, if it is known.
     ///
     /// # Examples
     ///
@@ -122,7 +123,7 @@ impl Frame {
         self.function.as_deref()
     }
 
-    /// The source file, if it is known.
+    /// Returns the source file, if it is known.
     ///
     /// # Examples
     ///
@@ -137,7 +138,7 @@ impl Frame {
         self.file.as_deref()
     }
 
-    /// The line in the source file, from 1 up, if it is known.
+    /// Returns the line in the source file, starting at 1, if it is known.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The thread that looks at the others.
+//! The thread that checks the other threads.
 
 use std::fmt;
 use std::io;
@@ -27,7 +27,7 @@ type Action = Box<dyn Fn(&Report) + Send + Sync>;
 
 /// Watches the threads of a runtime, and calls an action while something takes too long.
 ///
-/// A thread of its own does so, every quarter of the threshold. Dropping the watchdog stops it.
+/// A separate thread checks them four times within the threshold. Dropping the watchdog stops it.
 ///
 /// # Examples
 ///
@@ -59,8 +59,8 @@ struct Stop {
 }
 
 impl Watchdog {
-    /// Starts the thread. The action is called on it, for each poll once. While it runs no other
-    /// poll is looked at. A panic in it is reported by the panic hook and has no other effect.
+    /// Starts the thread. It calls `action` once for each slow poll, and checks no other polls
+    /// meanwhile. The panic hook reports a panic in the action, which has no other effect.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Watchdog {
         Ok(Self { shared })
     }
 
-    /// The observer of the scheduler that is to be watched.
+    /// Returns the observer for the scheduler to watch.
     ///
     /// # Examples
     ///
@@ -125,7 +125,7 @@ impl Watchdog {
         std::sync::Arc::new(Watch(std::sync::Arc::clone(&self.shared.registry)))
     }
 
-    /// The observer of the blocking pool that is to be watched.
+    /// Returns the observer for the blocking pool to watch.
     ///
     /// # Examples
     ///
@@ -141,8 +141,8 @@ impl Watchdog {
         std::sync::Arc::new(Watch(std::sync::Arc::clone(&self.shared.registry)))
     }
 
-    /// The polls and blocking jobs that run now, whatever they have taken, with the stacks of their
-    /// threads.
+    /// Returns all polls and blocking jobs that run now, also the fast ones, with the stacks of
+    /// their threads.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! A file as a reader, a writer and something with a position.
+//! A file as a reader, a writer and a stream with a position.
 
 use std::io::{self, IoSlice, Seek, SeekFrom};
 use std::mem;
@@ -111,7 +111,8 @@ impl AsyncWrite for File {
     }
 }
 
-/// Relative seeks start at the position of the next read, not at the end of what was read ahead.
+/// Relative seeks start at the position of the next read, not at the end of the bytes that were
+/// read ahead.
 impl AsyncSeek for File {
     fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
         let mut buffer = match self.lane.lock().idle() {

@@ -11,12 +11,11 @@ use crate::buffer::{Buffer, DEFAULT_MAX_BUF_SIZE};
 use crate::offload;
 use raddle_task::JoinHandle;
 
-/// Makes one call at a time on the pool, in the order in which they are asked
-/// for.
+/// Makes one call at a time on the pool, in the order of the requests.
 ///
-/// A write is complete when its bytes are copied: it is made afterwards, and the next write or
-/// flush returns its error. A dropped read continues, and the next read returns its bytes.
-/// A call for which there is no thread fails at once, and the next one is tried again.
+/// A write completes when its bytes are copied; it is made in the background, and the next write or
+/// flush returns its error. A dropped read continues, and the next read returns its bytes. A call
+/// for which there is no thread fails at once, and the next call tries again.
 pub(super) struct Blocking<T> {
     state: State<T>,
     /// Whether something was written since the last flush.

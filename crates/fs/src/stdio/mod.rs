@@ -1,12 +1,11 @@
 //! The standard streams of the process.
 //!
-//! [`stdin`], [`stdout`] and [`stderr`] are for programs that read and write
-//! them now and then, as a filter or a server's log does. Each operation is one
-//! of std, on a runtime's thread for blocking work.
+//! [`stdin`], [`stdout`] and [`stderr`] are for programs that use them occasionally, such as a
+//! filter or a server's log. Each operation is one of std's, on a thread of the runtime's blocking
+//! pool.
 //!
-//! A program that talks to a person does better with a thread of its own for
-//! reading: a read that has begun cannot be stopped, and the shutdown of the
-//! runtime waits for it, until the person presses enter.
+//! An interactive program should read on a separate thread: a read that has begun cannot be
+//! stopped, and the shutdown of the runtime waits for it until the user presses enter.
 
 mod blocking;
 mod output;

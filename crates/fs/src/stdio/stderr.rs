@@ -25,24 +25,22 @@ pub type Stderr = Output<io::Stderr>;
 
 /// Makes a writer of the standard error output of the process.
 ///
-/// A write is complete when its bytes are copied, 2 MiB at most at a time; they
-/// are written afterwards, and before the bytes of the next write to the same
-/// `Stderr`. Nothing that was written is lost: a write that has been taken is done
-/// even if the writer is dropped or the runtime shut down, as long as the
-/// process lives. Only a flush says that it is done, so flush before the
-/// process exits.
+/// A write completes when its bytes are copied, at most 2 MiB at a time. They are written in the
+/// background, before the bytes of the next write to the same `Stderr`. An accepted write is made
+/// even if the writer is dropped or the runtime shuts down, as long as the process lives. Only a
+/// flush waits for it, so flush before the process exits.
 ///
-/// A write of more than 2 MiB of UTF-8 takes whole characters only: a console of Windows refuses
-/// parts of one.
+/// A write of more than 2 MiB of UTF-8 takes only whole characters, because a Windows console
+/// refuses parts of a character.
 ///
-/// Two `Stderr`, or one and `std::io::stderr`, may write at the same time: each write
-/// is whole, and which one is first is not said.
+/// Two `Stderr`, or one and `std::io::stderr`, may write at the same time: each write is made as a
+/// whole, in an unspecified order.
 ///
 /// # Errors
 ///
-/// If a write fails, the next write or flush returns the error. Where the system has no thread for
-/// it, and after the runtime's shutdown, nothing is taken, and the write or flush itself is the
-/// error; it can be tried again.
+/// If a write fails, the next write or flush returns the error. If the system has no thread for it,
+/// or after the runtime's shutdown, the write or flush itself fails and accepts no bytes; it can be
+/// retried.
 ///
 /// # Panics
 ///

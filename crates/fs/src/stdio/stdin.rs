@@ -36,17 +36,17 @@ pub struct Stdin {
 
 /// Makes a reader of the standard input of the process.
 ///
-/// Each read runs on a thread for blocking work, reads 2 MiB at most, and cannot be stopped once it
-/// has begun: see the [module](crate::stdio) for what that means for an interactive program.
+/// Each read runs on a thread of the blocking pool, reads at most 2 MiB, and cannot be stopped once
+/// it has begun; for interactive programs see the [module](crate::stdio).
 ///
 /// If a read is dropped, the next read of the same `Stdin` returns its bytes; dropping the
 /// `Stdin` loses them.
 ///
 /// # Errors
 ///
-/// Returns the errors of `std::io::Stdin`. Where the system has no thread for it, the read is an
-/// error, and can be tried again. A read that a shutdown of the runtime cancels takes the `Stdin`
-/// with it: make another one.
+/// Returns the errors of `std::io::Stdin`. If the system has no thread for it, the read fails, and
+/// can be retried. If a shutdown of the runtime cancels a read, this `Stdin` is unusable: make
+/// another one.
 ///
 /// # Panics
 ///

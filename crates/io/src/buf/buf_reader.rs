@@ -13,11 +13,10 @@ use super::seek::SeekState;
 use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 pin_project! {
-    /// Reads in large pieces from a reader, and hands them out in small ones.
+    /// Reads from a reader in large pieces, and returns the bytes in small ones.
     ///
-    /// It makes many small reads cheap, and an [`AsyncBufRead`] of any reader.
-    /// When it is dropped, the bytes it has read ahead are lost. Writes go to
-    /// the stream itself.
+    /// It makes many small reads cheap, and turns any reader into an [`AsyncBufRead`]. When it is
+    /// dropped, the bytes that it has read ahead are lost. Writes go directly to the inner stream.
     ///
     /// # Examples
     ///
@@ -116,7 +115,7 @@ impl<R: AsyncRead> BufReader<R> {
         &self.inner
     }
 
-    /// The reader. What is read from it is missing here.
+    /// Returns the reader. Bytes that are read from it directly are missing in this buffer.
     ///
     /// # Examples
     ///
@@ -134,7 +133,7 @@ impl<R: AsyncRead> BufReader<R> {
         &mut self.inner
     }
 
-    /// The reader, pinned as this is.
+    /// Returns the reader, pinned like this buffer.
     ///
     /// # Examples
     ///
@@ -152,7 +151,7 @@ impl<R: AsyncRead> BufReader<R> {
         self.project().inner
     }
 
-    /// The reader. The bytes that were read ahead are lost.
+    /// Returns the reader. The bytes that were read ahead are lost.
     ///
     /// # Examples
     ///
@@ -172,7 +171,7 @@ impl<R: AsyncRead> BufReader<R> {
         self.inner
     }
 
-    /// The bytes that were read ahead.
+    /// Returns the bytes that were read ahead.
     ///
     /// # Examples
     ///
@@ -193,7 +192,7 @@ impl<R: AsyncRead> BufReader<R> {
 }
 
 impl<R> BufReader<R> {
-    /// The reader, and the same buffer before another one.
+    /// Returns the reader, and the same buffer with another reader.
     pub(super) fn replace_inner<S>(self, inner: S) -> (R, BufReader<S>) {
         let buffer = BufReader {
             inner,
@@ -272,9 +271,9 @@ impl<R: AsyncWrite> AsyncWrite for BufReader<R> {
     }
 }
 
-/// Forgets what was read ahead, also where the target is among it.
+/// Seeking discards the bytes that were read ahead, even if the target is among them.
 ///
-/// [`SeekFrom::Current`] counts from what is read next here.
+/// [`SeekFrom::Current`] is relative to the byte that is read next from this buffer.
 impl<R: AsyncRead + AsyncSeek> AsyncSeek for BufReader<R> {
     fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
         *self.project().seek = SeekState::Start(position);

@@ -10,12 +10,11 @@ use super::{BufReader, BufWriter, DEFAULT_CAPACITY};
 use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 pin_project! {
-    /// Reads ahead, and gathers writes, on one stream: a [`BufReader`] and a
-    /// [`BufWriter`] in one.
+    /// Buffers both directions of a stream: a [`BufReader`] and a [`BufWriter`] in one.
     ///
-    /// When it is dropped, the bytes it has read ahead are lost, and so are
-    /// those it has not passed on: call [`flush`](crate::AsyncWriteExt::flush)
-    /// or [`shutdown`](crate::AsyncWriteExt::shutdown) before.
+    /// When it is dropped, the bytes that it has read ahead are lost, and so are written bytes that
+    /// are still buffered: call [`flush`](crate::AsyncWriteExt::flush) or
+    /// [`shutdown`](crate::AsyncWriteExt::shutdown) first.
     ///
     /// # Examples
     ///
@@ -42,7 +41,7 @@ pin_project! {
 }
 
 impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
-    /// Puts a buffer of 8 KiB around each direction of `stream`.
+    /// Wraps `stream` with a buffer of 8 KiB for each direction.
     ///
     /// # Examples
     ///
@@ -60,8 +59,8 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
         Self::with_capacity(DEFAULT_CAPACITY, DEFAULT_CAPACITY, stream)
     }
 
-    /// Puts a buffer of `reader_capacity` bytes around the one direction of
-    /// `stream`, and one of `writer_capacity` bytes around the other.
+    /// Wraps `stream` with a buffer of `reader_capacity` bytes for reading and one of
+    /// `writer_capacity` bytes for writing.
     ///
     /// # Panics
     ///
@@ -106,8 +105,8 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
         self.inner.get_ref().get_ref()
     }
 
-    /// The stream. What is read from it is missing here, and what is written
-    /// to it overtakes what is buffered.
+    /// Returns the stream. Bytes that are read from it directly are missing in this buffer, and
+    /// bytes that are written to it directly overtake the buffered ones.
     ///
     /// # Examples
     ///
@@ -126,7 +125,7 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
         self.inner.get_mut().get_mut()
     }
 
-    /// The stream, pinned as this is.
+    /// Returns the stream, pinned like this buffer.
     ///
     /// # Examples
     ///
@@ -145,7 +144,7 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
         self.project().inner.get_pin_mut().get_pin_mut()
     }
 
-    /// The stream. What is buffered, in either direction, is lost.
+    /// Returns the stream. The buffered bytes of both directions are lost.
     ///
     /// # Examples
     ///
@@ -236,7 +235,7 @@ impl<RW: AsyncRead + AsyncWrite> AsyncWrite for BufStream<RW> {
     }
 }
 
-/// Passes on what was written, and forgets what was read ahead.
+/// Seeking writes the buffered bytes, and discards the bytes that were read ahead.
 impl<RW: AsyncRead + AsyncWrite + AsyncSeek> AsyncSeek for BufStream<RW> {
     fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
         self.project().inner.start_seek(position)

@@ -13,12 +13,11 @@ use crate::ext::write_zero;
 use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 pin_project! {
-    /// Gathers small writes, and passes them on to a writer in large pieces.
+    /// Collects small writes, and writes them to a writer in large pieces.
     ///
-    /// When it is dropped, what it has not passed on is lost: call
-    /// [`flush`](crate::AsyncWriteExt::flush) or
-    /// [`shutdown`](crate::AsyncWriteExt::shutdown) before. Reads come from
-    /// the stream itself.
+    /// When it is dropped, the buffered bytes are lost: call [`flush`](crate::AsyncWriteExt::flush)
+    /// or [`shutdown`](crate::AsyncWriteExt::shutdown) first. Reads go directly to the inner
+    /// stream.
     ///
     /// # Examples
     ///
@@ -113,7 +112,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         &self.inner
     }
 
-    /// The writer. What is written to it overtakes what is buffered.
+    /// Returns the writer. Bytes that are written to it directly overtake the buffered ones.
     ///
     /// # Examples
     ///
@@ -130,7 +129,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         &mut self.inner
     }
 
-    /// The writer, pinned as this is.
+    /// Returns the writer, pinned like this buffer.
     ///
     /// # Examples
     ///
@@ -148,7 +147,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         self.project().inner
     }
 
-    /// The writer. What is buffered is lost.
+    /// Returns the writer. The buffered bytes are lost.
     ///
     /// # Examples
     ///
@@ -169,7 +168,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         self.inner
     }
 
-    /// The bytes that were not yet passed on.
+    /// Returns the buffered bytes.
     ///
     /// # Examples
     ///
@@ -188,7 +187,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         &self.buf[self.written..]
     }
 
-    /// Passes on all that is buffered, without flushing the writer.
+    /// Writes all buffered bytes to the writer, without flushing it.
     fn poll_pass_on(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut this = self.project();
         let mut result = Ok(());
@@ -215,7 +214,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         Poll::Ready(result)
     }
 
-    /// Passes on what is buffered if there is no room for `n` bytes beside it.
+    /// Writes the buffered bytes to the writer if the buffer has no room for `n` more.
     fn poll_make_room(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -228,7 +227,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes the first slice that is not empty, and buffers those after it that fit.
+    /// Writes the first slice that is not empty, and buffers the following slices that fit.
     fn poll_gather(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -255,7 +254,7 @@ impl<W: AsyncWrite> BufWriter<W> {
 }
 
 impl<W> BufWriter<W> {
-    /// The writer, and the same buffer before another one.
+    /// Returns the writer, and the same buffer with another writer.
     pub(super) fn replace_inner<V>(self, inner: V) -> (W, BufWriter<V>) {
         let buffer = BufWriter {
             inner,
@@ -340,7 +339,7 @@ impl<W: AsyncBufRead> AsyncBufRead for BufWriter<W> {
     }
 }
 
-/// Passes on what is buffered, and flushes the writer, before it moves.
+/// Seeking first writes the buffered bytes and flushes the writer.
 impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
     fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
         *self.project().seek = SeekState::Start(position);
@@ -364,7 +363,7 @@ impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
 }
 
 impl<W: AsyncWrite + AsyncSeek> BufWriter<W> {
-    /// Flushes, and waits for what the writer is still busy with.
+    /// Flushes, and waits for operations of the writer that are under way.
     fn poll_settle(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         ready!(self.as_mut().poll_flush(cx))?;
         self.project().inner.poll_complete(cx)

@@ -9,5 +9,5 @@ pub use buf_reader::BufReader;
 pub use buf_stream::BufStream;
 pub use buf_writer::BufWriter;
 
-/// Bytes in a buffer that is made without saying how large.
+/// The default size of a buffer, in bytes.
 const DEFAULT_CAPACITY: usize = 8 * 1024;

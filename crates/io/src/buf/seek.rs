@@ -1,4 +1,4 @@
-//! The progress of a seek of a buffered stream.
+//! The state of a seek of a buffered stream.
 
 use std::io::SeekFrom;
 
@@ -10,7 +10,7 @@ pub(super) enum SeekState {
     Idle,
     /// Started here, and not yet on the inner stream.
     Start(SeekFrom),
-    /// Started on the inner stream. Where one step does not reach, what
-    /// follows is this offset from there.
+    /// Started on the inner stream. If the seek needs a second step, this is the offset of that
+    /// step.
     Underway(Option<i64>),
 }

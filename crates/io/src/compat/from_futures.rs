@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use super::Compat;
 use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
-/// Zeroes what is not initialised, for `futures-io` reads into bytes that are.
+/// Zeroes uninitialised bytes, since `futures-io` reads into initialised ones.
 impl<T: futures_io::AsyncRead> AsyncRead for Compat<T> {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -34,8 +34,8 @@ impl<T: futures_io::AsyncBufRead> AsyncBufRead for Compat<T> {
     }
 }
 
-/// To shut down is to close. Whether writes are vectored is not known, so they
-/// are taken not to be.
+/// Shutting down closes the writer. It is not known whether its vectored writes are efficient, so
+/// `is_write_vectored` is false.
 impl<T: futures_io::AsyncWrite> AsyncWrite for Compat<T> {
     fn poll_write(
         self: Pin<&mut Self>,

@@ -1,9 +1,8 @@
-//! Between the traits of this crate and those of `futures-io`.
+//! Adapters between the traits of this crate and those of `futures-io`.
 //!
-//! A stream that implements the ones becomes, in a [`Compat`], a stream that
-//! implements the others. Names and methods are those of `tokio_util::compat`,
-//! so that a program which uses that has its imports to change only: "Tokio"
-//! in a name stands for the traits of this crate.
+//! A [`Compat`] around a stream with the traits of one crate has the traits of the other. Names and
+//! methods are those of `tokio_util::compat`, so that a program which uses that needs to change
+//! only its imports: "Tokio" in a name stands for the traits of this crate.
 //!
 //! ```
 //! use futures_util::io::AsyncReadExt;
@@ -36,10 +35,9 @@ use crate::{AsyncRead, AsyncWrite};
 pin_project! {
     /// A stream with the traits of the other crate.
     ///
-    /// Comes from the methods of the traits in this [module](crate::compat). It
-    /// has no buffer, and adds nothing to be cancelled but a seek: to
-    /// `futures-io`, one that is dropped and begun anew elsewhere waits for the
-    /// first.
+    /// Returned by the methods of the traits in this [module](crate::compat). It has no buffer, so
+    /// operations are as cancel safe as on the stream. The exception is a seek through the traits
+    /// of `futures-io`: if it is dropped, a later seek first waits for it.
     ///
     /// # Examples
     ///
@@ -125,7 +123,7 @@ impl<T> Compat<T> {
     }
 }
 
-/// Makes a reader of this crate's out of one of `futures-io`.
+/// Converts a reader of `futures-io` to one of this crate.
 ///
 /// # Examples
 ///
@@ -144,8 +142,8 @@ impl<T> Compat<T> {
 /// # }) }
 /// ```
 pub trait FuturesAsyncReadCompatExt: futures_io::AsyncRead {
-    /// The reader with the traits of this crate, those for writing and seeking
-    /// too if it has `futures-io`'s.
+    /// Returns the reader with the traits of this crate. If it also implements the traits of
+    /// `futures-io` for writing and seeking, so does the result.
     ///
     /// # Examples
     ///
@@ -173,7 +171,7 @@ pub trait FuturesAsyncReadCompatExt: futures_io::AsyncRead {
 
 impl<T: futures_io::AsyncRead> FuturesAsyncReadCompatExt for T {}
 
-/// Makes a writer of this crate's out of one of `futures-io`.
+/// Converts a writer of `futures-io` to one of this crate.
 ///
 /// # Examples
 ///
@@ -189,7 +187,7 @@ impl<T: futures_io::AsyncRead> FuturesAsyncReadCompatExt for T {}
 /// # }) }
 /// ```
 pub trait FuturesAsyncWriteCompatExt: futures_io::AsyncWrite {
-    /// The writer with the traits of this crate.
+    /// Returns the writer with the traits of this crate.
     ///
     /// # Examples
     ///
@@ -214,7 +212,7 @@ pub trait FuturesAsyncWriteCompatExt: futures_io::AsyncWrite {
 
 impl<T: futures_io::AsyncWrite> FuturesAsyncWriteCompatExt for T {}
 
-/// Makes a reader of `futures-io` out of one of this crate's.
+/// Converts a reader of this crate to one of `futures-io`.
 ///
 /// # Examples
 ///
@@ -231,8 +229,8 @@ impl<T: futures_io::AsyncWrite> FuturesAsyncWriteCompatExt for T {}
 /// # }) }
 /// ```
 pub trait TokioAsyncReadCompatExt: AsyncRead {
-    /// The reader with the traits of `futures-io`, those for writing and seeking
-    /// too if it has this crate's.
+    /// Returns the reader with the traits of `futures-io`. If it also implements this crate's
+    /// traits for writing and seeking, so does the result.
     ///
     /// # Examples
     ///
@@ -258,7 +256,7 @@ pub trait TokioAsyncReadCompatExt: AsyncRead {
 
 impl<T: AsyncRead> TokioAsyncReadCompatExt for T {}
 
-/// Makes a writer of `futures-io` out of one of this crate's.
+/// Converts a writer of this crate to one of `futures-io`.
 ///
 /// # Examples
 ///
@@ -274,7 +272,7 @@ impl<T: AsyncRead> TokioAsyncReadCompatExt for T {}
 /// # }) }
 /// ```
 pub trait TokioAsyncWriteCompatExt: AsyncWrite {
-    /// The writer with the traits of `futures-io`.
+    /// Returns the writer with the traits of `futures-io`.
     ///
     /// # Examples
     ///

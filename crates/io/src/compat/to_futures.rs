@@ -29,7 +29,7 @@ impl<T: AsyncBufRead> futures_io::AsyncBufRead for Compat<T> {
     }
 }
 
-/// To close is to shut down.
+/// Closing shuts the writer down.
 impl<T: AsyncWrite> futures_io::AsyncWrite for Compat<T> {
     fn poll_write(
         self: Pin<&mut Self>,

@@ -9,7 +9,7 @@ use super::read_until::ReadUntil;
 use super::split::Split;
 use crate::AsyncBufRead;
 
-/// The methods to call on an [`AsyncBufRead`].
+/// Extension methods of [`AsyncBufRead`].
 ///
 /// # Examples
 ///
@@ -29,18 +29,17 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// Reads up to and including the first byte `delimiter`, or to the end, appending to `buf`;
     /// returns the number of bytes.
     ///
-    /// Zero means that the source has come to its end. Interrupted reads are
-    /// tried again.
+    /// Zero means that the source has reached its end. Interrupted reads are retried.
     ///
     /// # Errors
     ///
-    /// Returns the reader's error. What was read before is in `buf`.
+    /// Returns the reader's error. Bytes that were read before are in `buf`.
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before completion, what was read is in `buf`, and calling it again
-    /// with the same `buf` continues from there; the number that is then returned counts the later
-    /// part only.
+    /// If the future is dropped before completion, the bytes that were read are in `buf`, and
+    /// another call with the same `buf` continues from there; it returns the number of only its own
+    /// bytes.
     ///
     /// # Examples
     ///
@@ -67,20 +66,20 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     /// Reads up to and including the next line feed, or to the end, appending to `buf`; returns the
     /// number of bytes.
     ///
-    /// Zero means that the source has come to its end. The line keeps its
-    /// `\n` or `\r\n`. Interrupted reads are tried again.
+    /// Zero means that the source has reached its end. The line keeps its `\n` or `\r\n`.
+    /// Interrupted reads are retried.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidData` if the line is not UTF-8: `buf` is then as it was before, and the line
-    /// is gone. Otherwise the reader's error: `buf` then has what was read before, if that is
-    /// UTF-8.
+    /// Returns `InvalidData` if the line is not UTF-8: `buf` is then unchanged, and the line is
+    /// lost. Otherwise returns the reader's error: `buf` then has the bytes that were read before,
+    /// if they are UTF-8.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: if the future is dropped before completion, what was read is lost, and the
-    /// content of `buf` is unspecified. [`lines`](Self::lines) and [`read_until`](Self::read_until)
-    /// lose nothing.
+    /// Not cancel safe: if the future is dropped before completion, the bytes that were read are
+    /// lost, and the content of `buf` is unspecified. [`lines`](Self::lines) and
+    /// [`read_until`](Self::read_until) lose nothing.
     ///
     /// # Examples
     ///
@@ -106,10 +105,10 @@ pub trait AsyncBufReadExt: AsyncBufRead {
         ReadLine::new(self, buf)
     }
 
-    /// The buffered bytes, which are read from the source if there are none.
+    /// Returns the buffered bytes. If there are none, reads from the source first.
     ///
-    /// They stay buffered until they are [consumed](Self::consume). An empty
-    /// slice means that the source has come to its end.
+    /// They stay buffered until they are [consumed](Self::consume). An empty slice means that the
+    /// source has reached its end.
     ///
     /// # Errors
     ///
@@ -117,7 +116,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: what was read is in the reader's own buffer.
+    /// Cancel safe: the bytes that were read are in the reader's own buffer.
     ///
     /// # Examples
     ///
@@ -141,10 +140,10 @@ pub trait AsyncBufReadExt: AsyncBufRead {
         FillBuf::new(self)
     }
 
-    /// Takes the first `amt` bytes out of the buffer.
+    /// Removes the first `amt` bytes from the buffer.
     ///
-    /// They are among those that [`fill_buf`](Self::fill_buf) gave last; more
-    /// than that may panic.
+    /// They must be among the bytes that the last [`fill_buf`](Self::fill_buf) returned; otherwise
+    /// this may panic.
     ///
     /// # Examples
     ///
@@ -167,7 +166,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
         Pin::new(self).consume(amt);
     }
 
-    /// The lines of this reader, without their line endings.
+    /// Returns the lines of this reader, without their line endings.
     ///
     /// # Cancel safety
     ///
@@ -198,7 +197,7 @@ pub trait AsyncBufReadExt: AsyncBufRead {
         Lines::new(self)
     }
 
-    /// The parts of this reader between bytes `delimiter`, without these.
+    /// Splits the bytes of this reader at each byte `delimiter`, which the parts do not contain.
     ///
     /// # Cancel safety
     ///

@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 use crate::{AsyncBufRead, AsyncRead, ReadBuf};
 
 pin_project! {
-    /// Two readers, one after the other; see
+    /// A reader of two readers' bytes, one after the other; see
     /// [`AsyncReadExt::chain`](crate::AsyncReadExt::chain).
     ///
     /// # Examples
@@ -47,7 +47,7 @@ impl<T, U> Chain<T, U> {
         }
     }
 
-    /// Both readers.
+    /// Returns both readers.
     ///
     /// # Examples
     ///
@@ -65,7 +65,7 @@ impl<T, U> Chain<T, U> {
         (&self.first, &self.second)
     }
 
-    /// Both readers. What is read from them is missing here.
+    /// Returns both readers. Bytes that are read from them directly are missing here.
     ///
     /// # Examples
     ///
@@ -83,7 +83,7 @@ impl<T, U> Chain<T, U> {
         (&mut self.first, &mut self.second)
     }
 
-    /// Both readers, pinned as this is.
+    /// Returns both readers, pinned like this one.
     ///
     /// # Examples
     ///
@@ -103,7 +103,7 @@ impl<T, U> Chain<T, U> {
         (this.first, this.second)
     }
 
-    /// Both readers.
+    /// Returns both readers.
     ///
     /// # Examples
     ///

@@ -68,7 +68,7 @@ impl<R> Lines<R> {
         &self.reader
     }
 
-    /// The reader. What is read from it is missing in the lines.
+    /// Returns the reader. Bytes that are read from it directly are missing in the lines.
     ///
     /// # Examples
     ///
@@ -87,7 +87,7 @@ impl<R> Lines<R> {
         &mut self.reader
     }
 
-    /// The reader, pinned as this is.
+    /// Returns the reader, pinned like this one.
     ///
     /// # Examples
     ///
@@ -105,7 +105,7 @@ impl<R> Lines<R> {
         self.project().reader
     }
 
-    /// The reader. Part of a line that was read already is lost.
+    /// Returns the reader. A part of a line that was already read is lost.
     ///
     /// # Examples
     ///
@@ -126,7 +126,7 @@ impl<R> Lines<R> {
 }
 
 impl<R: AsyncBufRead> Lines<R> {
-    /// The next line, without its `\n` or `\r\n`; `None` at the end.
+    /// Returns the next line, without its `\n` or `\r\n`; `None` at the end.
     ///
     /// The text after the last line ending is a line too, unless it is empty.
     ///
@@ -162,7 +162,7 @@ impl<R: AsyncBufRead> Lines<R> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next_line(cx)).await
     }
 
-    /// The step of [`next_line`](Self::next_line).
+    /// The poll function of [`next_line`](Self::next_line).
     ///
     /// # Errors
     ///

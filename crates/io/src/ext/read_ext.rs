@@ -12,7 +12,7 @@ use super::read_to_string::ReadToString;
 use super::take::Take;
 use crate::AsyncRead;
 
-/// The methods to call on an [`AsyncRead`].
+/// Extension methods of [`AsyncRead`].
 ///
 /// # Examples
 ///
@@ -30,9 +30,9 @@ use crate::AsyncRead;
 /// # }
 /// ```
 pub trait AsyncReadExt: AsyncRead {
-    /// Reads some bytes into `buf`, and returns how many.
+    /// Reads some bytes into `buf`, and returns their number.
     ///
-    /// Zero means that the source has come to its end, or that `buf` is empty.
+    /// Zero means that the source has reached its end, or that `buf` is empty.
     ///
     /// # Errors
     ///
@@ -66,10 +66,10 @@ pub trait AsyncReadExt: AsyncRead {
         Read::new(self, buf)
     }
 
-    /// Reads some bytes into the room that `buf` has left, and returns how many.
+    /// Reads some bytes into the remaining room of `buf`, and returns their number.
     ///
-    /// They are appended, and `buf` is advanced. Zero means that the source
-    /// has come to its end, or that `buf` has no room left.
+    /// They are appended, and `buf` is advanced. Zero means that the source has reached its end, or
+    /// that `buf` has no room.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ pub trait AsyncReadExt: AsyncRead {
 
     /// Reads until `buf` is full, and returns its length.
     ///
-    /// Interrupted reads are tried again.
+    /// Interrupted reads are retried.
     ///
     /// # Errors
     ///
@@ -113,8 +113,8 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: if the future is dropped before completion, it may have read part of the
-    /// bytes, and how many is not known.
+    /// Not cancel safe: if the future is dropped before completion, it may have read an unknown
+    /// number of the bytes.
     ///
     /// # Examples
     ///
@@ -144,15 +144,16 @@ pub trait AsyncReadExt: AsyncRead {
 
     /// Reads to the end, appending to `buf`, and returns the number of bytes.
     ///
-    /// Interrupted reads are tried again.
+    /// Interrupted reads are retried.
     ///
     /// # Errors
     ///
-    /// Returns the reader's error. What was read before is in `buf`.
+    /// Returns the reader's error. Bytes that were read before are in `buf`.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, what was read is in `buf`.
+    /// Cancel safe: if the future is dropped before completion, the bytes that were read are in
+    /// `buf`.
     ///
     /// # Examples
     ///
@@ -177,17 +178,17 @@ pub trait AsyncReadExt: AsyncRead {
 
     /// Reads to the end, appending the text to `buf`, and returns the number of bytes.
     ///
-    /// Interrupted reads are tried again.
+    /// Interrupted reads are retried.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidData`, of a [`Utf8Error`](std::str::Utf8Error), if what was read is not
-    /// UTF-8. Otherwise the reader's error. In either case `buf` is as it was before.
+    /// Returns `InvalidData` with a [`Utf8Error`](std::str::Utf8Error) if the bytes are not UTF-8.
+    /// Otherwise the reader's error. In either case `buf` is as it was before.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: if the future is dropped before completion, what was read is lost, and the
-    /// content of `buf` is unspecified.
+    /// Not cancel safe: if the future is dropped before completion, the bytes that were read are
+    /// lost, and the content of `buf` is unspecified.
     ///
     /// # Examples
     ///
@@ -239,9 +240,9 @@ pub trait AsyncReadExt: AsyncRead {
         read_f64_le: f64, from_le_bytes, to_le_bytes, "the lowest first";
     }
 
-    /// A reader of this one's bytes, at most `limit` of them.
+    /// Returns a reader of at most `limit` bytes of this reader.
     ///
-    /// It keeps its state between reads, so it adds nothing to be cancelled.
+    /// It keeps its state between reads, so its reads are as cancel safe as those of the readers.
     ///
     /// # Examples
     ///
@@ -263,9 +264,9 @@ pub trait AsyncReadExt: AsyncRead {
         Take::new(self, limit)
     }
 
-    /// A reader of this one's bytes and then `next`'s.
+    /// Returns a reader of this reader's bytes, followed by those of `next`.
     ///
-    /// It keeps its state between reads, so it adds nothing to be cancelled.
+    /// It keeps its state between reads, so its reads are as cancel safe as those of the readers.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! `AsyncReadExt::read_u8` and its like.
+//! `AsyncReadExt::read_u8` and similar methods.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -11,8 +11,8 @@ use super::read_exact::unexpected_eof;
 use crate::{AsyncRead, ReadBuf};
 
 pin_project! {
-    /// The future of [`AsyncReadExt::read_u32`](crate::AsyncReadExt::read_u32) and
-    /// its like, which is not cancel safe: the bytes `B` become a `T`.
+    /// The future of [`AsyncReadExt::read_u32`](crate::AsyncReadExt::read_u32) and similar methods,
+    /// which is not cancel safe: the bytes `B` become a `T`.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]
@@ -66,7 +66,7 @@ macro_rules! number_readers {
         $(
             #[doc = concat!("Reads the bytes of one `", stringify!($number), "`, ", $order, ".")]
             ///
-            /// Interrupted reads are tried again.
+            /// Interrupted reads are retried.
             ///
             /// # Errors
             ///

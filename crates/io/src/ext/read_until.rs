@@ -11,9 +11,8 @@ use crate::AsyncBufRead;
 use crate::util::poll_spend;
 
 pin_project! {
-    /// The future of
-    /// [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which
-    /// loses nothing when it is dropped.
+    /// The future of [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which is
+    /// cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -5,7 +5,7 @@ use std::io::SeekFrom;
 use super::seek::Seek;
 use crate::AsyncSeek;
 
-/// The methods to call on an [`AsyncSeek`].
+/// Extension methods of [`AsyncSeek`].
 ///
 /// # Examples
 ///
@@ -26,7 +26,7 @@ use crate::AsyncSeek;
 pub trait AsyncSeekExt: AsyncSeek {
     /// Moves to `position`, and returns the new position, in bytes from the start.
     ///
-    /// Waits first for an operation that is still under way.
+    /// First waits for an operation that is still under way.
     ///
     /// # Errors
     ///
@@ -35,8 +35,8 @@ pub trait AsyncSeekExt: AsyncSeek {
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: if the future is dropped before completion, it may have moved or not, and a
-    /// later seek waits for it. What was written before is not lost.
+    /// Not cancel safe: if the future is dropped before completion, the position may have changed
+    /// or not; a later seek waits for the dropped one. Bytes that were written before are not lost.
     ///
     /// # Examples
     ///

@@ -52,7 +52,7 @@ impl<R> Split<R> {
 }
 
 impl<R: AsyncBufRead> Split<R> {
-    /// The next segment, without its delimiter; `None` at the end.
+    /// Returns the next segment, without its delimiter; `None` at the end.
     ///
     /// The bytes after the last delimiter are a segment too, unless they are empty.
     ///
@@ -86,7 +86,7 @@ impl<R: AsyncBufRead> Split<R> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next_segment(cx)).await
     }
 
-    /// The step of [`next_segment`](Self::next_segment).
+    /// The poll function of [`next_segment`](Self::next_segment).
     ///
     /// # Errors
     ///

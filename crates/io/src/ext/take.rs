@@ -41,7 +41,7 @@ impl<R> Take<R> {
         Self { inner, limit }
     }
 
-    /// The bytes that may still be read; the reader may end before.
+    /// Returns the number of bytes that may still be read; the reader may end before.
     ///
     /// # Examples
     ///
@@ -100,7 +100,7 @@ impl<R> Take<R> {
         &self.inner
     }
 
-    /// The reader. What is read from it does not count towards the limit.
+    /// Returns the reader. Bytes that are read from it directly do not count towards the limit.
     ///
     /// # Examples
     ///
@@ -120,7 +120,7 @@ impl<R> Take<R> {
         &mut self.inner
     }
 
-    /// The reader, pinned as this is.
+    /// Returns the reader, pinned like this one.
     ///
     /// # Examples
     ///

@@ -52,7 +52,7 @@ impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteBuf<'_, W, B> {
     }
 }
 
-/// Writes once from the start of `buf`, and advances it by that.
+/// Writes once from the start of `buf`, and advances `buf` by the bytes that were written.
 pub(super) fn poll_write_from<W: AsyncWrite + ?Sized>(
     writer: Pin<&mut W>,
     cx: &mut Context<'_>,

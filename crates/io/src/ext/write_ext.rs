@@ -14,7 +14,7 @@ use super::write_int::{WriteInt, number_writers};
 use super::write_vectored::WriteVectored;
 use crate::AsyncWrite;
 
-/// The methods to call on an [`AsyncWrite`].
+/// Extension methods of [`AsyncWrite`].
 ///
 /// # Examples
 ///
@@ -31,7 +31,7 @@ use crate::AsyncWrite;
 /// # }
 /// ```
 pub trait AsyncWriteExt: AsyncWrite {
-    /// Writes some of `buf`, from its start, and returns how many bytes.
+    /// Writes bytes from the start of `buf`, and returns their number.
     ///
     /// # Errors
     ///
@@ -66,8 +66,7 @@ pub trait AsyncWriteExt: AsyncWrite {
         Write::new(self, buf)
     }
 
-    /// Writes some of `bufs`, one after the other from the start of the first, and returns how many
-    /// bytes.
+    /// Writes bytes from the start of `bufs`, one buffer after the other, and returns their number.
     ///
     /// # Errors
     ///
@@ -100,7 +99,7 @@ pub trait AsyncWriteExt: AsyncWrite {
         WriteVectored::new(self, bufs)
     }
 
-    /// Writes some of `buf`, advances it by that, and returns how many bytes.
+    /// Writes bytes from the start of `buf`, advances it by their number, and returns that.
     ///
     /// # Errors
     ///
@@ -139,7 +138,7 @@ pub trait AsyncWriteExt: AsyncWrite {
 
     /// Writes the whole of `buf`.
     ///
-    /// Interrupted writes are tried again.
+    /// Interrupted writes are retried.
     ///
     /// # Errors
     ///
@@ -148,8 +147,8 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: if the future is dropped before completion, it may have written part of
-    /// `buf`, and how much is not known. [`write_all_buf`](Self::write_all_buf) knows.
+    /// Not cancel safe: if the future is dropped before completion, it may have written an unknown
+    /// part of `buf`. Use [`write_all_buf`](Self::write_all_buf) to know it.
     ///
     /// # Examples
     ///
@@ -172,18 +171,19 @@ pub trait AsyncWriteExt: AsyncWrite {
         WriteAll::new(self, buf)
     }
 
-    /// Writes the whole of `buf`, and advances it by what is written.
+    /// Writes the whole of `buf`, and advances it by the bytes that were written.
     ///
-    /// Interrupted writes are tried again.
+    /// Interrupted writes are retried.
     ///
     /// # Errors
     ///
     /// Returns `WriteZero` if the writer takes no more bytes; otherwise the writer's error. `buf`
-    /// then has what was not written.
+    /// then contains the bytes that were not written.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: if the future is dropped before completion, `buf` has what was not written.
+    /// Cancel safe: if the future is dropped before completion, `buf` contains the bytes that were
+    /// not written.
     ///
     /// # Examples
     ///

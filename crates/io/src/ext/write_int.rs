@@ -1,4 +1,4 @@
-//! `AsyncWriteExt::write_u8` and its like.
+//! `AsyncWriteExt::write_u8` and similar methods.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -11,8 +11,8 @@ use super::write_all::write_zero;
 use crate::AsyncWrite;
 
 pin_project! {
-    /// The future of [`AsyncWriteExt::write_u32`](crate::AsyncWriteExt::write_u32)
-    /// and its like, which is not cancel safe: `B` are the bytes of a number.
+    /// The future of [`AsyncWriteExt::write_u32`](crate::AsyncWriteExt::write_u32) and similar
+    /// methods, which is not cancel safe: `B` are the bytes of a number.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]
@@ -64,7 +64,7 @@ macro_rules! number_writers {
         $(
             #[doc = concat!("Writes the bytes of one `", stringify!($number), "`, ", $order, ".")]
             ///
-            /// Interrupted writes are tried again.
+            /// Interrupted writes are retried.
             ///
             /// # Errors
             ///

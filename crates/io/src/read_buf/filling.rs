@@ -13,12 +13,12 @@ use super::ReadBuf;
 use crate::AsyncRead;
 
 impl ReadBuf<'_> {
-    /// Lets `fill` fill a buffer over the first `limit` unfilled bytes, whose filled bytes become
-    /// filled here, and returns how many they were.
+    /// Calls `fill` with a buffer over the first `limit` unfilled bytes. The bytes that it fills
+    /// become filled in this buffer; returns their number.
     ///
     /// # Panics
     ///
-    /// Panics if `fill` exchanges the buffer it is given for another.
+    /// Panics if `fill` replaces the buffer with another one.
     pub(crate) fn fill_limited<R>(
         &mut self,
         limit: usize,
@@ -42,8 +42,7 @@ impl ReadBuf<'_> {
 
 /// Reads once from `reader` into `buf`, and returns the number of bytes.
 ///
-/// Shows the reader one chunk of `buf`; the caller sees to it that there is
-/// room.
+/// Gives the reader one chunk of `buf`; the caller makes sure that there is room.
 pub(crate) fn poll_read_into<R, B>(
     reader: Pin<&mut R>,
     cx: &mut Context<'_>,

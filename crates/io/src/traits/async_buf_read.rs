@@ -1,4 +1,4 @@
-//! Reading from a buffer that the source itself has.
+//! Reading from the source's own buffer.
 
 use std::io::{self, Cursor};
 use std::ops::DerefMut;
@@ -7,10 +7,9 @@ use std::task::{Context, Poll};
 
 use crate::AsyncRead;
 
-/// A source of bytes with a buffer that can be looked at before it is read.
+/// A source of bytes with a buffer that can be inspected before it is consumed.
 ///
-/// The methods to call are in
-/// [`AsyncBufReadExt`](crate::AsyncBufReadExt).
+/// Call the methods of [`AsyncBufReadExt`](crate::AsyncBufReadExt).
 ///
 /// # Examples
 ///
@@ -35,14 +34,13 @@ use crate::AsyncRead;
 /// # }
 /// ```
 pub trait AsyncBufRead: AsyncRead {
-    /// The buffered bytes, which are read from the source if there are none.
+    /// Returns the buffered bytes. If there are none, reads from the source first.
     ///
-    /// An empty slice means that the source has come to its end. As long as
-    /// there are bytes that have not been [consumed](Self::consume), the
-    /// method is ready and gives them again.
+    /// An empty slice means that the source has reached its end. As long as there are bytes that
+    /// have not been [consumed](Self::consume), the method is ready and returns them again.
     ///
-    /// When it is `Pending`, the waker of `cx` is woken when trying again
-    /// makes sense. Only the waker of the last call is kept.
+    /// When it is `Pending`, the waker of `cx` is woken when the caller should try again. Only the
+    /// waker of the last call is kept.
     ///
     /// # Errors
     ///
@@ -67,10 +65,10 @@ pub trait AsyncBufRead: AsyncRead {
     /// ```
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>>;
 
-    /// Takes the first `amt` bytes out of the buffer.
+    /// Removes the first `amt` bytes from the buffer.
     ///
-    /// They are among those that [`poll_fill_buf`](Self::poll_fill_buf) gave
-    /// last; more than that may panic.
+    /// They must be among the bytes that the last [`poll_fill_buf`](Self::poll_fill_buf) returned;
+    /// otherwise this may panic.
     ///
     /// # Examples
     ///

@@ -9,7 +9,7 @@ use crate::ReadBuf;
 
 /// A source of bytes that are read without blocking.
 ///
-/// The methods to call are in [`AsyncReadExt`](crate::AsyncReadExt).
+/// Call the methods of [`AsyncReadExt`](crate::AsyncReadExt).
 ///
 /// # Examples
 ///
@@ -48,16 +48,16 @@ use crate::ReadBuf;
 pub trait AsyncRead {
     /// Tries to read bytes into the unfilled part of `buf`.
     ///
-    /// - `Ready(Ok(()))`: what was read is filled in. If nothing was, though
-    ///   there was room, the source has come to its end.
+    /// - `Ready(Ok(()))`: the bytes that were read are in `buf`. If there are none although there
+    ///   was room, the source has reached its end.
     /// - `Ready(Err(_))`: nothing was read.
-    /// - `Pending`: nothing was read, and the waker of `cx` is woken when
-    ///   trying again makes sense. Only the waker of the last call is kept.
+    /// - `Pending`: nothing was read, and the waker of `cx` is woken when the caller should try
+    ///   again. Only the waker of the last call is kept.
     ///
     /// # Errors
     ///
-    /// Returns the errors of the source; `WouldBlock` is never among them, as it would be
-    /// `Pending`.
+    /// Returns the errors of the source; `WouldBlock` is never among them: in that case the result
+    /// is `Pending`.
     ///
     /// # Examples
     ///

@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 
 /// A stream of bytes with a position that can be moved without blocking.
 ///
-/// A seek has two steps: it is started, and then polled until it is complete.
-/// The methods to call are in [`AsyncSeekExt`](crate::AsyncSeekExt).
+/// A seek has two steps: it is started, and then polled until it is complete. Call the methods of
+/// [`AsyncSeekExt`](crate::AsyncSeekExt).
 ///
 /// # Examples
 ///
@@ -40,8 +40,8 @@ pub trait AsyncSeek {
     ///
     /// # Errors
     ///
-    /// Returns an error if it cannot be started, for instance as another operation is under way:
-    /// call [`poll_complete`](Self::poll_complete) first.
+    /// Returns an error if it cannot be started, for instance because another operation is under
+    /// way: call [`poll_complete`](Self::poll_complete) first.
     ///
     /// # Examples
     ///
@@ -62,14 +62,13 @@ pub trait AsyncSeek {
     /// ```
     fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()>;
 
-    /// Completes the seek that was started, and says the new position, in
-    /// bytes from the start.
+    /// Completes the seek that was started, and returns the new position, in bytes from the start.
     ///
     /// If no seek was started, it waits for other operations that are under way; the position it
     /// returns is then unspecified.
     ///
-    /// When it is `Pending`, the waker of `cx` is woken when trying again
-    /// makes sense. Only the waker of the last call is kept.
+    /// When it is `Pending`, the waker of `cx` is woken when the caller should try again. Only the
+    /// waker of the last call is kept.
     ///
     /// # Errors
     ///

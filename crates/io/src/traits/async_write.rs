@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 
 /// A sink for bytes that are written without blocking.
 ///
-/// The methods to call are in [`AsyncWriteExt`](crate::AsyncWriteExt).
+/// Call the methods of [`AsyncWriteExt`](crate::AsyncWriteExt).
 ///
-/// If a method returns `Pending`, the waker of `cx` is woken when it is worth calling again. Only
+/// If a method returns `Pending`, the waker of `cx` is woken when the caller should try again. Only
 /// the waker of the last call is kept.
 ///
 /// # Examples
@@ -53,7 +53,7 @@ use std::task::{Context, Poll};
 /// # }
 /// ```
 pub trait AsyncWrite {
-    /// Tries to write `buf`, and returns how many of its first bytes were.
+    /// Tries to write `buf`, and returns how many bytes from its start were written.
     ///
     /// `Ready(Ok(0))` for a `buf` that is not empty means that the sink takes
     /// no more bytes, now or later. `Pending` means that nothing was written.
@@ -83,7 +83,7 @@ pub trait AsyncWrite {
         buf: &[u8],
     ) -> Poll<io::Result<usize>>;
 
-    /// Tries to bring everything that was written to where it is going.
+    /// Tries to write all buffered bytes to their destination.
     ///
     /// # Errors
     ///
@@ -105,11 +105,10 @@ pub trait AsyncWrite {
     /// ```
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Tries to flush, and to say that nothing more will be written.
+    /// Tries to flush, and to end the writing direction.
     ///
-    /// A socket closes its writing side, so that the peer reads the end. To
-    /// call it again once it was ready is allowed, and to write then is not
-    /// expected to succeed.
+    /// A socket closes its writing side, so that the peer reads the end of the stream. Calling it
+    /// again after it was ready is allowed; writes after that are expected to fail.
     ///
     /// # Errors
     ///
@@ -166,8 +165,7 @@ pub trait AsyncWrite {
     }
 
     /// Returns whether [`poll_write_vectored`](Self::poll_write_vectored) writes more than the
-    /// first buffer at once. Where it does not, a caller does better to gather small buffers into
-    /// one.
+    /// first buffer at once. If not, a caller should copy small buffers into one.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The traits, and their implementations for what only passes them on.
+//! The traits, and their implementations for references, boxes and other wrappers.
 
 mod async_buf_read;
 mod async_read;

@@ -11,16 +11,15 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 /// Bytes moved at once.
 pub(super) const CAPACITY: usize = 8 * 1024;
 
-/// Copies everything that `reader` has to `writer`, flushes it, and returns the number of bytes.
+/// Copies all bytes of `reader` to `writer`, flushes it, and returns their number.
 ///
-/// The writer is flushed also whenever the reader has nothing for now. It is
-/// not shut down. Interrupted reads and writes are tried again. Takes part in
-/// the poll's budget.
+/// Whenever the reader has no bytes for now, the writer is flushed too. It is not shut down.
+/// Interrupted reads and writes are retried. Takes units of the task's budget.
 ///
 /// # Errors
 ///
 /// Returns the errors of the reader and the writer; `WriteZero` if the writer takes no more bytes.
-/// What was copied before stays copied.
+/// Bytes that were copied before stay copied.
 ///
 /// # Cancel safety
 ///

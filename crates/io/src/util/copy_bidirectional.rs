@@ -1,4 +1,4 @@
-//! Between two streams, both ways at once.
+//! Copying between two streams in both directions.
 
 use std::future::poll_fn;
 use std::io;
@@ -8,18 +8,17 @@ use std::task::{Context, Poll, ready};
 use super::copy::{CAPACITY, CopyBuffer};
 use crate::{AsyncRead, AsyncWrite};
 
-/// Copies between `a` and `b` in both directions, until both have come to
-/// their end; says how many bytes went from `a` to `b`, and from `b` to `a`.
+/// Copies between `a` and `b` in both directions, until both have reached their end. Returns the
+/// number of bytes from `a` to `b`, and from `b` to `a`.
 ///
-/// When one direction is at its end, the stream it went to is flushed and
-/// shut down, and the other direction continues. Interrupted reads and writes
-/// are tried again. Takes part in the poll's budget; neither direction starves
-/// the other.
+/// When one direction ends, its target is flushed and shut down, and the other direction continues.
+/// Interrupted reads and writes are retried. Takes part in the poll's budget; neither direction
+/// starves the other.
 ///
 /// # Errors
 ///
-/// Returns the first error of either direction, as the streams have them, or `WriteZero` if a
-/// stream takes no more bytes. The other direction is then left where it is.
+/// Returns the first error of a stream, in either direction, or `WriteZero` if a stream takes no
+/// more bytes. The other direction then stops as well.
 ///
 /// # Cancel safety
 ///
@@ -70,7 +69,7 @@ where
 ///
 /// # Cancel safety
 ///
-/// Not cancel safe: if the future is dropped before completion, what is in the buffers is lost.
+/// Not cancel safe: if the future is dropped before completion, the bytes in the buffers are lost.
 ///
 /// # Examples
 ///

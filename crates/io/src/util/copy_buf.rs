@@ -9,23 +9,22 @@ use super::poll_spend;
 use crate::ext::write_zero;
 use crate::{AsyncBufRead, AsyncWrite};
 
-/// Copies everything that `reader` has to `writer` out of the reader's own buffer, flushes it, and
-/// returns the number of bytes.
+/// Copies all bytes of `reader` to `writer`, directly from the reader's own buffer, flushes it, and
+/// returns their number.
 ///
-/// The writer is flushed also whenever the reader has nothing for now. It is
-/// not shut down. Interrupted reads and writes are tried again. Takes part in
-/// the poll's budget.
+/// Whenever the reader has no bytes for now, the writer is flushed too. It is not shut down.
+/// Interrupted reads and writes are retried. Takes units of the task's budget.
 ///
 /// # Errors
 ///
 /// Returns the errors of the reader and the writer; `WriteZero` if the writer takes no more bytes.
-/// What was copied before stays copied, and what was not is still in the reader.
+/// Bytes that were copied before stay copied; the others are still in the reader.
 ///
 /// # Cancel safety
 ///
 /// Cancel safe: if the future is dropped before completion, every byte is either written or still
-/// in the reader, and copying again continues from there. The number that is then returned counts
-/// the later part only.
+/// in the reader, and copying again continues from there. The number that the second call returns
+/// counts only its own bytes.
 ///
 /// # Examples
 ///

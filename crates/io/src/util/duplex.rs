@@ -11,7 +11,7 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// One of two connected streams in memory.
 ///
-/// Comes from [`duplex`]. Takes part in the poll's budget.
+/// Comes from [`duplex`]. Takes units of the task's budget.
 ///
 /// # Examples
 ///
@@ -35,13 +35,12 @@ pub struct DuplexStream {
     outgoing: Arc<Pipe>,
 }
 
-/// Makes two streams in memory, of which each reads what the other writes.
+/// Makes two connected streams in memory: each reads what the other writes.
 ///
-/// Each direction holds `max_buf_size` bytes at most; a write waits while
-/// there is no room. Shutting one
-/// stream down, or dropping it, is the end of what the other reads, once that
-/// has read the bytes written before. Once one is dropped, writing to the
-/// other fails with `BrokenPipe`, as does writing after a shutdown.
+/// Each direction holds `max_buf_size` bytes at most; a write waits while there is no room. After
+/// one stream was shut down or dropped, the other reads the bytes that were written before, and
+/// then the end. Writing fails with `BrokenPipe` after the other stream was dropped, or after a
+/// shutdown of the own one.
 ///
 /// # Panics
 ///
@@ -49,8 +48,8 @@ pub struct DuplexStream {
 ///
 /// # Cancel safety
 ///
-/// Reads and writes have no state of their own: dropped while they wait, they
-/// have moved nothing.
+/// Cancel safe: reads and writes have no state of their own. Dropped while they wait, they have
+/// transferred no bytes.
 ///
 /// # Examples
 ///

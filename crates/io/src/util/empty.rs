@@ -9,7 +9,7 @@ use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 /// A reader that is always at its end, and a writer that discards what is written to it.
 ///
-/// Comes from [`empty`]. Takes part in the poll's budget.
+/// Comes from [`empty`]. Takes units of the task's budget.
 ///
 /// # Examples
 ///
@@ -26,7 +26,7 @@ use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Empty(());
 
-/// Makes a stream that is at its end, and swallows what is written to it.
+/// Makes a stream that is always at its end, and discards what is written to it.
 ///
 /// # Examples
 ///

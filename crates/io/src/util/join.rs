@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 use crate::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 
 pin_project! {
-    /// A stream that reads from one thing and writes to another.
+    /// A stream that reads from a reader and writes to a separate writer.
     ///
     /// Comes from [`join`].
     ///
@@ -41,8 +41,8 @@ pin_project! {
 ///
 /// # Cancel safety
 ///
-/// The stream has no state of its own: what is cancel safe on the reader or
-/// the writer is so on it.
+/// The stream has no state of its own: its operations are as cancel safe as those of the reader and
+/// the writer.
 ///
 /// # Examples
 ///
@@ -73,7 +73,7 @@ where
 }
 
 impl<R, W> Join<R, W> {
-    /// Reader and writer again.
+    /// Returns the reader and the writer.
     ///
     /// # Examples
     ///
@@ -158,7 +158,7 @@ impl<R, W> Join<R, W> {
         &mut self.writer
     }
 
-    /// The reader, pinned as this is.
+    /// Returns the reader, pinned like this one.
     ///
     /// # Examples
     ///

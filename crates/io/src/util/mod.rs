@@ -25,7 +25,7 @@ pub use split::{ReadHalf, WriteHalf, split};
 
 use std::task::{Context, Poll, ready};
 
-/// Spends a unit of the poll's budget, for what is ready whenever it is asked.
+/// Takes a unit of the task's budget, for operations that are always ready.
 pub(crate) fn poll_spend(cx: &mut Context<'_>) -> Poll<()> {
     let coop = ready!(raddle_coop::poll_proceed(cx));
     coop.made_progress();

@@ -7,9 +7,9 @@ use std::task::{Context, Poll, ready};
 use super::poll_spend;
 use crate::{AsyncRead, ReadBuf};
 
-/// Reads one byte over and over.
+/// A reader that returns the same byte forever.
 ///
-/// Comes from [`repeat`]. Takes part in the poll's budget.
+/// Comes from [`repeat`]. Takes units of the task's budget.
 ///
 /// # Examples
 ///
@@ -27,7 +27,7 @@ use crate::{AsyncRead, ReadBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat(u8);
 
-/// Makes a reader of `byte` over and over, without end.
+/// Makes a reader that returns `byte` forever.
 ///
 /// # Examples
 ///

@@ -10,8 +10,8 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A stream in memory that reads what was written to it.
 ///
-/// Comes from [`simplex`] in halves, and from
-/// [`new_unsplit`](Self::new_unsplit) whole. Takes part in the poll's budget.
+/// Comes from [`simplex`] in halves, and from [`new_unsplit`](Self::new_unsplit) whole. Takes units
+/// of the task's budget.
 ///
 /// # Examples
 ///
@@ -37,7 +37,7 @@ pub struct SimplexStream {
 ///
 /// It holds `max_buf_size` bytes at most; a write waits while there is no room. [Shutting the
 /// writer down](crate::AsyncWriteExt::shutdown) ends the stream for the reader; a write after it
-/// fails with `BrokenPipe`. Dropping a half has no effect on the other one: a reader waits for ever
+/// fails with `BrokenPipe`. Dropping a half has no effect on the other one: a reader waits forever
 /// if the writer was dropped without a shutdown, and so does a writer without room if the reader
 /// was dropped.
 ///
@@ -47,8 +47,8 @@ pub struct SimplexStream {
 ///
 /// # Cancel safety
 ///
-/// Reads and writes have no state of their own: dropped while they wait, they
-/// have moved nothing.
+/// Cancel safe: reads and writes have no state of their own. Dropped while they wait, they have
+/// transferred no bytes.
 ///
 /// # Examples
 ///
@@ -77,8 +77,7 @@ pub fn simplex(max_buf_size: usize) -> (ReadHalf<SimplexStream>, WriteHalf<Simpl
 }
 
 impl SimplexStream {
-    /// Makes a stream that is not split into its ends; for the rest see
-    /// [`simplex`].
+    /// Makes a stream that is not split into its two ends; otherwise like [`simplex`].
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! A writer to nowhere.
+//! A writer that discards its input.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,9 +7,9 @@ use std::task::{Context, Poll, ready};
 use super::poll_spend;
 use crate::AsyncWrite;
 
-/// Swallows what is written to it.
+/// Discards what is written to it.
 ///
-/// Comes from [`sink`]. Takes part in the poll's budget.
+/// Comes from [`sink`]. Takes units of the task's budget.
 ///
 /// # Examples
 ///
@@ -25,7 +25,7 @@ use crate::AsyncWrite;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sink(());
 
-/// Makes a writer that swallows what is written to it.
+/// Makes a writer that discards what is written to it.
 ///
 /// # Examples
 ///
@@ -42,7 +42,7 @@ pub const fn sink() -> Sink {
     Sink(())
 }
 
-/// Implements `AsyncWrite` for what swallows everything.
+/// Implements `AsyncWrite` for a type that discards everything.
 macro_rules! swallow {
     ($name:ty) => {
         impl AsyncWrite for $name {

@@ -11,9 +11,9 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A stream that two halves share.
 ///
-/// Its lock is held while the stream is polled, and no longer. The stream is
-/// the user's, so this is the one place where user code runs under a lock: a
-/// stream that polled one of its own halves from inside would wait for itself.
+/// Its lock is held while the stream is polled, and no longer. The stream is the user's, so this is
+/// the one place where user code runs under a lock: a stream that polls one of its own halves from
+/// inside its poll deadlocks.
 type Shared<T> = Arc<Mutex<Pin<Box<T>>>>;
 
 /// The reading half of a stream; comes from [`split`].
@@ -60,15 +60,15 @@ pub struct WriteHalf<T> {
     is_write_vectored: bool,
 }
 
-/// Makes a reader and a writer of one stream, which can go to two tasks.
+/// Splits a stream into a reader and a writer, which two tasks can use.
 ///
-/// The halves share a lock, which each holds during a poll. Where a stream
-/// has its own way of being split, as a socket has, that is cheaper.
+/// The halves share a lock, which each holds during a poll. If the stream has its own method to
+/// split it, as sockets have, that is cheaper.
 ///
 /// # Cancel safety
 ///
-/// The halves have no state of their own: what is cancel safe on the stream
-/// is so on a half.
+/// The halves have no state of their own: their operations are as cancel safe as those of the
+/// stream.
 ///
 /// # Examples
 ///
@@ -137,7 +137,7 @@ impl<T> ReadHalf<T> {
         other.is_pair_of(self)
     }
 
-    /// Makes one stream of both halves again.
+    /// Joins both halves to the original stream.
     ///
     /// # Panics
     ///

@@ -1,9 +1,9 @@
 //! Delivery from the signal handlers to the listeners.
 //!
-//! A process has one self-pipe, into which the handlers of all signals write, and
-//! one flag a signal. Each reactor with listeners has a [`Receiver`]: a duplicate of
-//! the pipe's reading end, which it watches. The reactor that sees the event first
-//! reads the pipe, for the listeners on all reactors.
+//! A process has one self-pipe, into which the handlers of all signals write, and one flag a
+//! signal. Each reactor with listeners has a [`Receiver`]: a duplicate of the pipe's reading end,
+//! which is registered there. The reactor that gets the event first reads the pipe, for the
+//! listeners on all reactors.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -54,7 +54,7 @@ impl Delivery {
         })
     }
 
-    /// This process's, made if there is none.
+    /// Returns the state of this process, and makes it if there is none.
     fn of_this_process(slot: &mut Option<Self>) -> io::Result<&mut Self> {
         if slot
             .as_ref()
@@ -77,8 +77,7 @@ impl Delivery {
             .cloned()
     }
 
-    /// The wakers of those listeners that `concerned` says, which may change
-    /// them.
+    /// The wakers of the listeners for which `concerned` returns true; it may change them.
     fn wakers(&mut self, mut concerned: impl FnMut(&mut Waiting) -> bool) -> Vec<WakerBatch> {
         let mut batches: Vec<WakerBatch> = Vec::new();
         for listener in self.listeners.values_mut() {
@@ -101,7 +100,7 @@ impl Delivery {
     }
 }
 
-/// Reads the pipe and the flags, and wakes those who listen for what has come.
+/// Reads the pipe and the flags, and wakes the listeners for the signals that have come.
 fn deliver() {
     let mut delivery = DELIVERY.lock();
     let Some(delivered) = &mut *delivery else {
@@ -131,7 +130,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// The current reactor's, made if it has none.
+    /// Returns the receiver of the current reactor, and makes it if there is none.
     #[track_caller]
     fn current() -> io::Result<Arc<Self>> {
         let reactor = Handle::current();
@@ -161,7 +160,7 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Delivers what has come, and does so again at the next event.
+    /// Delivers the signals that have come, and again at the next event.
     fn listen(&self, waker: &Waker) {
         let mut cx = Context::from_waker(waker);
         let delivered: Poll<io::Result<()>> = raddle_coop::unlimited(|| {

@@ -1,7 +1,7 @@
-//! Signals of the operating system, as something to wait for.
+//! Signals of the operating system, as events that a task can await.
 //!
-//! Any number of listeners, on any number of reactors, each hear of every signal of
-//! their kind.
+//! There may be any number of listeners on any number of reactors; each one receives every signal
+//! of its kind.
 //!
 //! ```no_run
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -27,8 +27,8 @@ use std::io;
 
 /// Waits for the next Ctrl-C.
 ///
-/// One that comes before the first poll of the future is lost. From that poll on, Ctrl-C does not
-/// end the process any more, on Unix for good: see `unix::signal` and `windows::ctrl_c`.
+/// A Ctrl-C before the first poll of the future is lost. From that poll on, Ctrl-C no longer ends
+/// the process; on Unix that is permanent: see `unix::signal` and `windows::ctrl_c`.
 ///
 /// # Errors
 ///
@@ -36,8 +36,8 @@ use std::io;
 ///
 /// # Cancel safety
 ///
-/// A Ctrl-C that comes between two futures is lost. To receive each, keep a `unix::Signal` or a
-/// `windows::CtrlC`.
+/// A Ctrl-C that comes between two futures is lost. To receive all of them, keep a `unix::Signal`
+/// or a `windows::CtrlC`.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! The handlers of signals, and the pipe by which they wake a reactor.
+//! The handlers of signals, and the pipe through which they wake a reactor.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -41,7 +41,7 @@ impl Pipe {
         })
     }
 
-    /// A duplicate of the reading end, for a reactor to watch.
+    /// Returns a duplicate of the reading end, for a reactor to register.
     pub(super) fn try_clone_reading(&self) -> io::Result<UnixStream> {
         self.reading.try_clone()
     }
@@ -68,7 +68,7 @@ impl Pipe {
         Ok(())
     }
 
-    /// Empties the pipe and says which signals have come since the last time.
+    /// Empties the pipe and returns which signals have come since the last call.
     pub(super) fn take(&self) -> [bool; SIGNALS] {
         let mut bytes = [0; 64];
         // First, so that the byte of a flag that is missed below is in the pipe

@@ -27,10 +27,9 @@ use super::delivery::Listener;
 pub struct SignalKind(c_int);
 
 impl SignalKind {
-    /// The signal of this number.
+    /// Makes the signal with this number.
     ///
-    /// To [listen](signal) for a number that the system does not know is an
-    /// error.
+    /// [Listening](signal) for a number that the system does not know is an error.
     ///
     /// # Examples
     ///
@@ -46,7 +45,7 @@ impl SignalKind {
         Self(signum)
     }
 
-    /// The signal's number.
+    /// Returns the signal's number.
     ///
     /// # Examples
     ///
@@ -62,7 +61,7 @@ impl SignalKind {
         self.0
     }
 
-    /// `SIGALRM`: a timer of the operating system has run out.
+    /// `SIGALRM`: a timer of the operating system has expired.
     ///
     /// # Examples
     ///
@@ -94,8 +93,8 @@ impl SignalKind {
         Self(libc::SIGCHLD)
     }
 
-    /// `SIGHUP`: the terminal has gone; to daemons, often a request to read
-    /// their configuration again.
+    /// `SIGHUP`: the terminal was closed; for daemons, often a request to reload their
+    /// configuration.
     ///
     /// # Examples
     ///
@@ -111,7 +110,7 @@ impl SignalKind {
         Self(libc::SIGHUP)
     }
 
-    /// `SIGINFO`: Ctrl-T, a request to say how far the program is.
+    /// `SIGINFO`: Ctrl-T, a request to report progress.
     ///
     /// # Examples
     ///
@@ -202,7 +201,7 @@ impl SignalKind {
         Self(libc::SIGQUIT)
     }
 
-    /// `SIGTERM`: a request to end.
+    /// `SIGTERM`: a request to terminate.
     ///
     /// # Examples
     ///
@@ -218,7 +217,7 @@ impl SignalKind {
         Self(libc::SIGTERM)
     }
 
-    /// `SIGUSR1`: whatever the program makes of it.
+    /// `SIGUSR1`: defined by the program.
     ///
     /// # Examples
     ///
@@ -234,7 +233,7 @@ impl SignalKind {
         Self(libc::SIGUSR1)
     }
 
-    /// `SIGUSR2`: whatever the program makes of it.
+    /// `SIGUSR2`: defined by the program.
     ///
     /// # Examples
     ///
@@ -250,7 +249,7 @@ impl SignalKind {
         Self(libc::SIGUSR2)
     }
 
-    /// `SIGWINCH`: the terminal has another size.
+    /// `SIGWINCH`: the size of the terminal has changed.
     ///
     /// # Examples
     ///
@@ -281,24 +280,22 @@ impl From<SignalKind> for c_int {
 
 /// Listens for signals of a kind.
 ///
-/// From the first listener of its kind on, the process does not do what the
-/// signal does by default (it does not end by Ctrl-C, for one), not even when
-/// the listener is dropped: then the signal has no effect. The process stays
-/// so for good.
+/// The first listener of a kind permanently replaces the default action of the signal: Ctrl-C, for
+/// example, no longer ends the process. After the listener is dropped, the signal has no effect.
 ///
-/// The first listener of the process takes two descriptors, the first on each
-/// reactor one more. They are kept, and further listeners take none. A runtime has
-/// one reactor, or one for each worker.
+/// The first listener of the process takes two descriptors, and the first one on each reactor takes
+/// one more. They are kept, and further listeners take none. A runtime has one reactor, or one for
+/// each worker.
 ///
 /// # Errors
 ///
-/// Returns an error if the kind may not be listened for (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`
-/// and `SIGSEGV`), if the system does not know it, if the process has no descriptors left, or if
-/// the runtime has shut down.
+/// Returns an error if the signal cannot be handled (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE` and
+/// `SIGSEGV`), if the system does not know it, if the process has no descriptors left, or if the
+/// runtime has shut down.
 ///
 /// # Panics
 ///
-/// Panics if the thread has no current reactor: it is in no runtime with I/O.
+/// Panics if the thread has no current reactor, because it is not in a runtime with I/O.
 ///
 /// # Examples
 ///
@@ -324,11 +321,11 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
     Listener::new(kind.0).map(Signal)
 }
 
-/// Hears the signals of a kind, made by [`signal`].
+/// Receives the signals of one kind; made by [`signal`].
 ///
-/// Signals that come faster than they are taken are one. A signal that came before
-/// the listener was made is heard only if the process had a listener of its kind
-/// before, and no runtime has read it yet.
+/// Signals that come faster than they are received count as one. A signal that came before the
+/// listener was made is received only if the process already had a listener of its kind, and no
+/// runtime has read the signal yet.
 ///
 /// # Examples
 ///
@@ -352,7 +349,7 @@ impl Signal {
     ///
     /// # Cancel safety
     ///
-    /// A future that is dropped before it is ready loses no signal.
+    /// Cancel safe: a future that is dropped before it is ready loses no signal.
     ///
     /// # Examples
     ///

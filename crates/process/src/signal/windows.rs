@@ -1,11 +1,11 @@
 //! The events of the Windows console: Ctrl-C, Ctrl-Break, and those that announce the end of the
 //! process.
 //!
-//! Each listener hears of every event of its kind that comes while it exists. The first listener
-//! installs a handler, for good. An event for which there is a listener is handled by that; one for
-//! which there is none does what it does by default, mostly end the process.
+//! Each listener receives every event of its kind that comes while it exists. The first listener
+//! permanently installs a handler. An event without a listener has its default effect, which is
+//! usually to end the process.
 //!
-//! Listeners need no reactor: the system runs the handler on a thread of its own, which wakes them.
+//! Listeners need no reactor: the system runs the handler on a separate thread, which wakes them.
 
 mod console;
 
@@ -38,7 +38,7 @@ macro_rules! listener {
         pub struct $name(Listener);
 
         impl $name {
-            /// Waits for the next event; several that come before this is called are one.
+            /// Waits for the next event. Several events since the last call count as one.
             ///
             /// # Cancel safety
             ///

@@ -1,4 +1,4 @@
-//! Systems that do not say how a thread is scheduled.
+//! Systems without statistics on the scheduling of a thread.
 
 use raddle_recording::Event;
 
