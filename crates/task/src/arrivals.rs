@@ -9,11 +9,11 @@ use slab::Slab;
 
 use crate::LocalRunnable;
 
-/// The queue of a [`LocalList`](crate::LocalList)'s thread that any thread pushes
-/// to, and the pollers to be woken then: those that poll the list's tasks.
+/// A queue for the thread of a [`LocalList`](crate::LocalList), to which any thread can push, and
+/// the pollers to wake on a push: the futures that poll the list's tasks.
 ///
-/// A poller registers its waker first and takes the tasks then. A push adds the
-/// task first and takes the wakers then. So a task is taken, or a waker is woken.
+/// A poller first registers its waker and then takes the tasks. A push first adds the task and then
+/// takes the wakers. So the poller takes the task, or the push wakes the poller.
 ///
 /// ```
 /// use std::collections::VecDeque;
@@ -73,8 +73,8 @@ impl Arrivals {
         self.state.lock().pollers.insert(None)
     }
 
-    /// Removes the poller at `place`. The others are woken by the push of a task that it leaves
-    /// behind here; for one that it has taken, it [calls](Self::call) them.
+    /// Removes the poller at `place`. For tasks that it leaves in the queue, the push has woken the
+    /// other pollers; for tasks that it has already taken, it must [call](Self::call) them.
     ///
     /// # Panics
     ///
@@ -114,7 +114,7 @@ impl Arrivals {
         self.state.lock().waiting_poller()
     }
 
-    /// Adds a task that is due, and wakes the pollers.
+    /// Adds a task that is ready to run, and wakes the pollers.
     pub fn push(&self, task: LocalRunnable) {
         // A panic would leak the task, for which the end of the set waits; so the order
         // of locks is checked after the push.
@@ -132,7 +132,7 @@ impl Arrivals {
         }
     }
 
-    /// Puts the tasks that have arrived behind those in `due`.
+    /// Appends the tasks that have arrived to `due`.
     pub fn take(&self, due: &mut VecDeque<LocalRunnable>) {
         due.append(&mut self.state.lock().arrived);
     }

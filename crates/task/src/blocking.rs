@@ -1,8 +1,8 @@
-//! Blocking work as tasks, and where they run.
+//! Blocking work as tasks, and its submission to a runtime.
 //!
-//! A layer whose calls block (files, name look-ups) makes a task of each and
-//! [submits](submit) it to the runtime of the thread, which it need not know: a
-//! runtime [says once](set_submit) how it takes them.
+//! A layer with blocking calls (files, name look-ups) makes each of them a task and
+//! [submits](submit) it to the current runtime. The layer need not know the runtime: the runtime
+//! [registers](set_submit) a function that accepts such tasks.
 //!
 //! ```
 //! use raddle_task::blocking::{self, BlockingTask, Refused};
@@ -39,30 +39,28 @@ use std::task::{Context, Poll, Waker};
 use crate::{Id, JoinHandle, Runnable};
 
 raddle_primitives::thread_local! {
-    /// Why the task that is about to be run on this thread was refused.
+    /// The reason why the task that this thread is about to run was refused.
     static REFUSED: Cell<Option<io::Error>> = Cell::new(None);
 }
 
-/// Takes a blocking task, or gives it back.
+/// A function that accepts a blocking task, or returns it in the error.
 pub type Submit = fn(BlockingTask) -> Result<(), Refused>;
 
 static SUBMIT: OnceLock<Submit> = OnceLock::new();
 
-/// Sets the function that [submits](submit) blocking tasks. It finds the runtime of the thread that
-/// calls it.
+/// Sets the function that [`submit`] calls. The function finds the runtime of its calling thread.
 ///
-/// A runtime calls this when it is built. The first call in the process counts,
-/// later ones do nothing.
+/// A runtime calls this when it is built. Only the first call in the process has an effect.
 pub fn set_submit(submit: Submit) {
     let _ = SUBMIT.set(submit);
 }
 
-/// Submits a task to the runtime of this thread.
+/// Submits a task to the current runtime of this thread.
 ///
 /// # Errors
 ///
-/// Gives the task back if the thread is in no runtime, if the runtime has shut
-/// down, or if it has no thread for the task.
+/// Returns the task in the error if the thread is not in a runtime, if the runtime has shut down,
+/// or if it has no thread for the task.
 pub fn submit(task: BlockingTask) -> Result<(), Refused> {
     match SUBMIT.get() {
         Some(submit) => submit(task),
@@ -73,7 +71,7 @@ pub fn submit(task: BlockingTask) -> Result<(), Refused> {
     }
 }
 
-/// A task of one poll, which blocks.
+/// A task with a single poll, which may block.
 ///
 /// Its `NOTIFIED` bit is set from the start until it completes, so that no wake and no abort ever
 /// has to schedule it. Dropping it cancels it.
@@ -87,27 +85,27 @@ pub struct BlockingTask {
 }
 
 impl BlockingTask {
-    /// Converts it to the right to run the task, on a thread that may block.
+    /// Converts it to a [`Runnable`], to run the task on a thread that may block.
     pub fn into_runnable(self) -> Runnable {
         self.runnable
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn id(&self) -> Id {
         self.runnable.id()
     }
 
-    /// Returns whether a shutdown must run it rather than cancel it.
+    /// Returns whether a shutdown must run the task instead of cancelling it.
     pub fn is_mandatory(&self) -> bool {
         self.is_mandatory
     }
 
-    /// The name of the type of the task's closure.
+    /// Returns the type name of the task's closure.
     pub fn closure_name(&self) -> &'static str {
         self.closure_name
     }
 
-    /// The bytes of the task's closure.
+    /// Returns the size of the task's closure in bytes.
     pub fn closure_size(&self) -> usize {
         self.closure_size
     }
@@ -118,7 +116,7 @@ impl BlockingTask {
     }
 }
 
-/// A blocking task that was not taken, and the reason, which it displays.
+/// A blocking task that was not accepted, and the reason, which `Display` prints.
 #[derive(Debug)]
 pub struct Refused {
     runnable: Runnable,
@@ -134,7 +132,7 @@ enum RefusedKind {
 }
 
 impl Refused {
-    /// The thread is in no runtime.
+    /// Makes the error for a thread that is not in a runtime.
     pub fn no_runtime(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -143,7 +141,7 @@ impl Refused {
         }
     }
 
-    /// The system starts no thread for the task.
+    /// Makes the error for a task for which the system starts no thread.
     pub fn no_thread(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -152,7 +150,7 @@ impl Refused {
         }
     }
 
-    /// The runtime has shut down.
+    /// Makes the error for a runtime that has shut down.
     pub fn shut_down(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -161,22 +159,22 @@ impl Refused {
         }
     }
 
-    /// Returns whether the thread is in no runtime.
+    /// Returns whether the thread was not in a runtime.
     pub fn is_no_runtime(&self) -> bool {
         self.kind == RefusedKind::NoRuntime
     }
 
-    /// Returns whether the system starts no thread for the task.
+    /// Returns whether the system has started no thread for the task.
     pub fn is_no_thread(&self) -> bool {
         self.kind == RefusedKind::NoThread
     }
 
-    /// Converts it to the right to run the task.
+    /// Converts it to a [`Runnable`].
     pub fn into_runnable(self) -> Runnable {
         self.runnable
     }
 
-    /// Runs the task on this thread, with the reason: its closure must not block.
+    /// Runs the task on this thread and passes the reason to its closure, which must not block.
     fn run(self) {
         let reason = match self.kind {
             RefusedKind::ShutDown => io::Error::other(ShutDown),
@@ -205,7 +203,7 @@ impl fmt::Display for ShutDown {
 
 impl std::error::Error for ShutDown {}
 
-/// Returns whether an error that refused work was called with says that the runtime has shut down.
+/// Returns whether an error that was passed to refused work means that the runtime has shut down.
 ///
 /// ```
 /// use raddle_task::blocking::{self, Refused};
@@ -221,10 +219,10 @@ pub fn is_shut_down(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<ShutDown>())
 }
 
-/// Makes a task of `work` and submits it by `submit`.
+/// Makes a task of `work` and submits it with `submit`.
 ///
-/// If there is no thread to run it, the handle ends as if the task had panicked,
-/// with the reason for the message. A task that is refused otherwise is cancelled.
+/// If there is no thread to run it, the handle returns an error as if the task had panicked, with
+/// the reason as the message. If it is refused for another reason, the task is cancelled.
 #[track_caller]
 pub fn spawn<F, R>(
     work: F,
@@ -250,9 +248,9 @@ where
     handle
 }
 
-/// Like [`spawn`], for `work` that owns what must not be lost: if it is refused, it is called on
-/// this thread with the reason and must not block, and its result is the error. Work that is
-/// `mandatory` is not cancelled by a shutdown once it is taken.
+/// Like [`spawn`], for `work` that owns something that must not be lost: if it is refused, it is
+/// called on this thread with the reason, and its result is the error. It must not block then. A
+/// shutdown does not cancel `mandatory` work that was accepted.
 ///
 /// # Errors
 ///

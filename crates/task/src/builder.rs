@@ -1,4 +1,4 @@
-//! Tasks with names.
+//! A builder of tasks with names.
 
 use std::fmt;
 use std::future::Future;
@@ -7,11 +7,11 @@ use std::marker::PhantomData;
 
 use crate::{JoinHandle, Spawn, name_next};
 
-/// Spawns a task that has a name.
+/// Spawns tasks with a name.
 ///
 /// The name is the field `task.name` of the task's span, which it has with the feature `tracing`,
-/// and what the runtime's observers receive. The methods are those of Tokio's type, which may fail;
-/// these do not, but panic where the functions of the same names do.
+/// and what the runtime's observers receive. The methods return results because Tokio's do. They
+/// never fail, but panic where the functions of the same names do.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -49,7 +49,7 @@ impl<'a, R> Builder<'a, R> {
         }
     }
 
-    /// Sets the name.
+    /// Sets the name of the task.
     ///
     /// # Examples
     ///

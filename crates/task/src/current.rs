@@ -20,7 +20,7 @@ raddle_primitives::thread_local! {
     };
 }
 
-/// The id of the task that runs on this thread.
+/// Returns the id of the task that runs on this thread.
 ///
 /// # Panics
 ///
@@ -42,7 +42,7 @@ pub fn id() -> Id {
     try_id().expect("no task runs on this thread; call try_id if there may be none")
 }
 
-/// The id of the task that runs on this thread, if one does.
+/// Returns the id of the task that runs on this thread, if there is one.
 ///
 /// # Examples
 ///

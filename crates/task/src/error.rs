@@ -1,4 +1,4 @@
-//! Why a task has no output.
+//! The error of a task without an output.
 
 use std::any::Any;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::Id;
 
-/// Why a task did not end with its output: it was cancelled, or it panicked.
+/// The reason why a task has no output: it was cancelled, or it panicked.
 ///
 /// # Examples
 ///
@@ -101,7 +101,7 @@ impl JoinError {
         self.payload.is_some()
     }
 
-    /// The payload of the panic, for [`std::panic::resume_unwind`].
+    /// Returns the payload of the panic, for [`std::panic::resume_unwind`].
     ///
     /// # Panics
     ///
@@ -123,7 +123,7 @@ impl JoinError {
             .expect("the task was cancelled; check is_panic before calling into_panic")
     }
 
-    /// The payload of the panic.
+    /// Returns the payload of the panic.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl JoinError {
         }
     }
 
-    /// The id of the task.
+    /// Returns the id of the task.
     ///
     /// # Examples
     ///

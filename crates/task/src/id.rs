@@ -8,8 +8,8 @@ use raddle_primitives::Numbers;
 
 /// The id of a task, unique in the process.
 ///
-/// Ids are handed to threads in blocks, so that a spawn does not touch a common
-/// counter; they say nothing about the order of spawns.
+/// Each thread takes ids in blocks, so that a spawn does not change a shared counter. So ids do not
+/// show the order of spawns.
 ///
 /// # Examples
 ///
@@ -52,9 +52,8 @@ impl Id {
     }
 }
 
-/// The id that the next task gets that is spawned on this thread. Code that runs
-/// before that may spawn another, which gets it then.
-/// For callers that must name a task before they spawn it.
+/// Returns the id of the next task that is spawned on this thread. It is for callers that need the
+/// id before they spawn the task. If other code spawns a task first, that task gets this id.
 pub fn upcoming_id() -> Id {
     let id = Id::next();
     // A thread that is ending goes on with another block, and cannot promise.
@@ -62,7 +61,7 @@ pub fn upcoming_id() -> Id {
     id
 }
 
-/// An id that no task gets, for something that is named like one.
+/// Returns an id that no task has, for something else that needs an id.
 pub fn take_id() -> Id {
     Id::next()
 }

@@ -1,4 +1,4 @@
-//! Waiting for a task, and ending one.
+//! Waiting for a task, and aborting it.
 
 use std::fmt;
 use std::future::Future;
@@ -19,9 +19,9 @@ use crate::waker;
 
 /// Owned permission to wait for a task.
 ///
-/// A future of the task's output. Dropping the handle detaches the task: it runs on, and its output
-/// is dropped. If that panics the panic ends there and does not reach the code that drops the
-/// handle.
+/// The handle is a future that returns the task's output. Dropping the handle detaches the task: it
+/// continues to run, and its output is dropped. If that drop panics, the panic is caught and does
+/// not reach the code that drops the handle.
 ///
 /// # Cancel safety
 ///
@@ -63,10 +63,10 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Aborts the task: its future is dropped the next time it would run, on a
-    /// thread of its scheduler, and awaiting the handle gives an error that
-    /// [`is_cancelled`](JoinError::is_cancelled). A task that has completed by
-    /// then keeps its output.
+    /// Aborts the task: its future is dropped on a thread of its scheduler, when the task would run
+    /// next, and awaiting the handle returns an error that
+    /// [`is_cancelled`](JoinError::is_cancelled). A task that completes before that keeps its
+    /// output.
     ///
     /// # Examples
     ///
@@ -83,7 +83,7 @@ impl<T> JoinHandle<T> {
         unsafe { abort(self.header) };
     }
 
-    /// A handle that can abort the task, and nothing else.
+    /// Returns a handle that can abort the task, but not wait for it.
     ///
     /// # Examples
     ///
@@ -116,7 +116,7 @@ impl<T> JoinHandle<T> {
         self.header().state.load().is_complete()
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     ///
     /// # Examples
     ///
@@ -285,7 +285,7 @@ impl AbortHandle {
         self.header().state.load().is_complete()
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! A set of tasks, joined in the order in which they end.
+//! A set of tasks, joined in the order of their completion.
 
 mod builder;
 
@@ -16,15 +16,15 @@ use slab::Slab;
 pub use self::builder::JoinSetBuilder;
 use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList, Spawn};
 
-/// The number of pending members that a poll looks at before it lets others run.
+/// The number of pending members that one poll of the set polls before it yields.
 const LOOKS: usize = 128;
 
-/// Tasks of one output type that are joined in the order in which they end.
+/// A set of tasks with the same output type, which are joined in the order of their completion.
 ///
 /// Dropping the set aborts the tasks in it.
 ///
-/// Each task is looked at once after it was spawned and once when it has
-/// ended, however many others there are.
+/// The set polls the handle of each task once after the spawn and once after its completion,
+/// however many other tasks there are.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -44,14 +44,14 @@ const LOOKS: usize = 128;
 /// ```
 pub struct JoinSet<T, R> {
     members: Slab<Member<T>>,
-    /// The members to look at: just spawned, or ended.
+    /// The members to poll: just spawned, or completed.
     ready: Arc<ReadyList>,
     runtime: PhantomData<fn(R)>,
 }
 
 struct Member<T> {
     handle: JoinHandle<T>,
-    /// Lists the member as one to look at.
+    /// Adds the member to the list of members to poll.
     waker: Waker,
 }
 
@@ -116,7 +116,7 @@ impl<T, R> JoinSet<T, R> {
 }
 
 impl<T: 'static, R> JoinSet<T, R> {
-    /// Puts a task that was spawned elsewhere into the set.
+    /// Adds a task that was spawned elsewhere to the set.
     ///
     /// # Examples
     ///
@@ -140,12 +140,12 @@ impl<T: 'static, R> JoinSet<T, R> {
         abort
     }
 
-    /// Waits for the next task to end, takes it out of the set and gives its
-    /// output. `None` if the set is empty.
+    /// Waits until the next task completes, removes it from the set and returns its output. Returns
+    /// `None` if the set is empty.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: a task is taken out only when its output is given.
+    /// Cancel safe: a task is removed only when its output is returned.
     ///
     /// # Examples
     ///
@@ -174,7 +174,7 @@ impl<T: 'static, R> JoinSet<T, R> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: a task is taken out only when its output is given.
+    /// Cancel safe: a task is removed only when its output is returned.
     ///
     /// # Examples
     ///
@@ -194,8 +194,8 @@ impl<T: 'static, R> JoinSet<T, R> {
         poll_fn(|cx| self.poll_join_next_with_id(cx)).await
     }
 
-    /// Takes a task that has ended out of the set and gives its output. `None`
-    /// if there is none, or the set is empty.
+    /// Removes a completed task from the set and returns its output. Returns `None` if no task has
+    /// completed, or the set is empty.
     ///
     /// # Examples
     ///
@@ -240,10 +240,10 @@ impl<T: 'static, R> JoinSet<T, R> {
         None
     }
 
-    /// Polls for the next task to end and takes it out of the set.
+    /// Polls for the completion of the next task, and removes it from the set.
     ///
-    /// `Ready(None)` if the set is empty. If `Pending`, the waker of the last
-    /// call is woken when a task ends.
+    /// Returns `Ready(None)` if the set is empty. If it returns `Pending`, the waker of the last
+    /// call is woken when a task completes.
     ///
     /// # Examples
     ///
@@ -304,7 +304,7 @@ impl<T: 'static, R> JoinSet<T, R> {
         Poll::Pending
     }
 
-    /// Polls a member, and removes it if it has ended.
+    /// Polls a member, and removes it if it has completed.
     fn poll_member(&mut self, key: usize) -> Poll<Result<(Id, T), JoinError>> {
         let Some(member) = self.members.get_mut(key) else {
             return Poll::Pending;
@@ -318,16 +318,17 @@ impl<T: 'static, R> JoinSet<T, R> {
         output.map_ok(|output| (id, output))
     }
 
-    /// Waits for all tasks and gives their outputs in the order in which they
-    /// ended.
+    /// Waits for all tasks, and returns their outputs in the order of their completion.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future is dropping the set: what has not ended is aborted.
+    /// Not cancel safe: dropping the future drops the set, which aborts the remaining tasks and
+    /// loses the outputs.
     ///
     /// # Panics
     ///
-    /// Panics if a task panicked, with its payload, or was aborted. The others are aborted then.
+    /// Panics if a task panicked, with its payload, or if a task was aborted. The remaining tasks
+    /// are aborted then.
     ///
     /// # Examples
     ///
@@ -356,13 +357,13 @@ impl<T: 'static, R> JoinSet<T, R> {
         outputs
     }
 
-    /// Aborts all tasks and waits for them to be gone; the set is empty then.
-    /// Outputs and panics are dropped.
+    /// Aborts all tasks and waits until all have completed; then the set is empty. Outputs and
+    /// panics are dropped.
     ///
     /// # Cancel safety
     ///
-    /// Once polled, all tasks are aborted. Those that are not gone when the
-    /// future is dropped stay in the set.
+    /// The first poll aborts all tasks. If the future is dropped, tasks that have not completed
+    /// stay in the set.
     ///
     /// # Examples
     ///
@@ -404,7 +405,7 @@ impl<T: 'static, R> JoinSet<T, R> {
         }
     }
 
-    /// Takes all tasks out of the set without aborting them: they run on.
+    /// Removes all tasks from the set without aborting them: they continue to run.
     ///
     /// # Examples
     ///
@@ -426,11 +427,11 @@ impl<T: 'static, R> JoinSet<T, R> {
 }
 
 impl<T: 'static, R: Spawn> JoinSet<T, R> {
-    /// Spawns a task on the current runtime and puts it into the set.
+    /// Spawns a task on the current runtime and adds it to the set.
     ///
     /// # Panics
     ///
-    /// Panics if the thread is in no runtime.
+    /// Panics if the thread is not in a runtime.
     ///
     /// # Examples
     ///
@@ -454,7 +455,7 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         self.insert(R::spawn(task))
     }
 
-    /// Spawns a task on the runtime of `handle` and puts it into the set.
+    /// Spawns a task on the runtime of `handle` and adds it to the set.
     ///
     /// # Examples
     ///
@@ -479,9 +480,7 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         self.insert(handle.spawn_on(task))
     }
 
-    /// Spawns a task on the current `LocalSet`, as
-    /// `task::spawn_local` does, and puts it into the
-    /// set.
+    /// Spawns a task on the current `LocalSet`, like `task::spawn_local`, and adds it to the set.
     ///
     /// # Panics
     ///
@@ -512,7 +511,7 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         self.insert(R::spawn_local(task))
     }
 
-    /// Spawns a task on `local_set` and puts it into the set.
+    /// Spawns a task on `local_set` and adds it to the set.
     ///
     /// # Examples
     ///
@@ -536,13 +535,11 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         self.insert(R::spawn_local_on(local_set, task))
     }
 
-    /// Runs a function that may block, as
-    /// `task::spawn_blocking` does, and puts the task
-    /// into the set.
+    /// Runs a function that may block, like `task::spawn_blocking`, and adds the task to the set.
     ///
     /// # Panics
     ///
-    /// Panics if the thread is in no runtime.
+    /// Panics if the thread is not in a runtime.
     ///
     /// # Examples
     ///
@@ -566,8 +563,7 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         self.insert(R::spawn_blocking(f))
     }
 
-    /// Runs a function that may block on the runtime of `handle`, and puts the
-    /// task into the set.
+    /// Runs a function that may block on the runtime of `handle`, and adds the task to the set.
     ///
     /// # Examples
     ///
@@ -592,8 +588,8 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         self.insert(handle.spawn_blocking_on(f))
     }
 
-    /// Spawns a task that has a name, as [`Builder`](crate::Builder)
-    /// does, and puts it into the set.
+    /// Returns a builder that spawns a task with a name, like [`Builder`](crate::Builder), and adds
+    /// it to the set.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));

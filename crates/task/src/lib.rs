@@ -51,16 +51,15 @@ pub use runnable::{Outcome, Runnable};
 pub use spawn::Spawn;
 pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
 
-/// The scheduler of a task, which gets the task when it is woken.
+/// The scheduler of a task, which receives the task when it is woken.
 ///
-/// Implemented for functions of a [`Runnable`] that can be cloned.
+/// Implemented for all functions that take a [`Runnable`] and are `Clone`.
 pub trait Schedule: Clone + Send + Sync + 'static {
-    /// Takes a task that is due to run. Called on the thread that wakes it,
-    /// but not for a task that is woken while it runs: that one comes back as
-    /// [`Outcome::Again`].
+    /// Accepts a task that is ready to run. Called on the thread that wakes the task. It is not
+    /// called for a task that is woken while it runs; [`Outcome::Again`] returns that one.
     ///
-    /// The receiver is a clone: the task, with the original in it, may have
-    /// run and be gone before this returns.
+    /// `self` is a clone: the task with the original in it may have run and been freed before this
+    /// returns.
     fn schedule(&self, task: Runnable);
 
     /// Returns where the task was spawned, if the scheduler stores it. This value is part of the
@@ -73,16 +72,15 @@ pub trait Schedule: Clone + Send + Sync + 'static {
     /// future after that, or both. Not called for a panic in the drop of a
     /// future that was aborted, or of an output.
     ///
-    /// Called by the thread that runs the task, before the task is complete
-    /// and its join handle learns of the panic.
+    /// Called by the thread that runs the task, before the task completes and its join handle
+    /// receives the panic.
     fn panicked(&self) {}
 
-    /// Called when the task has run for the last time, and says why: its future is dropped, and
-    /// its join handle learns of it after this. The future of a task that has panicked counts as
-    /// dropped, also if the panic is in its drop.
+    /// Called after the last run of the task, with the reason for its end. The future has been
+    /// dropped; the join handle is notified after this call. The future of a task that has panicked
+    /// counts as dropped, even if its drop has panicked.
     ///
-    /// Called by the thread that runs or cancels the task, as part of the run. A panic is
-    /// contained.
+    /// Called by the thread that runs or cancels the task, as part of the run. A panic is caught.
     fn ended(&self, reason: EndReason) {
         let _ = reason;
     }
@@ -143,7 +141,7 @@ impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {
     }
 }
 
-/// Makes a task of a future. The first runnable is returned, not scheduled.
+/// Makes a task from a future. Returns its first runnable, without scheduling it.
 ///
 /// The future must be `Send`, since its runnable is:
 ///
@@ -162,14 +160,14 @@ where
     unsafe { spawn_unchecked(future, scheduler) }
 }
 
-/// Makes a task of a future that need not be `Send` or `'static`.
+/// Makes a task from a future that need not be `Send` or `'static`.
 ///
 /// # Safety
 ///
-/// If the future is not `Send`, the runnable, and each that follows from a
-/// wake, must be run and dropped on the thread that spawned it. If its output
-/// is not `Send`, the handle must stay there too. If the future borrows, it
-/// must be run to completion, or cancelled, before what it borrows ends.
+/// If the future is not `Send`, the runnable and all later runnables of the task must be run and
+/// dropped on the thread that spawned it. If its output is not `Send`, the handle must stay on that
+/// thread too. If the future borrows data, the task must be completed or cancelled before that data
+/// goes out of scope.
 #[inline]
 pub unsafe fn spawn_unchecked<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
 where

@@ -1,4 +1,4 @@
-//! The tasks that one thread has adopted, so that it can end them all.
+//! The tasks that one thread has adopted, so that it can abort all of them.
 
 mod page;
 mod pages;
@@ -35,9 +35,9 @@ impl ListId {
 
 /// A list of tasks that have not completed, owned by one thread at a time.
 ///
-/// Taking a task in and out are plain stores. A task that completes on another
-/// thread leaves the list by itself, and its memory is free at once, whatever the
-/// list's thread does; its slot, of eleven bytes, is [taken back](Self::reclaim) later.
+/// Adding and removing a task takes only plain stores. A task that completes on another thread
+/// leaves the list by itself, and its memory is freed at once, whatever the list's thread does; the
+/// list [reclaims](Self::reclaim) its slot of eleven bytes later.
 pub struct LiveList {
     id: ListId,
     pages: Pages,
@@ -60,9 +60,8 @@ impl LiveList {
         }
     }
 
-    /// Takes a task into the list, unless it is in one already. A task that is
-    /// [run in](Runnable::run_in) the list need not be taken in before: it is
-    /// when it is pending for the first time.
+    /// Adds a task to the list, unless it is already in a list. This is not needed for a task that
+    /// is [run in](Runnable::run_in) the list, which is added when it first returns `Pending`.
     pub fn adopt(&self, task: &Runnable) {
         let header = task.header();
         // SAFETY: `task` is the runnable.
@@ -102,19 +101,17 @@ impl LiveList {
         self.last_run.set(Some(task));
     }
 
-    /// Notes that the list is about to go to another thread, while the calling thread continues a
-    /// task that it runs [in](Runnable::run_in) the list. The task, which is adopted if it was not
-    /// yet, will not touch it: it completes as one of another thread's list,
-    /// [`CompleteElsewhere`](crate::Outcome::CompleteElsewhere), now or in a later run.
+    /// Prepares the list for its move to another thread, while the calling thread continues a task
+    /// that it runs [in](Runnable::run_in) the list. The task is adopted if necessary, and does not
+    /// access the list any more: in this run or a later one it completes like a task of another
+    /// thread's list, with [`CompleteElsewhere`](crate::Outcome::CompleteElsewhere).
     ///
-    /// False, and nothing has changed, unless the innermost task that runs on
-    /// this thread is the one that was run in the list last, and it has not
-    /// completed.
+    /// Returns false and changes nothing unless the innermost task that runs on this thread is the
+    /// one that was run in the list last, and has not completed.
     ///
-    /// The reference that [`run_in`](Runnable::run_in) was given must stay valid
-    /// until that returns, though the list be in use elsewhere.
-    /// No other run in the list may be under way on the calling thread, around
-    /// that of the task: it would still take its own task out of the list.
+    /// The reference that [`run_in`](Runnable::run_in) was called with must stay valid until that
+    /// call returns, even though another thread uses the list. No outer run in the list may be in
+    /// progress on the calling thread: it would still remove its own task from the list.
     #[must_use = "if it is false, the list must stay on this thread"]
     pub fn part_with_running(&self) -> bool {
         let Some(header) = current::task() else {
@@ -142,7 +139,7 @@ impl LiveList {
         true
     }
 
-    /// Returns the number of tasks in the list. Counts them.
+    /// Returns the number of tasks in the list, by counting them.
     pub fn len(&self) -> usize {
         let lives = self.pages.iter().map(|page| page.live().count_ones());
         lives.sum::<u32>() as usize
@@ -153,16 +150,15 @@ impl LiveList {
         self.pages.iter().all(|page| page.live() == 0)
     }
 
-    /// Takes slots back whose tasks have completed on other threads, as far as a look at a few
-    /// places finds any. The list does so by itself before it grows; call it now and then, so that
-    /// it shrinks too.
+    /// Reclaims slots whose tasks have completed on other threads, if a search of a few pages finds
+    /// any. The list does this by itself before it grows; call it occasionally, so that the list
+    /// also shrinks.
     pub fn reclaim(&self) {
         self.pages.reclaim();
     }
 
-    /// Aborts every task in the list. Those that were idle are given to
-    /// `enqueue`: running them drops their futures. The others are queued or
-    /// running, and are cancelled when they are run next.
+    /// Aborts every task in the list. Passes idle tasks to `enqueue`: running them drops their
+    /// futures. The other tasks are queued or running, and are cancelled when they are run next.
     pub fn abort_all(&self, enqueue: impl FnMut(Runnable)) {
         // Chained first: `enqueue` may change the list.
         let mut due = Chain(None);
@@ -194,8 +190,8 @@ impl Default for LiveList {
     }
 }
 
-/// A task that has not completed by then is in no list any more, and is not aborted: if its queue
-/// or its wakers lead to it, it completes as one of another thread's list; otherwise it is leaked.
+/// A task that has not completed is then in no list, and is not aborted. If a queue or a waker
+/// still refers to it, it completes like a task of another thread's list; otherwise it is leaked.
 impl Drop for LiveList {
     fn drop(&mut self) {
         self.pages.abandon();

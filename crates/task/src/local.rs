@@ -9,21 +9,20 @@ use raddle_primitives::sync::Arc;
 
 use crate::{Id, JoinHandle, LiveList, Outcome, Runnable, Schedule};
 
-/// The scheduler of a [`LocalList`], which gets its woken tasks.
+/// The scheduler of a [`LocalList`], which receives its woken tasks.
 pub trait ScheduleLocal: Send + Sync + 'static {
-    /// Takes a task that is due to run, on whichever thread wakes it. It is to
-    /// get back to the thread of its list, which alone can run it.
+    /// Accepts a task that is ready to run, on the thread that wakes it. The scheduler must pass it
+    /// to the thread of its list, the only one that can run it.
     fn schedule(&self, task: LocalRunnable);
 
     /// Like [`Schedule::panicked`]: called by the list's thread when a task has panicked.
     fn panicked(&self) {}
 }
 
-/// The right to have a task of a [`LocalList`] run once.
+/// The right to let a task of a [`LocalList`] run once.
 ///
-/// It may be on any thread, but only [`LocalList::run`] can do anything with
-/// it. Dropping it leaks the task: the future must be dropped on the thread of
-/// its list, and this may be another one.
+/// It may be on any thread, but only [`LocalList::run`] can run it. Dropping it leaks the task,
+/// since the future must be dropped on the thread of its list, and this may be another thread.
 #[must_use = "dropping it leaks the task; give it to LocalList::run"]
 pub struct LocalRunnable(ManuallyDrop<Runnable>);
 
@@ -32,7 +31,7 @@ impl LocalRunnable {
         Self(ManuallyDrop::new(task))
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn id(&self) -> Id {
         self.0.id()
     }
@@ -44,11 +43,11 @@ impl fmt::Debug for LocalRunnable {
     }
 }
 
-/// Tasks that need not be `Send`: the list stays on one thread, and they can be
-/// run by it alone.
+/// A list of tasks that need not be `Send`: the list stays on one thread, and only the list can run
+/// its tasks.
 ///
-/// A list that is dropped before its tasks have completed leaks them;
-/// [`abort_all`](Self::abort_all) is how to end them.
+/// A list that is dropped before its tasks have completed leaks them; call
+/// [`abort_all`](Self::abort_all) first.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -86,7 +85,7 @@ pub struct LocalList {
 }
 
 impl LocalList {
-    /// Makes an empty list, of the calling thread.
+    /// Makes an empty list for the calling thread.
     pub fn new() -> Self {
         Self {
             live: LiveList::new(),
@@ -94,8 +93,7 @@ impl LocalList {
         }
     }
 
-    /// Makes a task of a future, in this list. The first runnable is returned,
-    /// not scheduled.
+    /// Makes a task from a future, in this list. Returns its first runnable, without scheduling it.
     pub fn spawn<F, S>(
         &self,
         future: F,
@@ -117,12 +115,12 @@ impl LocalList {
         (task, handle)
     }
 
-    /// Polls a task, or drops the future of one that was aborted. Gives the
-    /// task back if it was woken meanwhile, and is due again.
+    /// Polls a task, or drops its future if it was aborted. Returns the task if it was woken
+    /// meanwhile, and is ready to run again.
     ///
     /// # Panics
     ///
-    /// Panics if the task is another list's; it is leaked then.
+    /// Panics if the task belongs to another list; the task is leaked then.
     pub fn run(&self, task: LocalRunnable) -> Option<LocalRunnable> {
         assert!(
             self.live.holds(&task.0),
@@ -135,9 +133,9 @@ impl LocalList {
         }
     }
 
-    /// Aborts every task. Those that were idle are given to `enqueue`: running
-    /// them drops their futures. The others have a runnable, which is in a
-    /// queue or on its way there, and are cancelled when that is run.
+    /// Aborts every task. Passes idle tasks to `enqueue`: running them drops their futures. The
+    /// other tasks have a runnable that is in a queue or about to be queued, and are cancelled when
+    /// that is run.
     pub fn abort_all(&self, mut enqueue: impl FnMut(LocalRunnable)) {
         self.live
             .abort_all(|task| enqueue(LocalRunnable::new(task)));

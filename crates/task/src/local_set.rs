@@ -20,15 +20,16 @@ use crate::JoinHandle;
 /// Tasks that run on one thread, so that they need not be `Send`.
 ///
 /// They run while the set is polled: in [`run_until`](Self::run_until), or when the set itself is
-/// awaited, which waits for all of them to end. Inside, [`CurrentLocalSet`] adds tasks.
+/// awaited, which waits until all of them have completed. Code inside the set adds tasks with
+/// [`CurrentLocalSet`].
 ///
-/// Wakers may be anywhere. Tasks run in the order in which they become due,
-/// whether they were woken on this thread or on another. One poll of the set
-/// runs at most 61, and then lets its executor have a turn. The future of
-/// [`run_until`](Self::run_until) has its turn as if it were one of the tasks.
+/// Wakers may be used on any thread. Tasks run in the order in which they become ready, whether
+/// they were woken on this thread or on another. One poll of the set runs at most 61 tasks, and
+/// then yields to its executor. The future of [`run_until`](Self::run_until) takes turns with the
+/// tasks.
 ///
-/// Dropping the set drops the futures of its tasks; awaiting their handles
-/// gives an error that [`is_cancelled`](crate::JoinError::is_cancelled).
+/// Dropping the set drops the futures of its tasks; awaiting their handles returns an error that
+/// [`is_cancelled`](crate::JoinError::is_cancelled).
 ///
 /// ```
 /// use std::pin::pin;
@@ -50,10 +51,10 @@ pub struct LocalSet {
 }
 
 impl LocalSet {
-    /// Makes an empty set, which belongs to this thread.
+    /// Makes an empty set for the calling thread.
     ///
-    /// A poll of the set calls `may_poll` before each task but the first, and returns early if
-    /// that is false. So a scheduler counts the set's tasks as its own, and looks at events in
+    /// A poll of the set calls `may_poll` before each task except the first, and returns early if
+    /// that is false. So a scheduler can count the set's tasks as its own, and poll its driver in
     /// time.
     pub fn new(may_poll: fn() -> bool) -> Self {
         Self {
@@ -62,10 +63,10 @@ impl LocalSet {
         }
     }
 
-    /// Adds a task to the set. It runs when the set is polled next.
+    /// Spawns a task in the set. It runs when the set is polled next.
     ///
-    /// A panic in the task ends that task alone: it is in the
-    /// [`JoinError`](crate::JoinError) that awaiting the handle gives.
+    /// A panic ends only that task: awaiting the handle returns it in a
+    /// [`JoinError`](crate::JoinError).
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -75,8 +76,8 @@ impl LocalSet {
         self.local.spawn(future)
     }
 
-    /// Runs `future`, and the tasks of the set beside it, until `future` is
-    /// ready. Tasks that have not ended by then stay in the set.
+    /// Runs `future` and the tasks of the set concurrently, until `future` is ready. Tasks that
+    /// have not completed by then stay in the set.
     ///
     /// # Cancel safety
     ///
@@ -93,7 +94,7 @@ impl LocalSet {
         }
     }
 
-    /// Sets, from now on, whether the panic of a task ends the set. Default: false.
+    /// Sets whether a panic of a task shuts the set down, from now on. Default: false.
     ///
     /// If it does, the set drops its other tasks, cancels those that are spawned later, and
     /// panics wherever it is polled.
@@ -101,12 +102,12 @@ impl LocalSet {
         self.local.shuts_down_on_panic.set(shuts_down);
     }
 
-    /// Returns the number of tasks that have not ended.
+    /// Returns the number of tasks that have not completed.
     pub fn len(&self) -> usize {
         self.local.len()
     }
 
-    /// Returns whether every task has ended.
+    /// Returns whether every task has completed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -120,7 +121,7 @@ impl LocalSet {
     }
 }
 
-/// Runs the tasks until all have ended.
+/// Runs the tasks until all have completed.
 impl Future for LocalSet {
     type Output = ();
 
@@ -152,12 +153,11 @@ impl fmt::Debug for LocalSet {
     }
 }
 
-/// Keeps a set current on this thread until it is dropped, which restores the
-/// former one; from [`LocalSet::enter`]. Guards must be dropped in the reverse
-/// order of their making.
+/// Keeps a set current on this thread; from [`LocalSet::enter`]. Dropping the guard restores the
+/// former set. Guards must be dropped in the reverse order of their creation.
 ///
-/// A task that is spawned while the guard lives, but after the set was dropped,
-/// is cancelled on the spot.
+/// A task that is spawned while the guard exists, but after the set was dropped, is cancelled at
+/// once.
 ///
 /// # Examples
 ///
@@ -182,18 +182,17 @@ impl fmt::Debug for LocalEnterGuard {
     }
 }
 
-/// The current [`LocalSet`] of a thread: the one whose task, or whose
-/// [`run_until`](LocalSet::run_until), it runs, or that was
-/// [entered](LocalSet::enter) last.
+/// The current [`LocalSet`] of a thread: the set whose task or [`run_until`](LocalSet::run_until)
+/// future the thread runs, or that was [entered](LocalSet::enter) last.
 pub struct CurrentLocalSet(Rc<Local>);
 
 impl CurrentLocalSet {
-    /// The current set, if there is one.
+    /// Returns the current set, if there is one.
     pub fn get() -> Option<Self> {
         local::current().map(Self)
     }
 
-    /// Adds a task to the set, as [`LocalSet::spawn_local`].
+    /// Spawns a task in the set, like [`LocalSet::spawn_local`].
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -203,7 +202,7 @@ impl CurrentLocalSet {
         self.0.spawn(future)
     }
 
-    /// Returns whether the set is being polled, on this thread, and not just entered.
+    /// Returns whether this thread is polling the set, and has not only entered it.
     pub fn is_polled(&self) -> bool {
         self.0.is_driven()
     }

@@ -1,10 +1,9 @@
-//! Memory for cells: what is freed is kept for the next, by size.
+//! Memory for cells: freed blocks are kept by size, and reused.
 //!
-//! A task is born and dies often, often on different threads, and a block that
-//! another thread allocated takes malloc's slow path. So each thread keeps the
-//! blocks it frees, in lists by size, and hands them on in batches through a
-//! depot that all threads share: the magazines of Bonwick and Adams (2001). A
-//! lock is taken once a batch.
+//! Tasks are allocated and freed often, in many cases on different threads, and freeing a block
+//! that another thread has allocated takes malloc's slow path. So each thread keeps the blocks that
+//! it frees, in lists by size, and passes them on in batches through a depot that all threads
+//! share: the magazines of Bonwick and Adams (2001). Each batch takes a lock once.
 //!
 //! A thread keeps at most two batches of each size, the depot a megabyte of
 //! each; the rest goes back to the allocator. Large cells come from there and

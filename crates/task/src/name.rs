@@ -19,10 +19,10 @@ struct Next {
     has_span: bool,
 }
 
-/// Names the task that the calling thread spawns next, while the guard lives.
+/// Sets the name of the task that the calling thread spawns next, while the guard exists.
 ///
-/// The name is not part of the task. A scheduler that shows it to an observer
-/// [takes](take_name) it when the task is spawned.
+/// The name is not part of the task. A scheduler that passes it to an observer [takes](take_name)
+/// it when the task is spawned.
 ///
 /// # Examples
 ///
@@ -57,8 +57,8 @@ impl Drop for Named {
     }
 }
 
-/// The name that was set for the task that is being spawned. It is taken, so that a task that is
-/// spawned meanwhile, by an observer of the first one, has none.
+/// Takes the name that was set for the task that is being spawned. So a task that an observer
+/// spawns meanwhile has no name.
 ///
 /// # Examples
 ///
@@ -82,7 +82,7 @@ pub(crate) fn take_for_span() -> Option<String> {
         .map(|next| next.name)
 }
 
-/// Puts the name back for the spawn that follows, after the span was made.
+/// Restores the name for the spawn that follows, after the span was made.
 #[cfg(feature = "tracing")]
 pub(crate) fn give_back(name: Option<String>) {
     drop(replace(name.map(|name| Next {

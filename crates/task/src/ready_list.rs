@@ -7,9 +7,8 @@ use std::task::{Context, Wake, Waker};
 
 use raddle_primitives::sync::{Mutex, Rank};
 
-/// Keys of the members of a set in the order of their wakes. A key may be listed more
-/// than once, or be that of a member which is gone: to look at it then does no
-/// harm.
+/// The keys of a set's members, in the order of their wakes. A key may be listed more than once, or
+/// belong to a member that is gone; polling it then does no harm.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,7 +56,7 @@ impl fmt::Debug for ReadyList {
 }
 
 impl ReadyList {
-    /// A waker that lists `key`.
+    /// Returns a waker that adds `key` to the list.
     pub fn waker(self: &Arc<Self>, key: usize) -> Waker {
         let list = Arc::clone(self);
         Waker::from(Arc::new(Member { key, list }))
@@ -73,13 +72,12 @@ impl ReadyList {
         self.len() == 0
     }
 
-    /// Takes the first key out.
+    /// Removes and returns the first key.
     pub fn pop(&self) -> Option<usize> {
         self.state.lock().keys.pop_front()
     }
 
-    /// Takes the first key out; without one, sees to it that the next wakes
-    /// `cx`.
+    /// Removes and returns the first key. If there is none, the next key that is added wakes `cx`.
     pub fn pop_or_wait(&self, cx: &Context<'_>) -> Option<usize> {
         {
             let mut state = self.state.lock();
@@ -101,12 +99,12 @@ impl ReadyList {
         key
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub fn clear(&self) {
         self.state.lock().keys.clear();
     }
 
-    /// Lists `key` and wakes the waiting task.
+    /// Adds `key` and wakes the waiting task.
     pub fn push(&self, key: usize) {
         let mut state = self.state.lock();
         state.keys.push_back(key);

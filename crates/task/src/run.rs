@@ -232,7 +232,7 @@ unsafe fn hand_over<F: Future, S: Schedule>(header: NonNull<Header>, completion:
     }
 }
 
-/// Runs user code and contains its panic. A payload whose drop panics is forgotten.
+/// Runs user code and catches its panic. A payload whose drop panics is forgotten.
 #[inline]
 fn swallow(code: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(code)) {

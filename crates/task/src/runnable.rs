@@ -1,4 +1,4 @@
-//! A task that is due to run.
+//! A task that is ready to run.
 
 use std::fmt;
 use std::mem;
@@ -11,10 +11,10 @@ use crate::cell::Header;
 use crate::id::Id;
 use crate::live::LiveList;
 
-/// The right to run a task once: a task that is scheduled has exactly one.
+/// The right to run a task once. A scheduled task has exactly one runnable.
 ///
-/// It is one pointer. Dropping it without running the task cancels the task:
-/// the future is dropped on the spot.
+/// It is one pointer. Dropping it without running the task cancels the task: the future is dropped
+/// at once.
 pub struct Runnable(NonNull<Header>);
 
 // SAFETY: a runnable moves the future along, and `spawn` asks that it be `Send`
@@ -28,8 +28,8 @@ unsafe impl Send for Runnable {}
 pub enum Outcome {
     /// The task waits to be woken.
     Idle,
-    /// The task was woken while it ran, and is due again. The scheduler's
-    /// `schedule` was not called.
+    /// The task was woken while it ran, and is ready to run again. The scheduler's `schedule` was
+    /// not called.
     Again(Runnable),
     /// The task has completed.
     Complete,
@@ -53,39 +53,38 @@ impl Runnable {
         self.0
     }
 
-    /// Polls the task; a task that was aborted has its future dropped instead.
-    /// Panics of the future go to the join handle.
+    /// Polls the task; if it was aborted, drops its future instead. The join handle returns panics
+    /// of the future.
     #[inline]
     pub fn run(self) -> Outcome {
         self.run_with(None)
     }
 
-    /// Like [`run`](Self::run), on the thread that `live` belongs to: a task that is in no list and
-    /// goes on living is taken into that one, and a task of that list is taken out when it
-    /// completes.
+    /// Like [`run`](Self::run), on the thread that owns `live`: a task that is in no list and does
+    /// not complete is added to `live`, and a task of `live` is removed when it completes.
     #[inline]
     pub fn run_in(self, live: &LiveList) -> Outcome {
         live.begin_run(self.id());
         self.run_with(Some(live))
     }
 
-    /// Cancels the task: the future is dropped on this thread, which `live`
-    /// belongs to, if it is given.
+    /// Cancels the task: drops the future on this thread. If `live` is given, this thread owns it.
     pub fn cancel(self, live: Option<&LiveList>) -> Outcome {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { self.0.as_ref() }.state.cancel();
         self.run_with(live)
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     #[inline]
     pub fn id(&self) -> Id {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { self.0.as_ref() }.id
     }
 
-    /// The address at which the task's wakers point ([`Waker::data`](std::task::Waker::data)). It
-    /// shows whether a future is polled with the waker of the task, or of a part of it.
+    /// Returns the address that the task's wakers point to
+    /// ([`Waker::data`](std::task::Waker::data)). It shows whether a future is polled with the
+    /// task's own waker, or with that of a part of the task.
     ///
     /// # Examples
     ///
@@ -113,7 +112,7 @@ impl Runnable {
         raw
     }
 
-    /// Takes a runnable back.
+    /// Converts a pointer back to a runnable.
     ///
     /// # Safety
     ///
@@ -123,7 +122,7 @@ impl Runnable {
         Self(raw.cast())
     }
 
-    /// The field of the task with which a queue links it to the next.
+    /// Returns the field of the task in which a queue links it to the next task.
     ///
     /// # Safety
     ///

@@ -7,8 +7,8 @@ use crate::JoinHandle;
 /// A handle of a runtime, which spawns tasks there or on the current runtime.
 ///
 /// It is a type parameter of [`JoinSet`](crate::JoinSet) and [`Builder`](crate::Builder), so that
-/// their methods have the types of the runtime as arguments. The functions panic where the
-/// functions of the runtime with the same names do.
+/// their methods take the runtime's own types. The functions panic where the functions of the
+/// runtime with the same names do.
 ///
 /// # Examples
 ///
@@ -23,7 +23,7 @@ use crate::JoinHandle;
 /// # }) }
 /// ```
 pub trait Spawn {
-    /// The runtime's sets of tasks that stay on their thread.
+    /// The runtime's type of local sets.
     type LocalSet;
 
     /// Spawns a task on the current runtime.

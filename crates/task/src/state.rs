@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// Returns whether the join handle is gone, for good. The caller is the runner.
+    /// Returns whether the join handle is gone, permanently. The caller is the runner.
     #[inline]
     pub(crate) fn is_detached(&self) -> bool {
         // ORDERING: the bit never comes back, and nothing is read because of it.

@@ -105,8 +105,8 @@ impl SlowPoll {
         &self.thread
     }
 
-    /// Returns how long the poll has taken so far, at least. The poll may have begun up to a
-    /// quarter of the watchdog's threshold earlier.
+    /// Returns how long the poll has taken so far, at least. The poll may have begun up to one
+    /// interval of the watchdog earlier, usually a quarter of its threshold.
     #[doc = example!("elapsed()")]
     pub fn elapsed(&self) -> Duration {
         self.elapsed

@@ -27,7 +27,8 @@ type Action = Box<dyn Fn(&Report) + Send + Sync>;
 
 /// Watches the threads of a runtime, and calls an action while something takes too long.
 ///
-/// A separate thread checks them four times within the threshold. Dropping the watchdog stops it.
+/// A separate thread checks them every quarter of the threshold, but at intervals of 1 to 250 ms.
+/// Dropping the watchdog stops it.
 ///
 /// # Examples
 ///

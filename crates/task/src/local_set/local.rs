@@ -20,7 +20,7 @@ raddle_primitives::thread_local! {
     static CURRENT: RefCell<Option<Rc<Local>>> = RefCell::new(None);
 }
 
-/// The tasks of a set, and those that are due in their order.
+/// The tasks of a set, and the queue of those that are ready to run.
 pub(super) struct Local {
     /// Whether a poll of the set may run another task.
     may_poll: fn() -> bool,
@@ -80,12 +80,11 @@ impl Local {
         handle
     }
 
-    /// Runs what is due, in its order. What was woken elsewhere is put behind
-    /// what was woken here before, so that neither keeps the other waiting.
+    /// Runs the ready tasks in their order. Tasks that were woken on other threads go behind those
+    /// that were woken here before, so that neither kind starves the other.
     ///
-    /// Stops early when `may_poll` says so, and when a future beside
-    /// the tasks is woken, as `has_waiting` says, as soon as each task that is due by
-    /// now has run.
+    /// Stops early when `may_poll` returns false. If `has_waiting` says that the future beside the
+    /// tasks was woken, it also stops as soon as each task that is ready by now has run.
     fn tick(&self, has_waiting: impl Fn() -> bool) {
         self.shared.take(&mut self.due.borrow_mut());
         let round = self.due.borrow().len();
