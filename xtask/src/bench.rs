@@ -42,6 +42,14 @@ pub(crate) struct Args {
     compare: Option<String>,
 }
 
+impl Args {
+    /// The numbers of workers, with commas.
+    fn worker_list(&self) -> String {
+        let workers: Vec<_> = self.workers.iter().map(u16::to_string).collect();
+        workers.join(",")
+    }
+}
+
 /// Accepts a name that is one directory.
 fn kept_name(text: &str) -> Result<String, String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
@@ -63,10 +71,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         );
     }
     steps::summarized(|steps| {
-        let mut build = cargo(
-            &root,
-            &["build", "--release", "-p", "raddle-benches", "--bins"],
-        );
+        let build = ["build", "--release", "-p", "raddle-benches", "--bins"];
+        let mut build = cargo(&root, &build);
         steps.run("build", &mut build)?;
         if args.name.as_deref().is_none_or(|name| name == ECOSYSTEM) {
             ecosystem::build_servers(steps, &root, &target)?;
@@ -75,8 +81,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         if !args.side_by_side && !args.quick {
             failed.extend(criterion(steps, &root, args));
         }
-        if args.name.is_none() {
-            remove(&records(&target))?;
+        if args.name.is_none() && records(&target).exists() {
+            fs::remove_dir_all(records(&target)).context("cannot remove the last records")?;
         }
         failed.extend(compare(steps, &root, &target, args)?);
         steps.run("report", &mut report(&root, &directory, args))?;
@@ -106,12 +112,10 @@ fn compare(steps: &mut Steps, root: &Path, target: &Path, args: &Args) -> Result
         if run.bin == SCALING && args.name.is_some() && !args.quick {
             program.arg("--docs").arg(root.join("docs"));
         }
-        let counted = match run.bin == SCALING {
-            true => steps.run(
-                "count",
-                &mut counting::count(root, &counts(target), &run.args),
-            ),
-            false => Ok(()),
+        let mut count = counting::count(root, &counts(target), &run.args);
+        let counted = match run.bin {
+            SCALING => steps.run("count", &mut count),
+            _ => Ok(()),
         };
         if let Err(error) = counted.and_then(|()| steps.run(&name, &mut program)) {
             println!("{error:#}");
@@ -145,8 +149,10 @@ fn program(root: &Path, target: &Path, run: &Run, record: &Path) -> Command {
 
 fn report(root: &Path, directory: &Path, args: &Args) -> Command {
     let mut command = of_benches(root, "report");
+    let words: Vec<_> = std::env::args().skip(1).collect();
+    let line = format!("cargo xtask {}", words.join(" "));
     command.arg("--directory").arg(directory);
-    command.arg("--command").arg(repeated());
+    command.args(["--command", &line]);
     for (option, name) in [("--save", &args.save), ("--compare", &args.compare)] {
         if let Some(name) = name {
             command.arg(option).arg(name);
@@ -155,32 +161,10 @@ fn report(root: &Path, directory: &Path, args: &Args) -> Command {
     command
 }
 
-/// The command line of this run.
-fn repeated() -> String {
-    let words: Vec<_> = std::env::args().skip(1).collect();
-    format!("cargo xtask {}", words.join(" "))
-}
-
 fn of_benches(root: &Path, bin: &str) -> Command {
-    let run = [
-        "run",
-        "--release",
-        "--quiet",
-        "-p",
-        "raddle-benches",
-        "--bin",
-    ];
-    let mut command = cargo(root, &run);
-    command.args([bin, "--"]);
+    let mut command = cargo(root, &["run", "--release", "--quiet"]);
+    command.args(["-p", "raddle-benches", "--bin", bin, "--"]);
     command
-}
-
-fn remove(directory: &Path) -> Result<()> {
-    if directory.exists() {
-        fs::remove_dir_all(directory)
-            .with_context(|| format!("cannot remove {}", directory.display()))?;
-    }
-    Ok(())
 }
 
 /// Runs the criterion benchmarks, and returns the ones that failed.
@@ -197,8 +181,7 @@ fn criterion(steps: &mut Steps, root: &Path, args: &Args) -> Vec<String> {
         if bench == SCHED {
             command.args(workload);
             if !args.workers.is_empty() {
-                let workers: Vec<_> = args.workers.iter().map(u16::to_string).collect();
-                command.env("RADDLE_BENCH_WORKERS", workers.join(","));
+                command.env("RADDLE_BENCH_WORKERS", args.worker_list());
             }
         }
         let wanted =

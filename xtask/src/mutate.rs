@@ -126,11 +126,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         count[0] += 1;
         count[kind] += 1;
     }
-    println!("\n{:<44}  mutants   caught   argued survived", "file");
-    for (file, [all, caught, argued, survived]) in counts {
-        let file = file.display();
-        println!("{file:<44} {all:>8} {caught:>8} {argued:>8} {survived:>8}");
+    let mut table = vec![["file", "mutants", "caught", "argued", "survived"].map(str::to_owned)];
+    for (file, count) in counts {
+        let [all, caught, argued, survived] = count.map(|count| count.to_string());
+        table.push([file.display().to_string(), all, caught, argued, survived]);
     }
+    print!("{}", steps::table(&table));
     let stale = stale(&rows, &files, &mutants);
     ensure!(
         survivors == 0,

@@ -125,11 +125,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
         Ok(())
     })?;
-    println!("\n{:<32} {:<8} tests", "target", "check");
+    let mut table = vec![["target", "check", "tests"].map(str::to_owned)];
     for row in &rows {
         let run = row.run.as_ref().map_or("-", word);
-        println!("{:<32} {:<8} {run}", row.name, word(&row.checked));
+        table.push([row.name, word(&row.checked), run].map(str::to_owned));
     }
+    print!("{}", steps::table(&table));
     let results = rows
         .into_iter()
         .flat_map(|row| [Some(row.checked), row.run]);

@@ -1,14 +1,14 @@
 //! Running commands one after the other: shown, timed, stopped at the first
 //! failure.
 
-use std::fmt::Write as _;
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 /// The steps of one command that have run so far.
 #[derive(Default)]
@@ -56,20 +56,41 @@ impl Steps {
     }
 
     fn table(&self) -> String {
-        let total: Duration = self.finished.iter().map(|step| step.duration).sum();
-        let mut table = format!("\n{:<32} {:>9}\n", "step", "seconds");
-        for step in &self.finished {
-            let mark = if step.passed { "" } else { "  failed" };
-            let _ = writeln!(
-                table,
-                "{:<32} {:>9.1}{mark}",
-                step.name,
-                step.duration.as_secs_f64()
-            );
+        let seconds = |time: Duration| format!("{:.1}", time.as_secs_f64());
+        let mut rows = vec![["step", "seconds", ""].map(str::to_owned)];
+        for Step {
+            name,
+            duration,
+            passed,
+        } in &self.finished
+        {
+            let mark = if *passed { "" } else { "failed" };
+            rows.push([name.clone(), seconds(*duration), mark.to_owned()]);
         }
-        let _ = writeln!(table, "{:<32} {:>9.1}", "total", total.as_secs_f64());
-        table
+        let total = self.finished.iter().map(|step| step.duration).sum();
+        rows.push(["total".to_owned(), seconds(total), String::new()]);
+        table(&rows)
     }
+}
+
+/// Aligns rows in columns, the first to the left and the others to the right, with an empty line
+/// before them.
+pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let length = |cell: &String| cell.chars().count();
+    let widths: [_; N] = std::array::from_fn(|column| {
+        let lengths = rows.iter().map(|row| length(&row[column]));
+        lengths.max().unwrap_or(0)
+    });
+    let mut table = String::from("\n");
+    for row in rows {
+        let mut line = format!("{:<1$}", row[0], widths[0]);
+        for (cell, width) in row.iter().zip(widths).skip(1) {
+            line += &format!("  {cell:>width$}");
+        }
+        table += line.trim_end();
+        table.push('\n');
+    }
+    table
 }
 
 /// A cargo command that runs at the root of the workspace.
@@ -165,34 +186,25 @@ pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<(Option<ExitSta
 
 /// The command as one would type it, with the variables it sets.
 pub(crate) fn line_of(command: &Command) -> String {
-    let quoted = |word: &str| {
-        if word.contains([' ', '*']) {
-            format!("'{word}'")
-        } else {
-            word.to_owned()
-        }
+    let quoted = |word: &OsStr| match word.to_string_lossy() {
+        word if word.contains([' ', '*']) => format!("'{word}'"),
+        word => word.into_owned(),
     };
-    let mut words = Vec::new();
-    for (name, value) in command.get_envs() {
-        if let Some(value) = value {
-            let value = quoted(&value.to_string_lossy());
-            words.push(format!("{}={value}", name.to_string_lossy()));
-        }
-    }
+    let set = command.get_envs().filter_map(|(name, value)| {
+        let value = quoted(value?);
+        Some(format!("{}={value}", name.to_string_lossy()))
+    });
     let program = Path::new(command.get_program());
     let shown = match program.file_name() {
         Some(name) if program.is_absolute() => name,
         _ => program.as_os_str(),
     };
-    words.push(shown.to_string_lossy().into_owned());
-    words.extend(command.get_args().map(|arg| quoted(&arg.to_string_lossy())));
-    words.join(" ")
+    let words = [shown].into_iter().chain(command.get_args()).map(quoted);
+    set.chain(words).collect::<Vec<_>>().join(" ")
 }
 
 fn passed(status: ExitStatus, shown: &str) -> Result<()> {
-    if !status.success() {
-        bail!("{shown}: {status}");
-    }
+    ensure!(status.success(), "{shown}: {status}");
     Ok(())
 }
 

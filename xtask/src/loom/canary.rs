@@ -1,7 +1,10 @@
 //! The canaries of a suite: planted races that its models must see, and that
 //! one execution alone must not.
 
-use anyhow::{Result, bail, ensure};
+use std::sync::LazyLock;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use regex::Regex;
 
 /// How the message of a data race begins. It is loom's own: nothing but a model
 /// can fail by it.
@@ -26,36 +29,31 @@ enum Verdict {
     FailedOtherwise,
 }
 
+/// The head of a canary, with the attribute that names its message if there is one.
+static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    let message = r#"#\[should_panic\(expected = "(.+)"\)\]\n(?:.+\n)*?"#;
+    let head = format!(r"(?m)(?:^\s*{message})?^\s*fn (canary\w*)\(\) \{{$");
+    Regex::new(&head).expect("a valid pattern")
+});
+
 /// The canaries in the source of a suite, each of which names its message.
 pub(super) fn of_suite(source: &str) -> Result<Vec<Canary>> {
-    let lines: Vec<_> = source.lines().map(str::trim).collect();
     let mut canaries = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let Some(name) = line
-            .strip_prefix("fn ")
-            .and_then(|line| line.strip_suffix("() {"))
-            .filter(|name| name.starts_with("canary"))
-        else {
-            continue;
-        };
+    for head in HEAD.captures_iter(source) {
+        let name = &head[2];
         ensure!(
             name.starts_with("canary_"),
             "{name} does not say what it plants; call it canary_<what is caught>"
         );
-        let above = lines[..at].iter().rev().take_while(|line| !line.is_empty());
-        let mut message = above.filter_map(|line| {
-            let message = line.strip_prefix("#[should_panic(expected = \"")?;
-            message.strip_suffix("\")]").filter(|text| !text.is_empty())
-        });
-        let Some(message) = message.next() else {
-            bail!(
+        let message = head.get(1).with_context(|| {
+            format!(
                 "{name} accepts any panic; name its message with \
                  #[should_panic(expected = \"...\")]"
-            );
-        };
+            )
+        })?;
         canaries.push(Canary {
             name: name.to_owned(),
-            message: message.to_owned(),
+            message: message.as_str().to_owned(),
         });
     }
     ensure!(

@@ -1,14 +1,18 @@
 //! Reads the results that models print, and prints a table of them.
 
 use std::fmt;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex::Regex;
+
+use crate::steps;
+
 /// What a suite is about.
+#[rustfmt::skip]
 pub(super) fn area(package: &str, suite: &str) -> &'static str {
     match (package, suite) {
-        ("raddle-task", "loom_arrivals" | "loom_ready_list" | "loom_local_set") => {
-            "local sets and join sets"
-        }
+        ("raddle-task", "loom_arrivals" | "loom_ready_list" | "loom_local_set") => "local sets and join sets",
         ("raddle-task", _) => "task cell",
         ("raddle-queue", "loom_injection") => "injection queue",
         ("raddle-queue", _) => "local queue and slot",
@@ -49,11 +53,8 @@ impl Output {
 
     /// A test that runs several models is one in the table.
     fn add(&mut self, model: Model) {
-        match self
-            .models
-            .iter_mut()
-            .find(|other| other.name == model.name)
-        {
+        let mut models = self.models.iter_mut();
+        match models.find(|other| other.name == model.name) {
             Some(first) => {
                 first.executions += model.executions;
                 first.time += model.time;
@@ -84,26 +85,21 @@ struct Model {
     time: Duration,
 }
 
+/// What `raddle_primitives::model` prints.
+static MODEL: LazyLock<Regex> = LazyLock::new(|| {
+    let extent = r"(?:complete|bounded at (\d+) preemptions)";
+    let line = format!(r"^model (.+): (\d+) executions, {extent}, ([\d.]+) s$");
+    Regex::new(&line).expect("a valid pattern")
+});
+
 impl Model {
-    /// Reads what `raddle_primitives::model` prints.
     fn parse(line: &str) -> Option<Self> {
-        let (name, counts) = line.strip_prefix("model ")?.split_once(": ")?;
-        let mut counts = counts.split(", ");
-        let executions = counts.next()?.strip_suffix(" executions")?;
-        let extent = counts.next()?;
-        let seconds = counts.next()?.strip_suffix(" s")?;
-        let bound = match extent {
-            "complete" => None,
-            _ => {
-                let bound = extent.strip_prefix("bounded at ")?;
-                Some(bound.strip_suffix(" preemptions")?.parse().ok()?)
-            }
-        };
+        let cells = MODEL.captures(line)?;
         Some(Self {
-            name: name.to_owned(),
-            executions: executions.parse().ok()?,
-            bound,
-            time: Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?,
+            name: cells[1].to_owned(),
+            executions: cells[2].parse().ok()?,
+            bound: cells.get(3).and_then(|bound| bound.as_str().parse().ok()),
+            time: Duration::try_from_secs_f64(cells[4].parse().ok()?).ok()?,
         })
     }
 }
@@ -144,51 +140,51 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.rows.is_empty() {
-            return Ok(());
-        }
-        let mut area = "";
-        for row in &self.rows {
-            if row.area != area {
-                area = row.area;
-                let head = format!("\n{area}");
-                writeln!(
-                    f,
-                    "{head:<90} {:>10} {:<12} {:>8}",
-                    "executions", "", "seconds"
-                )?;
-            }
-            let name = format!("{}::{}", row.suite, row.model.name);
-            let extent = match row.model.bound {
-                None => "complete".to_owned(),
-                Some(bound) => format!("bounded at {bound}"),
-            };
-            writeln!(
-                f,
-                "{name:<89} {:>10} {extent:<12} {:>8.2}",
-                row.model.executions,
-                row.model.time.as_secs_f64()
-            )?;
-        }
-        writeln!(
-            f,
-            "\n{:<24} {:>6} {:>8} {:>7} {:>12} {:>8}",
-            "area", "models", "complete", "bounded", "executions", "seconds"
-        )?;
+        let seconds = |time: Duration| format!("{:.2}", time.as_secs_f64());
+        let mut areas = vec![
+            [
+                "area",
+                "models",
+                "complete",
+                "bounded",
+                "executions",
+                "seconds",
+            ]
+            .map(str::to_owned),
+        ];
         for area in self.areas() {
             let rows = || self.rows.iter().filter(|row| row.area == area);
-            let models = rows().count();
+            let mut models = vec![[area, "executions", "", "seconds"].map(str::to_owned)];
+            for Row { suite, model, .. } in rows() {
+                let extent = match model.bound {
+                    None => "complete".to_owned(),
+                    Some(bound) => format!("bounded at {bound}"),
+                };
+                let name = format!("{suite}::{}", model.name);
+                models.push([
+                    name,
+                    model.executions.to_string(),
+                    extent,
+                    seconds(model.time),
+                ]);
+            }
+            f.write_str(&steps::table(&models))?;
+            let all = rows().count();
             let complete = rows().filter(|row| row.model.bound.is_none()).count();
             let executions: u64 = rows().map(|row| row.model.executions).sum();
-            let time: Duration = rows().map(|row| row.model.time).sum();
-            writeln!(
-                f,
-                "{area:<24} {models:>6} {complete:>8} {:>7} {executions:>12} {:>8.1}",
-                models - complete,
-                time.as_secs_f64()
-            )?;
+            let counts = [all, complete, all - complete].map(|count| count.to_string());
+            let [all, complete, bounded] = counts;
+            let time = seconds(rows().map(|row| row.model.time).sum());
+            areas.push([
+                area.to_owned(),
+                all,
+                complete,
+                bounded,
+                executions.to_string(),
+                time,
+            ]);
         }
-        Ok(())
+        f.write_str(&steps::table(&areas))
     }
 }
 

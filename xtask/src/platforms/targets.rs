@@ -180,35 +180,16 @@ const fn bare(name: &'static str) -> Target {
     }
 }
 
+#[rustfmt::skip]
 pub(super) const TARGETS: [Target; 13] = [
-    tested(
-        "i686-unknown-linux-gnu",
-        Runner::Native,
-        "i686-linux-gnu-gcc",
-        &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"],
-    ),
-    tested(
-        "armv7-unknown-linux-gnueabihf",
-        Runner::Qemu("arm"),
-        "arm-linux-gnueabihf-gcc",
-        &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"],
-    ),
-    tested(
-        "aarch64-unknown-linux-gnu",
-        Runner::Qemu("aarch64"),
-        "aarch64-linux-gnu-gcc",
-        &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
-    ),
+    tested("i686-unknown-linux-gnu", Runner::Native, "i686-linux-gnu-gcc", &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"]),
+    tested("armv7-unknown-linux-gnueabihf", Runner::Qemu("arm"), "arm-linux-gnueabihf-gcc", &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"]),
+    tested("aarch64-unknown-linux-gnu", Runner::Qemu("aarch64"), "aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"]),
     // Without 64-bit atomics.
     checked("armv5te-unknown-linux-gnueabi", FACADE),
     checked("aarch64-apple-darwin", ALL),
     checked("x86_64-apple-darwin", ALL),
-    tested(
-        "x86_64-pc-windows-gnu",
-        Runner::Wine,
-        "x86_64-w64-mingw32-gcc",
-        &["gcc-mingw-w64-x86-64-posix"],
-    ),
+    tested("x86_64-pc-windows-gnu", Runner::Wine, "x86_64-w64-mingw32-gcc", &["gcc-mingw-w64-x86-64-posix"]),
     checked("x86_64-unknown-freebsd", ALL),
     checked("x86_64-unknown-illumos", ALL),
     web("wasm32-unknown-unknown"),
