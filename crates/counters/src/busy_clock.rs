@@ -1,4 +1,4 @@
-//! How long a thread has been busy.
+//! A clock of the time that a thread is busy.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use raddle_primitives::{Count, Epoch};
 /// Set while the clock is stopped.
 const STOPPED: u64 = 1 << 63;
 
-/// A stopwatch. Its owner, one thread at a time, starts it and stops it, when it unparks and parks;
-/// any thread reads it. Times are in nanoseconds.
+/// A stopwatch for the busy time of a thread. Its owner, one thread at a time, starts it after a
+/// park and stops it before the next one; any thread reads it. Times are in nanoseconds.
 ///
 /// ```
 /// use raddle_counters::BusyClock;
@@ -24,8 +24,8 @@ const STOPPED: u64 = 1 << 63;
 #[derive(Debug)]
 pub struct BusyClock {
     epoch: Epoch,
-    /// While the clock runs: the time since the epoch minus what the clock showed when it was
-    /// started. While it is stopped: what it shows, with `STOPPED`. It is one word, so that a
+    /// While the clock runs: the time of its start since the epoch, minus the time that it showed
+    /// then. While it is stopped: the time that it shows, with `STOPPED`. It is one word, so that a
     /// reader cannot see half a change.
     word: Count,
 }
@@ -38,7 +38,7 @@ impl Default for BusyClock {
 }
 
 impl BusyClock {
-    /// A clock that is stopped and shows zero. It measures times since `epoch`.
+    /// Makes a clock that is stopped and shows zero. It measures times from `epoch`.
     pub fn new(epoch: Epoch) -> Self {
         Self {
             epoch,
@@ -62,8 +62,8 @@ impl BusyClock {
         }
     }
 
-    /// Stops the clock while `f` runs, and returns how long that took. Only the owner, whose clock
-    /// runs, calls this.
+    /// Stops the clock while `f` runs, and returns how long that took. Only the owner calls this,
+    /// while the clock runs.
     #[inline]
     pub fn pause(&self, f: impl FnOnce()) -> Duration {
         let stopped = self.now();
@@ -88,7 +88,7 @@ impl BusyClock {
         self.word.set(total | STOPPED);
     }
 
-    /// How long the clock has run.
+    /// Returns the total time that the clock has run.
     #[inline]
     pub fn busy(&self) -> Duration {
         let word = self.word.get();

@@ -1,4 +1,4 @@
-//! A histogram of poll times, and which buckets it has.
+//! A histogram of durations, and its buckets.
 
 mod configuration;
 
@@ -11,7 +11,7 @@ pub use configuration::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
 
-/// Counts of times; written by one thread at a time.
+/// A histogram of durations, which one thread at a time writes.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,7 +29,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// A histogram of zeros.
+    /// Makes an empty histogram.
     pub fn new(configuration: &HistogramConfiguration) -> Self {
         let buckets = configuration.num_buckets();
         Self {
@@ -38,18 +38,19 @@ impl Histogram {
         }
     }
 
-    /// Counts a time.
+    /// Adds a duration.
     #[inline]
     pub fn record(&self, time: Duration) {
         self.counts[self.configuration.bucket(nanos(time))].add(1);
     }
 
-    /// The number of its buckets.
+    /// Returns the number of buckets.
     pub fn num_buckets(&self) -> usize {
         self.counts.len()
     }
 
-    /// The times that are counted in a bucket. The last one ends at `u64::MAX` nanoseconds.
+    /// Returns the range of durations of a bucket. That of the last bucket ends at `u64::MAX`
+    /// nanoseconds.
     ///
     /// # Panics
     ///
@@ -65,7 +66,7 @@ impl Histogram {
         Duration::from_nanos(start(bucket))..Duration::from_nanos(end)
     }
 
-    /// How many times a bucket has counted.
+    /// Returns the number of durations in a bucket.
     ///
     /// # Panics
     ///
@@ -86,7 +87,7 @@ impl Histogram {
     }
 }
 
-/// A time in nanoseconds, of which a `u64` holds 584 years.
+/// Returns a duration in nanoseconds; a `u64` holds 584 years.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

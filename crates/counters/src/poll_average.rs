@@ -7,8 +7,8 @@ use raddle_primitives::Count;
 /// The weight of the old average, in polls.
 const EWMA_WEIGHT: u64 = 9;
 
-/// The moving average of poll times. A sample is the time from one reading of the clock to the
-/// next. One thread at a time writes it.
+/// The moving average of poll durations. A sample is the time between two readings of the clock.
+/// One thread at a time writes it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,7 +31,7 @@ pub struct PollAverage {
 }
 
 impl PollAverage {
-    /// Adds a sample: the total busy time and number of polls by now.
+    /// Adds a sample: the total busy time and the total number of polls so far.
     pub fn note(&self, busy: Duration, polls: u64) {
         let busy = busy.as_nanos() as u64;
         let time = busy.saturating_sub(self.busy.get());
@@ -46,7 +46,7 @@ impl PollAverage {
             .set((weighted / u128::from(count + EWMA_WEIGHT)) as u64);
     }
 
-    /// The average by now.
+    /// Returns the current average.
     pub fn mean_poll_time(&self) -> Duration {
         Duration::from_nanos(self.mean.get())
     }

@@ -12,19 +12,18 @@ use crate::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 /// happens, never under an internal lock. If it panics, std's panic hook reports the panic and the
 /// scheduler continues. `worker` is the worker's index in the whole scheduler, from 0.
 ///
-/// Without an observer, a spawn, a wake, a poll and a park have one predictable branch each. The
-/// scheduler reads no clock for the observer, and the events of different workers write no word
-/// that they share.
+/// Without an observer, a spawn, a wake, a poll and a park cost one predictable branch each. The
+/// scheduler reads no clock for the observer, and workers write no shared word for their events.
 ///
 /// # What a method must not do
 ///
 /// - Block: the worker runs nothing meanwhile.
-/// - Spawn or wake tasks of this scheduler: the worker may be about to park, and would not look at
+/// - Spawn or wake tasks of this scheduler: the worker may be about to park, and would not check
 ///   its queue again. Pass such work to another thread.
 /// - Rely on `block_in_place` to hand the worker off: inside an observer
 ///   it only calls the closure.
 ///
-/// # What is not seen
+/// # What is not reported
 ///
 /// Tasks of a [`LocalSet`](raddle_task::LocalSet): they are polled inside the poll of the task, or
 /// of the `block_on` future, that polls the set.
@@ -62,7 +61,7 @@ pub trait Observer: Send + Sync {
         let _ = workers;
     }
 
-    /// The scheduler starts to shut down: each task is dropped when its present poll returns.
+    /// The scheduler starts to shut down: each task is dropped when its current poll returns.
     fn shutdown_started(&self) {}
 
     /// The calling thread drives a worker from now on: a thread of a pool, or the one that
@@ -163,8 +162,8 @@ pub trait Observer: Send + Sync {
         let _ = (worker, turn);
     }
 
-    /// The monitor, a parked worker, does something for tasks that wait behind a poll of a stuck or
-    /// slow worker.
+    /// The monitor, a parked worker, acts for tasks that wait behind a poll of a stuck or slow
+    /// worker.
     fn monitor_acted(&self, worker: usize, stuck: usize, action: MonitorAction) {
         let _ = (worker, stuck, action);
     }

@@ -1,4 +1,4 @@
-//! What has happened: the values that an observer gets.
+//! The values that an observer receives with an event.
 
 use raddle_task::Outcome;
 
@@ -23,7 +23,7 @@ pub enum PollResult {
 }
 
 impl PollResult {
-    /// The state that the outcome of a poll says.
+    /// Returns the result for the outcome of a run.
     #[inline]
     pub fn of(outcome: &Outcome) -> Self {
         match outcome {
@@ -50,11 +50,11 @@ pub enum MonitorAction {
     TookNextTask,
     /// It stops parking, to steal from the queue of the worker.
     HelpedWorker,
-    /// It takes the driver, in which the worker was last.
+    /// It takes the driver, which the worker was the last to use.
     TookDriver,
 }
 
-/// What a driver has found in one park.
+/// The result of one park of a driver.
 ///
 /// # Examples
 ///
@@ -66,8 +66,8 @@ pub enum MonitorAction {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// How many tasks were woken by events.
+    /// The number of tasks that events have woken.
     pub events: usize,
-    /// How many timers have fired.
+    /// The number of timers that have fired.
     pub timers: usize,
 }

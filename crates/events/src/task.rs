@@ -1,4 +1,4 @@
-//! The tasks that an observer gets.
+//! The tasks that an observer receives with an event.
 
 use std::fmt;
 use std::panic::Location;
@@ -28,22 +28,22 @@ pub struct SpawnedTask<'a> {
 }
 
 impl<'a> SpawnedTask<'a> {
-    /// A task that is being spawned.
+    /// Makes the description of a task that is being spawned.
     pub fn new(id: Id, location: &'static Location<'static>, name: Option<&'a str>) -> Self {
         Self { id, location, name }
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// Where it is spawned.
+    /// Returns where the task is spawned.
     pub fn location(&self) -> &'static Location<'static> {
         self.location
     }
 
-    /// The name that it was [given](raddle_task::name_next).
+    /// Returns the name that was [set](raddle_task::name_next) for the task.
     pub fn name(&self) -> Option<&'a str> {
         self.name
     }
@@ -71,29 +71,29 @@ pub struct TaskRef<'a> {
 }
 
 impl<'a> TaskRef<'a> {
-    /// The task that `task` gives the right to run.
+    /// Makes the description of the task that `task` runs.
     #[inline]
     pub fn new(task: &'a Runnable) -> Self {
         Self { task }
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     #[inline]
     pub fn id(&self) -> Id {
         self.task.id()
     }
 
-    /// The address at which the [task's wakers](Runnable::waker_address) point.
+    /// Returns the address that the [task's wakers](Runnable::waker_address) point to.
     #[inline]
     pub fn waker_address(&self) -> usize {
         self.task.waker_address()
     }
 
-    /// Where the task was spawned. This costs an indirect call.
+    /// Returns where the task was spawned. This costs an indirect call.
     ///
     /// # Panics
     ///
-    /// If the observer has said that it does not [need](crate::Observer::needs_locations) it.
+    /// Panics if the observer does not [need](crate::Observer::needs_locations) locations.
     pub fn location(&self) -> &'static Location<'static> {
         let location = self.task.spawned_at();
         location.expect("the tasks have no locations; return true from needs_locations")

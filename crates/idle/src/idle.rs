@@ -1,12 +1,12 @@
-//! The idle set: which workers are parked, how many search, and which parked worker
-//! is the monitor. `docs/scheduler.md` has the protocol and its proof.
+//! The idle set: it records which workers are parked, how many search, and which parked worker is
+//! the monitor. `docs/scheduler.md` has the protocol and its proof.
 
 use std::fmt;
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering, fence};
 use raddle_primitives::{CachePadded, named};
 
-/// The number of workers that a pool has at most.
+/// The maximum number of workers of a pool.
 pub const MAX_WORKERS: usize = (1 << 16) - 1;
 
 /// Bits of a word that count searching workers.
@@ -24,12 +24,12 @@ const NONE: usize = usize::MAX;
 
 /// The workers that are idle, in groups.
 ///
-/// A group's word says all about its workers, and the protocol looks at one word at a
-/// time: a worker never moves from group to group, and the last searcher of each group
-/// answers for what was pushed while it searched.
+/// The word of a group has the whole state of its workers, and the protocol reads one word at a
+/// time: a worker never changes its group, and the last searcher of each group is responsible for
+/// tasks that were pushed while it searched.
 ///
-/// Workers have numbers from 0. One that finds nothing to do searches the queues of others,
-/// is marked as parked, looks at the queues once more if no other searches, and blocks. A
+/// Workers are numbered from 0. A worker without a task searches the queues of the others, marks
+/// itself as parked, looks at the queues once more if no other worker searches, and blocks. A
 /// thread that has pushed a task claims a parked worker, and unparks it.
 ///
 /// ```
@@ -49,9 +49,9 @@ const NONE: usize = usize::MAX;
 /// ```
 pub struct IdleSet {
     groups: Box<[CachePadded<Group>]>,
-    /// The worker that is the monitor while it is parked, or `NONE`. It keeps the role
-    /// while it runs, until another that parks takes it, so that one worker that parks
-    /// again and again writes nothing here.
+    /// The worker that is the monitor while it is parked, or `NONE`. It keeps the role while it
+    /// runs, until another worker that parks takes it, so that a worker that parks repeatedly does
+    /// not write this word.
     monitor: CachePadded<AtomicUsize>,
     /// Whether a parked worker monitors running ones.
     has_monitor: bool,
@@ -60,7 +60,7 @@ pub struct IdleSet {
 /// Up to [`GROUP`] workers.
 struct Group {
     state: AtomicUsize,
-    /// The workers that have not left for good, as bits from the lowest.
+    /// The workers that have not left permanently, as bits from the lowest.
     present: AtomicUsize,
 }
 
@@ -91,35 +91,35 @@ impl Snapshot {
     }
 }
 
-/// What a worker that has been marked as parked has to do before it blocks.
+/// The duty of a worker that was marked as parked, before it blocks.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parking {
     /// No worker of its group is searching: look at every queue again.
     LookAgain,
-    /// Another worker is searching, and answers for what there is.
+    /// Another worker is searching, and is responsible for all queued tasks.
     Sleep,
 }
 
-/// What a parked worker has to do.
+/// The duty of a parked worker.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// Nothing more: it has been claimed, and searches.
+    /// Stop parking: it has been claimed, and counts as searching.
     Leave,
     /// Sleep until woken.
     Sleep,
-    /// Sleep for a moment, then look at the workers that run.
+    /// Sleep for a short time, then check the running workers.
     Monitor,
 }
 
 impl IdleSet {
-    /// A set in which all workers run. With `has_monitor`, a parked worker monitors the running
-    /// ones.
+    /// Makes a set in which all workers run. With `has_monitor`, a parked worker monitors the
+    /// running ones.
     ///
     /// # Panics
     ///
-    /// Panics if there are more than [`MAX_WORKERS`].
+    /// Panics if `workers` is more than [`MAX_WORKERS`].
     pub fn new(workers: usize, has_monitor: bool) -> Self {
         assert!(
             workers <= MAX_WORKERS,
@@ -142,10 +142,10 @@ impl IdleSet {
         }
     }
 
-    /// Claims a parked worker because there is new work, if none is searching: the caller
-    /// unparks it. It is not parked any more, and counts as searching. One that is in the
-    /// driver is left there if there is another, and the monitor is the last to be
-    /// woken; of the others it is the one with the lowest number.
+    /// Claims a parked worker because there is new work, unless a worker is searching. The caller
+    /// must unpark the claimed worker, which is not parked any more and counts as searching.
+    /// Prefers workers that are neither in the driver nor the monitor, then the one in the driver,
+    /// then the monitor; among several, the one with the lowest number.
     #[inline]
     pub fn claim_to_wake(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
         // ORDERING: the fence pairs with the one in `transition_to_parked`. Without it: the
@@ -155,7 +155,7 @@ impl IdleSet {
         self.claim_after_fence(in_driver)
     }
 
-    /// As [`claim_to_wake`](Self::claim_to_wake), for a caller that has had the fence
+    /// Like [`claim_to_wake`](Self::claim_to_wake), for a caller that has already passed the fence
     /// after its push.
     #[inline]
     pub fn claim_after_fence(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
@@ -206,7 +206,8 @@ impl IdleSet {
         None
     }
 
-    /// Counts a running worker as searching, unless half of its group do already.
+    /// Counts a running worker as searching, unless half of its group already search. Returns
+    /// whether it counts as searching.
     #[inline]
     pub fn transition_to_searching(&self, worker: usize) -> bool {
         let group = self.group_of(worker);
@@ -219,8 +220,8 @@ impl IdleSet {
         true
     }
 
-    /// Ends a search that found work. Whether the caller, as the last searcher of its
-    /// group, has to look whether there is more, and wake another worker if so.
+    /// Ends a search that has found work. Returns whether the caller was the last searcher of its
+    /// group: then it must look for more work, and wake another worker if there is some.
     #[inline]
     #[must_use]
     pub fn end_search(&self, worker: usize) -> bool {
@@ -232,7 +233,7 @@ impl IdleSet {
         before.searching() == 1
     }
 
-    /// Marks a worker as parked; it stops searching if it did.
+    /// Marks a worker as parked. If it was searching, it no longer counts as searching.
     #[inline]
     pub fn transition_to_parked(&self, worker: usize, was_searching: bool) -> Parking {
         let searching = usize::from(was_searching);
@@ -248,8 +249,8 @@ impl IdleSet {
         }
     }
 
-    /// Ends the parking of a worker that has found work before it blocked; it is searching
-    /// then, also if it has been claimed.
+    /// Ends the parking of a worker that has found work before it blocked. The worker counts as
+    /// searching then, also if it was claimed meanwhile.
     #[inline]
     pub fn cancel_parking(&self, worker: usize) {
         let (group, bit) = (self.group_of(worker), bit_of(worker));
@@ -270,8 +271,8 @@ impl IdleSet {
         fence(Ordering::SeqCst);
     }
 
-    /// Ends the parking of a worker that has woken. Whether it has been claimed, and
-    /// counts as searching.
+    /// Ends the parking of a worker that has woken up. Returns whether it was claimed, and counts
+    /// as searching.
     #[inline]
     #[must_use]
     pub fn transition_to_running(&self, worker: usize) -> bool {
@@ -290,7 +291,7 @@ impl IdleSet {
         !was_parked
     }
 
-    /// Notes that a worker, which is not parked, has left for good.
+    /// Removes a worker permanently. It must not be parked.
     pub fn leave(&self, worker: usize) {
         let bit = bit_of(worker) >> SEARCHING_BITS;
         let present = &self.group_of(worker).present;
@@ -298,8 +299,7 @@ impl IdleSet {
         present.fetch_and(!bit, Ordering::Relaxed);
     }
 
-    /// Whether a worker is marked as parked. If it is not, and the caller is, it has its
-    /// parking yet to come.
+    /// Returns whether a worker is marked as parked.
     #[inline]
     pub fn is_parked(&self, worker: usize) -> bool {
         self.group_of(worker).load().is_parked(bit_of(worker))
@@ -310,7 +310,7 @@ impl IdleSet {
         self.groups.iter().any(|group| group.load().parked() != 0)
     }
 
-    /// Whether there is a worker to monitor.
+    /// Returns whether there is a worker to monitor.
     #[inline]
     fn is_any_running(&self) -> bool {
         self.groups.iter().any(|group| {
@@ -327,7 +327,7 @@ impl IdleSet {
 
 /// The monitor.
 impl IdleSet {
-    /// The worker that has the role, parked or not.
+    /// Returns the worker that has the role, parked or not.
     #[inline]
     fn monitor(&self) -> Option<usize> {
         // ORDERING: the fences order it with the marks of parked workers.
@@ -335,7 +335,7 @@ impl IdleSet {
         (monitor != NONE).then_some(monitor)
     }
 
-    /// Gives the role to a worker, or to none, if it is as the caller has seen it.
+    /// Passes the role to a worker, or to none, if it has not changed since the caller read it.
     fn pass_role(&self, from: Option<usize>, to: Option<usize>) -> bool {
         let (from, to) = (from.unwrap_or(NONE), to.unwrap_or(NONE));
         // ORDERING: as in `monitor`.
@@ -348,15 +348,15 @@ impl IdleSet {
         passed.is_ok()
     }
 
-    /// Whether the worker, which has just returned from parking, had the role: others may
-    /// have counted on it.
+    /// Returns whether the worker, which has just stopped parking, had the role: other workers may
+    /// have relied on it.
     #[inline]
     pub fn was_monitor(&self, worker: usize) -> bool {
         self.has_monitor && self.monitor() == Some(worker)
     }
 
-    /// Whether workers are parked and none of them is the monitor. A hint for a running
-    /// worker; one that parks after it takes the role.
+    /// Returns whether workers are parked and none of them is the monitor. This is a hint for a
+    /// running worker: a worker that parks later takes the role.
     #[inline]
     pub fn lacks_monitor(&self) -> bool {
         self.has_monitor && self.is_any_parked() && !self.has_parked_monitor()
@@ -367,8 +367,8 @@ impl IdleSet {
         self.monitor().is_some_and(|worker| self.is_parked(worker))
     }
 
-    /// Makes a parked worker the monitor, if some run, some are parked and none of them
-    /// is. The caller unparks it; it stays marked as parked.
+    /// Elects a parked worker as the monitor, if some workers run, some are parked, and no parked
+    /// one is the monitor. The caller must unpark the elected worker, which stays marked as parked.
     pub fn elect_monitor(&self, in_driver: Option<usize>) -> Option<usize> {
         if !self.has_monitor {
             return None;
@@ -396,9 +396,9 @@ impl IdleSet {
         })
     }
 
-    /// What a parked worker is to do now that it has woken, or is about to
-    /// block. It takes the role of the monitor if no parked worker has it. The monitor
-    /// resigns when no worker runs.
+    /// Returns the duty of a parked worker that has woken up, or is about to block. The worker
+    /// takes the role of the monitor if no parked worker has it. The monitor resigns when no worker
+    /// runs.
     #[inline]
     pub fn duty(&self, worker: usize) -> Duty {
         loop {
@@ -436,7 +436,7 @@ impl Group {
         Snapshot(self.state.load(Ordering::Relaxed))
     }
 
-    /// Adds to the state and returns what it was.
+    /// Adds to the state and returns the former state.
     #[inline]
     fn change(&self, difference: usize) -> Snapshot {
         // ORDERING: the changes order themselves among each other; towards the
@@ -445,12 +445,12 @@ impl Group {
     }
 }
 
-/// The bit of a worker in the state of its group.
+/// Returns the bit of a worker in the state of its group.
 fn bit_of(worker: usize) -> usize {
     1 << (SEARCHING_BITS as usize + worker % GROUP)
 }
 
-/// Which workers of a group are among some, as bits from the lowest.
+/// Returns which of `workers` are in a group, as bits from the lowest.
 fn bits_in_group<const N: usize>(group: usize, workers: [Option<usize>; N]) -> usize {
     let workers = workers.into_iter().flatten();
     workers

@@ -1,16 +1,16 @@
-//! The monitor: a parked worker that looks at the running ones, and takes tasks that wait behind a
-//! poll that does not return. `docs/scheduler.md`, the monitor.
+//! The observations of the monitor, a parked worker that checks the running ones and takes tasks
+//! that wait behind a poll that does not return. See "The monitor" in `docs/scheduler.md`.
 
 use std::time::Duration;
 
 use raddle_primitives::Count;
 
-/// The longest time that it sleeps. Within two looks it finds that a worker makes no progress, and
-/// the tasks behind it must be served within 10 ms.
+/// The longest time that the monitor sleeps. It needs two looks to find that a worker makes no
+/// progress, and the tasks behind that worker must be served within 10 ms.
 const LONGEST_LOOK: Duration = Duration::from_millis(4);
 
-/// What the monitor has seen of the workers, once for each scheduler. The worker that is the
-/// monitor writes it with plain stores. If there are two monitors for a moment, the looks of both
+/// The monitor's observations of all workers. A scheduler has one. The worker that is the monitor
+/// writes it with plain stores. If there are two monitors for a short time, the looks of both
 /// count.
 ///
 /// ```
@@ -33,30 +33,31 @@ const LONGEST_LOOK: Duration = Duration::from_millis(4);
 #[derive(Debug)]
 pub struct Monitor(Box<[Observation]>);
 
-/// What was last seen of one worker.
+/// The last observation of one worker.
 #[derive(Debug, Default)]
 struct Observation {
     polls: Count,
-    /// Not zero if the worker ran, and had begun no poll since the look before.
+    /// Not zero if the worker was running, and had begun no poll since the previous look.
     stuck: Count,
 }
 
-/// What the monitor looks at of one worker.
+/// The state of a worker, as the monitor reads it.
 ///
 /// The example of [`Monitor`] shows its use.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The number of polls that it has begun.
+    /// The number of polls that the worker has begun.
     pub polls: u64,
-    /// Whether it is neither parked nor the monitor.
+    /// Whether the worker is neither parked nor the monitor.
     pub is_running: bool,
 }
 
 impl Monitor {
-    /// How long the monitor sleeps before its first look.
+    /// The time that the monitor sleeps before its first look.
     pub const FIRST_LOOK: Duration = Duration::from_millis(1);
 
-    /// The time that the monitor sleeps until its next look, after it has slept for `interval`.
+    /// Returns the time that the monitor sleeps before its next look, after it has slept for
+    /// `interval`.
     pub fn next_interval(interval: Duration, has_rescued: bool) -> Duration {
         match has_rescued {
             true => Self::FIRST_LOOK,
@@ -64,13 +65,13 @@ impl Monitor {
         }
     }
 
-    /// A monitor that has seen nothing of so many workers.
+    /// Makes a monitor of `workers` workers, without observations.
     pub fn new(workers: usize) -> Self {
         Self((0..workers).map(|_| Observation::default()).collect())
     }
 
-    /// Looks at each worker, and calls `rescue` for those that are stuck; `rescue` returns whether
-    /// it took a task. Returns whether any call did.
+    /// Checks each worker, and calls `rescue` for those that are stuck. `rescue` returns whether it
+    /// took a task; `look` returns whether any call did.
     pub fn look(
         &self,
         workers: impl Iterator<Item = Progress>,
@@ -86,13 +87,13 @@ impl Monitor {
         has_rescued
     }
 
-    /// Whether a worker was stuck at the last look.
+    /// Returns whether a worker was stuck at the last look.
     #[inline]
     pub fn was_stuck(&self, worker: usize) -> bool {
         self.0[worker].stuck.get() != 0
     }
 
-    /// The number of polls that a worker had begun at the last look.
+    /// Returns the number of polls that a worker had begun at the last look.
     #[inline]
     pub fn polls(&self, worker: usize) -> u64 {
         self.0[worker].polls.get()

@@ -1,4 +1,4 @@
-//! Blocking one worker until another unparks it: `docs/scheduler.md`, the parker.
+//! Blocks one worker until another one unparks it. See "The parker" in `docs/scheduler.md`.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ const ON_THREAD: u32 = 1;
 const ON_OTHER_THREAD: u32 = 2;
 /// Blocked in the driver, or about to be.
 const ON_DRIVER: u32 = 3;
-/// The next or present park returns at once.
+/// The current or next park returns at once.
 const NOTIFIED: u32 = 4;
 
 /// Where a worker blocks.
@@ -137,9 +137,9 @@ impl Parker {
         self.state.swap(AWAKE, Ordering::Acquire);
     }
 
-    /// Ends the present park, or makes the next return at once. Returns where that
-    /// was, if the worker was blocked, or about to be. Calls `unpark_driver` if the worker was in
-    /// the driver.
+    /// Ends the current park, or makes the next one return at once. Returns the place of the park
+    /// if the worker was blocked or about to block. Calls `unpark_driver` if the worker was in the
+    /// driver.
     ///
     /// # Panics
     ///
@@ -169,21 +169,21 @@ impl Parker {
         }
     }
 
-    /// Whether the worker is blocked in the driver, or about to be.
+    /// Returns whether the worker is blocked in the driver, or about to be.
     #[inline]
     pub fn is_in_driver(&self) -> bool {
         // ORDERING: a hint for the choice of which worker to wake.
         self.state.load(Ordering::Relaxed) == ON_DRIVER
     }
 
-    /// Whether the worker is blocked, or about to be.
+    /// Returns whether the worker is blocked, or about to be.
     #[inline]
     pub fn is_parked(&self) -> bool {
         // ORDERING: a hint for the monitor.
         !matches!(self.state.load(Ordering::Relaxed), AWAKE | NOTIFIED)
     }
 
-    /// Whether the worker was unparked and has not come out yet.
+    /// Returns whether the worker was unparked and has not left the park yet.
     #[inline]
     pub fn is_notified(&self) -> bool {
         // ORDERING: Relaxed: `leave` follows.

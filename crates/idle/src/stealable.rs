@@ -1,5 +1,5 @@
-//! The stealable set: whose queues may have something to steal, so that a worker that
-//! searches looks at those alone. `docs/scheduler.md` says why no task is missed.
+//! The stealable set: the workers whose queues may have a task to steal, so that a searching worker
+//! looks only at these queues. `docs/scheduler.md` explains why no task is missed.
 
 use std::fmt;
 
@@ -32,14 +32,14 @@ const GROUP: usize = match cfg!(raddle_loom) {
 pub struct StealableSet(Box<[CachePadded<AtomicUsize>]>);
 
 impl StealableSet {
-    /// A set for so many workers, none of which is in it.
+    /// Makes an empty set for `workers` workers.
     pub fn new(workers: usize) -> Self {
         let group = |_| CachePadded::new(named("stealable set", AtomicUsize::new(0)));
         Self((0..workers.div_ceil(GROUP)).map(group).collect())
     }
 
-    /// Adds a worker to whose queue the calling thread has pushed, and orders the push
-    /// and the set before what the caller reads next.
+    /// Adds a worker to whose queue the calling thread has pushed, and orders the push and the
+    /// insertion before the caller's next reads.
     #[inline]
     pub fn insert_and_fence(&self, worker: usize) {
         // ORDERING: pairs with the fence in `remove_if`. Without it: the caller pushes, a
@@ -73,9 +73,9 @@ impl StealableSet {
         }
     }
 
-    /// Removes another worker if its queue is empty, as `is_empty` says when the bit
-    /// has been cleared; otherwise the bit is set again. The caller counts as searching:
-    /// it answers for a task that is pushed meanwhile.
+    /// Removes another worker if its queue is empty. Clears the bit first and then calls
+    /// `is_empty`; if that returns false, sets the bit again. The caller must count as searching:
+    /// it is responsible for a task that is pushed meanwhile.
     #[inline]
     pub fn remove_if(&self, worker: usize, is_empty: impl FnOnce() -> bool) {
         let (word, bit) = self.place(worker);
@@ -89,8 +89,8 @@ impl StealableSet {
         }
     }
 
-    /// What `find` returns first, called with each worker of the set, from `start` on and
-    /// round to it.
+    /// Calls `find` with each worker of the set, from `start` on and around to it, until it returns
+    /// a result, and returns that.
     #[inline]
     pub fn find_from<R>(
         &self,

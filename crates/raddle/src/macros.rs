@@ -38,7 +38,7 @@
 ///
 /// # Panics
 ///
-/// If every branch is disabled and there is no `else`.
+/// Panics if every branch is disabled and there is no `else`.
 ///
 /// # Cancel safety
 ///

@@ -21,7 +21,7 @@ use policy::Policy;
 /// A function that a worker calls, for example before it parks.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
 
-/// A function that wraps the loop of a worker: it is called with the worker's index and the loop,
+/// A function that wraps the loop of a worker. It is called with the worker's index and the loop,
 /// and must call the loop.
 pub type AroundWorker = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
 
@@ -35,7 +35,7 @@ pub struct Config {
     pub workers: usize,
     /// Which worker of a pool runs a task. The current-thread scheduler ignores it.
     pub policy: Policy,
-    /// Names the threads of a pool.
+    /// Returns the name of each thread of a pool.
     pub thread_name: Arc<dyn Fn() -> String + Send + Sync>,
     /// The stack size of the threads of a pool, in bytes; std's default if `None`.
     pub thread_stack_size: Option<usize>,
@@ -44,10 +44,10 @@ pub struct Config {
     /// next-task slot takes its share of the injection queue, at most this many tasks; other
     /// workers take one task. Must not be zero.
     pub global_queue_interval: u32,
-    /// The number of steps after which a busy worker looks at the driver. While polls are slow it
-    /// looks after fewer steps, so that about 3 ms pass between two looks; a worker that the
-    /// caller steps does not measure time. It is also the highest number of tasks that are polled
-    /// between two polls of the future of [`CurrentThread::block_on`]. Must not be zero.
+    /// The number of steps after which a busy worker polls the driver. While polls of tasks are
+    /// slow it does so after fewer steps, about every 3 ms; a worker that the caller steps does not
+    /// measure time. It is also the highest number of tasks that are polled between two polls of
+    /// the future of [`CurrentThread::block_on`]. Must not be zero.
     ///
     /// [`CurrentThread::block_on`]: crate::CurrentThread::block_on
     pub event_interval: u32,
@@ -71,7 +71,7 @@ pub struct Config {
     pub on_thread_unpark: Option<Hook>,
     /// Called when a task is spawned, before and after each poll, and when the task ends.
     pub task_hooks: TaskHooks,
-    /// Is called for the events of workers and tasks.
+    /// The observer, which is called for the events of workers and tasks.
     pub observer: Option<Arc<dyn Observer>>,
     /// The buckets in which [`Metrics::poll_times`](crate::Metrics::poll_times) counts
     /// the duration of each poll. Costs two reads of the clock for each poll.
@@ -82,7 +82,7 @@ pub struct Config {
 
 impl Default for Config {
     /// One worker; work stealing with a next-task slot; intervals of 31 and 61 steps; a monitor; no
-    /// hooks; panics go to the join handles alone.
+    /// hooks; only the join handles receive panics.
     fn default() -> Self {
         Self {
             workers: 1,
@@ -124,7 +124,7 @@ impl Config {
         self.task_hooks.are_set() || observer.is_some_and(|observer| observer.needs_locations())
     }
 
-    /// Calls the observer, if there is one. A panic is contained.
+    /// Calls the observer, if there is one. A panic is caught.
     #[inline]
     pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer)) {
         if let Some(observer) = &self.observer {
@@ -132,7 +132,7 @@ impl Config {
         }
     }
 
-    /// Polls the future of a `block_on`, and says so to the observer, if there is one.
+    /// Polls the future of a `block_on`, and notifies the observer, if there is one.
     pub(crate) fn notify_of_root_poll<T>(
         &self,
         worker: Option<usize>,
@@ -153,7 +153,7 @@ impl Config {
 
     /// # Panics
     ///
-    /// If a setting makes no sense.
+    /// Panics if a setting is invalid.
     pub(crate) fn check(&self) {
         assert!(self.workers > 0, "a scheduler needs at least one worker");
         assert!(

@@ -1,4 +1,5 @@
-//! What the calling thread is to the scheduler: which worker it runs, and how it blocks.
+//! The thread-local state of the scheduler: which worker the calling thread runs, and how it
+//! blocks.
 //!
 //! A woken task finds its worker here, and a worker wakes tasks: this is the one place where
 //! the layers of the crate would import each other in a circle. So the thread-local knows
@@ -187,7 +188,7 @@ impl Left {
 ///
 /// # Panics
 ///
-/// If the thread runs a worker, or blocks on another future.
+/// Panics if the thread runs a worker, or blocks on another future.
 #[track_caller]
 pub(crate) fn enter_blocking(how: Blocking) -> impl Drop {
     assert!(

@@ -19,7 +19,7 @@ use crate::panics;
 use crate::worker::core::Step;
 use crate::worker::{Worker, begin_driving};
 
-/// A scheduler with one worker and no thread of its own. Its tasks run while a thread is in
+/// A scheduler with one worker and no threads. Its tasks run while a thread is in
 /// [`block_on`](Self::block_on), in the order in which they became ready.
 ///
 /// Dropping the scheduler drops its tasks on the dropping thread.
@@ -87,7 +87,7 @@ impl CurrentThread {
     ///
     /// # Panics
     ///
-    /// Panics on a thread that runs tasks or blocks on a future already, and if a task has panicked
+    /// Panics on a thread that already runs tasks or blocks on a future, and if a task has panicked
     /// under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {

@@ -1,47 +1,44 @@
-//! Where a scheduler meets I/O and timers.
+//! The interface of the scheduler to I/O and timers.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_events::Turn;
 
-/// What a worker blocks in when it has nothing to run.
+/// The event source in which a worker blocks when it has no task to run.
 ///
-/// One worker at a time has the driver; the scheduler sees to that. Wakers
-/// that the driver wakes from inside [`park`](Self::park) put their tasks on
-/// that worker.
+/// The scheduler makes sure that only one worker at a time uses the driver. Wakers that the driver
+/// calls inside [`park`](Self::park) queue their tasks on that worker.
 pub trait Driver: Send {
-    /// Waits for an event, a timer or an [`Unpark::unpark`], at most `timeout`
-    /// (none: for ever; zero: only looks), and wakes what is ready: at most
-    /// `limit` tasks by events, the rest at the next call.
+    /// Waits for an event, a timer or an [`Unpark::unpark`], for at most `timeout` (`None`: without
+    /// a limit; zero: does not wait). Then wakes the tasks that are ready: at most `limit` by
+    /// events, the others at the next call.
     ///
-    /// May return without a reason.
+    /// May return spuriously.
     fn park(&mut self, timeout: Option<Duration>, limit: usize);
 
-    /// What the last [`park`](Self::park) has found, for an [`Observer`](crate::Observer). By
-    /// default nothing.
+    /// Returns the result of the last [`park`](Self::park), for an [`Observer`](crate::Observer).
+    /// By default it is empty.
     fn last_turn(&self) -> Turn {
         Turn::default()
     }
 
-    /// What ends a [`park`](Self::park) from another thread.
+    /// Returns an object that ends a [`park`](Self::park) from another thread.
     fn unparker(&self) -> Arc<dyn Unpark>;
 
-    /// Ends what waits for the driver. Called once, when every task has been
-    /// dropped but those in whose polls threads are that have
-    /// [left](crate::block_in_place) their workers: they may wait for the driver.
-    /// Nothing is parked then, nor will be.
+    /// Ends all waits for the driver. Called once, when no worker parks in the driver any more. By
+    /// then all tasks have been dropped, except those whose polls [block in
+    /// place](crate::block_in_place) without a worker: these may wait for the driver.
     ///
-    /// A panic is contained.
+    /// A panic is caught.
     fn shutdown(&mut self);
 }
 
 /// Ends a [`Driver::park`].
 pub trait Unpark: Send + Sync {
-    /// Makes the present park return, or the next one if there is none.
+    /// Makes the current park return, or the next one if there is none.
     ///
-    /// A panic is contained. The park must have been ended all the same: nothing
-    /// else ends it.
+    /// A panic is caught. The function must end the park before it panics: nothing else ends it.
     fn unpark(&self);
 }
 

@@ -1,4 +1,4 @@
-//! Reaching a scheduler from anywhere.
+//! Handles of a scheduler.
 
 use std::fmt;
 use std::future::Future;
@@ -20,7 +20,7 @@ use crate::worker::shared::{Remote, Shards, Shared};
 /// A reference to a scheduler. It does not keep the scheduler running.
 #[derive(Clone)]
 pub struct Handle {
-    /// The first, if there are shards.
+    /// The first shard, if the scheduler is sharded.
     shared: Arc<Shared>,
     shards: Option<Arc<Shards>>,
 }
@@ -66,16 +66,16 @@ impl Handle {
         self.parts().iter().flat_map(|part| &part.remotes)
     }
 
-    /// The scheduler's id.
+    /// Returns the scheduler's id.
     pub fn id(&self) -> Id {
         self.shared.id
     }
 
-    /// The scheduler that the calling thread has entered last.
+    /// Returns the scheduler that the calling thread has entered last.
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// Panics if there is none.
     #[track_caller]
     pub fn current() -> Self {
         // No closure: it would be what the panic blames.
@@ -85,7 +85,7 @@ impl Handle {
         }
     }
 
-    /// The scheduler that the calling thread has entered last, if any.
+    /// Returns the scheduler that the calling thread has entered last, if any.
     pub fn try_current() -> Option<Self> {
         current::get()
     }
@@ -96,8 +96,8 @@ impl Handle {
         EnterGuard::new(One(Some(self.clone())))
     }
 
-    /// As [`enter`](Self::enter), with what else `frame` offers: a runtime makes its scheduler,
-    /// drivers and timers current by one frame. The frame must offer this handle.
+    /// Like [`enter`](Self::enter), but with `frame`, which must contain this handle: a runtime
+    /// makes its scheduler, drivers and timers current with one frame.
     pub fn enter_as(&self, frame: impl Frame) -> EnterGuard<'_> {
         EnterGuard::new(frame)
     }
@@ -107,9 +107,9 @@ impl Handle {
         (!context::is_current(self.id())).then(|| self.enter())
     }
 
-    /// Spawns a task: onto the worker that calls this, or through the
-    /// injection queue; if the scheduler is sharded, through that of each worker
-    /// in turn. After the scheduler's end the task is cancelled at once.
+    /// Spawns a task on the calling worker, or else through the injection queue; a sharded
+    /// scheduler distributes the tasks to its workers in turn. After the shutdown of the scheduler
+    /// the task is cancelled at once.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -127,7 +127,7 @@ impl Handle {
         }
     }
 
-    /// Where a task from outside goes.
+    /// Returns the part of the scheduler that gets a task from outside.
     #[inline]
     fn part_for_spawn(&self) -> &Arc<Shared> {
         match &self.shards {
@@ -136,14 +136,13 @@ impl Handle {
         }
     }
 
-    /// Sends a function to a worker of a sharded scheduler, which runs the
-    /// future that it makes as a task. The future stays on that worker, so that
-    /// it need not be `Send`. After the worker's end the task is cancelled at
-    /// once.
+    /// Sends `make` to a worker of a sharded scheduler, which calls it and runs the future as a
+    /// task. The future stays on that worker, so it need not be `Send`. After the shutdown of the
+    /// worker the task is cancelled at once.
     ///
     /// # Panics
     ///
-    /// If there is no worker of that number, or the scheduler's policy is not
+    /// Panics if there is no worker of that index, or if the scheduler's policy is not
     /// [`Policy::Sharded`](crate::Policy::Sharded).
     #[track_caller]
     pub fn spawn_on<F, R>(&self, worker: usize, make: F) -> JoinHandle<R::Output>
@@ -175,13 +174,13 @@ impl Handle {
         handle
     }
 
-    /// Polls a future on the calling thread, which sleeps while it is pending,
-    /// with this scheduler as the current one. It runs no tasks meanwhile.
+    /// Blocks the calling thread on a future, with this scheduler as the current one. The thread
+    /// runs no tasks meanwhile.
     ///
     /// # Panics
     ///
-    /// On a thread that runs tasks or blocks on a future already, and if a task has panicked under
-    /// [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
+    /// Panics on a thread that already runs tasks or blocks on a future, and if a task has panicked
+    /// under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::BesideWorkers);
@@ -196,18 +195,17 @@ impl Handle {
         output.unwrap_or_else(|| panics::end_block_on())
     }
 
-    /// The scheduler's worker that the calling thread is running, if any.
+    /// Returns the scheduler's worker that the calling thread is running, if any.
     pub(crate) fn worker<'a>(&self) -> Option<&'a Core> {
         Core::current().filter(|worker| worker.scheduler == self.id())
     }
 
-    /// The number of the scheduler's worker that the calling thread is running,
-    /// if any.
+    /// Returns the index of the scheduler's worker that the calling thread is running, if any.
     pub fn current_worker(&self) -> Option<usize> {
         self.worker().map(Core::number)
     }
 
-    /// How many workers the scheduler has.
+    /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.remotes().count()
     }
@@ -223,8 +221,8 @@ fn refresh_current() {
     context::set_current(current::with(Handle::id));
 }
 
-/// The scope of [`Handle::enter`]: when it is dropped, the scheduler that was
-/// current before is so again. Guards are to be dropped in the reverse order.
+/// The guard of [`Handle::enter`]. Dropping it restores the scheduler that was current before.
+/// Guards must be dropped in the reverse order of their creation.
 pub struct EnterGuard<'a> {
     // Dropped before the other.
     _entered: current::EnterGuard<'a>,
@@ -257,11 +255,11 @@ impl fmt::Debug for EnterGuard<'_> {
     }
 }
 
-/// Spawns a task onto the current scheduler.
+/// Spawns a task on the current scheduler.
 ///
 /// # Panics
 ///
-/// Outside any scheduler.
+/// Panics outside any scheduler.
 #[track_caller]
 #[inline]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
@@ -323,14 +321,13 @@ enum Rest {
     Cancel(Arc<Shared>, Task),
 }
 
-/// Spawns a task onto the worker that calls this, where it stays, so that the
-/// future and its output need not be `Send`.
+/// Spawns a task on the calling worker, where it stays, so that the future and its output need not
+/// be `Send`.
 ///
 /// # Panics
 ///
-/// Anywhere but in a task, or another part, of a worker of the current
-/// scheduler, whose policy is [`Policy::Sharded`](crate::Policy::Sharded): see
-/// [`is_on_pinned_worker`].
+/// Panics unless it is called on a worker of the current scheduler, in a task or in other code, and
+/// the policy is [`Policy::Sharded`](crate::Policy::Sharded): see [`is_on_pinned_worker`].
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -346,26 +343,25 @@ where
     }
 }
 
-/// Whether the calling thread runs a worker of the current scheduler that keeps
-/// its tasks: one that is sharded. Its tasks need not be `Send`, and the worker
-/// cannot go on on another thread.
+/// Returns whether the calling thread runs a pinned worker of the current scheduler, that is, a
+/// worker of a sharded scheduler. Its tasks need not be `Send`, and it cannot be handed off to
+/// another thread.
 pub fn is_on_pinned_worker() -> bool {
     Core::current_of_entered().is_some_and(Core::is_pinned)
 }
 
-/// Whether the calling thread runs tasks, or blocks on a future, so that it
-/// must not block on another.
+/// Returns whether the calling thread runs tasks or blocks on a future, so that it must not block
+/// on another one.
 pub fn is_inside() -> bool {
     context::is_inside()
 }
 
-/// Counts a poll that a task, or the future of a `block_on`, makes by itself as a step of the
-/// worker: for a set of tasks that is polled as a whole. Returns false when the worker has to look
-/// at the driver or the injection queue first; the set is to return from its own poll then, to be
-/// polled again.
+/// Counts a nested poll as a step of the worker: for a set of tasks that is polled as one future.
+/// Returns false if the worker must first check the driver or the injection queue; then the set
+/// must return from its own poll, and be polled again.
 ///
-/// A set polls once in each poll of its own, whatever this returns, and calls this before every
-/// further one. So an event waits behind as many polls as it would beside tasks of the scheduler.
+/// In each poll a set polls one future without calling this, and calls it before each further one.
+/// So an event waits behind no more polls than it would beside tasks of the scheduler.
 ///
 /// On a thread that runs no worker this returns true.
 #[inline]

@@ -21,10 +21,10 @@ use crate::worker::core_ref::HandoffSlot;
 ///
 /// Other futures of the same task, in a `join!` for instance, wait until `f` returns.
 ///
-/// Inside `f` the scheduler is the current one, so `f` can spawn tasks and block on futures. The
-/// budget of the poll is not counted. Inside another `f`, in the future of
-/// [`Handle::block_on`](crate::Handle::block_on), on a thread that drives no tasks and on a stepped
-/// worker, `f` is called without a handoff.
+/// Inside `f` the scheduler is the current one, so `f` can spawn tasks and block on futures.
+/// Operations inside `f` do not take units of the task's budget. Inside another `f`, in the future
+/// of [`Handle::block_on`](crate::Handle::block_on), on a thread that drives no tasks and on a
+/// stepped worker, `f` is called without a handoff.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Makes tasks of futures, and queues tasks that are woken.
+//! Makes tasks from futures, and queues woken tasks.
 
 use std::future::Future;
 use std::panic::Location;
@@ -205,7 +205,7 @@ where
 ///
 /// # Panics
 ///
-/// If the worker is not pinned.
+/// Panics if the worker is not pinned.
 #[track_caller]
 pub(crate) fn spawn_local_onto<F>(worker: &Core, future: F) -> JoinHandle<F::Output>
 where

@@ -1,4 +1,4 @@
-//! Names for schedulers.
+//! Ids of schedulers.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -8,7 +8,7 @@ use raddle_primitives::Numbers;
 /// The numbers of schedulers.
 static SCHEDULERS: Numbers = Numbers::new();
 
-/// Names a scheduler: no other of the process has the same id, at any time.
+/// The id of a scheduler, unique in the process.
 ///
 /// # Examples
 ///
@@ -33,7 +33,7 @@ impl Id {
     }
 }
 
-/// An id that no scheduler has, for something that is named like one.
+/// Returns an id that no scheduler has, for something else that needs an id.
 pub fn take_id() -> Id {
     Id::next()
 }

@@ -1,5 +1,5 @@
-//! The counts of a scheduler, and the view of them. `docs/metrics.md` says what each count means
-//! and what counting costs.
+//! A view of a scheduler's counters. `docs/metrics.md` says what each counter means and what
+//! counting costs.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use raddle_counters::Histogram;
 use crate::handle::Handle;
 use crate::worker::shared::Remote;
 
-/// A view of the counts of a scheduler. Each method reads the present values.
+/// A view of a scheduler's counters. Each method reads the current values.
 ///
-/// Workers run while a method reads, so two counts that are read one after the other may not fit
-/// exactly. Counts of events never decrease, and stay available after the shutdown.
+/// Workers run while a method reads, so two counters that are read one after the other may be
+/// slightly inconsistent. Counters of events never decrease, and stay available after the shutdown.
 #[derive(Clone)]
 pub struct Metrics {
     handle: Handle,
@@ -26,7 +26,7 @@ pub struct WorkerMetrics {
     pub polls: u64,
     /// The number of times the worker has parked.
     pub parks: u64,
-    /// The number of times it has stopped parking.
+    /// The number of times that the worker has stopped parking.
     pub unparks: u64,
     /// The number of parks without a poll since the park before.
     pub noops: u64,
@@ -43,20 +43,20 @@ pub struct WorkerMetrics {
     pub local_schedules: u64,
     /// The number of tasks that completed on this worker and are in the live list of another one:
     /// those that another worker ran first or spawned, and those from whose poll this worker was
-    /// handed off. Their memory returns to the other worker through a stack.
+    /// handed off.
     pub completed_elsewhere: u64,
     /// The number of tasks in its run queue and its next-task slot.
     pub local_queue_depth: usize,
-    /// How long threads have driven the worker while it was not parked.
+    /// The time during which a thread drove the worker and it was not parked.
     pub busy: Duration,
     /// The mean duration of a poll, including what the worker does between polls. It is a moving
-    /// average over the stretches from one park, or look at the driver, to the next: a stretch of
-    /// `n` polls weighs `n / (n + 9)`.
+    /// average of samples: a sample lasts from one park or poll of the driver to the next, and one
+    /// of `n` polls has the weight `n / (n + 9)`.
     pub mean_poll_time: Duration,
 }
 
 impl Handle {
-    /// What the scheduler counts.
+    /// Returns the view of the scheduler's counters.
     pub fn metrics(&self) -> Metrics {
         Metrics {
             handle: self.clone(),

@@ -1,4 +1,4 @@
-//! What a panic of a task does to its scheduler.
+//! The effect of a task's panic on its scheduler.
 
 use std::task::Waker;
 
@@ -6,10 +6,10 @@ use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
 use scopeguard::guard;
 
-/// What the panic of a task does to its scheduler.
+/// The effect of a task's panic on its scheduler.
 ///
 /// A task panics if a poll of its future panics, or the drop of the future after it was ready. A
-/// panic in the drop of an aborted future, or of an output, only reaches the join handle, under
+/// panic in the drop of an aborted future, or of an output, reaches only the join handle, under
 /// either policy.
 ///
 /// # Examples

@@ -1,4 +1,4 @@
-//! Workers on threads of their own.
+//! A pool of worker threads.
 
 use std::fmt;
 use std::io;
@@ -37,7 +37,7 @@ impl Pool {
     /// # Errors
     ///
     /// Returns an error if the system refuses to start a thread, or if a thread name contains a
-    /// zero byte. The threads that were started before have ended by then.
+    /// zero byte. The threads that were already started have exited by then.
     ///
     /// # Panics
     ///
@@ -52,7 +52,7 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start).
+    /// Returns the same errors as [`start`](Self::start).
     ///
     /// # Panics
     ///
@@ -85,7 +85,7 @@ impl Pool {
     ///
     /// # Panics
     ///
-    /// As [`start`](Self::start).
+    /// Panics in the same cases as [`start`](Self::start).
     pub fn stepped(config: Config, driver: Option<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
         let mut drivers = vec![driver];
         if config.policy == Policy::Sharded {
@@ -104,7 +104,7 @@ impl Pool {
     ///
     /// # Panics
     ///
-    /// As [`start_sharded`](Self::start_sharded).
+    /// Panics in the same cases as [`start_sharded`](Self::start_sharded).
     pub fn stepped_sharded(config: Config, drivers: Vec<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
         let config = Config {
             workers: drivers.len(),
@@ -156,20 +156,20 @@ impl Pool {
             })
     }
 
-    /// A reference to the pool.
+    /// Returns a handle of the pool.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
     /// Shuts the pool down and waits for the end of the shutdown, for at most `wait` if that is
-    /// given. Each task is dropped on a worker, when its present poll returns. With a `wait` of
+    /// given. Each task is dropped on a worker, when its current poll returns. With a `wait` of
     /// zero the call returns at once.
     ///
-    /// Returns whether the shutdown has ended: the tasks are dropped, and the threads have ended
-    /// with the destructors of their thread-locals, for which the call waits without a limit. The
-    /// method may be called again, to wait once more.
+    /// Returns whether the shutdown is complete: the tasks are dropped, and the threads have
+    /// exited, including the destructors of their thread-locals, for which the call waits without a
+    /// limit. The method may be called again, to wait once more.
     ///
-    /// On a thread of the pool the call does not wait, since it would wait for itself.
+    /// On a thread of the pool the call does not wait, because it would wait for itself.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
         for part in &self.retirements {

@@ -1,4 +1,4 @@
-//! The task as the scheduler holds it: what its queues and slots have in one word.
+//! A task as the queues and slots of the scheduler store it: one word.
 
 use std::ptr::NonNull;
 

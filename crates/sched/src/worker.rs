@@ -35,8 +35,8 @@ use shared::Shared;
 /// The wait of a worker that has parked without blocking its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Whether it waits in the driver, until the driver has an event or is unparked. If not, it
-    /// waits until [`Worker::is_unparked`].
+    /// Whether the worker waits in the driver, until the driver has an event or is unparked.
+    /// Otherwise it waits until [`Worker::is_unparked`] returns true.
     pub in_driver: bool,
     /// The longest time that it waits.
     pub timeout: Option<Duration>,
@@ -86,7 +86,7 @@ impl Worker {
         }
     }
 
-    /// Runs one task, or finds that there is none.
+    /// Runs one task, if there is one.
     pub fn step(&mut self) -> Step {
         let core = self.awake();
         let _worker = core.enter();
@@ -163,7 +163,7 @@ impl Worker {
     ///
     /// # Panics
     ///
-    /// If it is one; not while another panic unwinds, which would abort.
+    /// Panics if it is one; not while another panic unwinds, which would abort.
     fn leak_if_bound_elsewhere(&mut self) {
         let Some(core) = self.core.take_if(|core| !core.may_run_here()) else {
             return;
@@ -180,8 +180,8 @@ impl Worker {
 /// Parking without blocking, for callers that drive several workers from one thread:
 /// `docs/stepped-testing.md`.
 impl Worker {
-    /// Parks as [`park`](Self::park) does, but returns where that would block. Returns `None` if
-    /// there is something to do after all: step the worker then.
+    /// Parks like [`park`](Self::park), but returns where that would block. Returns `None` if there
+    /// is work after all: step the worker then.
     ///
     /// The caller must call [`resume_park`](Self::resume_park) when the wait has ended. A step also
     /// ends the parking, as if the worker had woken by itself.
@@ -195,13 +195,14 @@ impl Worker {
         self.wait_as(parked)
     }
 
-    /// Whether a worker that waits outside the driver was unparked. Its wait has ended then.
+    /// Returns whether a worker that waits outside the driver was unparked. Its wait has ended
+    /// then.
     pub fn is_unparked(&self) -> bool {
         self.core().queues.remote().parker.is_notified()
     }
 
-    /// Does what a worker does after its wait, and polls the driver if it waited there. Returns
-    /// `None` if the worker has stopped parking: step it then. Otherwise it waits again.
+    /// Continues a park after the wait, and polls the driver if the worker waited there. Returns
+    /// `None` if the worker has stopped parking: step it then. Otherwise returns its next wait.
     pub fn resume_park(&mut self) -> Option<Waiting> {
         let core = self
             .core

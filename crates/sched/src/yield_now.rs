@@ -13,7 +13,7 @@ use crate::worker::core::Core;
 ///
 /// # Cancel safety
 ///
-/// Dropping the future has no effect.
+/// Cancel safe: dropping the future has no effect.
 ///
 /// # Examples
 ///

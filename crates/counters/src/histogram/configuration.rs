@@ -1,4 +1,4 @@
-//! The buckets of a histogram of times.
+//! The configuration of a histogram's buckets.
 
 use std::error::Error;
 use std::fmt;
@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use super::nanos;
 
-/// The most buckets that [`LogHistogramBuilder`] gives each power of two, as a
-/// power of two.
+/// The maximum number of buckets for each power of two, as a power of two.
 const MAX_PRECISION: u32 = 10;
 
-/// The buckets of a histogram of poll times.
+/// The configuration of a histogram's buckets.
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,12 +32,12 @@ enum Scale {
 }
 
 impl HistogramConfiguration {
-    /// `buckets` buckets of `bucket_width` each. The last one has all longer
-    /// times, too.
+    /// Makes `buckets` buckets of width `bucket_width`. The last one also counts all longer
+    /// durations.
     ///
     /// # Panics
     ///
-    /// If one of the two is zero.
+    /// Panics if `bucket_width` or `buckets` is zero.
     ///
     /// # Examples
     ///
@@ -62,7 +61,7 @@ impl HistogramConfiguration {
         Self(Scale::Linear(nanos(bucket_width), buckets))
     }
 
-    /// Buckets whose width grows with the times in them.
+    /// Makes buckets whose width grows with their durations.
     ///
     /// # Examples
     ///
@@ -106,19 +105,19 @@ impl HistogramConfiguration {
     }
 }
 
-/// As [`LogHistogram::default`].
+/// The configuration of [`LogHistogram::default`].
 impl Default for HistogramConfiguration {
     fn default() -> Self {
         Self::log(LogHistogram::default())
     }
 }
 
-/// Buckets of which each power of two has the same number, so that the width of
-/// a bucket is a fixed part of the times in it.
+/// Logarithmic buckets: each power of two has the same number of buckets, so that the width of a
+/// bucket is proportional to its durations.
 ///
-/// The first bucket has all shorter times, the last all longer ones. In between,
-/// the buckets are those of an [H2 histogram](https://h2histogram.org). By
-/// default there are 119: four to each power of two, from 96 ns to 68.7 s.
+/// The first bucket also counts all shorter durations, and the last one all longer ones. In
+/// between, the buckets are those of an [H2 histogram](https://h2histogram.org). By default there
+/// are 119: four for each power of two, from 96 ns to 68.7 s.
 ///
 /// # Examples
 ///
@@ -146,7 +145,7 @@ pub struct LogHistogram {
 }
 
 impl LogHistogram {
-    /// What to build one with.
+    /// Returns a builder.
     ///
     /// # Examples
     ///
@@ -168,7 +167,7 @@ impl LogHistogram {
         LogHistogramBuilder::default()
     }
 
-    /// The time in nanoseconds from which on all times are in the last bucket.
+    /// Returns the lower bound of the last bucket, in nanoseconds.
     ///
     /// # Examples
     ///
@@ -236,13 +235,12 @@ impl Default for LogHistogramBuilder {
 }
 
 impl LogHistogramBuilder {
-    /// Sets how wide a bucket may be, as a part of the times in it: at least
-    /// four buckets are used for each power of two, and at most 1024. Default:
-    /// 0.25.
+    /// Sets the maximum width of a bucket, relative to its durations. Each power of two has 4 to
+    /// 1,024 buckets. Default: 0.25.
     ///
     /// # Panics
     ///
-    /// If it is not between 0 and 1.
+    /// Panics if `max_error` is not between 0 and 1.
     ///
     /// # Examples
     ///
@@ -272,12 +270,12 @@ impl LogHistogramBuilder {
         self
     }
 
-    /// Sets how many buckets each power of two has, as a power of two. With 0
-    /// each is twice as wide as the one before. Default: 2.
+    /// Sets the number of buckets for each power of two, as a power of two. With 0, each bucket is
+    /// twice as wide as the previous one. Default: 2.
     ///
     /// # Panics
     ///
-    /// If `precision` is above 10.
+    /// Panics if `precision` is above 10.
     ///
     /// # Examples
     ///
@@ -302,7 +300,7 @@ impl LogHistogramBuilder {
         self
     }
 
-    /// Sets the time up to which the first bucket may reach. Default: 100 ns.
+    /// Sets the highest upper bound of the first bucket. Default: 100 ns.
     ///
     /// # Examples
     ///
@@ -326,12 +324,11 @@ impl LogHistogramBuilder {
         self
     }
 
-    /// Sets the time from which on, at the earliest, all times share the last
-    /// bucket. Default: 60 seconds.
+    /// Sets the lowest lower bound of the last bucket. Default: 60 seconds.
     ///
     /// # Panics
     ///
-    /// If it is zero.
+    /// Panics if `time` is zero.
     ///
     /// # Examples
     ///
@@ -360,11 +357,11 @@ impl LogHistogramBuilder {
         self
     }
 
-    /// The histogram, if it has no more than `max_buckets` buckets.
+    /// Returns the histogram, if it has at most `max_buckets` buckets.
     ///
     /// # Errors
     ///
-    /// If it has more.
+    /// Returns an error if it has more.
     ///
     /// # Examples
     ///
@@ -391,7 +388,7 @@ impl LogHistogramBuilder {
         }
     }
 
-    /// The histogram. If its longest time is not above its shortest, it has two
+    /// Returns the histogram. If its maximum value is not above its minimum value, it has two
     /// buckets.
     ///
     /// # Examples
@@ -434,7 +431,7 @@ impl From<LogHistogramBuilder> for LogHistogram {
     }
 }
 
-/// Why a histogram cannot be built.
+/// The reason why a histogram cannot be built.
 ///
 /// # Examples
 ///
@@ -450,9 +447,9 @@ impl From<LogHistogramBuilder> for LogHistogram {
 /// ```
 #[derive(Debug)]
 pub enum InvalidHistogramConfiguration {
-    /// It would have more buckets than it may.
+    /// It would have more buckets than allowed.
     TooManyBuckets {
-        /// How many it would have.
+        /// The number of buckets that it would have.
         required_bucket_count: usize,
     },
 }

@@ -316,9 +316,8 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot report the pending one. The pending error itself is
-    /// in the
-    /// `Ok`.
+    /// Returns an error if the system cannot report the pending one. The pending error itself is in
+    /// the `Ok`.
     ///
     /// # Examples
     ///

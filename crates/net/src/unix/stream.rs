@@ -612,9 +612,8 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot report the pending one. The pending error itself is
-    /// in the
-    /// `Ok`.
+    /// Returns an error if the system cannot report the pending one. The pending error itself is in
+    /// the `Ok`.
     ///
     /// # Examples
     ///

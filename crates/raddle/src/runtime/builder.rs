@@ -121,7 +121,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `count` is zero.
+    /// Panics if `count` is zero.
     ///
     /// # Examples
     ///
@@ -167,7 +167,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If the name has a zero byte.
+    /// Panics if the name has a zero byte.
     ///
     /// # Examples
     ///
@@ -249,7 +249,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `count` is zero.
+    /// Panics if `count` is zero.
     ///
     /// # Examples
     ///
@@ -402,7 +402,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `polls` is zero.
+    /// Panics if `polls` is zero.
     ///
     /// # Examples
     ///
@@ -432,7 +432,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `polls` is zero.
+    /// Panics if `polls` is zero.
     ///
     /// # Examples
     ///
@@ -507,7 +507,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     #[cfg(feature = "mio")]
     #[track_caller]
     pub fn max_io_events_per_tick(&mut self, capacity: usize) -> &mut Self {
@@ -526,7 +526,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     ///
     /// # Examples
     ///
@@ -622,7 +622,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If the name is empty, or blank.
+    /// Panics if the name is empty, or blank.
     ///
     /// # Examples
     ///
@@ -887,12 +887,12 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the system has no threads or descriptors for it.
+    /// Returns an error if the system has no threads or descriptors for it.
     ///
     /// # Panics
     ///
-    /// If a variable of [`worker_threads`](Self::worker_threads) is needed and is not a number from
-    /// 1 up, and as [`start_paused`](Self::start_paused) says.
+    /// Panics if a variable of [`worker_threads`](Self::worker_threads) is needed and is not a
+    /// positive number, and in the case that [`start_paused`](Self::start_paused) describes.
     ///
     /// # Examples
     ///
@@ -984,7 +984,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If the builder is for a multi-thread runtime.
+    /// Panics if the builder is for a multi-thread runtime.
     ///
     /// # Examples
     ///

@@ -62,7 +62,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// If the system has no descriptor for the reactor.
+    /// Returns an error if the system has no descriptor for the reactor.
     pub(crate) fn new(settings: Settings, workers: usize, is_pausable: bool) -> io::Result<Self> {
         let place = match settings.io {
             true => EventSource::Reactor(Reactor::new()?),

@@ -87,7 +87,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If it is in none; see [`try_current`](Self::try_current).
+    /// Panics if the thread is not in a runtime; see [`try_current`](Self::try_current).
     ///
     /// # Examples
     ///
@@ -116,7 +116,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// If it is in none.
+    /// Returns an error if the thread is not in a runtime.
     ///
     /// # Examples
     ///
@@ -209,7 +209,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If the runtime is not [`Policy::Sharded`](crate::runtime::Policy::Sharded),
+    /// Panics if the runtime is not [`Policy::Sharded`](crate::runtime::Policy::Sharded),
     /// or has no worker of that number.
     #[track_caller]
     pub fn spawn_on<F, R>(&self, worker: usize, make: F) -> JoinHandle<R::Output>

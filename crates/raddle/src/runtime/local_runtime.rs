@@ -67,7 +67,7 @@ impl LocalRuntime {
     ///
     /// # Errors
     ///
-    /// If the system has no descriptors for it.
+    /// Returns an error if the system has no descriptors for it.
     ///
     /// # Examples
     ///

@@ -425,7 +425,7 @@ impl RuntimeMetrics {
     ///
     /// # Panics
     ///
-    /// If polls are timed and `bucket` is not below
+    /// Panics if polls are timed and `bucket` is not below
     /// [`poll_time_histogram_num_buckets`](Self::poll_time_histogram_num_buckets).
     ///
     /// # Examples
@@ -455,7 +455,7 @@ impl RuntimeMetrics {
     ///
     /// # Panics
     ///
-    /// If there is no such worker, or polls are timed and there is no such bucket.
+    /// Panics if there is no such worker, or polls are timed and there is no such bucket.
     ///
     /// # Examples
     ///

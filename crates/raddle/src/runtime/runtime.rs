@@ -74,7 +74,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// If the system has no threads or descriptors for it.
+    /// Returns an error if the system has no threads or descriptors for it.
     ///
     /// # Examples
     ///

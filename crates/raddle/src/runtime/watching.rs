@@ -92,7 +92,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If `threshold` is zero.
+    /// Panics if `threshold` is zero.
     ///
     /// # Examples
     ///

@@ -44,7 +44,7 @@ use raddle_task::CurrentLocalSet;
 ///
 /// # Panics
 ///
-/// If the function does; on a current-thread runtime; and in a
+/// Panics if the function does, on a current-thread runtime, and in a
 /// [`LocalSet`](crate::task::LocalSet), whose tasks cannot go to another thread.
 #[track_caller]
 pub fn block_in_place<F, R>(f: F) -> R

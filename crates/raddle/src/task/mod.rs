@@ -111,7 +111,7 @@ pub mod coop {
 ///
 /// # Panics
 ///
-/// If the thread is in no runtime.
+/// Panics if the thread is not in a runtime.
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -145,7 +145,7 @@ where
 ///
 /// # Panics
 ///
-/// If the thread is in no runtime.
+/// Panics if the thread is not in a runtime.
 #[track_caller]
 pub fn spawn_blocking<F, R>(f: F) -> JoinHandle<R>
 where

@@ -25,8 +25,8 @@ use crate::time::Duration;
 ///
 /// # Panics
 ///
-/// If the clock is paused already, and if the thread is not in a current-thread
-/// runtime that was built with [`enable_time`](crate::runtime::Builder::enable_time).
+/// Panics if the clock is already paused, and if the thread is not in a current-thread runtime that
+/// was built with [`enable_time`](crate::runtime::Builder::enable_time).
 #[track_caller]
 pub fn pause() {
     timers().pause();
@@ -36,7 +36,7 @@ pub fn pause() {
 ///
 /// # Panics
 ///
-/// If the clock is not paused, or as [`pause`].
+/// Panics if the clock is not paused, and in the same cases as [`pause`].
 ///
 /// # Examples
 ///

@@ -1,5 +1,4 @@
-//! What a scheduler's configuration knows of a handoff: the worker that another thread is to
-//! drive.
+//! A handoff, as a scheduler's configuration sees it: the worker that another thread is to drive.
 
 use std::fmt;
 
@@ -30,8 +29,9 @@ impl Handoff {
     /// the worker blocks in place and another thread takes the worker over. Returns at once if
     /// another thread has the worker already.
     ///
-    /// The scheduler is the current one meanwhile. The caller provides what tasks expect around
-    /// them otherwise: [`Config::around_worker`](crate::Config::around_worker) is not called.
+    /// Meanwhile the scheduler is the current one.
+    /// [`Config::around_worker`](crate::Config::around_worker) is not called: the caller sets up
+    /// everything else that tasks expect.
     pub fn run(mut self) {
         if let Some(target) = self.0.take() {
             target.run();

@@ -29,7 +29,7 @@ pub enum Policy {
     /// All workers take tasks from one queue, first in, first out.
     Shared,
     /// A task stays on the worker on which it was spawned, and each worker runs its tasks first in,
-    /// first out. Each worker has a driver of its own. Tasks need not be `Send`.
+    /// first out. Each worker has its own driver. Tasks need not be `Send`.
     Sharded,
 }
 

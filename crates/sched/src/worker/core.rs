@@ -110,7 +110,7 @@ impl Core {
     ///
     /// # Panics
     ///
-    /// If the worker is bound to another thread.
+    /// Panics if the worker is bound to another thread.
     pub(crate) fn enter(&self) -> impl Drop {
         self.bind();
         context::enter_worker(self)
@@ -239,7 +239,7 @@ impl Core {
     ///
     /// # Panics
     ///
-    /// If the worker has tasks that are bound to another thread.
+    /// Panics if the worker has tasks that are bound to another thread.
     #[inline]
     fn bind(&self) {
         if self.is_pinned() {

@@ -1,4 +1,4 @@
-//! How often a busy worker looks beyond its own queue.
+//! How often a busy worker checks the driver and the injection queue.
 
 use std::cell::Cell;
 use std::time::Duration;

@@ -35,8 +35,8 @@ use crate::sys::access_mode;
 ///
 /// # Errors
 ///
-/// Returns an error if the process or the system has no descriptor left, or if the reactor has
-/// shut down.
+/// Returns an error if the process or the system has no descriptor left, or if the reactor has shut
+/// down.
 ///
 /// # Panics
 ///
