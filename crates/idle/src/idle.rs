@@ -147,6 +147,7 @@ impl IdleSet {
     /// Prefers workers that are neither in the driver nor the monitor, then the one in the driver,
     /// then the monitor; among several, the one with the lowest number.
     #[inline]
+    #[must_use = "the worker that is returned has to be unparked"]
     pub fn claim_to_wake(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
         // ORDERING: the fence pairs with the one in `transition_to_parked`. Without it: the
         // caller pushes, a worker is marked as parked, and each looks at the other's
@@ -158,6 +159,7 @@ impl IdleSet {
     /// Like [`claim_to_wake`](Self::claim_to_wake), for a caller that has already passed the fence
     /// after its push.
     #[inline]
+    #[must_use = "the worker that is returned has to be unparked"]
     pub fn claim_after_fence(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
         let mut is_any_parked = false;
         for group in &self.groups {
@@ -209,6 +211,7 @@ impl IdleSet {
     /// Counts a running worker as searching, unless half of its group already search. Returns
     /// whether it counts as searching.
     #[inline]
+    #[must_use = "a worker that is counted has to end its search"]
     pub fn transition_to_searching(&self, worker: usize) -> bool {
         let group = self.group_of(worker);
         // ORDERING: a throttle, which may be off by a few.
@@ -369,6 +372,7 @@ impl IdleSet {
 
     /// Elects a parked worker as the monitor, if some workers run, some are parked, and no parked
     /// one is the monitor. The caller must unpark the elected worker, which stays marked as parked.
+    #[must_use = "the worker that is returned has to be unparked"]
     pub fn elect_monitor(&self, in_driver: Option<usize>) -> Option<usize> {
         if !self.has_monitor {
             return None;

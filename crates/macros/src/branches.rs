@@ -53,7 +53,7 @@ impl Names {
 }
 
 /// Puts futures together into one value, in which each can be pinned: a struct of
-/// one of as many, or one of such structs.
+/// `raddle-select` for that many, or a struct of such structs.
 pub(crate) fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> TokenStream {
     if futures.len() == 1 {
         return futures.remove(0);

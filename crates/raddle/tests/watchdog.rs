@@ -215,6 +215,19 @@ fn a_shutdown_that_ends_in_time_is_complete() {
 }
 
 #[test]
+fn a_shutdown_report_inside_async_code_counts_the_tasks_that_have_not_ended() {
+    let outer = workers(1).build().unwrap();
+    for _ in 0..50 {
+        let runtime = workers(2).build().unwrap();
+        for _ in 0..100 {
+            runtime.spawn(std::future::pending::<()>());
+        }
+        let report = outer.block_on(async { runtime.shutdown_report(LIMIT) });
+        assert_eq!(report.tasks(), 100, "{report}");
+    }
+}
+
+#[test]
 fn a_panic_in_the_action_has_no_other_effect() {
     let (sender, called) = mpsc::channel();
     let runtime = workers(2)

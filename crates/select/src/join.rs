@@ -1,9 +1,7 @@
 //! `join!` and `try_join!`.
 
-/// Waits for several futures in one task, and gives their outputs as a tuple. The facade's
-/// documentation of this macro has the details.
-///
-/// # Examples
+/// `raddle_select::join!` waits for several futures in one task, and gives their outputs as a tuple.
+/// It works in any executor:
 ///
 /// ```
 /// let both = raddle_testing::block_on(async { raddle_select::join!(async { 1 }, async { 2 }) });
@@ -19,10 +17,8 @@ macro_rules! join {
     };
 }
 
-/// Waits for several futures in one task until all are `Ok`, or one is `Err`. The facade's
-/// documentation of this macro has the details.
-///
-/// # Examples
+/// `raddle_select::try_join!` waits for several futures in one task until all are `Ok`, or one is
+/// `Err`. It works in any executor:
 ///
 /// ```
 /// let both = raddle_testing::block_on(async {

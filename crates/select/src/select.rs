@@ -1,9 +1,7 @@
 //! `select!`.
 
-/// Waits for several futures in one task, and runs the handler of the first whose output matches
-/// its pattern. The facade's documentation of this macro has the details.
-///
-/// # Examples
+/// `raddle_select::select!` waits for several futures in one task, and runs the handler of the first
+/// whose output matches its pattern. It works in any executor:
 ///
 /// ```
 /// let answer = raddle_testing::block_on(async {

@@ -40,7 +40,7 @@ impl LockRank {
             if let Some(highest) = highest.filter(|highest| highest.level >= rank.level) {
                 panic!(
                     "the lock \"{}\" is taken under the lock \"{}\", whose level is not lower; \
-                     take it before the other, or raise its level",
+                     release the other lock first",
                     rank.name, highest.name
                 );
             }

@@ -57,6 +57,8 @@ struct Parts {
 pub(crate) struct Stopped {
     pub(crate) workers: bool,
     pub(crate) blocking: bool,
+    /// The number of tasks that have not ended.
+    pub(crate) alive_tasks: usize,
 }
 
 pub(crate) enum Scheduler {
@@ -300,8 +302,11 @@ impl Runtime {
     pub(crate) fn shut_down(&mut self, wait: Option<Duration>) -> Option<Stopped> {
         let mut parts = self.parts.take()?;
         if context::is_inside() && wait != Some(Duration::ZERO) {
-            let stopped = Stopped::default();
-            parts.report(&self.handle, stopped);
+            let stopped = Stopped {
+                alive_tasks: self.handle.metrics().num_alive_tasks(),
+                ..Stopped::default()
+            };
+            parts.report(stopped);
             parts.hand_over(self.handle.clone(), wait);
             Some(stopped)
         } else {
@@ -334,15 +339,17 @@ impl Parts {
         let blocking = self.blocking.shutdown(left());
         self.tools.iter_mut().for_each(|tool| tool.stop());
         wait.filter(|wait| !wait.is_zero())?;
-        let stopped = Stopped { workers, blocking };
-        self.report(handle, stopped);
+        let stopped = Stopped {
+            workers,
+            blocking,
+            alive_tasks: handle.metrics().num_alive_tasks(),
+        };
+        self.report(stopped);
         Some(stopped)
     }
 
-    fn report(&self, handle: &Handle, stopped: Stopped) {
-        self.tools
-            .iter()
-            .for_each(|tool| tool.report(handle, stopped));
+    fn report(&self, stopped: Stopped) {
+        self.tools.iter().for_each(|tool| tool.report(stopped));
     }
 
     /// Lets a new thread wait for the shutdown. If the system refuses one, no thread waits.

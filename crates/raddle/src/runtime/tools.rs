@@ -60,7 +60,7 @@ pub(crate) trait Running: Send + Sync {
     fn stop(&mut self) {}
 
     /// Reports a shutdown.
-    fn report(&self, _: &Handle, _: Stopped) {}
+    fn report(&self, _: Stopped) {}
 }
 
 impl Tools {

@@ -7,7 +7,7 @@ use raddle_watchdog::{Report, ShutdownReport, SlowPoll, Watchdog};
 
 use crate::runtime::runtime::Stopped;
 use crate::runtime::tools::{Running, Start, Tool, Tools};
-use crate::runtime::{Builder, Handle, Runtime};
+use crate::runtime::{Builder, Runtime};
 
 /// A function that is called with each report, in addition to the action.
 #[derive(Clone)]
@@ -50,13 +50,13 @@ where
 }
 
 impl Running for Watching {
-    fn report(&self, handle: &Handle, stopped: Stopped) {
+    fn report(&self, stopped: Stopped) {
         let is_complete = stopped.workers && stopped.blocking;
         let running = match is_complete {
             true => Vec::new(),
             false => self.watchdog.running(),
         };
-        let report = describe(handle, stopped, running);
+        let report = describe(stopped, running);
         if !is_complete {
             self.watchdog.report_shutdown(&report);
         }
@@ -64,9 +64,13 @@ impl Running for Watching {
     }
 }
 
-fn describe(handle: &Handle, stopped: Stopped, running: Vec<SlowPoll>) -> ShutdownReport {
-    let alive_tasks = handle.metrics().num_alive_tasks();
-    ShutdownReport::new(stopped.workers, stopped.blocking, alive_tasks, running)
+fn describe(stopped: Stopped, running: Vec<SlowPoll>) -> ShutdownReport {
+    ShutdownReport::new(
+        stopped.workers,
+        stopped.blocking,
+        stopped.alive_tasks,
+        running,
+    )
 }
 
 impl Builder {
@@ -152,7 +156,7 @@ impl Runtime {
         };
         match handle.inner.tools.get() {
             Some(FirstReport(report)) => report.get().cloned().unwrap_or_default(),
-            None => describe(&handle, stopped, Vec::new()),
+            None => describe(stopped, Vec::new()),
         }
     }
 }

@@ -69,7 +69,28 @@ use raddle_task::trace::{self, Kind};
 /// Spawns a task that has a name.
 pub type Builder<'a> = raddle_task::Builder<'a, Handle>;
 
-/// Tasks of one output type that are joined in the order in which they end.
+/// Tasks of one output type that are joined in the order in which they end. Dropping the set aborts
+/// the tasks in it.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::task::JoinSet;
+///
+/// # #[raddle::main]
+/// # async fn main() -> Result<(), raddle::task::JoinError> {
+/// let mut set = JoinSet::new();
+/// for number in 0..10 {
+///     set.spawn(async move { number });
+/// }
+/// let mut sum = 0;
+/// while let Some(output) = set.join_next().await {
+///     sum += output?;
+/// }
+/// assert_eq!(sum, 45);
+/// # Ok(())
+/// # }
+/// ```
 pub type JoinSet<T> = raddle_task::JoinSet<T, Handle>;
 
 /// The type [`JoinSet`], and the builder of its tasks that have names.

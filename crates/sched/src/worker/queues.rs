@@ -2,11 +2,11 @@
 //! takes tasks from when both are empty.
 
 use std::cell::Cell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use raddle_events::Observer;
-use raddle_primitives::CachePadded;
 use raddle_primitives::sync::Arc;
+use raddle_primitives::{CachePadded, hint};
 use raddle_queue::{Overflow, Owner};
 use scopeguard::guard;
 
@@ -38,13 +38,15 @@ pub(crate) struct Queues {
     /// Whether tasks are made ready by the driver, after which one other worker is notified.
     in_driver: Cell<bool>,
     /// Whether the time that steps take sets the length of a tick. It does not if the caller
-    /// steps the worker, since any time may pass between two steps.
+    /// steps the worker, since any time may pass between two steps. Such a worker steals from no
+    /// next-task slot either.
     pub(super) is_timed: Cell<bool>,
 }
 
-/// How many spin hints a searcher waits before it takes a task from another worker's slot: some
-/// 3 us.
-const SLOT_SPINS: u32 = 200;
+/// How long a searcher waits before it takes a task from another worker's slot.
+const SLOT_WAIT: Duration = Duration::from_micros(3);
+/// The number of spin hints between two readings of the clock in that time.
+const SPINS_PER_LOOK: u32 = 16;
 
 impl Queues {
     pub(super) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Task>, order: Order) -> Self {
@@ -183,11 +185,18 @@ impl Queues {
         let victim = (self.index + 1 + others) % workers;
         let remote = &self.shared.remotes[victim];
         let polls = remote.counters.polls.get();
-        for _ in 0..SLOT_SPINS {
-            if remote.slot.is_empty() || remote.counters.polls.get() != polls {
-                return None;
+        let begin = Instant::now();
+        while begin.elapsed() < SLOT_WAIT {
+            for _ in 0..SPINS_PER_LOOK {
+                if remote.slot.is_empty() || remote.counters.polls.get() != polls {
+                    return None;
+                }
+                // No other worker is woken for a task from outside while this one searches.
+                if !self.shared.injection.is_empty() {
+                    return self.take_injected(self.order.batch());
+                }
+                hint::spin_loop();
             }
-            std::hint::spin_loop();
         }
         let task = remote.slot.take()?;
         self.counters.stole(1);
@@ -362,9 +371,9 @@ impl Queues {
         }
     }
 
-    /// Elects a monitor if workers are parked and none of them is the monitor: no other worker
-    /// takes a task from the slot before the present poll returns, unless the monitor finds this
-    /// worker stuck.
+    /// Elects a monitor if workers are parked and none of them is the monitor. No worker is woken
+    /// for the task in the slot: before the present poll returns, only a worker that searches for
+    /// another reason takes it, or the monitor, if it finds this worker stuck.
     #[inline]
     fn elect_monitor_of_slot(&self) {
         if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_monitor() {
