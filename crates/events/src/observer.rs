@@ -140,13 +140,14 @@ pub trait Observer: Send + Sync {
         let _ = worker;
     }
 
-    /// A worker starts to search the queues and next-task slots of the other workers. The search ends with its next
-    /// poll or park.
+    /// A worker starts to search the queues and next-task slots of the other workers. The search
+    /// ends with its next poll or park.
     fn search_started(&self, worker: usize) {
         let _ = worker;
     }
 
-    /// A worker has stolen tasks from the queue or the next-task slot of another. It runs the first of them next.
+    /// A worker has stolen tasks from the queue or the next-task slot of another. It runs the first
+    /// of them next.
     fn tasks_stolen(&self, worker: usize, victim: usize, count: usize) {
         let _ = (worker, victim, count);
     }

@@ -1,7 +1,7 @@
 //! `join!` and `try_join!`.
 
-/// `raddle_select::join!` waits for several futures in one task, and gives their outputs as a tuple.
-/// It works in any executor:
+/// `raddle_select::join!` waits for several futures in one task, and gives their outputs as a
+/// tuple. It works in any executor:
 ///
 /// ```
 /// let both = raddle_testing::block_on(async { raddle_select::join!(async { 1 }, async { 2 }) });

@@ -1,7 +1,7 @@
 //! `select!`.
 
-/// `raddle_select::select!` waits for several futures in one task, and runs the handler of the first
-/// whose output matches its pattern. It works in any executor:
+/// `raddle_select::select!` waits for several futures in one task, and runs the handler of the
+/// first whose output matches its pattern. It works in any executor:
 ///
 /// ```
 /// let answer = raddle_testing::block_on(async {
