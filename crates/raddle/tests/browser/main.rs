@@ -213,11 +213,12 @@ fn the_page_shows_a_deadlock_and_keeps_an_entry_open() {
         "none"
     );
     let lock = deadlock::spawn(&runtime);
-    runtime.spawn(async move { drop(lock.lock().await) });
     tab.wait_for(
         "document.querySelector('#waits .is-slow')?.textContent === 'deadlock of 2 tasks'",
         LIMIT,
     );
+    // The lock is held by now.
+    runtime.spawn(async move { drop(lock.lock().await) });
     tab.wait_for(
         "document.querySelector('#waits details[open] pre').textContent.includes('held by task ')",
         LIMIT,
