@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use crate::workspace;
 use accepted::{Accepted, Kind};
@@ -58,13 +58,17 @@ impl Args {
     }
 }
 
-/// The name of a test: its package, file and path in the file.
-type Name = String;
+/// The outcome of each test, by its package, file and path in the file.
+type Results = BTreeMap<String, Outcome>;
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root();
     let accepted = Accepted::read(&root)?;
-    let mut tokio = Peer::new(&root, args);
+    let mut tokio = Peer {
+        root: &root,
+        args,
+        results: None,
+    };
     if !args.lazy {
         tokio.results()?;
     }
@@ -72,23 +76,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     println!("on the stand-in:");
     let project = Project::create(&root, Side::StandIn)?;
     let suites = project.build()?;
-    let mut passed = 0;
-    let mut failed: BTreeMap<Name, Outcome> = BTreeMap::new();
+    let mut last = 0;
+    let mut failed = Results::new();
     let mut seen = Vec::new();
     for round in 1..=args.runs {
         let results = run_suites(&suites, args)?;
-        passed = results.values().filter(|o| **o == Outcome::Passed).count();
-        println!(
-            "round {round} of {}: {passed} of {} passed",
-            args.runs,
-            results.len()
-        );
+        last = passed(&results);
+        let (runs, all) = (args.runs, results.len());
+        println!("round {round} of {runs}: {last} of {all} passed");
         seen = results.keys().cloned().collect();
-        failed.extend(
-            results
-                .into_iter()
-                .filter(|(_, outcome)| *outcome != Outcome::Passed),
-        );
+        let others = results.into_iter();
+        failed.extend(others.filter(|(_, outcome)| *outcome != Outcome::Passed));
     }
 
     let mut findings = Vec::new();
@@ -114,10 +112,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     }
     for name in accepted.names() {
-        let selected = args
-            .file
-            .as_ref()
-            .is_none_or(|file| file_of(name).contains(file));
+        let file = args.file.as_ref();
+        let selected = file.is_none_or(|file| file_of(name).contains(file));
         if selected && !failed.contains_key(name) {
             findings.push(format!(
                 "{name}: accepted, but passes or is gone; remove its line"
@@ -125,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     }
     println!(
-        "{passed} passed; accepted: {} by the text of a panic, {} by behaviour",
+        "{last} passed; accepted: {} by the text of a panic, {} by behaviour",
         differing[0], differing[1]
     );
     for finding in &findings {
@@ -149,33 +145,32 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 struct Peer<'a> {
     root: &'a Path,
     args: &'a Args,
-    results: Option<BTreeMap<Name, Outcome>>,
+    results: Option<Results>,
 }
 
-impl<'a> Peer<'a> {
-    fn new(root: &'a Path, args: &'a Args) -> Self {
-        Self {
-            root,
-            args,
-            results: None,
-        }
-    }
-
-    fn results(&mut self) -> Result<&BTreeMap<Name, Outcome>> {
-        if self.results.is_none() {
-            println!("on Tokio:");
-            let suites = Project::create(self.root, Side::Tokio)?.build()?;
-            let results = run_suites(&suites, self.args)?;
-            let passed = results.values().filter(|o| **o == Outcome::Passed).count();
-            println!("{passed} of {} passed", results.len());
-            self.results = Some(results);
-        }
-        self.results.as_ref().context("just set")
+impl Peer<'_> {
+    fn results(&mut self) -> Result<&Results> {
+        let results = match self.results.take() {
+            Some(results) => results,
+            None => {
+                println!("on Tokio:");
+                let suites = Project::create(self.root, Side::Tokio)?.build()?;
+                let results = run_suites(&suites, self.args)?;
+                println!("{} of {} passed", passed(&results), results.len());
+                results
+            }
+        };
+        Ok(self.results.insert(results))
     }
 }
 
-fn run_suites(suites: &[Suite], args: &Args) -> Result<BTreeMap<Name, Outcome>> {
-    let mut results = BTreeMap::new();
+fn passed(results: &Results) -> usize {
+    let passed = results.values().filter(|it| **it == Outcome::Passed);
+    passed.count()
+}
+
+fn run_suites(suites: &[Suite], args: &Args) -> Result<Results> {
+    let mut results = Results::new();
     for suite in suites {
         let limit = Duration::from_secs(args.limit);
         results.extend(run::suite(suite, args.file.as_deref(), limit)?);

@@ -8,8 +8,6 @@ mod canary;
 mod report;
 pub(crate) mod suite;
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
@@ -86,33 +84,28 @@ pub(crate) fn models(
     Ok(())
 }
 
-/// The names of a package's model suites: its `tests/loom_*.rs`.
-pub(crate) fn suites(package: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(package.join("tests")).into_iter().flatten();
-    entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let suite = name.strip_suffix(".rs")?;
-            suite.starts_with("loom_").then(|| suite.to_owned())
-        })
-        .collect()
-}
-
 /// Finds the package a user names, for the argument parser.
 fn package_with_models(name: &str) -> Result<Package, String> {
-    let root = workspace::root();
-    let mut packages = workspace::packages(&root).map_err(|error| format!("{error:#}"))?;
-    packages.retain(|package| !suites(&root.join(&package.dir)).is_empty());
-    let names: Vec<_> = packages
-        .iter()
-        .map(|package| package.name.clone())
-        .collect();
-    packages
-        .into_iter()
-        .find(|package| package.name == name || package.dir.ends_with(name))
-        .ok_or_else(|| format!("the crates with models are {}", names.join(", ")))
+    let packages = workspace::packages(&workspace::root());
+    let mut packages = packages.map_err(|error| format!("{error:#}"))?;
+    packages.retain(|package| !package.suites.is_empty());
+    if let Some(package) = packages.iter().find(|package| package.is_named(name)) {
+        return Ok(package.clone());
+    }
+    let names: Vec<_> = packages.into_iter().map(|package| package.name).collect();
+    Err(format!("the crates with models are {}", names.join(", ")))
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_crate_is_an_error_that_lists_the_crates_with_models() {
+        for name in ["primitives", "raddle-primitives"] {
+            assert_eq!(package_with_models(name).unwrap().name, "raddle-primitives");
+        }
+        let message = package_with_models("no-such-crate").unwrap_err();
+        assert!(message.contains("raddle-primitives"), "{message}");
+    }
+}

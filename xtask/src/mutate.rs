@@ -17,7 +17,6 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::loom;
 use crate::steps;
 use crate::tidy::text::{self, File};
 use crate::workspace::{self, Package};
@@ -170,14 +169,13 @@ fn logic_command(root: &Path, packages: &[Package], args: &Args) -> Command {
         }
     }
     for name in &args.only {
-        match packages.iter().find(|package| is_name_of(name, package)) {
+        match packages.iter().find(|package| package.is_named(name)) {
             Some(package) => mutants.args(["--package", &package.name]),
             None => mutants.args(["--file", name]),
         };
     }
     if args.only.is_empty() {
-        let has_models = |package: &&Package| !loom::suites(&root.join(&package.dir)).is_empty();
-        for package in packages.iter().filter(has_models) {
+        for package in packages.iter().filter(|package| !package.suites.is_empty()) {
             mutants.args(["--package", &package.name]);
         }
     }
@@ -192,10 +190,6 @@ fn logic_command(root: &Path, packages: &[Package], args: &Args) -> Command {
     mutants
 }
 
-fn is_name_of(name: &str, package: &Package) -> bool {
-    package.name == name || package.dir.ends_with(name)
-}
-
 /// The files that a user names whole, and the mutants of those files and lines.
 fn find(
     root: &Path,
@@ -207,8 +201,7 @@ fn find(
     let mut named = BTreeSet::new();
     for package in packages {
         for (path, text) in text::sources(root, package)? {
-            let names =
-                |name: &&String| path.ends_with(file_of(name).0) || is_name_of(name, package);
+            let names = |name: &&String| path.ends_with(file_of(name).0) || package.is_named(name);
             let named_here: Vec<_> = args.only.iter().filter(names).collect();
             named.extend(named_here.iter().copied());
             if named_here.is_empty() && !args.only.is_empty() || !mutants::is_mutable(&text) {

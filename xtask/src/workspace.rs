@@ -1,5 +1,6 @@
 //! The packages of the workspace, from `cargo metadata`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -16,6 +17,15 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     /// All but `default`.
     pub(crate) features: Vec<String>,
+    /// Its suites of models: `tests/loom_*.rs`.
+    pub(crate) suites: Vec<String>,
+}
+
+impl Package {
+    /// Whether a user means it: `raddle-queue`, or `queue`.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.dir.ends_with(name)
+    }
 }
 
 /// One package named in another's manifest.
@@ -54,12 +64,20 @@ pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
                 local: dependency.path.is_some(),
             });
         let features = package.features.into_keys();
+        let tests = package
+            .targets
+            .into_iter()
+            .filter(|target| target.is_test());
+        let suites = tests
+            .map(|test| test.name)
+            .filter(|name| name.starts_with("loom_"));
         Ok(Package {
             spec: format!("{}@{}", package.name, package.version),
             name: package.name.to_string(),
             dir: dir.strip_prefix(root)?.into(),
             dependencies: dependencies.collect(),
             features: features.filter(|feature| feature != "default").collect(),
+            suites: BTreeSet::from_iter(suites).into_iter().collect(),
         })
     };
     let packages = metadata.packages.into_iter().map(package);
@@ -91,5 +109,11 @@ mod tests {
         let tokio = find("tokio");
         assert!(tokio.spec.starts_with("tokio@1.") && tokio.features.contains(&"net".to_owned()));
         assert!(!tokio.features.contains(&"default".to_owned()));
+        assert!(tokio.suites.is_empty());
+        assert!(
+            find("raddle-queue")
+                .suites
+                .contains(&"loom_slot".to_owned())
+        );
     }
 }

@@ -49,17 +49,13 @@ impl Docs {
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
-            let name = path
-                .file_stem()
-                .context("no name")?
-                .to_string_lossy()
-                .into_owned();
+            let name = path.file_stem().context("no name")?.to_string_lossy();
             let text = fs::read_to_string(&path)?;
             let doc = serde_json::from_str(&text)
                 .ok()
                 .and_then(Doc::new)
                 .with_context(|| format!("{} is no rustdoc of this version", path.display()))?;
-            docs.insert(name, doc);
+            docs.insert(name.into_owned(), doc);
         }
         Ok(Self(docs))
     }

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::Value;
+use cargo_metadata::{MetadataCommand, Package};
 
 use super::SUITES;
 use crate::programs;
-use crate::steps::{self, cargo};
+use crate::steps::cargo;
 use crate::workspace;
 
 /// The folder of the manifest and the lock files, relative to the root.
@@ -23,8 +23,9 @@ const TOKIO: &str = "\"=1.54.1\"";
 
 /// Whether a package is of the version whose tests are run. The manifest says so
 /// of all but `tokio`, of which the workspace may have an old one, too.
-fn is_tested(name: &str, version: &str) -> bool {
-    name != "tokio" || TOKIO.trim_matches(['"', '=']) == version
+fn is_tested(package: &Package) -> bool {
+    let version = package.version.to_string();
+    package.name != "tokio" || TOKIO.trim_matches(['"', '=']) == version
 }
 
 /// What the test files run on.
@@ -112,12 +113,9 @@ impl Project {
     pub(super) fn build(&self) -> Result<Vec<Suite>> {
         let mut build = cargo(&self.directory, &["test", "--no-run", "--tests"]);
         build.env("RUSTFLAGS", "--cap-lints allow");
-        let built = programs::build(&mut build).with_context(|| {
-            format!(
-                "test files do not compile (in {})",
-                self.directory.display()
-            )
-        })?;
+        let place = self.directory.display();
+        let built = programs::build(&mut build)
+            .with_context(|| format!("test files do not compile (in {place})"))?;
         let mut suites = Vec::new();
         for program in built {
             let Some((package, file)) = program.target.split_once("__") else {
@@ -142,34 +140,20 @@ impl Project {
 fn sources(root: &Path, directory: &Path) -> Result<Vec<Source>> {
     let mut found: Vec<Source> = Vec::new();
     for place in [directory, root] {
-        let mut metadata = cargo(place, &["metadata", "--format-version", "1"]);
-        let metadata: Value = serde_json::from_str(&steps::output(&mut metadata)?)?;
-        for package in metadata["packages"].as_array().into_iter().flatten() {
-            let name = package["name"].as_str().unwrap_or("");
-            let published = package["source"].is_string();
-            let version = package["version"].as_str().unwrap_or("");
-            if !published
-                || !SUITES.contains(&name)
-                || !is_tested(name, version)
-                || found.iter().any(|s| s.name == name)
-            {
+        for package in MetadataCommand::new().current_dir(place).exec()?.packages {
+            let name = package.name.to_string();
+            let is_known = found.iter().any(|source| source.name == name);
+            let is_tested = SUITES.contains(&name.as_str()) && is_tested(&package);
+            if package.source.is_none() || is_known || !is_tested {
                 continue;
             }
-            let manifest = package["manifest_path"]
-                .as_str()
-                .context("no manifest path")?;
-            let features = package["features"].as_object().into_iter().flatten();
+            let is_for_users =
+                |feature: &String| feature != "default" && !LEFT_OUT.contains(&feature.as_str());
             found.push(Source {
-                name: name.to_owned(),
-                directory: Path::new(manifest)
-                    .parent()
-                    .context("no parent")?
-                    .to_owned(),
+                name,
+                directory: package.manifest_path.parent().context("no parent")?.into(),
                 used_here: place == directory,
-                features: features
-                    .map(|(feature, _)| feature.clone())
-                    .filter(|feature| !LEFT_OUT.contains(&feature.as_str()) && feature != "default")
-                    .collect(),
+                features: package.features.into_keys().filter(is_for_users).collect(),
             });
         }
     }
@@ -194,11 +178,7 @@ impl Source {
         files.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
         files.sort();
         for path in files {
-            let name = path
-                .file_stem()
-                .context("no name")?
-                .to_string_lossy()
-                .into_owned();
+            let name = path.file_stem().context("no name")?.to_string_lossy();
             if may_be_module(&fs::read_to_string(&path)?) {
                 writeln!(all, "#[path = {path:?}]\nmod {name};")?;
             } else {

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use rayon::prelude::*;
 
+use super::Bound;
 use super::canary::{self, Canary};
 use super::report::{Output, Report, area};
-use super::{Bound, suites};
 use crate::programs::{self, Program};
 use crate::steps::{self, cargo};
 use crate::workspace::{self, Package};
@@ -26,7 +26,7 @@ pub(super) struct Suite {
 pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
     let mut build = cargo(root, &["test", "--release", "--no-run", "--test", "loom_*"]);
     for package in packages {
-        if !suites(&root.join(&package.dir)).is_empty() {
+        if !package.suites.is_empty() {
             build.args(["-p", &package.spec]);
         }
     }
@@ -42,10 +42,10 @@ pub(super) fn build(root: &Path, packages: &[Package], build: &mut Command) -> R
     let mut found = Vec::new();
     for package in packages {
         let dir = root.join(&package.dir);
-        for name in suites(&dir) {
+        for name in &package.suites {
             let program = built
                 .iter()
-                .find(|program| program.dir == dir && program.target == name)
+                .find(|program| program.dir == dir && program.target == *name)
                 .with_context(|| format!("{} {name} was not built", package.name))?;
             let source = fs::read_to_string(dir.join("tests").join(format!("{name}.rs")))?;
             let canaries = canary::of_suite(&source)

@@ -105,8 +105,7 @@ impl<'a> Lab<'a> {
             let mut mutants = self.mutants.iter();
             mutants.any(|mutant| mutant.package == package.name)
         };
-        let has_models = |package: &&Package| !loom::suites(&root.join(&package.dir)).is_empty();
-        let judges = packages.iter().filter(has_models);
+        let judges = packages.iter().filter(|package| !package.suites.is_empty());
         let judges = judges.filter(|package| !own || is_mutated(package));
         let judges: Vec<Package> = judges.cloned().collect();
         if judges.is_empty() {
