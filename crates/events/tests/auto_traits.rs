@@ -1,12 +1,13 @@
 //! Which threads may hold and share what.
 #![cfg(not(raddle_loom))]
 
-use raddle_events::{MonitorAction, Observer, PollResult, SpawnedTask, TaskRef, Turn};
+use raddle_events::{MonitorAction, Observer, PollResult, SpawnedTask, TaskHooks, TaskRef, Turn};
 use static_assertions::{assert_impl_all, assert_obj_safe};
 
 assert_obj_safe!(Observer);
 assert_impl_all!(dyn Observer: Send, Sync);
 assert_impl_all!(SpawnedTask<'static>: Send, Sync, Copy);
+assert_impl_all!(TaskHooks: Send, Sync, Clone);
 assert_impl_all!(TaskRef<'static>: Copy);
 assert_impl_all!(PollResult: Send, Sync, Copy);
 assert_impl_all!(MonitorAction: Send, Sync, Copy);

@@ -1,7 +1,6 @@
 //! Scheduler configuration.
 
 pub(crate) mod handoff;
-pub(crate) mod hooks;
 pub(crate) mod policy;
 
 use std::fmt;
@@ -9,13 +8,13 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use raddle_counters::HistogramConfiguration;
-use raddle_events::Observer;
+use raddle_events::{Observer, TaskHook, TaskHooks, TaskMeta};
 use raddle_primitives::contain;
 use scopeguard::guard;
 
+use crate::context;
 use crate::panics::UnhandledPanic;
 use handoff::Handoff;
-use hooks::TaskHooks;
 use policy::Policy;
 
 /// A function that a worker calls, for example before it parks.
@@ -166,6 +165,15 @@ impl Config {
             "an interval must be greater than zero"
         );
     }
+}
+
+/// Calls a hook for a task. A panic is contained, and the worker is not handed off meanwhile.
+pub(crate) fn call_hook(hook: &Option<TaskHook>, task: &Option<TaskMeta<'_>>) {
+    let (Some(hook), Some(task)) = (hook, task) else {
+        return;
+    };
+    let _pinned = context::pin();
+    contain(|| hook(task));
 }
 
 impl fmt::Debug for Config {

@@ -5,10 +5,11 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-use raddle_events::SpawnedTask;
+use raddle_events::{SpawnedTask, TaskMeta};
 use raddle_primitives::sync::Arc;
 use raddle_task::{EndReason, JoinHandle, Runnable, Schedule};
 
+use crate::config::call_hook;
 use crate::context;
 use crate::panics::UnhandledPanic;
 use crate::task::Task;
@@ -171,7 +172,7 @@ unsafe fn spawn_located<T: 'static>(
     // SAFETY: the caller's.
     let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, home) };
     notify_of_spawn(shared, &task, location);
-    shared.config.task_hooks.spawned(&task);
+    call_hook(&shared.config.task_hooks.on_spawn, &TaskMeta::of(&task));
     (task, handle)
 }
 

@@ -18,7 +18,6 @@ mod worker;
 mod yield_now;
 
 pub use config::handoff::Handoff;
-pub use config::hooks::{TaskHook, TaskHooks, TaskMeta};
 pub use config::policy::Policy;
 pub use config::{AroundWorker, Config, Hook, StartHandoff};
 pub use current_thread::CurrentThread;
@@ -36,7 +35,8 @@ pub use raddle_counters::{
     LogHistogramBuilder,
 };
 pub use raddle_events::{
-    EndReason, MonitorAction, Observer, PollResult, SpawnedTask, TaskRef, Turn,
+    EndReason, MonitorAction, Observer, PollResult, SpawnedTask, TaskHook, TaskHooks, TaskMeta,
+    TaskRef, Turn,
 };
 pub use worker::core::Step;
 pub use worker::{Waiting, Worker};

@@ -6,7 +6,7 @@
 use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
-use raddle_events::{Observer, PollResult, TaskRef};
+use raddle_events::{Observer, PollResult, TaskMeta, TaskRef};
 use raddle_primitives::contain;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, ThreadId};
@@ -20,7 +20,7 @@ use super::queues::Queues;
 use super::retirement::Retirement;
 use super::shared::{Shards, Shared};
 use super::ticks::Ticks;
-use crate::config::hooks::TaskMeta;
+use crate::config::call_hook;
 use crate::config::policy::{Order, Policy};
 use crate::context;
 use crate::id::Id;
@@ -416,7 +416,7 @@ impl Core {
     fn poll_hooked(&self, task: Task) -> Outcome {
         let hooks = &self.shared().config.task_hooks;
         let meta = TaskMeta::of(&task.0);
-        hooks.before_poll(&meta);
+        call_hook(&hooks.before_poll, &meta);
         let outcome = match &self.queues.counters.poll_times {
             None => self.poll(task),
             Some(histogram) => {
@@ -428,8 +428,10 @@ impl Core {
                 outcome
             }
         };
-        hooks.after_poll(&meta);
-        hooks.ended(&meta, &outcome);
+        call_hook(&hooks.after_poll, &meta);
+        if PollResult::of(&outcome) == PollResult::Ended {
+            call_hook(&hooks.on_terminate, &meta);
+        }
         outcome
     }
 }

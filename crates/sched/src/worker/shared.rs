@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_events::PollResult;
+use raddle_events::{PollResult, TaskMeta};
 use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use raddle_primitives::{CachePadded, Count, Epoch, named};
 use raddle_queue::{Injection, Owner, Slot, Stealer};
 use raddle_task::Outcome;
 
-use crate::config::Config;
+use crate::config::{Config, call_hook};
 use crate::context;
 use crate::counters::{Counters, Outside};
 use crate::driver::{BoxedDriver, Driver, Unpark};
@@ -161,9 +161,10 @@ impl Shared {
 
     /// Cancels a task outside a worker's run, and says so to the observer and the hooks.
     pub(crate) fn cancel_observed(&self, task: Task) -> Outcome {
-        let id = task.0.id();
-        let outcome = self.config.task_hooks.cancel(task.0);
+        let (id, meta) = (task.0.id(), TaskMeta::of(&task.0));
+        let outcome = task.0.cancel(None);
         if PollResult::of(&outcome) == PollResult::Ended {
+            call_hook(&self.config.task_hooks.on_terminate, &meta);
             self.config
                 .notify(|observer| observer.task_ended(id, context::end_reason()));
         }

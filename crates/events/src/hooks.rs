@@ -5,9 +5,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use raddle_task::{Id, Outcome, Runnable};
-
-use crate::context;
+use raddle_task::{Id, Runnable};
 
 /// A callback for an event in a task's life.
 ///
@@ -39,8 +37,9 @@ pub struct TaskMeta<'a> {
 }
 
 impl TaskMeta<'_> {
-    /// `None` if the scheduler has no hooks, since it records no locations then.
-    pub(crate) fn of(task: &Runnable) -> Option<Self> {
+    /// What hooks get of `task`, or `None` if the scheduler records no locations, since it has no
+    /// hooks then.
+    pub fn of(task: &Runnable) -> Option<Self> {
         Some(Self {
             id: task.id(),
             location: task.spawned_at()?,
@@ -86,6 +85,19 @@ impl TaskMeta<'_> {
 }
 
 /// The callbacks that a scheduler calls for each of its tasks.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use raddle_events::{TaskHooks, TaskMeta};
+///
+/// let mut hooks = TaskHooks::default();
+/// assert!(!hooks.are_set());
+/// hooks.on_spawn = Some(Arc::new(|task: &TaskMeta<'_>| println!("spawned {}", task.id())));
+/// assert!(hooks.are_set());
+/// ```
 #[derive(Clone, Default)]
 pub struct TaskHooks {
     /// Called when a task is spawned, on the spawning thread, before the task can run.
@@ -102,47 +114,12 @@ pub struct TaskHooks {
 
 impl TaskHooks {
     /// Whether any callback is set.
-    pub(crate) fn are_set(&self) -> bool {
+    pub fn are_set(&self) -> bool {
         self.on_spawn.is_some()
             || self.on_terminate.is_some()
             || self.before_poll.is_some()
             || self.after_poll.is_some()
     }
-
-    pub(crate) fn spawned(&self, task: &Runnable) {
-        call(&self.on_spawn, &TaskMeta::of(task));
-    }
-
-    pub(crate) fn before_poll(&self, task: &Option<TaskMeta<'_>>) {
-        call(&self.before_poll, task);
-    }
-
-    pub(crate) fn after_poll(&self, task: &Option<TaskMeta<'_>>) {
-        call(&self.after_poll, task);
-    }
-
-    /// Calls the callback for the end of a task, if the outcome of the run is that end.
-    pub(crate) fn ended(&self, task: &Option<TaskMeta<'_>>, outcome: &Outcome) {
-        if matches!(outcome, Outcome::Complete | Outcome::CompleteElsewhere) {
-            call(&self.on_terminate, task);
-        }
-    }
-
-    /// Cancels a task outside a worker's run, and calls the callback for its end.
-    pub(crate) fn cancel(&self, task: Runnable) -> Outcome {
-        let meta = TaskMeta::of(&task);
-        let outcome = task.cancel(None);
-        self.ended(&meta, &outcome);
-        outcome
-    }
-}
-
-fn call(hook: &Option<TaskHook>, task: &Option<TaskMeta<'_>>) {
-    let (Some(hook), Some(task)) = (hook, task) else {
-        return;
-    };
-    let _pinned = context::pin();
-    raddle_primitives::contain(|| hook(task));
 }
 
 impl fmt::Debug for TaskHooks {
