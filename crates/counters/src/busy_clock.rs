@@ -74,15 +74,18 @@ impl BusyClock {
         Duration::from_nanos(started.saturating_sub(stopped))
     }
 
+    #[inline]
     fn is_stopped(&self) -> bool {
         self.word.get() & STOPPED != 0
     }
 
+    #[inline]
     fn start_at(&self, now: u64) {
         let total = self.word.get() & !STOPPED;
         self.word.set(now.saturating_sub(total));
     }
 
+    #[inline]
     fn stop_at(&self, now: u64) {
         let total = now.saturating_sub(self.word.get()) & !STOPPED;
         self.word.set(total | STOPPED);
@@ -98,6 +101,7 @@ impl BusyClock {
         })
     }
 
+    #[inline]
     fn now(&self) -> u64 {
         self.epoch.nanos() & !STOPPED
     }

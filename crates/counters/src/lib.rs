@@ -4,6 +4,7 @@
 mod busy_clock;
 mod histogram;
 mod poll_average;
+mod worker;
 
 pub use busy_clock::BusyClock;
 pub use histogram::{
@@ -11,3 +12,4 @@ pub use histogram::{
     LogHistogramBuilder,
 };
 pub use poll_average::PollAverage;
+pub use worker::{WorkerCounters, WorkerMetrics};

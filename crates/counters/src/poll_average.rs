@@ -32,6 +32,7 @@ pub struct PollAverage {
 
 impl PollAverage {
     /// Adds a sample: the total busy time and the total number of polls so far.
+    #[inline]
     pub fn note(&self, busy: Duration, polls: u64) {
         let busy = busy.as_nanos() as u64;
         let time = busy.saturating_sub(self.busy.get());

@@ -2,7 +2,6 @@
 
 mod config;
 mod context;
-mod counters;
 mod current_thread;
 mod driver;
 mod handle;
@@ -27,12 +26,12 @@ pub use handle::{
 };
 pub use handoff::block_in_place;
 pub use id::{Id, take_id};
-pub use metrics::{Metrics, WorkerMetrics};
+pub use metrics::Metrics;
 pub use panics::UnhandledPanic;
 pub use pool::Pool;
 pub use raddle_counters::{
     Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,
-    LogHistogramBuilder,
+    LogHistogramBuilder, WorkerMetrics,
 };
 pub use raddle_events::{
     EndReason, MonitorAction, Observer, PollResult, SpawnedTask, TaskHook, TaskHooks, TaskMeta,

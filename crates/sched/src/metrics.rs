@@ -2,9 +2,8 @@
 //! counting costs.
 
 use std::fmt;
-use std::time::Duration;
 
-use raddle_counters::Histogram;
+use raddle_counters::{Histogram, WorkerMetrics};
 
 use crate::handle::Handle;
 use crate::worker::shared::Remote;
@@ -16,43 +15,6 @@ use crate::worker::shared::Remote;
 #[derive(Clone)]
 pub struct Metrics {
     handle: Handle,
-}
-
-/// The counts of one worker since the scheduler was made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WorkerMetrics {
-    /// The number of polls, and of drops of aborted tasks.
-    pub polls: u64,
-    /// The number of times the worker has parked.
-    pub parks: u64,
-    /// The number of times that the worker has stopped parking.
-    pub unparks: u64,
-    /// The number of parks without a poll since the park before.
-    pub noops: u64,
-    /// The number of tasks that it has stolen from other workers.
-    pub steals: u64,
-    /// The number of steal operations.
-    pub steal_operations: u64,
-    /// The number of times its full run queue moved tasks to the injection queue.
-    pub overflows: u64,
-    /// The number of polls that used up their budget, so that the task yielded.
-    pub budget_yields: u64,
-    /// The number of times the worker itself queued a task: one that was spawned or woken on it, or
-    /// woken while it ran there.
-    pub local_schedules: u64,
-    /// The number of tasks that completed on this worker and are in the live list of another one:
-    /// those that another worker ran first or spawned, and those from whose poll this worker was
-    /// handed off.
-    pub completed_elsewhere: u64,
-    /// The number of tasks in its run queue and its next-task slot.
-    pub local_queue_depth: usize,
-    /// The time during which a thread drove the worker and it was not parked.
-    pub busy: Duration,
-    /// The mean duration of a poll, including what the worker does between polls. It is a moving
-    /// average of samples: a sample lasts from one park or poll of the driver to the next, and one
-    /// of `n` polls has the weight `n / (n + 9)`.
-    pub mean_poll_time: Duration,
 }
 
 impl Handle {
@@ -113,24 +75,8 @@ impl Metrics {
     #[track_caller]
     pub fn worker(&self, index: usize) -> WorkerMetrics {
         let remote = self.remote(index);
-        let counters = &remote.counters;
-        WorkerMetrics {
-            polls: counters.polls.get(),
-            parks: counters.parks.get(),
-            unparks: counters.unparks.get(),
-            noops: counters.noops.get(),
-            steals: counters.steals.get(),
-            steal_operations: counters.steal_operations.get(),
-            overflows: counters.overflows.get(),
-            budget_yields: counters.budget_yields.get(),
-            local_schedules: counters.local_schedules.get(),
-            completed_elsewhere: counters.completed_elsewhere.get(),
-            local_queue_depth: remote.stealer.len()
-                + usize::from(!remote.slot.is_empty())
-                + counters.backlog.get() as usize,
-            busy: counters.clock.busy(),
-            mean_poll_time: counters.poll_average.mean_poll_time(),
-        }
+        let queued = remote.stealer.len() + usize::from(!remote.slot.is_empty());
+        remote.counters.metrics(queued)
     }
 
     /// Returns the histogram of the durations of a worker's polls, or `None` if

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use raddle_counters::WorkerCounters;
 use raddle_events::Observer;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::{CachePadded, hint};
@@ -14,7 +15,6 @@ use super::next_task::SlotUse;
 use super::run_queue::RunQueue;
 use super::shared::{Remote, Shared};
 use crate::config::policy::Order;
-use crate::counters::Counters;
 use crate::driver::BoxedDriver;
 use crate::task::Task;
 
@@ -22,7 +22,7 @@ use crate::task::Task;
 pub(crate) struct Queues {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
-    pub(crate) counters: Arc<CachePadded<Counters>>,
+    pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
     pub(super) run_queue: RunQueue,
     /// Where woken and spawned tasks go.
     pub(super) order: Order,

@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
+use raddle_counters::WorkerCounters;
 use raddle_queue::local::CAPACITY;
 use raddle_queue::{Injection, Overflow, Owner};
 
-use crate::counters::Counters;
 use crate::task::Task;
 
 /// What a worker has queued, beside its next-task slot.
@@ -51,7 +51,7 @@ impl RunQueue {
     }
 
     /// Queues a task behind the others also when the queue is full.
-    pub(super) fn push_in_order(&self, task: Task, counters: &Counters) {
+    pub(super) fn push_in_order(&self, task: Task, counters: &WorkerCounters) {
         let pushed = match self.backlog.is_empty() {
             true => self.queue.try_push(task),
             false => Err(task),
@@ -66,7 +66,7 @@ impl RunQueue {
     /// Takes the oldest task of the queue, or else of the backlog, the next of
     /// which move up.
     #[inline]
-    pub(super) fn pop(&self, counters: &Counters) -> Option<Task> {
+    pub(super) fn pop(&self, counters: &WorkerCounters) -> Option<Task> {
         if self.has_stealers {
             return self.queue.pop();
         }
@@ -74,7 +74,7 @@ impl RunQueue {
         unsafe { self.queue.pop_alone() }.or_else(|| self.pop_backlog(counters))
     }
 
-    fn pop_backlog(&self, counters: &Counters) -> Option<Task> {
+    fn pop_backlog(&self, counters: &WorkerCounters) -> Option<Task> {
         if self.backlog.is_empty() {
             return None;
         }

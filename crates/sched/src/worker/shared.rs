@@ -4,6 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
+use raddle_counters::WorkerCounters;
 use raddle_events::{PollResult, TaskMeta};
 use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
 use raddle_primitives::sync::Arc;
@@ -14,7 +15,6 @@ use raddle_task::Outcome;
 
 use crate::config::{Config, call_hook};
 use crate::context;
-use crate::counters::{Counters, Outside};
 use crate::driver::{BoxedDriver, Driver, Unpark};
 use crate::id::Id;
 use crate::panics::Panics;
@@ -56,7 +56,14 @@ pub(crate) struct Remote {
     /// The task to run next. Put in by its worker alone.
     pub(crate) slot: Slot<Task>,
     pub(crate) parker: Parker,
-    pub(crate) counters: Arc<CachePadded<Counters>>,
+    pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
+}
+
+/// Counts of tasks from outside the workers. Written under the lock of the injection queue.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    pub(crate) schedules: Count,
+    pub(crate) spawned: Count,
 }
 
 /// The schedulers of a sharded one, by the numbers of their workers:
@@ -109,7 +116,7 @@ impl Shared {
                     stealer,
                     slot: Slot::new(),
                     parker: Parker::default(),
-                    counters: Arc::new(CachePadded::new(Counters::new(
+                    counters: Arc::new(CachePadded::new(WorkerCounters::new(
                         config.poll_time_histogram.as_ref(),
                         epoch,
                     ))),

@@ -1,0 +1,169 @@
+//! The counts of one worker of a scheduler.
+
+use std::time::Duration;
+
+use raddle_primitives::{Count, Epoch, thread};
+
+use crate::{BusyClock, Histogram, HistogramConfiguration, PollAverage};
+
+/// The counts of one worker. Only that worker writes them. The counts that each step and poll
+/// changes come first, so that they share one cache line.
+///
+/// ```
+/// use raddle_counters::WorkerCounters;
+/// use raddle_primitives::Epoch;
+///
+/// let counters = WorkerCounters::new(None, Epoch::now());
+/// counters.polls.add(3);
+/// counters.park();
+/// counters.park();
+/// let metrics = counters.metrics(0);
+/// assert_eq!((metrics.polls, metrics.parks, metrics.noops), (3, 2, 1));
+/// ```
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct WorkerCounters {
+    /// Polls. The monitor also reads it, to see whether the worker makes progress.
+    pub polls: Count,
+    /// Tasks that the worker itself queued.
+    pub local_schedules: Count,
+    /// Tasks spawned on the worker while the scheduler was open.
+    pub spawned: Count,
+    /// Tasks that completed on this worker, cancelled ones included.
+    pub completed: Count,
+    /// Tasks that completed on this worker and are in the live list of another one.
+    pub completed_elsewhere: Count,
+    /// Parks that have begun.
+    pub parks: Count,
+    /// Parks that have ended.
+    pub unparks: Count,
+    /// Parks without a poll since the park before.
+    pub noops: Count,
+    /// Tasks that the worker has stolen.
+    pub steals: Count,
+    /// Steals.
+    pub steal_operations: Count,
+    /// How often the full run queue moved tasks to the injection queue.
+    pub overflows: Count,
+    /// Polls that used up their budget.
+    pub budget_yields: Count,
+    /// The number of tasks in the backlog now.
+    pub backlog: Count,
+    /// How long the worker has been driven while it was not parked.
+    pub clock: BusyClock,
+    /// The moving average of poll times.
+    pub poll_average: PollAverage,
+    /// The duration of each poll, if they are measured.
+    pub poll_times: Option<Histogram>,
+    /// One more than the number of polls at the last park; zero before the first.
+    polls_at_park: Count,
+}
+
+impl WorkerCounters {
+    /// Starts at zero, with a histogram if its configuration is given. Times are measured since
+    /// `epoch`.
+    pub fn new(poll_times: Option<&HistogramConfiguration>, epoch: Epoch) -> Self {
+        Self {
+            clock: BusyClock::new(epoch),
+            poll_times: poll_times.map(Histogram::new),
+            ..Self::default()
+        }
+    }
+
+    /// Counts a steal of `tasks` tasks.
+    #[inline]
+    pub fn stole(&self, tasks: usize) {
+        self.steals.add(tasks as u64);
+        self.steal_operations.add(1);
+    }
+
+    /// Counts a park that is about to begin.
+    #[inline]
+    pub fn park(&self) {
+        let polls = self.polls.get() + 1;
+        self.parks.add(1);
+        if self.polls_at_park.get() == polls {
+            self.noops.add(1);
+        }
+        self.polls_at_park.set(polls);
+        self.rest();
+    }
+
+    /// Counts the worker as not busy until its clock is started again.
+    #[inline]
+    pub fn rest(&self) {
+        self.clock.stop();
+        self.take_time();
+    }
+
+    /// Yields the processor to other threads, and returns how long they had it. The worker does not
+    /// count as busy meanwhile.
+    #[inline]
+    pub fn yield_processor(&self) -> Duration {
+        self.clock.pause(thread::yield_now)
+    }
+
+    /// Adds a sample to the poll-time average, and returns the total busy time.
+    #[inline]
+    pub fn take_time(&self) -> Duration {
+        let busy = self.clock.busy();
+        self.poll_average.note(busy, self.polls.get());
+        busy
+    }
+
+    /// The counts by now, of a worker with `queued` tasks beside its backlog.
+    pub fn metrics(&self, queued: usize) -> WorkerMetrics {
+        WorkerMetrics {
+            polls: self.polls.get(),
+            parks: self.parks.get(),
+            unparks: self.unparks.get(),
+            noops: self.noops.get(),
+            steals: self.steals.get(),
+            steal_operations: self.steal_operations.get(),
+            overflows: self.overflows.get(),
+            budget_yields: self.budget_yields.get(),
+            local_schedules: self.local_schedules.get(),
+            completed_elsewhere: self.completed_elsewhere.get(),
+            local_queue_depth: queued + self.backlog.get() as usize,
+            busy: self.clock.busy(),
+            mean_poll_time: self.poll_average.mean_poll_time(),
+        }
+    }
+}
+
+/// The values of a [`WorkerCounters`] at one time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerMetrics {
+    /// The number of polls, and of drops of aborted tasks.
+    pub polls: u64,
+    /// The number of times the worker has parked.
+    pub parks: u64,
+    /// The number of times that the worker has stopped parking.
+    pub unparks: u64,
+    /// The number of parks without a poll since the park before.
+    pub noops: u64,
+    /// The number of tasks that it has stolen from other workers.
+    pub steals: u64,
+    /// The number of steal operations.
+    pub steal_operations: u64,
+    /// The number of times its full run queue moved tasks to the injection queue.
+    pub overflows: u64,
+    /// The number of polls that used up their budget, so that the task yielded.
+    pub budget_yields: u64,
+    /// The number of times the worker itself queued a task: one that was spawned or woken on it, or
+    /// woken while it ran there.
+    pub local_schedules: u64,
+    /// The number of tasks that completed on this worker and are in the live list of another one:
+    /// those that another worker ran first or spawned, and those from whose poll this worker was
+    /// handed off.
+    pub completed_elsewhere: u64,
+    /// The number of tasks in its run queue and its next-task slot.
+    pub local_queue_depth: usize,
+    /// The time during which a thread drove the worker and it was not parked.
+    pub busy: Duration,
+    /// The mean duration of a poll, including what the worker does between polls. It is a moving
+    /// average of samples: a sample lasts from one park or poll of the driver to the next, and one
+    /// of `n` polls has the weight `n / (n + 9)`.
+    pub mean_poll_time: Duration,
+}
