@@ -573,7 +573,13 @@ fn the_actions_of_the_monitor_are_observed() {
         (0..2).all(|worker| metrics.worker(worker).parks > 0)
     };
     wait_until(is_parked);
-    let task = pool.handle().spawn(async {
+    let metrics = pool.handle().metrics();
+    let task = pool.handle().spawn(async move {
+        // A worker that still searches would take the task before there is a monitor.
+        wait_until(|| {
+            let mut workers = (0..2).map(|worker| metrics.worker(worker));
+            workers.any(|worker| worker.parks > worker.unparks)
+        });
         let gate = Gate::default();
         let theirs = gate.clone();
         // It goes to the slot of this worker, which does not come back before the task has run.
