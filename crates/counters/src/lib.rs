@@ -4,6 +4,7 @@
 mod busy_clock;
 mod histogram;
 mod poll_average;
+mod ticks;
 mod worker;
 
 pub use busy_clock::BusyClock;
@@ -12,4 +13,5 @@ pub use histogram::{
     LogHistogramBuilder,
 };
 pub use poll_average::PollAverage;
+pub use ticks::{Due, Ticks};
 pub use worker::{WorkerCounters, WorkerMetrics};

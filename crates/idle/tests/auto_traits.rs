@@ -1,12 +1,15 @@
 //! Which threads may hold and share what.
 #![cfg(not(raddle_loom))]
 
-use raddle_idle::{Duty, IdleSet, Monitor, Parker, Parking, Place, Progress, StealableSet};
+use raddle_idle::{
+    Duty, IdleSet, IdleYield, Monitor, Parker, Parking, Place, Progress, StealableSet,
+};
 use static_assertions::assert_impl_all;
 
 assert_impl_all!(IdleSet: Send, Sync, Unpin);
 assert_impl_all!(StealableSet: Send, Sync, Unpin);
 assert_impl_all!(Parker: Send, Sync, Unpin);
+assert_impl_all!(IdleYield: Send, Unpin);
 assert_impl_all!(Monitor: Send, Sync, Unpin);
 assert_impl_all!(Progress: Send, Sync, Copy);
 assert_impl_all!(Place: Send, Sync, Copy);

@@ -3,15 +3,12 @@
 pub(crate) mod core;
 pub(crate) mod core_ref;
 pub(crate) mod finish;
-mod idle_yield;
 mod monitoring;
-mod next_task;
 mod park;
 mod queues;
 pub(crate) mod retirement;
 mod run_queue;
 pub(crate) mod shared;
-mod ticks;
 
 use std::cell::Cell;
 use std::fmt;

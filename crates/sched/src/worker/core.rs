@@ -6,7 +6,9 @@
 use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
+use raddle_counters::Ticks;
 use raddle_events::{Observer, PollResult, TaskMeta, TaskRef};
+use raddle_idle::IdleYield;
 use raddle_primitives::contain;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, ThreadId};
@@ -14,12 +16,10 @@ use raddle_queue::Owner;
 use raddle_task::{LiveList, Outcome, Runnable};
 use scopeguard::guard;
 
-use super::idle_yield::IdleYield;
 use super::park::{self, Parked};
 use super::queues::Queues;
 use super::retirement::Retirement;
 use super::shared::{Shards, Shared};
-use super::ticks::Ticks;
 use crate::config::call_hook;
 use crate::config::policy::{Order, Policy};
 use crate::context;

@@ -8,10 +8,10 @@ use raddle_counters::WorkerCounters;
 use raddle_events::Observer;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::{CachePadded, hint};
-use raddle_queue::{Overflow, Owner};
+use raddle_queue::{Overflow, Owner, SlotUse};
+use raddle_task::Id;
 use scopeguard::guard;
 
-use super::next_task::SlotUse;
 use super::run_queue::RunQueue;
 use super::shared::{Remote, Shared};
 use crate::config::policy::Order;
@@ -30,7 +30,7 @@ pub(crate) struct Queues {
     has_slot: bool,
     /// Whether there is another worker to notify of new work.
     pub(super) has_others: bool,
-    slot_use: SlotUse,
+    slot_use: SlotUse<Id>,
     /// Whether the idle set counts the worker as searching.
     pub(super) searching: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.

@@ -14,8 +14,21 @@ const SHORTEST_SWITCH: Duration = Duration::from_micros(3);
 const FEWEST_SKIPPED: u32 = 8;
 const MOST_SKIPPED: u32 = 1024;
 
-/// What a worker remembers of its yields.
-pub(super) struct IdleYield {
+/// What a worker remembers of its yields, to decide whether the next park begins with one.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use raddle_idle::IdleYield;
+///
+/// let yields = IdleYield::default();
+/// assert!(yields.is_due());
+/// // Another process kept the processor: the next eight parks begin without a yield.
+/// assert!(yields.note(Duration::from_millis(5)));
+/// assert_eq!((0..9).filter(|_| yields.is_due()).count(), 1);
+/// ```
+#[derive(Debug)]
+pub struct IdleYield {
     /// The number of parks until the next yield.
     left_to_skip: Cell<u32>,
     /// The number of parks to skip after the next long yield.
@@ -33,14 +46,16 @@ impl Default for IdleYield {
 
 impl IdleYield {
     /// Counts a park that is about to begin. Returns whether a yield comes before it.
-    pub(super) fn is_due(&self) -> bool {
+    #[inline]
+    pub fn is_due(&self) -> bool {
         let left = self.left_to_skip.get();
         self.left_to_skip.set(left.saturating_sub(1));
         left == 0
     }
 
     /// Notes how long a yield took. Returns whether another thread can have run meanwhile.
-    pub(super) fn note(&self, took: Duration) -> bool {
+    #[inline]
+    pub fn note(&self, took: Duration) -> bool {
         if took > LONGEST {
             let skip = self.next_skip.get();
             self.left_to_skip.set(skip);
