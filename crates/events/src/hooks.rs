@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use raddle_task::{Id, Runnable};
+use raddle_task::Id;
 
 /// A callback for an event in a task's life.
 ///
@@ -37,14 +37,12 @@ pub struct TaskMeta<'a> {
 }
 
 impl TaskMeta<'_> {
-    /// What hooks get of `task`, or `None` if the scheduler records no locations, since it has no
-    /// hooks then.
-    pub fn of(task: &Runnable) -> Option<Self> {
-        Some(Self {
-            id: task.id(),
-            location: task.spawned_at()?,
+    pub(crate) fn new(id: Id, location: &'static Location<'static>) -> Self {
+        Self {
+            id,
+            location,
             task: PhantomData,
-        })
+        }
     }
 
     /// Returns the id of the task. The task's join handle returns the same id.

@@ -5,6 +5,8 @@ use std::panic::Location;
 
 use raddle_task::{Id, Runnable};
 
+use crate::TaskMeta;
+
 /// A task that is being spawned, for [`Observer::task_spawned`](crate::Observer::task_spawned).
 ///
 /// # Examples
@@ -97,6 +99,11 @@ impl<'a> TaskRef<'a> {
     pub fn location(&self) -> &'static Location<'static> {
         let location = self.task.spawned_at();
         location.expect("the tasks have no locations; return true from needs_locations")
+    }
+
+    /// What a [task hook](crate::TaskHook) gets, or `None` if the scheduler records no locations.
+    pub fn meta(&self) -> Option<TaskMeta<'static>> {
+        Some(TaskMeta::new(self.id(), self.task.spawned_at()?))
     }
 }
 

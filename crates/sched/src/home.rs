@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-use raddle_events::{SpawnedTask, TaskMeta};
+use raddle_events::{SpawnedTask, TaskRef};
 use raddle_primitives::sync::Arc;
 use raddle_task::{EndReason, JoinHandle, Runnable, Schedule};
 
@@ -172,7 +172,8 @@ unsafe fn spawn_located<T: 'static>(
     // SAFETY: the caller's.
     let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, home) };
     notify_of_spawn(shared, &task, location);
-    call_hook(&shared.config.task_hooks.on_spawn, &TaskMeta::of(&task));
+    let meta = TaskRef::new(&task).meta();
+    call_hook(&shared.config.task_hooks.on_spawn, &meta);
     (task, handle)
 }
 

@@ -7,7 +7,7 @@ use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
 use raddle_counters::Ticks;
-use raddle_events::{Observer, PollResult, TaskMeta, TaskRef};
+use raddle_events::{Observer, PollResult, TaskRef};
 use raddle_idle::IdleYield;
 use raddle_primitives::contain;
 use raddle_primitives::sync::Arc;
@@ -415,7 +415,7 @@ impl Core {
     #[cold]
     fn poll_hooked(&self, task: Task) -> Outcome {
         let hooks = &self.shared().config.task_hooks;
-        let meta = TaskMeta::of(&task.0);
+        let meta = TaskRef::new(&task.0).meta();
         call_hook(&hooks.before_poll, &meta);
         let outcome = match &self.queues.counters.poll_times {
             None => self.poll(task),

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 use raddle_counters::WorkerCounters;
-use raddle_events::{PollResult, TaskMeta};
+use raddle_events::{PollResult, TaskRef};
 use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -168,7 +168,7 @@ impl Shared {
 
     /// Cancels a task outside a worker's run, and says so to the observer and the hooks.
     pub(crate) fn cancel_observed(&self, task: Task) -> Outcome {
-        let (id, meta) = (task.0.id(), TaskMeta::of(&task.0));
+        let (id, meta) = (task.0.id(), TaskRef::new(&task.0).meta());
         let outcome = task.0.cancel(None);
         if PollResult::of(&outcome) == PollResult::Ended {
             call_hook(&self.config.task_hooks.on_terminate, &meta);
