@@ -146,8 +146,8 @@ pub trait Observer: Send + Sync {
         let _ = worker;
     }
 
-    /// A worker has stolen tasks from the queue or the next-task slot of another. It runs the first
-    /// of them next.
+    /// A worker has stolen tasks from the queue or the next-task slot of another one. It runs the
+    /// first of them next.
     fn tasks_stolen(&self, worker: usize, victim: usize, count: usize) {
         let _ = (worker, victim, count);
     }

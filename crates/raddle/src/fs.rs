@@ -38,12 +38,12 @@
 //!
 //! # Panics
 //!
-//! Each function and method that makes a call panics if the thread is in no runtime.
+//! Each function and method that makes a call panics if the thread is not in a runtime.
 //!
 //! # Cancel safety
 //!
-//! A call that has begun cannot be stopped. Dropping its future gives up the wait; whether the call
-//! was made is not known then.
+//! A call that has begun cannot be stopped. Dropping its future only stops the wait: the call may
+//! or may not be made.
 
 #[cfg(unix)]
 pub use raddle_fs::symlink;

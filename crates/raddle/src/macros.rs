@@ -1,7 +1,7 @@
 //! The macros that wait for several futures, and `pin!`.
 
-/// Waits for several futures in one task, and runs the handler of the first
-/// whose output matches its pattern. The other futures are dropped before that.
+/// Waits for several futures in one task, and runs the handler of the first one whose output
+/// matches its pattern. The other futures are dropped before the handler runs.
 ///
 /// ```text
 /// raddle::select! {
@@ -11,30 +11,28 @@
 /// }
 /// ```
 ///
-/// There are up to 64 branches. A handler is a block, after which the comma may
-/// be left out, or another expression. The handlers have one type, which is that
-/// of the whole. It must be inside an async function or block. A handler stands
-/// outside the futures: it may use `?`, `.await`, `break`, `continue` and
-/// `return` as the code around it does, and change what they had borrowed.
+/// There are up to 64 branches. A handler is a block, after which the comma may be left out, or
+/// another expression. All handlers have the same type, which is the type of the whole expression.
+/// `select!` must be inside an async function or block. A handler runs outside the futures: it may
+/// use `?`, `.await`, `break`, `continue` and `return` like the surrounding code, and may change
+/// data that the futures had borrowed.
 ///
 /// 1. The conditions are evaluated. A branch whose condition is false is
 ///    *disabled*.
-/// 2. The future expressions are evaluated, also of disabled branches. What
-///    they give is [`IntoFuture`].
-/// 3. The futures of the branches that are not disabled are polled in turn by
-///    the task. When one is complete and its output matches the pattern, that is
-///    the result. If it does not match, the output is dropped and the branch
-///    disabled, and the others are waited for.
-/// 4. When every branch is disabled, the `else` handler is run.
+/// 2. The future expressions are evaluated, also those of disabled branches. Their values are
+///    [`IntoFuture`].
+/// 3. The task polls the futures of the enabled branches in turn. When one completes and its output
+///    matches the pattern, its handler runs. If the output does not match, it is dropped and the
+///    branch is disabled; the wait for the other branches continues.
+/// 4. When every branch is disabled, the `else` handler runs.
 ///
-/// Each poll begins with a branch chosen at random, so that none that is always
-/// ready starves those after it. With `biased;` in front, the order is always
-/// that in which they are written, which costs no random number, and it is the
-/// program's to put what is rarely ready first.
+/// Each poll begins with a random branch, so that a branch that is always ready does not starve the
+/// ones after it. With `biased;` in front, the branches are always polled in the order in which
+/// they are written. That saves the random number, but the program must then put branches that are
+/// rarely ready first.
 ///
-/// When the [budget](crate::task::coop) of the poll is used up, no future is
-/// polled and the task yields, so that a `select!` in a loop lets other tasks
-/// run also if its futures know no budget.
+/// When the [budget](crate::task::coop) of the poll is used up, no future is polled and the task
+/// yields. So a `select!` in a loop lets other tasks run even if its futures do not use the budget.
 ///
 /// # Panics
 ///
@@ -42,15 +40,13 @@
 ///
 /// # Cancel safety
 ///
-/// The futures that are not the first are dropped, and so is the first with an
-/// output that does not match. In a loop, what they did until then is lost
-/// unless the operation is *cancel safe*: its documentation says so. A future
-/// that must not begin anew is made before the loop and given as `&mut future`,
-/// [pinned](crate::pin) if need be.
+/// All futures except the first are dropped. In a loop, their progress is lost unless the operation
+/// is *cancel safe*; its documentation says so. If a future must not start again, create it before
+/// the loop and pass `&mut future`, [pinned](crate::pin) if necessary.
 ///
 /// # Examples
 ///
-/// A reader that gives up after a while:
+/// A reader with a timeout:
 ///
 /// ```
 /// use raddle::io::AsyncBufReadExt;
@@ -94,21 +90,19 @@
 #[cfg(feature = "macros")]
 pub use raddle_select::select;
 
-/// Waits for several futures in one task, and gives their outputs as a tuple.
+/// Waits for several futures in one task, and returns their outputs as a tuple.
 ///
-/// The futures are polled in turn by the task that awaits them, not at the same
-/// time: [`spawn`](crate::spawn) is for that. A poll of the task polls each that
-/// is not complete; another one is the first each time, so that one which uses
-/// up the [budget](crate::task::coop) does not starve the others. With `biased;`
-/// in front, the order is always that in which they are written.
+/// The task that awaits them polls the futures in turn; to run them in parallel, use
+/// [`spawn`](crate::spawn). Each poll of the task polls every future that is not complete, and
+/// begins with a different one, so that a future that uses up the [budget](crate::task::coop) does
+/// not starve the others. With `biased;` in front, the futures are always polled in the order in
+/// which they are written.
 ///
-/// It must be inside an async function or block. What is given is
-/// [`IntoFuture`].
+/// `join!` must be inside an async function or block. Its arguments are [`IntoFuture`].
 ///
 /// # Cancel safety
 ///
-/// Dropped before completion, it drops every future and every output it has by
-/// then.
+/// Dropped before completion, it drops all futures, and the outputs of those that have completed.
 ///
 /// # Examples
 ///
@@ -132,9 +126,8 @@ pub use raddle_select::join;
 
 /// Waits for several futures in one task until all are `Ok`, or one is `Err`.
 ///
-/// It is `Ok` of a tuple of what they gave, or the first error, at which the
-/// other futures are dropped. They share the type of the error. For the rest it
-/// is as [`join!`](crate::join).
+/// Returns `Ok` with a tuple of the values, or the first error, after which the other futures are
+/// dropped. All futures have the same error type. Otherwise it is like [`join!`](crate::join).
 ///
 /// # Cancel safety
 ///
@@ -158,9 +151,8 @@ pub use raddle_select::try_join;
 
 /// Pins futures, or other values, to the stack.
 ///
-/// A variable that is named becomes a `Pin<&mut _>` of its former value, which
-/// it hides. The second form declares the variables as well. What is pinned
-/// lives until the end of the block.
+/// Each named variable is shadowed by a `Pin<&mut _>` to its value. The second form also declares
+/// the variables. The values live until the end of the block.
 ///
 /// `std::pin::pin!` does the same for an expression.
 ///

@@ -16,8 +16,8 @@
 //! # A server
 //!
 //! One task accepts, and each connection has a task of its own.
-//! [`accept_retrying`](TcpListener::accept_retrying) handles the errors of `accept` that pass, such
-//! as too many open files:
+//! [`accept_retrying`](TcpListener::accept_retrying) handles temporary errors of `accept`, such as
+//! too many open files:
 //!
 //! ```no_run
 //! use raddle::io::copy;
@@ -45,8 +45,8 @@
 //! [`BufReader`](crate::io::BufReader) or [`BufWriter`](crate::io::BufWriter) for small reads and
 //! writes. To read in one task and write in another, use `into_split`; within one task, `split`.
 //!
-//! `readable` with `try_read`, and `writable` with `try_write`, wait without a buffer: a server
-//! with very many idle connections keeps none for those that are silent.
+//! `readable` with `try_read`, and `writable` with `try_write`, wait without a buffer: so a server
+//! with very many idle connections needs no buffers for them.
 //!
 //! # Cancel safety
 //!

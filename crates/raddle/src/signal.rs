@@ -21,7 +21,8 @@
 //!
 //! - The first listener for a kind replaces the default action, for the rest of the program: after
 //!   it, SIGINT no longer ends the process.
-//! - Any number of listeners, in any number of runtimes, each see every signal of their kind.
+//! - There may be any number of listeners, in any number of runtimes; each receives every signal of
+//!   its kind.
 //! - As the system does, a listener merges signals that arrive before it has been polled: it
 //!   reports that there was a signal, not how many.
 //!

@@ -24,17 +24,17 @@
 //!
 //! Timers need a runtime built with [`enable_time`](crate::runtime::Builder::enable_time). Their
 //! resolution is a millisecond: a timer fires at its deadline or up to a millisecond later, never
-//! before. A timer lies inside its future; setting and dropping it allocates nothing and takes
+//! before. A timer is stored in its future; setting and dropping it allocates nothing and takes
 //! constant time.
 //!
 //! # Time in tests
 //!
 //! On a current-thread runtime the clock can be [paused](pause), with the feature `test-util`:
-//! [`Instant::now`] then stands still, and time passes by [`advance`], or by itself when there is
-//! nothing to do but wait for a timer: then the clock is moved to the earliest deadline. A test
-//! that sleeps for an hour takes no time, and what it measures is exact. Work of
-//! [`spawn_blocking`](crate::task::spawn_blocking) keeps the clock from moving by itself while it
-//! is queued or runs. `#[raddle::test(start_paused = true)]` and
+//! [`Instant::now`] then stands still, and time advances by [`advance`], or automatically to the
+//! earliest deadline when the runtime has nothing to do except wait for a timer. A test that sleeps
+//! for an hour takes no time, and the times that it measures are exact. Work of
+//! [`spawn_blocking`](crate::task::spawn_blocking) prevents the automatic advance while it is
+//! queued or runs. `#[raddle::test(start_paused = true)]` and
 //! [`Builder::start_paused`](crate::runtime::Builder::start_paused) pause it from the start.
 //!
 //! # Cancel safety

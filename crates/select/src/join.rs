@@ -1,6 +1,6 @@
 //! `join!` and `try_join!`.
 
-/// `raddle_select::join!` waits for several futures in one task, and gives their outputs as a
+/// `raddle_select::join!` waits for several futures in one task, and returns their outputs as a
 /// tuple. It works in any executor:
 ///
 /// ```

@@ -35,18 +35,18 @@
 //!
 //! # Cancel safety
 //!
-//! `read`, `write`, `read_buf`, `write_buf`, `fill_buf` and `next_line` are cancel safe: a future
-//! that is dropped has read or written nothing that is lost. `read_exact`, `read_to_string`,
-//! `read_line`, `write_all` and `copy` are not. Each method says so.
+//! `read`, `write`, `read_buf`, `write_buf`, `fill_buf` and `next_line` are cancel safe: dropping
+//! their futures loses no data. `read_exact`, `read_to_string`, `read_line`, `write_all` and `copy`
+//! are not. Each method says so.
 //!
 //! # Standard streams
 //!
-//! [`stdin`], [`stdout`] and [`stderr`] are for programs that read and write them now and then, as
-//! a filter or a server's log does. Each operation is one of std, on a thread for [blocking
+//! [`stdin`], [`stdout`] and [`stderr`] are for programs that use them occasionally, such as a
+//! filter or a server's log. Each operation is one of std's, on a thread for [blocking
 //! work](crate::task::spawn_blocking).
 //!
-//! A program that talks to a person reads better on a thread of its own: a read that has begun
-//! cannot be stopped, and the runtime's shutdown waits for it until the person presses enter.
+//! An interactive program should read on a separate thread: a read that has begun cannot be
+//! stopped, and the runtime's shutdown waits for it until the user presses enter.
 //! [`Runtime::shutdown_background`](crate::runtime::Runtime::shutdown_background) does not wait.
 
 #[cfg(feature = "io-std")]

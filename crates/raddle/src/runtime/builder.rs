@@ -111,13 +111,12 @@ impl Builder {
         }
     }
 
-    /// Sets how many workers a multi-thread runtime has. A current-thread
-    /// runtime has none and ignores it.
+    /// Sets the number of workers of a multi-thread runtime. A current-thread runtime ignores it.
     ///
-    /// Default: the environment variable `RADDLE_WORKER_THREADS`, without it
-    /// `TOKIO_WORKER_THREADS`, and without either the number of cores that the
-    /// calling thread may use, or the CPU quota of the process's control group
-    /// (`cpu.max` of cgroup v2), rounded up, if that is less.
+    /// Default: the environment variable `RADDLE_WORKER_THREADS`; if it is not set,
+    /// `TOKIO_WORKER_THREADS`; if neither is set, the number of cores that the calling thread may
+    /// use, or the CPU quota of the process's control group (`cpu.max` of cgroup v2), rounded up,
+    /// if that is less.
     ///
     /// # Panics
     ///
@@ -162,8 +161,8 @@ impl Builder {
         self
     }
 
-    /// Names the threads of the runtime, workers and those for blocking work.
-    /// Default: `raddle-worker`.
+    /// Sets the name of the runtime's threads, both workers and threads for blocking work. Default:
+    /// `raddle-worker`.
     ///
     /// # Panics
     ///
@@ -194,9 +193,9 @@ impl Builder {
         self.thread_name_fn(move || name.clone())
     }
 
-    /// Calls `name` for the name of each thread of the runtime. One with a zero
-    /// byte fails the build; given to a thread for blocking work, it panics
-    /// where that is spawned.
+    /// Calls `name` for the name of each thread of the runtime. If the name of a worker has a zero
+    /// byte, the build fails; if that of a thread for blocking work has one, spawning the work
+    /// panics.
     ///
     /// # Examples
     ///
@@ -223,7 +222,7 @@ impl Builder {
         self
     }
 
-    /// Sets the stack of the runtime's threads, in bytes. Default: std's.
+    /// Sets the stack size of the runtime's threads, in bytes. Default: std's.
     ///
     /// # Examples
     ///
@@ -242,10 +241,9 @@ impl Builder {
         self
     }
 
-    /// Sets how many threads for blocking work there may be at a time; work
-    /// beyond that waits. Default: 512.
+    /// Sets the maximum number of threads for blocking work; further work waits. Default: 512.
     ///
-    /// [`block_in_place`](crate::task::block_in_place) has as many of its own.
+    /// [`block_in_place`](crate::task::block_in_place) has a separate pool with the same maximum.
     ///
     /// # Panics
     ///
@@ -275,8 +273,7 @@ impl Builder {
         self
     }
 
-    /// Sets how long a thread for blocking work stays when it has none.
-    /// Default: 10 seconds.
+    /// Sets how long an idle thread for blocking work stays. Default: 10 seconds.
     ///
     /// # Examples
     ///
@@ -323,7 +320,7 @@ impl Builder {
         self
     }
 
-    /// Calls `f` on each thread of the runtime before it ends.
+    /// Calls `f` on each thread of the runtime before it exits.
     ///
     /// # Examples
     ///
@@ -351,7 +348,7 @@ impl Builder {
         self
     }
 
-    /// Calls `f` each time a worker is about to wait. It may spawn and wake.
+    /// Calls `f` each time a worker is about to park. `f` may spawn and wake tasks.
     ///
     /// # Examples
     ///
@@ -373,8 +370,8 @@ impl Builder {
         self
     }
 
-    /// Calls `f` each time a worker has waited, or has found after the call of
-    /// [`on_thread_park`](Self::on_thread_park) that there is something to do.
+    /// Calls `f` each time a worker has parked, or has found work after the call of
+    /// [`on_thread_park`](Self::on_thread_park).
     ///
     /// # Examples
     ///
@@ -396,9 +393,10 @@ impl Builder {
         self
     }
 
-    /// Sets after how many polls of its own tasks a worker takes tasks from the common queue; while
-    /// polls take long, it does so earlier. The multi-thread runtime then takes its share of that
-    /// queue, up to `polls` tasks; one that keeps tasks in order takes one.
+    /// Sets the number of polls after which a worker takes tasks from the injection queue before
+    /// its own; while polls are slow, it does so earlier. A worker of the multi-thread runtime
+    /// takes its share of that queue, up to `polls` tasks; one that keeps its tasks in order takes
+    /// one.
     ///
     /// # Panics
     ///
@@ -426,9 +424,9 @@ impl Builder {
         self
     }
 
-    /// Sets after how many polls a busy worker looks at sockets and timers. While polls take long
-    /// it does so earlier, after about 3 ms. On the current-thread runtime, as many tasks at most
-    /// go before the future of `block_on`.
+    /// Sets the number of polls after which a busy worker checks sockets and timers. While polls
+    /// are slow it does so earlier, about every 3 ms. On the current-thread runtime it is also the
+    /// maximum number of tasks that are polled between two polls of the future of `block_on`.
     ///
     /// # Panics
     ///
@@ -475,7 +473,8 @@ impl Builder {
         self
     }
 
-    /// Enables sockets, and what else waits for a descriptor.
+    /// Enables sockets, pipes, child processes, signals and everything else that waits for a
+    /// descriptor.
     ///
     /// ```
     /// use raddle::runtime::Builder;
@@ -489,11 +488,11 @@ impl Builder {
         self
     }
 
-    /// Sets how many events a worker takes from the operating system at a time.
+    /// Sets the maximum number of events that a worker takes from the operating system at a time.
     /// Default: 1,024.
     ///
-    /// A multi-thread worker takes no more than its run queue has room for, so
-    /// that a smaller number is seldom of use.
+    /// A worker of the multi-thread runtime takes no more than its run queue has room for, so a
+    /// smaller number is rarely useful.
     ///
     /// ```
     /// use raddle::runtime::Builder;
@@ -519,9 +518,8 @@ impl Builder {
         self
     }
 
-    /// Sets how many events a busy worker takes from the operating system when
-    /// it looks for them between two polls. What it leaves stays in the kernel
-    /// until its next look. Default: as
+    /// Sets the maximum number of events that a busy worker takes from the operating system between
+    /// two polls. The others stay in the kernel until it checks again. Default: the value of
     /// [`max_io_events_per_tick`](Self::max_io_events_per_tick).
     ///
     /// # Panics
@@ -570,11 +568,9 @@ impl Builder {
         self
     }
 
-    /// Has the runtime start with its clock [paused](crate::time::pause), if
-    /// `start_paused` is true. Default: false.
+    /// Sets whether the runtime starts with its clock [paused](crate::time::pause). Default: false.
     ///
-    /// Only a current-thread runtime with timers can; the
-    /// [build](Self::build) of another panics.
+    /// It needs a current-thread runtime with timers; the [build](Self::build) of any other panics.
     ///
     /// ```
     /// use std::time::Duration;
@@ -595,9 +591,9 @@ impl Builder {
         self
     }
 
-    /// Sets which worker of a multi-thread runtime runs a task, and with which
-    /// sockets and timers. Default: [`Policy::WorkStealing`]. A current-thread
-    /// runtime ignores it.
+    /// Sets the policy that decides which worker of a multi-thread runtime runs a task, and whether
+    /// each worker has its own sockets and timers. Default: [`Policy::WorkStealing`]. A
+    /// current-thread runtime ignores it.
     ///
     /// ```
     /// use raddle::runtime::{Builder, Policy};
@@ -618,7 +614,8 @@ impl Builder {
         self
     }
 
-    /// Names the runtime, for [`Handle::name`](crate::runtime::Handle::name). Default: none.
+    /// Sets the name of the runtime, which [`Handle::name`](crate::runtime::Handle::name) returns.
+    /// Default: none.
     ///
     /// # Panics
     ///
@@ -647,16 +644,14 @@ impl Builder {
         self
     }
 
-    /// Calls `f` where a task is spawned, on that thread, before the task can
-    /// run.
+    /// Calls `f` when a task is spawned, on the spawning thread, before the task can run.
     ///
-    /// The task hooks, this one and the next three, are called for what
-    /// [`spawn`](crate::spawn) and its like spawn on the runtime, not for
-    /// blocking work, the tasks of a [`LocalSet`](crate::task::LocalSet) or the
-    /// future that `block_on` runs. They run outside the task:
-    /// [`TaskMeta::id`] names it, [`task::id`](crate::task::id) does not. They
-    /// may spawn and wake. A panic in one is reported as any, and has no other
-    /// effect on the task, the worker or the spawner.
+    /// The four task hooks are called for tasks that [`spawn`](crate::spawn) and similar functions
+    /// spawn on the runtime. They are not called for blocking work, the tasks of a
+    /// [`LocalSet`](crate::task::LocalSet) or the future of `block_on`. They run outside the task:
+    /// [`TaskMeta::id`] returns its id, [`task::id`](crate::task::id) does not. They may spawn and
+    /// wake tasks. The panic hook reports a panic in a task hook, which has no other effect on the
+    /// task, the worker or the spawner.
     ///
     /// ```
     /// use raddle::runtime::Builder;
@@ -675,9 +670,9 @@ impl Builder {
         self
     }
 
-    /// Calls `f` when a task has ended: it was ready, it panicked, or it was aborted. Its future
-    /// has been dropped; its join handle may be ready before `f` is called.
-    /// [`on_task_spawn`](Self::on_task_spawn) describes what holds for all task hooks.
+    /// Calls `f` when a task has completed, panicked or been aborted. Its future has been dropped;
+    /// its join handle may be ready before `f` is called. See
+    /// [`on_task_spawn`](Self::on_task_spawn) for all task hooks.
     ///
     /// # Examples
     ///
@@ -704,9 +699,8 @@ impl Builder {
         self
     }
 
-    /// Calls `f` before each poll of a task, and before a task that was aborted is dropped where it
-    /// would have been polled. [`on_task_spawn`](Self::on_task_spawn) describes what holds for all
-    /// task hooks.
+    /// Calls `f` before each poll of a task, and before an aborted task is dropped in place of a
+    /// poll. See [`on_task_spawn`](Self::on_task_spawn) for all task hooks.
     ///
     /// # Examples
     ///
@@ -733,8 +727,8 @@ impl Builder {
         self
     }
 
-    /// Calls `f` after each poll of a task, also one that panicked, as often
-    /// as [`on_before_task_poll`](Self::on_before_task_poll) before it.
+    /// Calls `f` after each poll of a task, also after one that has panicked, once for each call of
+    /// [`on_before_task_poll`](Self::on_before_task_poll).
     ///
     /// # Examples
     ///
@@ -779,8 +773,8 @@ impl Builder {
         self
     }
 
-    /// Sets the buckets of the histogram of poll times. It is kept only if
-    /// [asked for](Self::enable_metrics_poll_time_histogram). Default:
+    /// Sets the buckets of the histogram of poll times. The histogram exists only if it is
+    /// [enabled](Self::enable_metrics_poll_time_histogram). Default:
     /// [`LogHistogram::default`](crate::runtime::LogHistogram::default).
     ///
     /// ```
@@ -810,31 +804,27 @@ impl Builder {
         self
     }
 
-    /// Sets what the panic of a task does to the runtime, of either kind.
-    /// Default: [`UnhandledPanic::Ignore`].
+    /// Sets the effect of a task's panic on the runtime, of either flavor. Default:
+    /// [`UnhandledPanic::Ignore`].
     ///
-    /// A task panics in a poll, or in the drop of its future when that is
-    /// ready. With [`UnhandledPanic::ShutdownRuntime`] the runtime then
+    /// A task panics in a poll, or in the drop of its future after it was ready. With
+    /// [`UnhandledPanic::ShutdownRuntime`] the runtime then
     ///
-    /// - drops its other tasks, whose handles give an error that
-    ///   [`is_cancelled`](crate::task::JoinError::is_cancelled): at once on a
-    ///   current-thread runtime, as soon as the polls under way have returned
-    ///   on a multi-thread one;
-    /// - ends each `block_on` with a panic, those under way, of
-    ///   [`Runtime`](crate::runtime::Runtime) and
-    ///   [`Handle`](crate::runtime::Handle), and later ones. Their futures are
-    ///   not polled again, and an output that one has just given is dropped;
-    /// - cancels what is spawned later.
+    /// - drops its other tasks, whose handles return an error that
+    ///   [`is_cancelled`](crate::task::JoinError::is_cancelled): at once on a current-thread
+    ///   runtime, and as soon as the current polls have returned on a multi-thread one;
+    /// - ends each `block_on` of [`Runtime`](crate::runtime::Runtime) and
+    ///   [`Handle`](crate::runtime::Handle), running or later, with a panic. Their futures are not
+    ///   polled again, and an output that one has just returned is dropped;
+    /// - cancels tasks that are spawned later.
     ///
-    /// The handle of the task that panicked gives its panic as ever.
+    /// The handle of the task that has panicked returns the panic, as always.
     ///
-    /// A panic of a future that was aborted, while it is dropped, does not
-    /// count, nor does one in the drop of an output, one of the future that
-    /// `block_on` runs, or one in blocking work. A
-    /// [`LocalSet`](crate::task::LocalSet) has
-    /// [a setting of its own](crate::task::LocalSet::unhandled_panic); the local
-    /// tasks of a [`LocalRuntime`](crate::runtime::LocalRuntime) have this one. Blocking
-    /// work continues until the runtime is dropped.
+    /// These panics do not count: one in the drop of an aborted future or of an output, one of the
+    /// future of `block_on`, and one in blocking work. A [`LocalSet`](crate::task::LocalSet) has
+    /// [its own setting](crate::task::LocalSet::unhandled_panic); this one also applies to the
+    /// local tasks of a [`LocalRuntime`](crate::runtime::LocalRuntime). Blocking work continues
+    /// until the runtime is dropped.
     ///
     /// ```should_panic
     /// use raddle::runtime::{Builder, UnhandledPanic};
@@ -853,10 +843,9 @@ impl Builder {
         self
     }
 
-    /// Seeds the random numbers of the runtime, so that `select!` begins with the
-    /// same branches in each run of the program, where the rest of it goes the same
-    /// way: in a current-thread runtime, call by call of `block_on`. Which
-    /// worker steals from which stays the system's doing. Default: no seed.
+    /// Seeds the random numbers of the runtime. On a current-thread runtime, `select!` then begins
+    /// with the same branches in each run of a deterministic program, for each call of `block_on`.
+    /// The seed does not determine which worker steals from which. Default: no seed.
     ///
     /// ```
     /// use raddle::runtime::{Builder, RngSeed};
@@ -974,9 +963,8 @@ impl Builder {
         Ok(runtime)
     }
 
-    /// Builds a runtime that stays on the calling thread; otherwise as
-    /// [`build`](Self::build). What [`unhandled_panic`](Self::unhandled_panic)
-    /// sets is about its local tasks too.
+    /// Builds a runtime that stays on the calling thread; otherwise like [`build`](Self::build).
+    /// [`unhandled_panic`](Self::unhandled_panic) applies to its local tasks too.
     ///
     /// # Errors
     ///

@@ -94,8 +94,8 @@ impl Builder {
     /// needs, is printed to standard error, and [`Runtime::console_url`] returns it. `/metrics` has
     /// the counters in Prometheus's text format, and needs no token.
     ///
-    /// The page is served by threads of its own, also while all workers are stuck. To see it from
-    /// another machine, forward the port (`ssh -L`). The page shows the slow polls that
+    /// Separate threads serve the page, also while all workers are stuck. To see it from another
+    /// machine, forward the port (`ssh -L`). The page shows the slow polls that
     /// [`watchdog`](Self::watchdog) reports, or without it those that take more than 100 ms.
     ///
     /// Each spawn, wake and poll of a task takes a lock and reads the clock while a page is served.

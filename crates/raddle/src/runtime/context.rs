@@ -25,9 +25,9 @@ pub(crate) fn current() -> Result<Handle, TryCurrentError> {
     })
 }
 
-/// The number, from 0, of the worker of the current runtime that the calling
-/// thread drives. `None` on every other thread, such as one for blocking work or
-/// that of a multi-thread runtime's `block_on`.
+/// Returns the index of the worker of the current runtime that the calling thread drives. Returns
+/// `None` on every other thread, such as a thread for blocking work or one in `block_on` of a
+/// multi-thread runtime.
 ///
 /// A task may be on another worker after each `.await`.
 ///
@@ -46,13 +46,12 @@ pub fn worker_index() -> Option<usize> {
     Handle::try_current().ok()?.scheduler().current_worker()
 }
 
-/// Keeps a runtime current on this thread until it is dropped, which restores
-/// the former one.
+/// Keeps a runtime current on this thread. Dropping the guard restores the former runtime.
 ///
 /// # Panics
 ///
-/// The drop panics unless guards are dropped in the reverse order of their making: the thread would
-/// be left with a runtime that it is not in.
+/// The drop panics if guards are not dropped in the reverse order of their creation: the thread
+/// would keep a runtime that it has left.
 ///
 /// # Examples
 ///

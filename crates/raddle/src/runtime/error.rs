@@ -1,10 +1,11 @@
-//! Why there is no current runtime, or none any more.
+//! Errors of a thread without a current runtime, and of a runtime that has shut down.
 
 use std::{error, fmt, io};
 
 use crate::runtime::reactor;
 
-/// There is no current runtime to give a handle of.
+/// The error of [`Handle::try_current`](crate::runtime::Handle::try_current): there is no current
+/// runtime.
 ///
 /// # Examples
 ///
@@ -28,7 +29,7 @@ impl TryCurrentError {
         Self { destroyed: true }
     }
 
-    /// Whether no runtime has been entered on this thread.
+    /// Returns whether no runtime has been entered on this thread.
     ///
     /// # Examples
     ///
@@ -41,7 +42,7 @@ impl TryCurrentError {
         !self.destroyed
     }
 
-    /// Whether the thread is ending and its current runtime is gone already.
+    /// Returns whether the thread is exiting and its thread-locals are already destroyed.
     ///
     /// # Examples
     ///
@@ -69,8 +70,8 @@ impl fmt::Display for TryCurrentError {
 
 impl error::Error for TryCurrentError {}
 
-/// Whether an error of a socket, or of anything else that needs the driver of a
-/// runtime or its threads for blocking work, says that its runtime has shut down.
+/// Returns whether an error means that the runtime has shut down: an error of a socket, or of
+/// another resource that needs the runtime's driver or its threads for blocking work.
 ///
 /// ```
 /// use raddle::net::TcpListener;

@@ -18,8 +18,8 @@ use raddle_task::trace::{self, Kind};
 
 /// A reference to a runtime.
 ///
-/// It does not keep the runtime running: tasks spawned through the handle of
-/// one that has been shut down are cancelled on the spot.
+/// It does not keep the runtime running: tasks that are spawned through it after the shutdown are
+/// cancelled at once.
 ///
 /// # Examples
 ///
@@ -78,12 +78,12 @@ pub(crate) struct Inner {
 pub enum RuntimeFlavor {
     /// Runs its tasks inside `block_on`, on the thread that calls it.
     CurrentThread,
-    /// Runs its tasks on workers of its own.
+    /// Runs its tasks on worker threads.
     MultiThread,
 }
 
 impl Handle {
-    /// The handle of the runtime that this thread is in.
+    /// Returns the handle of the current runtime.
     ///
     /// # Panics
     ///
@@ -111,8 +111,8 @@ impl Handle {
         }
     }
 
-    /// The handle of the current runtime: the one whose task or blocking work this thread runs, or
-    /// that the thread [entered](Self::enter) last.
+    /// Returns the handle of the current runtime: the runtime whose task or blocking work this
+    /// thread runs, or that the thread [entered](Self::enter) last.
     ///
     /// # Errors
     ///
@@ -133,10 +133,9 @@ impl Handle {
         context::current()
     }
 
-    /// Makes this the thread's current runtime until the guard is dropped:
-    /// [`spawn`](crate::spawn) spawns on it, sockets and timers belong to it. If
-    /// it was built without sockets or timers, there are none meanwhile, also
-    /// inside a runtime that has them.
+    /// Makes this the thread's current runtime until the guard is dropped: [`spawn`](crate::spawn)
+    /// spawns on it, and new sockets and timers belong to it. If it was built without sockets or
+    /// timers, none can be created meanwhile, even inside a runtime that has them.
     ///
     /// # Examples
     ///
@@ -177,9 +176,9 @@ impl Handle {
         self.scheduler().spawn(trace::task(Kind::Task, future))
     }
 
-    /// Sends a function to a worker, which calls it and runs the future that it
-    /// makes as a task. The task stays on that worker, so that the future need
-    /// not be `Send`, and the sockets and timers that it makes are the worker's.
+    /// Sends a function to a worker, which calls it and runs the returned future as a task. The
+    /// task stays on that worker, so the future need not be `Send`, and its sockets and timers
+    /// belong to the worker.
     ///
     /// ```
     /// use std::cell::Cell;
@@ -209,8 +208,8 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// Panics if the runtime is not [`Policy::Sharded`](crate::runtime::Policy::Sharded),
-    /// or has no worker of that number.
+    /// Panics if the runtime is not [`Policy::Sharded`](crate::runtime::Policy::Sharded), or has no
+    /// worker of that index.
     #[track_caller]
     pub fn spawn_on<F, R>(&self, worker: usize, make: F) -> JoinHandle<R::Output>
     where
@@ -221,7 +220,7 @@ impl Handle {
         self.scheduler().spawn_on(worker, make)
     }
 
-    /// Runs a function that may block, on a thread of its own kind; see
+    /// Runs a function that may block, on a thread for blocking work; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
     ///
     /// # Examples
@@ -257,11 +256,10 @@ impl Handle {
         }
     }
 
-    /// Runs `future` to its end on this thread, which waits meanwhile.
+    /// Blocks this thread until `future` is ready.
     ///
-    /// On a current-thread runtime nothing drives tasks, sockets and timers
-    /// but [`Runtime::block_on`](crate::runtime::Runtime::block_on): this one
-    /// relies on another thread to be in there.
+    /// On a current-thread runtime only [`Runtime::block_on`](crate::runtime::Runtime::block_on)
+    /// drives tasks, sockets and timers: this method relies on another thread that has called it.
     ///
     /// # Panics
     ///
@@ -286,7 +284,7 @@ impl Handle {
             .block_on(trace::task(Kind::BlockOn, future))
     }
 
-    /// Which kind of runtime it is.
+    /// Returns the kind of the runtime.
     ///
     /// # Examples
     ///
@@ -302,8 +300,7 @@ impl Handle {
         self.inner.flavor
     }
 
-    /// The id of the runtime, which no other runtime of the process has or
-    /// will have.
+    /// Returns the id of the runtime, which is unique in the process.
     ///
     /// # Examples
     ///
@@ -319,7 +316,7 @@ impl Handle {
         self.scheduler().id()
     }
 
-    /// The [name](crate::runtime::Builder::name) that the runtime was given.
+    /// Returns the [name](crate::runtime::Builder::name) of the runtime, if it has one.
     ///
     /// # Examples
     ///

@@ -43,8 +43,7 @@ struct Local {
     runtime: Handle,
 }
 
-/// What a [`LocalRuntime`] is made with, for
-/// [`Builder::build_local`]: nothing so far.
+/// Options of a [`LocalRuntime`], for [`Builder::build_local`]. There are none yet.
 ///
 /// # Examples
 ///
@@ -63,7 +62,7 @@ pub struct LocalOptions {
 }
 
 impl LocalRuntime {
-    /// A runtime with sockets and timers.
+    /// Makes a runtime with sockets and timers.
     ///
     /// # Errors
     ///
@@ -94,8 +93,8 @@ impl LocalRuntime {
         Self { local, runtime }
     }
 
-    /// A reference to the runtime, which other threads may have. What is
-    /// spawned through it must be `Send`.
+    /// Returns a handle of the runtime, which can be sent to other threads. Tasks that are spawned
+    /// through it must be `Send`.
     ///
     /// # Examples
     ///
@@ -157,8 +156,8 @@ impl LocalRuntime {
         self.runtime.spawn_blocking(f)
     }
 
-    /// Runs `future` to its end on this thread, and tasks, sockets and timers
-    /// beside it.
+    /// Runs `future` on this thread until it is ready, and drives the runtime's tasks, sockets and
+    /// timers meanwhile.
     ///
     /// # Panics
     ///
@@ -198,7 +197,7 @@ impl LocalRuntime {
         self.runtime.enter().with_local(self.local.set().enter())
     }
 
-    /// The metrics of the runtime. They do not count local tasks.
+    /// Returns the metrics of the runtime. They do not count local tasks.
     ///
     /// # Examples
     ///
@@ -213,8 +212,8 @@ impl LocalRuntime {
         self.runtime.metrics()
     }
 
-    /// Shuts the runtime down and waits for blocking work that runs, at most
-    /// `duration`; see [`Runtime::shutdown_timeout`].
+    /// Shuts the runtime down and waits for running blocking work, for at most `duration`; see
+    /// [`Runtime::shutdown_timeout`].
     ///
     /// # Examples
     ///

@@ -9,14 +9,14 @@ use raddle_sched::{Histogram, WorkerMetrics};
 
 use crate::runtime::Handle;
 
-/// The counts of a runtime: a view that reads them when it is asked.
+/// A view of a runtime's metrics. Each method reads the current value.
 ///
-/// Counting is always on; only the histogram of poll times has to be [asked
-/// for](crate::runtime::Builder::enable_metrics_poll_time_histogram). Workers keep running while
-/// the counts are read, so counts that are read one after the other need not be consistent. A count
-/// of events never decreases. The worker of a current-thread runtime is the thread in
-/// [`Runtime::block_on`](crate::runtime::Runtime::block_on); the future that it blocks on is no
-/// task and is not counted.
+/// Counting is always on, except for the histogram of poll times, which has to be
+/// [enabled](crate::runtime::Builder::enable_metrics_poll_time_histogram). Workers continue to run
+/// while the metrics are read, so values that are read one after the other may be slightly
+/// inconsistent. A count of events never decreases. The worker of a current-thread runtime is the
+/// thread in [`Runtime::block_on`](crate::runtime::Runtime::block_on); the future that it blocks on
+/// is not a task, and is not counted.
 ///
 /// ```
 /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
@@ -29,7 +29,7 @@ use crate::runtime::Handle;
 ///
 /// # Panics
 ///
-/// The methods that take the number of a worker do if it is not below
+/// The methods that take the index of a worker panic if it is not below
 /// [`num_workers`](Self::num_workers).
 #[derive(Clone)]
 pub struct RuntimeMetrics {
@@ -50,7 +50,7 @@ impl RuntimeMetrics {
         self.scheduler().worker(worker)
     }
 
-    /// How many workers there are; 1 on a current-thread runtime.
+    /// Returns the number of workers; 1 on a current-thread runtime.
     ///
     /// # Examples
     ///
@@ -65,9 +65,9 @@ impl RuntimeMetrics {
         self.scheduler().workers()
     }
 
-    /// How many tasks have been spawned and have not ended. Blocking work and
-    /// the tasks of a [`LocalSet`](crate::task::LocalSet) are not among them. A
-    /// task may count for a moment longer than its join handle waits.
+    /// Returns the number of tasks that have been spawned and have not completed, without blocking
+    /// work and the tasks of a [`LocalSet`](crate::task::LocalSet). A task may still be counted for
+    /// a short time after its join handle is ready.
     ///
     /// # Examples
     ///
@@ -88,7 +88,7 @@ impl RuntimeMetrics {
         self.num_alive_tasks()
     }
 
-    /// How many tasks have been spawned, those that have ended included.
+    /// Returns the number of tasks that have been spawned, including completed ones.
     ///
     /// # Examples
     ///
@@ -103,7 +103,7 @@ impl RuntimeMetrics {
         self.scheduler().spawned_tasks()
     }
 
-    /// How many tasks wait in the queue that is common to all workers.
+    /// Returns the number of tasks in the injection queue, which all workers share.
     ///
     /// # Examples
     ///
@@ -118,7 +118,7 @@ impl RuntimeMetrics {
         self.scheduler().injection_depth()
     }
 
-    /// How many times a task was queued from outside the workers.
+    /// Returns the number of times that a task was queued from outside the workers.
     ///
     /// # Examples
     ///
@@ -133,8 +133,8 @@ impl RuntimeMetrics {
         self.scheduler().remote_schedules()
     }
 
-    /// How many polls used up their [budget](crate::task::coop), so that the task
-    /// yielded.
+    /// Returns the number of polls that have used up their [budget](crate::task::coop), so that the
+    /// task yielded.
     ///
     /// # Examples
     ///
@@ -152,9 +152,9 @@ impl RuntimeMetrics {
             .sum()
     }
 
-    /// The thread that a worker runs on, or ran on last: another one after a
-    /// [`block_in_place`](crate::task::block_in_place), or, on a current-thread
-    /// runtime, after a `block_on` elsewhere. None before the first.
+    /// Returns the thread that a worker runs on, or ran on last. It changes after
+    /// [`block_in_place`](crate::task::block_in_place) and, on a current-thread runtime, after a
+    /// `block_on` on another thread. `None` before the first thread.
     ///
     /// # Examples
     ///
@@ -170,7 +170,7 @@ impl RuntimeMetrics {
         self.scheduler().worker_thread_id(worker)
     }
 
-    /// How many times a worker has parked for want of work.
+    /// Returns the number of times that a worker has parked because it had no work.
     ///
     /// # Examples
     ///
@@ -188,8 +188,8 @@ impl RuntimeMetrics {
         self.worker(worker).parks
     }
 
-    /// How many times a worker has parked or come back from that: odd while it
-    /// is parked.
+    /// Returns the number of times that a worker has parked or stopped parking: odd while it is
+    /// parked.
     ///
     /// # Examples
     ///
@@ -208,7 +208,7 @@ impl RuntimeMetrics {
         worker.parks + worker.unparks
     }
 
-    /// How many times a worker has parked again without having run a task.
+    /// Returns the number of times that a worker has parked again without running a task.
     ///
     /// # Examples
     ///
@@ -226,7 +226,7 @@ impl RuntimeMetrics {
         self.worker(worker).noops
     }
 
-    /// How many tasks a worker has taken from others.
+    /// Returns the number of tasks that a worker has stolen from others.
     ///
     /// # Examples
     ///
@@ -244,7 +244,7 @@ impl RuntimeMetrics {
         self.worker(worker).steals
     }
 
-    /// In how many goes a worker took what it has taken from others.
+    /// Returns the number of steal operations of a worker.
     ///
     /// # Examples
     ///
@@ -262,7 +262,7 @@ impl RuntimeMetrics {
         self.worker(worker).steal_operations
     }
 
-    /// How many tasks a worker has run: polled, or dropped since they were
+    /// Returns the number of tasks that a worker has run: polled, or dropped because they were
     /// aborted.
     ///
     /// # Examples
@@ -279,8 +279,8 @@ impl RuntimeMetrics {
         self.worker(worker).polls
     }
 
-    /// How long a worker has been busy: the time in which it was not parked and, on a
-    /// current-thread runtime, a thread was in `block_on`. The present busy period is included.
+    /// Returns the total time that a worker has been busy: not parked and, on a current-thread
+    /// runtime, driven by a thread in `block_on`. The current busy period is included.
     ///
     /// # Examples
     ///
@@ -296,8 +296,8 @@ impl RuntimeMetrics {
         self.worker(worker).busy
     }
 
-    /// How many times a worker queued a task itself: one that was spawned or
-    /// woken on it.
+    /// Returns the number of times that a worker has itself queued a task that was spawned or woken
+    /// on it.
     ///
     /// # Examples
     ///
@@ -313,8 +313,8 @@ impl RuntimeMetrics {
         self.worker(worker).local_schedules
     }
 
-    /// How many times a worker's queue was full and passed tasks on to the
-    /// common one. That of a current-thread runtime never does.
+    /// Returns the number of times that a worker's queue was full and moved tasks to the injection
+    /// queue. On a current-thread runtime it is always zero.
     ///
     /// # Examples
     ///
@@ -332,8 +332,8 @@ impl RuntimeMetrics {
         self.worker(worker).overflows
     }
 
-    /// How many tasks a worker has ended that began on another one. Not in
-    /// Tokio: the memory of such a task goes back to where it began.
+    /// Returns the number of tasks that have completed on a worker and began on another one, or
+    /// have blocked in place. Tokio does not have this metric.
     ///
     /// # Examples
     ///
@@ -351,7 +351,7 @@ impl RuntimeMetrics {
         self.worker(worker).completed_elsewhere
     }
 
-    /// How many tasks wait in a worker's own queue.
+    /// Returns the number of tasks in a worker's own queue.
     ///
     /// # Examples
     ///
@@ -367,9 +367,9 @@ impl RuntimeMetrics {
         self.worker(worker).local_queue_depth
     }
 
-    /// The mean time of a worker's polls, what it does between them included:
-    /// a moving average of the stretches between parks, in which one of `n`
-    /// polls weighs `n / (n + 9)`. Changes when the worker parks.
+    /// Returns the mean duration of a worker's polls, including the work between polls: a moving
+    /// average of the intervals between parks or checks of the driver, in which an interval of `n`
+    /// polls has the weight `n / (n + 9)`.
     ///
     /// # Examples
     ///
@@ -385,7 +385,7 @@ impl RuntimeMetrics {
         self.worker(worker).mean_poll_time
     }
 
-    /// Whether polls are timed.
+    /// Returns whether polls are timed.
     ///
     /// # Examples
     ///
@@ -400,8 +400,7 @@ impl RuntimeMetrics {
         self.scheduler().poll_times(0).is_some()
     }
 
-    /// How many buckets the histogram of poll times has; zero if polls are not
-    /// timed.
+    /// Returns the number of buckets of the histogram of poll times; zero if polls are not timed.
     ///
     /// # Examples
     ///
@@ -419,9 +418,8 @@ impl RuntimeMetrics {
         scheduler.poll_times(0).map_or(0, Histogram::num_buckets)
     }
 
-    /// The times that a bucket counts. Each begins where the one before ends,
-    /// the first at zero; the last ends at `u64::MAX` nanoseconds. Empty if polls
-    /// are not timed.
+    /// Returns the range of a bucket. Each range begins where the previous one ends, the first at
+    /// zero; the last ends at `u64::MAX` nanoseconds. Empty if polls are not timed.
     ///
     /// # Panics
     ///
@@ -450,8 +448,8 @@ impl RuntimeMetrics {
         }
     }
 
-    /// How many polls of a worker took as long as a bucket says; zero if polls are
-    /// not timed.
+    /// Returns the number of polls of a worker whose duration is in a bucket; zero if polls are not
+    /// timed.
     ///
     /// # Panics
     ///
@@ -479,7 +477,7 @@ impl RuntimeMetrics {
         }
     }
 
-    /// How many threads there are for blocking work.
+    /// Returns the number of threads for blocking work.
     ///
     /// # Examples
     ///
@@ -494,7 +492,7 @@ impl RuntimeMetrics {
         self.handle.inner.blocking.threads()
     }
 
-    /// How many of the threads for blocking work have none.
+    /// Returns the number of idle threads for blocking work.
     ///
     /// # Examples
     ///
@@ -509,7 +507,7 @@ impl RuntimeMetrics {
         self.handle.inner.blocking.idle_threads()
     }
 
-    /// How many sources of events, such as sockets, have been registered with the
+    /// Returns the number of event sources, such as sockets, that have been registered with the
     /// runtime's reactors.
     ///
     /// # Examples
@@ -526,7 +524,7 @@ impl RuntimeMetrics {
         self.reactors(|counts| counts.registered)
     }
 
-    /// How many of them are registered no more.
+    /// Returns the number of event sources that have been deregistered.
     ///
     /// # Examples
     ///
@@ -542,7 +540,7 @@ impl RuntimeMetrics {
         self.reactors(|counts| counts.deregistered)
     }
 
-    /// The number of events that the operating system has reported for such sources.
+    /// Returns the number of events that the operating system has reported for event sources.
     ///
     /// # Examples
     ///
@@ -571,7 +569,7 @@ impl RuntimeMetrics {
             .sum()
     }
 
-    /// How many pieces of blocking work wait for a thread.
+    /// Returns the number of blocking jobs that wait for a thread.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! Runtimes: what runs tasks, and the threads, sockets and timers that they use.
+//! Runtimes: they run tasks, and have the threads, sockets and timers that tasks use.
 //!
 //! `#[raddle::main]` makes a runtime and runs the async `main` in it. A program that needs other
 //! settings makes one with a [`Builder`]:
@@ -37,14 +37,14 @@
 //! # Shutdown
 //!
 //! Dropping a [`Runtime`] shuts it down: every task is dropped at its next `.await`, exactly once,
-//! and blocking work that runs is waited for. Drop never panics. On a thread that must not wait,
-//! since it runs async code or blocking work, a thread of its own waits, and the drop returns at
-//! once. [`Runtime::shutdown_timeout`] and [`Runtime::shutdown_background`] bound the wait.
+//! and the drop waits for running blocking work. It never panics. On a thread that must not block,
+//! because it runs async code or blocking work, the drop returns at once and a separate thread
+//! waits. [`Runtime::shutdown_timeout`] and [`Runtime::shutdown_background`] bound the wait.
 //!
 //! # Looking inside
 //!
 //! [`Runtime::metrics`] counts tasks, polls, steals and more, without a feature or a `--cfg`.
-//! [`Builder::on_task_spawn`] and its like call a function at points of each task's life.
+//! [`Builder::on_task_spawn`] and similar methods set hooks for the events of each task.
 
 mod blocking;
 mod builder;

@@ -17,7 +17,7 @@ use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
 use raddle_task::trace::{self, Kind};
 
-/// A runtime: tasks, and the threads, sockets and timers they use.
+/// A runtime: it runs tasks, and has the threads, sockets and timers that they use.
 ///
 /// Dropping it shuts it down; the [module](crate::runtime#shutdown) says how.
 ///
@@ -71,8 +71,8 @@ pub(crate) enum Scheduler {
 }
 
 impl Runtime {
-    /// A multi-thread runtime with sockets and timers, and as many workers as
-    /// there are cores.
+    /// Makes a multi-thread runtime with sockets, timers and the [default
+    /// number](crate::runtime::Builder::worker_threads) of workers.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Runtime {
         }
     }
 
-    /// A reference to the runtime, to be cloned.
+    /// Returns a handle of the runtime.
     ///
     /// # Examples
     ///
@@ -178,10 +178,9 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// In async code, where a thread must not wait; if the future panics; and
-    /// if a task has panicked and
-    /// [`UnhandledPanic::ShutdownRuntime`](crate::runtime::UnhandledPanic::ShutdownRuntime)
-    /// is set.
+    /// Panics in async code, where a thread must not block; if the future panics; and if a task has
+    /// panicked and
+    /// [`UnhandledPanic::ShutdownRuntime`](crate::runtime::UnhandledPanic::ShutdownRuntime) is set.
     ///
     /// # Examples
     ///
@@ -244,13 +243,12 @@ impl Runtime {
         self.handle.metrics()
     }
 
-    /// Shuts the runtime down and waits for tasks that are being polled and
-    /// for blocking work that runs, at most `duration`. What has not ended by
-    /// then goes on, and ends on its own.
+    /// Shuts the runtime down and waits for running polls and blocking work, for at most
+    /// `duration`. After that they continue to run, and end by themselves.
     ///
-    /// Inside async code or blocking work it does not wait. What has not ended goes to the action
-    /// of the watchdog, if the runtime has one; `shutdown_report`, with the feature `watchdog`,
-    /// returns it.
+    /// Inside async code or blocking work it does not wait. If the runtime has a watchdog, its
+    /// action receives a report of the polls and jobs that still run; `shutdown_report`, with the
+    /// feature `watchdog`, returns that report.
     ///
     /// # Examples
     ///
@@ -268,8 +266,8 @@ impl Runtime {
         self.shut_down(Some(duration));
     }
 
-    /// Shuts the runtime down without waiting: tasks that are being polled and
-    /// blocking work that runs go on, and end on their own.
+    /// Shuts the runtime down without waiting: running polls and blocking work continue, and end by
+    /// themselves.
     ///
     /// # Examples
     ///

@@ -81,13 +81,13 @@ impl Builder {
     ///   thread;
     /// - jobs of [`spawn_blocking`](crate::task::spawn_blocking) that wait for a thread, once a
     ///   second;
-    /// - a shutdown that gives up after its time, with what still runs.
+    /// - a shutdown that has timed out, with the polls and jobs that still run.
     ///
     /// [`watchdog::warn`](crate::runtime::watchdog::warn) is the usual action: a warning of the
     /// crate `tracing`, at most one a second for each location. The action is called on a thread of
-    /// the watchdog, which works also while all workers are stuck. Polls that begin and end between
-    /// two looks of that thread, a quarter of the threshold apart, may be missed unless they take
-    /// five quarters of it. A task in [`block_in_place`](crate::task::block_in_place) is not
+    /// the watchdog, which works also while all workers are stuck. That thread checks every quarter
+    /// of the threshold, so it finds every poll that takes at least five quarters of the threshold,
+    /// and may miss shorter ones. A task in [`block_in_place`](crate::task::block_in_place) is not
     /// reported.
     ///
     /// On Linux, on x86-64 and AArch64, a stack is taken by the signal `SIGURG` to the thread,
@@ -126,10 +126,10 @@ impl Builder {
 }
 
 impl Runtime {
-    /// Shuts the runtime down as [`shutdown_timeout`](Self::shutdown_timeout) does, and returns
-    /// what has not stopped within `duration`: whether it is workers or blocking threads, how many
-    /// tasks have not ended, and, on a runtime with a [watchdog](Builder::watchdog), each poll and
-    /// each blocking job that still runs, with its stack.
+    /// Shuts the runtime down as [`shutdown_timeout`](Self::shutdown_timeout) does, and returns a
+    /// report of what has not stopped within `duration`: workers or blocking threads, the number of
+    /// tasks that have not completed and, on a runtime with a [watchdog](Builder::watchdog), each
+    /// poll and each blocking job that still runs, with its stack.
     ///
     /// Inside async code or blocking work it does not wait, and reports what runs now.
     ///

@@ -2,28 +2,26 @@
 
 use raddle_task::CurrentLocalSet;
 
-/// Calls a function that may block on the present thread, inside a task, while
-/// another thread takes over the tasks of its worker.
+/// Calls a function that may block on the current thread, inside a task, while another thread takes
+/// over the tasks of its worker.
 ///
 /// In contrast to [`spawn_blocking`](crate::task::spawn_blocking) the function
 /// need not be `Send` or `'static`, and its result is there at once; but the
 /// rest of its own task, such as other branches of a `join!`, waits, and it
 /// cannot be cancelled. The runtime's shutdown waits for it.
 ///
-/// Inside the function the thread may wait for futures, by
-/// [`Handle::block_on`](crate::runtime::Handle::block_on), and spawn. The budget
-/// of the poll is not counted.
+/// Inside the function the thread may spawn tasks, and wait for futures with
+/// [`Handle::block_on`](crate::runtime::Handle::block_on). Operations inside it do not use the
+/// task's budget.
 ///
-/// The threads are as those for blocking work, and kept like them, but there
-/// are [`max_blocking_threads`](crate::runtime::Builder::max_blocking_threads)
-/// of their own. If none can be had, the function is called all the same; the
-/// tasks of the worker wait for its return, unless other workers take them. A
-/// function that returns before the other thread has come keeps its worker.
-/// Otherwise the other thread keeps it, and the present one only ends the poll.
+/// The other threads come from a separate pool, which has the same settings as that for blocking
+/// work, including [`max_blocking_threads`](crate::runtime::Builder::max_blocking_threads). If no
+/// thread is available, the function is called anyway; the tasks of the worker wait until it
+/// returns, unless other workers take them. If the function returns before another thread has taken
+/// the worker, the current thread keeps it. Otherwise the current thread only finishes the poll.
 ///
-/// In the future of [`Runtime::block_on`](crate::runtime::Runtime::block_on) on
-/// a multi-thread runtime, in blocking work, and outside a runtime the function
-/// is just called.
+/// In the future of [`Runtime::block_on`](crate::runtime::Runtime::block_on) on a multi-thread
+/// runtime, in blocking work, and outside a runtime, the function is simply called.
 ///
 /// ```
 /// use raddle::runtime::Handle;

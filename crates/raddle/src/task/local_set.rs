@@ -14,21 +14,19 @@ use crate::task::JoinHandle;
 /// Tasks that run on one thread, so that they need not be `Send`.
 ///
 /// They run while the set is polled: in [`run_until`](Self::run_until), in
-/// [`block_on`](Self::block_on), or when the set itself is awaited, which waits
-/// for all of them to end. Inside, [`spawn_local`] adds tasks. Since the set
-/// cannot leave its thread, that has to be in a `block_on`, on a runtime of
-/// either kind, or in a task of another set; not in a task of
-/// [`spawn`](crate::spawn).
+/// [`block_on`](Self::block_on), or when the set itself is awaited, which waits until all of them
+/// have completed. Code inside the set adds tasks with [`spawn_local`]. Since the set cannot leave
+/// its thread, it must be polled in a `block_on`, on a runtime of either flavor, or in a task of
+/// another set, but not in a task of [`spawn`](crate::spawn).
 ///
-/// Wakers may be anywhere. Tasks run in the order in which they become due,
-/// whether they were woken on this thread or on another. One poll of the set
-/// runs at most 61, and then lets the other tasks of the thread have their turn;
-/// on a worker of a runtime each counts as a poll of the worker, so that events
-/// and timers wait no longer than beside other tasks. The future of
-/// [`run_until`](Self::run_until) has its turn as if it were one of the tasks.
+/// Wakers may be used on any thread. Tasks run in the order in which they become ready, whether
+/// they were woken on this thread or on another. One poll of the set runs at most 61 tasks, and
+/// then yields to the other tasks of the thread. On a worker of a runtime, each of them counts as a
+/// poll of the worker, so that events and timers wait no longer than beside other tasks. The future
+/// of [`run_until`](Self::run_until) takes turns with the tasks.
 ///
-/// Dropping the set drops the futures of its tasks; awaiting their handles
-/// gives an error that [`is_cancelled`](crate::task::JoinError::is_cancelled).
+/// Dropping the set drops the futures of its tasks; awaiting their handles returns an error that
+/// [`is_cancelled`](crate::task::JoinError::is_cancelled).
 ///
 /// ```
 /// use std::rc::Rc;
@@ -50,7 +48,7 @@ pub struct LocalSet {
 }
 
 impl LocalSet {
-    /// Makes an empty set, which belongs to this thread.
+    /// Makes an empty set for the calling thread.
     ///
     /// # Examples
     ///
@@ -72,10 +70,10 @@ impl LocalSet {
         }
     }
 
-    /// Adds a task to the set. It runs when the set is polled next.
+    /// Spawns a task in the set. It runs when the set is polled next.
     ///
-    /// A panic in the task ends that task alone: it is in the
-    /// [`JoinError`](crate::task::JoinError) that awaiting the handle gives.
+    /// A panic ends only that task: awaiting the handle returns it in a
+    /// [`JoinError`](crate::task::JoinError).
     ///
     /// # Examples
     ///
@@ -101,12 +99,12 @@ impl LocalSet {
         self.tasks.spawn_local(trace::task(Kind::Local, future))
     }
 
-    /// Runs `future`, and the tasks of the set beside it, until `future` is
-    /// ready. Tasks that have not ended by then stay in the set.
+    /// Runs `future` and the tasks of the set concurrently, until `future` is ready. Tasks that
+    /// have not completed by then stay in the set.
     ///
     /// # Cancel safety
     ///
-    /// As `future` itself. The tasks stay in the set.
+    /// As cancel safe as `future`. The tasks stay in the set.
     ///
     /// # Examples
     ///
@@ -128,13 +126,12 @@ impl LocalSet {
         self.tasks.run_until(future).await
     }
 
-    /// Runs `future`, and the tasks of the set beside it, on this thread until
-    /// `future` is ready; as [`Runtime::block_on`] with
-    /// [`run_until`](Self::run_until) in it.
+    /// Runs `future` and the tasks of the set on this thread until `future` is ready:
+    /// [`Runtime::block_on`] of [`run_until`](Self::run_until).
     ///
     /// # Panics
     ///
-    /// In async code, where a thread must not wait; and if the future panics.
+    /// Panics in async code, where a thread must not block, and if the future panics.
     ///
     /// # Examples
     ///
@@ -153,9 +150,9 @@ impl LocalSet {
         runtime.block_on(self.run_until(future))
     }
 
-    /// Sets what the panic of a task of the set does to the set, from now on;
-    /// the setting of the [runtime](crate::runtime::Builder::unhandled_panic)
-    /// is not about these tasks. Default: [`UnhandledPanic::Ignore`].
+    /// Sets the effect of a task's panic on the set, from now on. The setting of the
+    /// [runtime](crate::runtime::Builder::unhandled_panic) does not apply to these tasks. Default:
+    /// [`UnhandledPanic::Ignore`].
     ///
     /// With [`UnhandledPanic::ShutdownRuntime`] the set drops its other tasks,
     /// cancels those that are spawned later, and panics wherever it is polled:
@@ -184,8 +181,7 @@ impl LocalSet {
         self
     }
 
-    /// The id of the set, which no other set and no runtime of the process has
-    /// or will have.
+    /// Returns the id of the set, which no other set or runtime of the process has.
     ///
     /// # Examples
     ///
@@ -225,7 +221,7 @@ impl LocalSet {
     }
 }
 
-/// Runs the tasks until all have ended.
+/// Runs the tasks until all have completed.
 impl Future for LocalSet {
     type Output = ();
 
@@ -246,17 +242,15 @@ impl fmt::Debug for LocalSet {
     }
 }
 
-/// Adds a task to the current [`LocalSet`]: the one whose task, or whose
-/// [`run_until`](LocalSet::run_until), this is called in, or that was
-/// [entered](LocalSet::enter) last, or to the
-/// [`LocalRuntime`](crate::runtime::LocalRuntime). Neither the future nor its output need be
-/// `Send`.
+/// Spawns a task in the current [`LocalSet`] or [`LocalRuntime`](crate::runtime::LocalRuntime). The
+/// current set is the one whose task or [`run_until`](LocalSet::run_until) future calls this, or
+/// that was [entered](LocalSet::enter) last. Neither the future nor its output need be `Send`.
 ///
-/// A task of [`spawn`](crate::spawn) is outside the set that it was spawned in.
+/// A task that was spawned with [`spawn`](crate::spawn) is not part of the set in which it was
+/// spawned.
 ///
-/// Where no set is current, on a worker of a runtime that is
-/// [`Policy::Sharded`](crate::runtime::Policy::Sharded), the task is the worker's, and
-/// stays there.
+/// On a worker of a [`Policy::Sharded`](crate::runtime::Policy::Sharded) runtime without a current
+/// set, the task belongs to the worker and stays there.
 ///
 /// # Panics
 ///

@@ -32,13 +32,13 @@
 //!
 //! # Panics
 //!
-//! A panic ends the task in which it happens, and is in the [`JoinError`] of its handle. Other
-//! tasks go on.
+//! A panic ends only the task in which it happens; awaiting its handle returns it in a
+//! [`JoinError`].
 //!
 //! # Blocking
 //!
-//! A poll that does not return keeps its worker from other tasks. Do not sleep, wait for a lock of
-//! std for long or compute for more than some 100 microseconds in a task; see the
+//! A poll that does not return prevents its worker from running other tasks. Do not sleep, wait for
+//! a lock of std for long or compute for more than some 100 microseconds in a task; see the
 //! [guide](https://github.com/raddle-rs/raddle/blob/main/docs/guide/blocking.md).
 //!
 //! # The budget of a poll
@@ -69,8 +69,8 @@ use raddle_task::trace::{self, Kind};
 /// Spawns a task that has a name.
 pub type Builder<'a> = raddle_task::Builder<'a, Handle>;
 
-/// Tasks of one output type that are joined in the order in which they end. Dropping the set aborts
-/// the tasks in it.
+/// A set of tasks with the same output type, which are joined in the order of their completion.
+/// Dropping the set aborts the tasks in it.
 ///
 /// # Examples
 ///
@@ -93,7 +93,7 @@ pub type Builder<'a> = raddle_task::Builder<'a, Handle>;
 /// ```
 pub type JoinSet<T> = raddle_task::JoinSet<T, Handle>;
 
-/// The type [`JoinSet`], and the builder of its tasks that have names.
+/// The type [`JoinSet`], and the builder of its named tasks.
 pub mod join_set {
     pub use super::JoinSet;
 
@@ -106,8 +106,8 @@ pub mod futures {
     pub use raddle_task::TaskLocalFuture;
 }
 
-/// The budget of a poll, with which a resource that is always ready makes its
-/// task yield now and then.
+/// The budget of a poll, with which a resource that is always ready makes its task yield
+/// occasionally.
 pub mod coop {
     pub use raddle_coop::{
         Coop, RestoreOnPending, Unconstrained, consume_budget, cooperative, has_budget_remaining,
@@ -118,9 +118,8 @@ pub mod coop {
 /// Spawns a task on the current runtime. It runs whether or not the handle is
 /// awaited; dropping the handle detaches it.
 ///
-/// A panic in the task ends the task alone: it is in the [`JoinError`] that
-/// awaiting the handle gives. A runtime may
-/// [be set](crate::runtime::Builder::unhandled_panic) to end by it.
+/// A panic ends only the task: awaiting the handle returns it in a [`JoinError`]. A runtime can be
+/// [set](crate::runtime::Builder::unhandled_panic) to shut down when a task panics.
 ///
 /// ```
 /// # #[raddle::main(flavor = "current_thread")]
@@ -142,18 +141,14 @@ where
     raddle_sched::spawn(trace::task(Kind::Task, future))
 }
 
-/// Runs a function that may block on a thread of the current runtime that is
-/// there for such work.
+/// Runs a function that may block, on a thread for blocking work of the current runtime.
 ///
-/// There may be as many at a time as
-/// [`max_blocking_threads`](crate::runtime::Builder::max_blocking_threads)
-/// says; further ones wait. [`JoinHandle::abort`] keeps a function from being
-/// called if it has not been yet; one that runs cannot be stopped. The runtime's
-/// shutdown waits for those that run.
+/// At most [`max_blocking_threads`](crate::runtime::Builder::max_blocking_threads) functions run at
+/// a time; further ones wait. [`JoinHandle::abort`] cancels a function that has not started; a
+/// running one cannot be stopped. The runtime's shutdown waits for running functions.
 ///
-/// If the runtime has no thread for it and the system refuses to start one,
-/// the function is dropped and the handle ends with an error that
-/// [`is_panic`](JoinError::is_panic) and says so.
+/// If the runtime has no thread for it and the system refuses to start one, the function is dropped
+/// and the handle returns an error that [`is_panic`](JoinError::is_panic) and names the reason.
 ///
 /// ```
 /// # #[raddle::main(flavor = "current_thread")]

@@ -4,12 +4,11 @@ use crate::runtime::{Handle, RuntimeFlavor};
 use crate::task;
 use crate::time::Duration;
 
-/// Pauses the clock of the current runtime: time then passes only by [`advance`],
-/// or by itself when there is nothing to do but wait for a timer.
+/// Pauses the clock of the current runtime. Time then advances only by [`advance`], or
+/// automatically when the runtime has nothing to do except wait for a timer.
 ///
-/// The clock stops at the next whole millisecond of its run, so that a sleep
-/// of so many milliseconds takes exactly as many. std's clock, and whatever
-/// the operating system waits for, go on.
+/// The clock pauses at the next whole millisecond, so that a sleep of `n` milliseconds takes
+/// exactly `n` milliseconds. std's clock and waits of the operating system are not affected.
 ///
 /// ```
 /// use raddle::time::{self, Duration, Instant};
@@ -32,7 +31,7 @@ pub fn pause() {
     timers().pause();
 }
 
-/// Lets the paused clock run again, from the time it shows.
+/// Resumes the paused clock from its current time.
 ///
 /// # Panics
 ///
@@ -59,22 +58,23 @@ pub fn resume() {
     timers().resume();
 }
 
-/// Moves the paused clock forward by `duration`, wakes what waits for a deadline
-/// that this reaches, and lets other tasks run.
+/// Advances the paused clock by `duration`, fires the timers that are due then, and lets other
+/// tasks run.
 ///
-/// The clock makes one step. A task that it wakes and that sleeps again counts from the end of that
-/// step: to see each tick of an interval at its time, advance by less, or await a sleep instead.
-/// The other tasks need not all have run when the future is ready; the timers have all fired.
+/// The clock advances in one step. If a task that is woken sleeps again, that sleep starts at the
+/// end of the step. To see each tick of an interval at its time, advance by less, or await a sleep
+/// instead. When the future is ready, all due timers have fired, but the woken tasks may not all
+/// have run.
 ///
 /// # Cancel safety
 ///
-/// Once polled, the clock has moved. Dropping the future is not to wait for the
+/// The first poll advances the clock. Dropping the future after that only stops waiting for the
 /// other tasks.
 ///
 /// # Panics
 ///
-/// When polled, if the clock is not paused, if it cannot count that far, or as
-/// [`pause`].
+/// The poll panics if the clock is not paused, if it cannot count that far, and in the same cases
+/// as [`pause`].
 ///
 /// # Examples
 ///
