@@ -149,6 +149,11 @@ pub use raddle_select::join;
 #[cfg(feature = "macros")]
 pub use raddle_select::try_join;
 
+/// Functions that the code of macros calls; a test of Tokio's calls them by this path.
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub use raddle_select::support;
+
 /// Pins futures, or other values, to the stack.
 ///
 /// Each named variable is shadowed by a `Pin<&mut _>` to its value. The second form also declares
