@@ -173,9 +173,9 @@ impl Queues {
     }
 
     /// Takes the task out of the next-task slot of one other worker, chosen at random, if that
-    /// worker does not get to it: if it begins no poll while the task is there and this one
-    /// waits. Two tasks that wake each other so stay where they are, and a task that is woken by
-    /// one which goes on for long is run beside it (Go's `runqgrab` waits in the same place).
+    /// worker begins no poll within `SLOT_WAIT`. So two tasks that wake each other stay on their
+    /// worker, and a task that was woken by a long poll runs beside it. Go's `runqgrab` waits in
+    /// the same way.
     fn steal_from_slot(&self) -> Option<Task> {
         let workers = self.shared.remotes.len();
         if !self.is_timed.get() || workers < 2 {
@@ -184,6 +184,9 @@ impl Queues {
         let others = self.next_random() as usize % (workers - 1);
         let victim = (self.index + 1 + others) % workers;
         let remote = &self.shared.remotes[victim];
+        if remote.slot.is_empty() {
+            return None;
+        }
         let polls = remote.counters.polls.get();
         let begin = Instant::now();
         while begin.elapsed() < SLOT_WAIT {
