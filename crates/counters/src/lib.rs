@@ -4,7 +4,6 @@
 mod busy_clock;
 mod histogram;
 mod poll_average;
-mod ticks;
 mod worker;
 
 pub use busy_clock::BusyClock;
@@ -13,5 +12,4 @@ pub use histogram::{
     LogHistogramBuilder,
 };
 pub use poll_average::PollAverage;
-pub use ticks::{Due, Ticks};
 pub use worker::{WorkerCounters, WorkerMetrics};

@@ -3,7 +3,7 @@
 
 use raddle_counters::{
     BusyClock, Histogram, HistogramConfiguration, LogHistogram, LogHistogramBuilder, PollAverage,
-    Ticks, WorkerCounters, WorkerMetrics,
+    WorkerCounters, WorkerMetrics,
 };
 use static_assertions::assert_impl_all;
 
@@ -11,7 +11,6 @@ assert_impl_all!(BusyClock: Send, Sync, Unpin);
 assert_impl_all!(PollAverage: Send, Sync, Unpin);
 assert_impl_all!(WorkerCounters: Send, Sync, Unpin);
 assert_impl_all!(WorkerMetrics: Send, Sync, Clone);
-assert_impl_all!(Ticks: Send, Unpin);
 assert_impl_all!(Histogram: Send, Sync, Unpin);
 assert_impl_all!(HistogramConfiguration: Send, Sync, Clone);
 assert_impl_all!(LogHistogram: Send, Sync, Copy);

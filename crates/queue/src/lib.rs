@@ -6,13 +6,11 @@ mod injection;
 pub mod local;
 mod pointer;
 mod slot;
-mod slot_use;
 
 pub use injection::{Batch, Injection};
 pub use local::{Owner, Pushed, Stealer, Stolen};
 pub use pointer::Pointer;
 pub use slot::Slot;
-pub use slot_use::SlotUse;
 
 /// The destination of the items that a full local queue cannot hold.
 pub trait Overflow<T> {

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_queue::{Batch, Injection, Owner, Pointer, Slot, SlotUse, Stealer, Stolen};
+use raddle_queue::{Batch, Injection, Owner, Pointer, Slot, Stealer, Stolen};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 type Shared = Box<u32>;
@@ -34,8 +34,6 @@ assert_impl_all!(Injection<Box<u32>>: Send, Sync);
 assert_impl_all!(Injection<Box<Cell<u32>>>: Send, Sync);
 assert_impl_all!(Batch<Box<Cell<u32>>>: Send);
 assert_impl_all!(Stolen<Sent>: Send);
-
-assert_impl_all!(SlotUse<u32>: Send);
 
 // Nothing carries an item away that has to stay.
 assert_not_impl_any!(Owner<Local>: Send, Sync);

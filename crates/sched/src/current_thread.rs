@@ -154,7 +154,7 @@ impl BlockOn<'_> {
             .expect("the call has taken the worker")
             .core();
         core.attach();
-        core.keep_time();
+        core.set_free_running();
         let _worker = core.enter();
         let _driving = begin_driving(core);
         // The tasks that go first once the future was polled, those that are due by then: it has

@@ -4,11 +4,13 @@ pub(crate) mod core;
 pub(crate) mod core_ref;
 pub(crate) mod finish;
 mod monitoring;
+mod next_task;
 mod park;
 mod queues;
 pub(crate) mod retirement;
 mod run_queue;
 pub(crate) mod shared;
+mod ticks;
 
 use std::cell::Cell;
 use std::fmt;
@@ -105,7 +107,7 @@ impl Worker {
         self.end_park();
         let core = self.core();
         core.attach();
-        core.keep_time();
+        core.set_free_running();
         let _loop = context::enter_loop(&self);
         let _worker = core.enter();
         if core.shared().is_closed() {

@@ -6,7 +6,6 @@
 use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
-use raddle_counters::Ticks;
 use raddle_events::{Observer, PollResult, TaskRef};
 use raddle_idle::IdleYield;
 use raddle_primitives::contain;
@@ -20,6 +19,7 @@ use super::park::{self, Parked};
 use super::queues::Queues;
 use super::retirement::Retirement;
 use super::shared::{Shards, Shared};
+use super::ticks::Ticks;
 use crate::config::call_hook;
 use crate::config::policy::{Order, Policy};
 use crate::context;
@@ -167,9 +167,9 @@ impl Core {
         self.queues.counters.rest();
     }
 
-    /// Measures the time that steps take from now on.
-    pub(crate) fn keep_time(&self) {
-        self.queues.is_timed.set(cfg!(not(raddle_loom)));
+    /// Notes that the worker runs in the loop of a thread from now on. In a model no time passes.
+    pub(crate) fn set_free_running(&self) {
+        self.queues.is_free_running.set(cfg!(not(raddle_loom)));
     }
 
     /// Blocks until there may be a task to run, for at most `limit`.
@@ -182,7 +182,7 @@ impl Core {
     /// what they have made ready. Returns whether there is a task to run now.
     pub(crate) fn yield_before_park(&self) -> bool {
         let queues = &self.queues;
-        if !queues.is_timed.get() || !self.idle_yield.is_due() {
+        if !queues.is_free_running.get() || !self.idle_yield.is_due() {
             return false;
         }
         if queues.searching.take() {
@@ -279,7 +279,7 @@ impl Core {
     fn look_around(&self) -> Option<Step> {
         let busy = || {
             self.queues
-                .is_timed
+                .is_free_running
                 .get()
                 .then(|| self.queues.counters.take_time())
         };

@@ -8,10 +8,10 @@ use raddle_counters::WorkerCounters;
 use raddle_events::Observer;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::{CachePadded, hint};
-use raddle_queue::{Overflow, Owner, SlotUse};
-use raddle_task::Id;
+use raddle_queue::{Overflow, Owner};
 use scopeguard::guard;
 
+use super::next_task::SlotUse;
 use super::run_queue::RunQueue;
 use super::shared::{Remote, Shared};
 use crate::config::policy::Order;
@@ -30,17 +30,17 @@ pub(crate) struct Queues {
     has_slot: bool,
     /// Whether there is another worker to notify of new work.
     pub(super) has_others: bool,
-    slot_use: SlotUse<Id>,
+    slot_use: SlotUse,
     /// Whether the idle set counts the worker as searching.
     pub(super) searching: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.
     random: Cell<u32>,
     /// Whether tasks are made ready by the driver, after which one other worker is notified.
     in_driver: Cell<bool>,
-    /// Whether the time that steps take sets the length of a tick. It does not if the caller
-    /// steps the worker, since any time may pass between two steps. Such a worker steals from no
-    /// next-task slot either.
-    pub(super) is_timed: Cell<bool>,
+    /// Whether the worker runs in the loop of a thread. If the caller steps it, any time may pass
+    /// between two steps. So the time that steps take does not set the length of a tick then, and
+    /// the worker neither yields its processor before a park nor steals from next-task slots.
+    pub(super) is_free_running: Cell<bool>,
 }
 
 /// How long a searcher waits before it takes a task from another worker's slot.
@@ -61,7 +61,7 @@ impl Queues {
             searching: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
-            is_timed: Cell::new(false),
+            is_free_running: Cell::new(false),
             shared,
             index,
         }
@@ -178,7 +178,7 @@ impl Queues {
     /// the same way.
     fn steal_from_slot(&self) -> Option<Task> {
         let workers = self.shared.remotes.len();
-        if !self.is_timed.get() || workers < 2 {
+        if !self.is_free_running.get() || workers < 2 {
             return None;
         }
         let others = self.next_random() as usize % (workers - 1);

@@ -37,14 +37,14 @@ fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
     let (_, [worker, other]) = two_workers();
     let core = worker.core();
     core.attach();
-    core.keep_time();
+    core.set_free_running();
     assert!(core.queues.search().is_none() && core.queues.searching.get());
     assert!(!core.yield_before_park(), "there is nothing to run");
     assert!(!core.queues.searching.get());
     // Another worker: this one skips yields for a while if its first took long.
     let core = other.core();
     core.attach();
-    core.keep_time();
+    core.set_free_running();
     push(&core.queues);
     assert!(core.yield_before_park(), "a task came meanwhile");
 }

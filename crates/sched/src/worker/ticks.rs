@@ -8,31 +8,18 @@ use std::time::Duration;
 /// not reach it: each look is a system call too.
 const TARGET: Duration = Duration::from_millis(3);
 
-/// What is due before the next step: see [`Ticks`].
+/// What is due before the next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Due {
+pub(super) struct Due {
     /// Taking from the injection queue before the worker's own queue.
-    pub injection: bool,
+    pub(super) injection: bool,
     /// A look at the driver.
-    pub events: bool,
+    pub(super) events: bool,
 }
 
 /// Counts steps. Ticks of each kind are at most their configured number of steps apart. This number
-/// is scaled down when the time between two looks at the driver exceeds 3 ms.
-///
-/// ```
-/// use raddle_counters::Ticks;
-///
-/// // Each second step takes from the injection queue, each third looks at the driver.
-/// let ticks = Ticks::new(2, 3);
-/// let due: Vec<_> = (0..4).map(|_| ticks.step().then(|| ticks.take(|| None))).collect();
-/// assert!(due[0].is_none());
-/// assert!(due[1].is_some_and(|due| due.injection && !due.events));
-/// assert!(due[2].is_some_and(|due| due.events && !due.injection));
-/// assert!(due[3].is_some_and(|due| due.injection));
-/// ```
-#[derive(Debug)]
-pub struct Ticks {
+/// is scaled down when the time between two looks at the driver exceeds [`TARGET`].
+pub(super) struct Ticks {
     /// Steps until the next tick: all that an ordinary step touches.
     left: Cell<u32>,
     /// The value of `left` after the last tick.
@@ -50,9 +37,7 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Both kinds of ticks, with the numbers of steps between two of each kind. Both numbers are
-    /// greater than zero.
-    pub fn new(injection_interval: u32, event_interval: u32) -> Self {
+    pub(super) fn new(injection_interval: u32, event_interval: u32) -> Self {
         let ticks = Self {
             left: Cell::new(0),
             span: Cell::new(0),
@@ -69,7 +54,7 @@ impl Ticks {
 
     /// Counts a step. Returns whether a tick is due before it.
     #[inline]
-    pub fn step(&self) -> bool {
+    pub(super) fn step(&self) -> bool {
         let left = self.left.get() - 1;
         self.left.set(left);
         left == 0
@@ -78,7 +63,7 @@ impl Ticks {
     /// Counts a poll in the middle of a step, unless a tick is due first. Returns whether it was
     /// counted.
     #[inline]
-    pub fn nested_step(&self) -> bool {
+    pub(super) fn nested_step(&self) -> bool {
         match self.left.get() {
             // The next step has the tick.
             1 => false,
@@ -91,7 +76,7 @@ impl Ticks {
 
     /// Returns what is due, and starts to count again. `busy` returns the total busy time of the
     /// worker, or `None` if time is not measured.
-    pub fn take(&self, busy: impl FnOnce() -> Option<Duration>) -> Due {
+    pub(super) fn take(&self, busy: impl FnOnce() -> Option<Duration>) -> Due {
         let span = self.span.get();
         let to_injection = self.to_injection.get() - span;
         let to_events = self.to_events.get() - span;
@@ -121,7 +106,7 @@ impl Ticks {
     }
 
     /// Makes a look at the driver due before the next step.
-    pub fn look_next(&self) {
+    pub(super) fn look_next(&self) {
         let taken = self.span.get() - self.left.get();
         self.to_injection.set(self.to_injection.get() - taken);
         self.to_events.set(1);

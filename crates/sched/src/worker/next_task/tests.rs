@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn the_slot_precedes_the_queue_three_times_in_a_row() {
-    let slot = SlotUse::<u32>::default();
+    let slot = SlotUse::default();
     for _ in 0..2 {
         for _ in 0..3 {
             assert!(slot.is_first());

@@ -2,65 +2,45 @@
 
 use std::cell::Cell;
 
+use raddle_task::Id;
+
 /// How many times in a row the next-task slot goes before the queue, so that
 /// two tasks that wake each other do not starve the rest.
 const STREAK: u32 = 3;
 
-/// What a worker remembers of its slot, to be fair to its queue. `K` names tasks.
-///
-/// ```
-/// use raddle_queue::SlotUse;
-///
-/// let uses = SlotUse::<u32>::default();
-/// for _ in 0..3 {
-///     assert!(uses.is_first());
-///     uses.count();
-/// }
-/// assert!(!uses.is_first(), "the queue has its turn");
-/// uses.restart();
-/// ```
-#[derive(Debug)]
-pub struct SlotUse<K: Copy> {
+/// What a worker remembers of its slot, to be fair to its queue.
+#[derive(Default)]
+pub(super) struct SlotUse {
     /// How often in a row the slot went before the queue.
     streak: Cell<u32>,
     /// The task that was woken last, and how often in a row it was.
-    last_woken: Cell<Option<K>>,
+    last_woken: Cell<Option<Id>>,
     last_wakes: Cell<u32>,
 }
 
-impl<K: Copy> Default for SlotUse<K> {
-    fn default() -> Self {
-        Self {
-            streak: Cell::new(0),
-            last_woken: Cell::new(None),
-            last_wakes: Cell::new(0),
-        }
-    }
-}
-
-impl<K: Copy + PartialEq> SlotUse<K> {
+impl SlotUse {
     /// Whether the slot goes before the queue this time.
     #[inline]
-    pub fn is_first(&self) -> bool {
+    pub(super) fn is_first(&self) -> bool {
         self.streak.get() < STREAK
     }
 
     /// Counts a task that was taken from the slot before the queue.
     #[inline]
-    pub fn count(&self) {
+    pub(super) fn count(&self) {
         self.streak.set(self.streak.get() + 1);
     }
 
     /// Counts a task that was taken from elsewhere.
     #[inline]
-    pub fn restart(&self) {
+    pub(super) fn restart(&self) {
         self.streak.set(0);
     }
 
     /// Notes that a task was woken. Returns whether it is woken over and over, with no other in
     /// between.
     #[inline]
-    pub fn is_woken_again(&self, id: K) -> bool {
+    pub(super) fn is_woken_again(&self, id: Id) -> bool {
         let id = Some(id);
         let wakes = match self.last_woken.replace(id) == id {
             true => self.last_wakes.get().saturating_add(1),
