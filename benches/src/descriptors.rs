@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_are_allowed_and_too_many_are_refused_with_advice() {
+    fn a_descriptor_limit_above_the_maximum_is_refused_with_advice() {
         allow(10).unwrap();
         if getrlimit(Resource::Nofile).maximum.is_some() {
             let error = allow(usize::MAX / 4).unwrap_err();

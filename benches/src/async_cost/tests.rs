@@ -32,7 +32,7 @@ fn every_variant_makes_the_calls_of_the_poll_loop() {
 }
 
 #[test]
-fn every_variant_makes_as_many_with_system_calls() {
+fn every_variant_makes_the_calls_of_the_poll_loop_with_system_calls() {
     let calls = Box::leak(Box::new(Calls::with_syscalls().unwrap()));
     for variant in &VARIANTS {
         assert_eq!(

@@ -65,7 +65,7 @@ fn datagrams_that_are_sent_back_complete_the_load() {
 }
 
 #[test]
-fn a_flood_asks_again_when_its_question_is_lost() {
+fn a_flood_repeats_a_request_that_is_lost() {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = socket.local_addr().unwrap();
     thread::spawn(move || {

@@ -137,7 +137,7 @@ fn leads_name_the_rival_without_tokio_and_leave_out_the_common_end() {
 }
 
 #[test]
-fn a_picture_stands_alone_and_may_have_several_curves() {
+fn a_picture_has_its_own_style_and_the_requested_curves() {
     let report = report(None);
     let picture = report.picture("chained", &["time", "time"]).unwrap();
     assert!(picture.contains("><style>") && picture.contains("width=\"840\""));

@@ -43,4 +43,4 @@ assert_impl_all!(Park: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Copy);
 
 /// The assertions above are made by the compiler.
 #[test]
-fn compiled() {}
+fn auto_traits_are_as_asserted_above() {}

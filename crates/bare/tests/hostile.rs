@@ -74,7 +74,7 @@ fn drops_of_futures_use_the_wakers_of_tasks_that_were_dropped_before() {
 }
 
 #[test]
-fn the_function_of_an_executor_may_own_the_last_wakers() {
+fn the_task_function_may_own_the_last_wakers() {
     let kept = Kept::default();
     let spawner = Spawner::new();
     {

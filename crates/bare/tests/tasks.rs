@@ -64,7 +64,7 @@ fn tasks_run_in_the_order_in_which_they_became_ready() {
 }
 
 #[test]
-fn a_task_spawns_others_and_one_function_is_several_kinds() {
+fn one_function_runs_several_kinds_of_tasks() {
     enum Job {
         Tree(u32),
         Leaf,
@@ -132,7 +132,7 @@ fn a_spawner_without_an_executor_returns_the_argument() {
 
 #[test]
 #[should_panic(expected = "already has an executor")]
-fn a_spawner_has_one_executor() {
+fn spawning_on_a_second_executor_of_a_spawner_panics() {
     let spawner = Spawner::new();
     let first = pin!(Executor::new(
         &spawner,
@@ -169,7 +169,7 @@ fn a_spawner_of_a_leaked_executor_may_still_spawn() {
 }
 
 #[test]
-fn a_step_is_one_poll() {
+fn each_step_polls_one_task() {
     let spawner = Spawner::new();
     let executor = pin!(Executor::new(
         &spawner,
@@ -348,7 +348,7 @@ fn dropping_the_executor_drops_every_task_and_refuses_more() {
 }
 
 #[test]
-fn an_argument_that_never_ran_is_dropped() {
+fn dropping_the_executor_drops_arguments_of_tasks_not_yet_started() {
     let argument = Rc::new(());
     let spawner = Spawner::new();
     {
@@ -393,7 +393,7 @@ fn a_panic_in_a_drop_does_not_prevent_the_drops_of_other_tasks() {
 }
 
 #[test]
-fn boxed_futures_are_of_any_type_and_spawn_others() {
+fn a_boxed_executor_runs_futures_of_different_types() {
     async fn outer<'a>(spawner: &'a Spawner<BoxFuture<'a>>, sum: &'a Cell<u64>) {
         spawner
             .spawn_boxed(async { sum.set(sum.get() + 1) })
@@ -414,7 +414,7 @@ fn boxed_futures_are_of_any_type_and_spawn_others() {
 }
 
 #[test]
-fn a_future_does_not_move_and_is_aligned() {
+fn futures_are_aligned_and_keep_their_address() {
     #[repr(align(64))]
     struct Aligned(u8);
     let spawner = Spawner::new();

@@ -147,7 +147,7 @@ fn a_waker_of_a_leaked_slab_does_nothing() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn on_another_thread_every_use_of_a_waker_panics() {
+fn using_a_waker_on_another_thread_panics() {
     let (kept, ready) = (RefCell::<Vec<Waker>>::default(), Cell::new(false));
     let spawner = Spawner::new();
     let executor = pin!(Executor::new(
@@ -235,7 +235,7 @@ fn a_forgotten_waker_counts_as_one_that_outlives_its_task() {
 }
 
 #[test]
-fn unchecked_wakers_wake() {
+fn an_unchecked_waker_wakes_its_task() {
     let (kept, ready) = (RefCell::<Vec<Waker>>::default(), Cell::new(false));
     let spawner = Spawner::new();
     let make = async |()| leave(&kept, &ready).await;

@@ -113,7 +113,7 @@ fn starting_a_thread_is_tried_again_after_a_refusal() {
 
 /// One thread is on its way, for the first of two jobs.
 #[test]
-fn a_shutdown_keeps_no_more_jobs_than_there_are_free_threads() {
+fn a_shutdown_drops_jobs_beyond_the_number_of_free_threads() {
     let (open, opened) = channel::<()>();
     let opened = Mutex::new(Some(opened));
     let mut pool = Pool::<Closure>::with_spawn(
@@ -144,7 +144,7 @@ fn a_shutdown_keeps_no_more_jobs_than_there_are_free_threads() {
 
 /// The condition variable of the last thread is notified without a reason while a job runs.
 #[test]
-fn a_shutdown_that_is_notified_too_early_waits_on() {
+fn a_spurious_notification_does_not_end_the_wait_of_a_shutdown() {
     let (mut pool, _) = pool(1, Config::default());
     let (job, has_begun, end) = gate();
     pool.handle().submit(job).unwrap();
@@ -171,7 +171,7 @@ impl Drop for Locks {
 }
 
 #[test]
-fn a_pool_that_gave_up_drops_the_payload_of_a_thread_outside_the_lock() {
+fn panic_payloads_are_dropped_outside_the_lock_after_a_shutdown_timed_out() {
     let payload = Arc::new(Mutex::new(None::<Locks>));
     let panics = Arc::clone(&payload);
     // A thread that panics before it does anything, and is gone by the time it is started.

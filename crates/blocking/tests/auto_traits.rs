@@ -20,4 +20,4 @@ assert_not_impl_any!(Refused<Rc<u8>>: Send);
 
 /// The assertions above are made by the compiler.
 #[test]
-fn compiled() {}
+fn auto_traits_are_as_asserted_above() {}

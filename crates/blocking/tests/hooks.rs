@@ -49,7 +49,7 @@ fn a_job_that_no_thread_is_left_for_is_dropped_outside_the_lock() {
 }
 
 #[test]
-fn the_payload_of_a_hook_is_dropped_outside_the_lock() {
+fn the_panic_payload_of_a_hook_is_dropped_outside_the_lock() {
     let payload = Arc::new(Mutex::new(None));
     let thrown = Arc::clone(&payload);
     let mut pool = Pool::<Closure>::new(Config {
@@ -253,7 +253,7 @@ impl Drop for Nested {
 }
 
 #[test]
-fn a_payload_whose_drop_panics_again_and_again_ends_no_thread() {
+fn a_panic_payload_whose_drop_panics_repeatedly_ends_no_thread() {
     let mut pool = Pool::<Closure>::new(Config {
         keep_alive: None,
         ..capped(1)

@@ -62,7 +62,7 @@ fn submit_against_going_idle() {
 /// A cap of one: the second job arrives during the timed wait of the thread, at its
 /// end, or when the thread has left. Complete.
 #[test]
-fn submit_against_leaving() {
+fn submit_against_a_thread_that_ends() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, false));
         let tally = Arc::new(Tally::default());
@@ -77,7 +77,7 @@ fn submit_against_leaving() {
 /// A job arrives while two threads end their timed waits: one that leaves does not take
 /// with it the notification that the other waits for. Bounded at two preemptions.
 #[test]
-fn submit_against_two_threads_that_leave() {
+fn submit_against_two_threads_that_end() {
     Model::new().preemptions(2).check(|| {
         let mut pool = Pool::<Closure>::new(config(2, false));
         let tally = Arc::new(Tally::default());
@@ -228,7 +228,7 @@ fn a_mandatory_submission_against_shutdown() {
 /// The end comes while the only thread leaves because it had nothing to do:
 /// one thread joins it, once, and the shutdown waits for it. Complete.
 #[test]
-fn leaving_against_shutdown() {
+fn a_thread_that_ends_against_shutdown() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, false));
         let tally = Arc::new(Tally::default());

@@ -189,7 +189,7 @@ fn a_panic_of_a_job_ends_neither_thread_nor_pool() {
 }
 
 #[test]
-fn threads_have_the_name_and_call_the_hooks() {
+fn threads_have_the_configured_name_and_call_the_hooks() {
     let around = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&around);
     let mut pool = Pool::<Closure>::new(Config {

@@ -33,4 +33,4 @@ assert_not_impl_any!(RestoreOnPending: Send, Sync, Clone);
 
 /// The assertions above are made by the compiler.
 #[test]
-fn compiled() {}
+fn auto_traits_are_as_asserted_above() {}

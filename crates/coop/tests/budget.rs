@@ -93,7 +93,7 @@ fn outside_a_budget_nothing_is_counted() {
 }
 
 #[test]
-fn a_poll_is_limited_except_inside_unlimited() {
+fn polls_are_limited_inside_budget_and_not_inside_unlimited() {
     let mut cx = Context::from_waker(Waker::noop());
     assert!(!is_limited());
     budget(|| {

@@ -15,4 +15,4 @@ assert_impl_all!(Turn: Send, Sync, Copy);
 
 /// The assertions above are made by the compiler.
 #[test]
-fn compiled() {}
+fn auto_traits_are_as_asserted_above() {}

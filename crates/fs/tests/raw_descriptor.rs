@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use raddle_fs::File;
 
 #[test]
-fn a_file_of_a_number_has_that_descriptor() {
+fn a_file_from_a_raw_descriptor_has_that_descriptor() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("content");
     std::fs::write(&path, "content").unwrap();
@@ -23,7 +23,7 @@ fn a_file_of_a_number_has_that_descriptor() {
 }
 
 #[test]
-fn dropping_a_file_of_a_number_closes_the_descriptor() {
+fn dropping_a_file_from_a_raw_descriptor_closes_it() {
     let (mut reading, writing) = UnixStream::pair().unwrap();
     let fd = OwnedFd::from(writing).into_raw_fd();
     // SAFETY: nothing else owns the descriptor.

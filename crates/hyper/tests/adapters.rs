@@ -45,7 +45,7 @@ impl AsyncRead for Swindler {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "must fill the buffer it is given")]
-fn a_read_that_exchanges_the_buffer_is_detected() {
+fn a_reader_that_replaces_the_buffer_panics() {
     let mut space = [MaybeUninit::uninit(); 8];
     let mut buf = hyper::rt::ReadBuf::uninit(&mut space);
     let mut io = RaddleIo::new(Swindler);
@@ -72,7 +72,7 @@ impl AsyncRead for Neighbour {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "must fill the buffer it is given")]
-fn a_read_that_exchanges_an_empty_buffer_is_detected() {
+fn a_reader_that_replaces_an_empty_buffer_panics() {
     let (empty, neighbour) = Box::leak(Box::new([7; 8])).split_at_mut(0);
     let mut buf = hyper::rt::ReadBuf::new(empty);
     let mut io = RaddleIo::new(Neighbour(Some(neighbour)));
@@ -81,7 +81,7 @@ fn a_read_that_exchanges_an_empty_buffer_is_detected() {
 }
 
 #[raddle::test]
-async fn the_executor_spawns() {
+async fn the_executor_spawns_futures_on_the_runtime() {
     let (sender, receiver) = std::sync::mpsc::channel();
     RaddleExecutor::new().execute(async move { sender.send(1).unwrap() });
     while receiver.try_recv().is_err() {

@@ -270,7 +270,7 @@ fn answers_after_a_half_close() {
 }
 
 #[test]
-fn two_thousand_connections_opened_and_dropped() {
+fn serves_after_two_thousand_connections_were_dropped() {
     if is_under_wine() {
         return;
     }
@@ -288,7 +288,7 @@ fn two_thousand_connections_opened_and_dropped() {
 }
 
 #[test]
-fn a_thousand_keep_alive_connections_at_once() {
+fn serves_a_thousand_keep_alive_connections_at_once() {
     if is_under_wine() {
         return;
     }

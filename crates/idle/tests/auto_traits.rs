@@ -18,4 +18,4 @@ assert_impl_all!(Duty: Send, Sync);
 
 /// The assertions above are made by the compiler.
 #[test]
-fn compiled() {}
+fn auto_traits_are_as_asserted_above() {}

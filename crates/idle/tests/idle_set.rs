@@ -205,7 +205,7 @@ fn a_claimed_worker_runs_as_a_searcher() {
 }
 
 #[test]
-fn a_parked_worker_takes_the_role_while_another_runs() {
+fn a_parked_worker_becomes_the_monitor_while_another_runs() {
     let set = IdleSet::new(3, true);
     assert_eq!(set.duty(0), Duty::Leave);
     park(&set, [0]);
@@ -221,7 +221,7 @@ fn a_parked_worker_takes_the_role_while_another_runs() {
 }
 
 #[test]
-fn the_role_passes_on_when_the_monitor_runs() {
+fn another_worker_becomes_the_monitor_when_the_monitor_runs() {
     let set = IdleSet::new(4, true);
     park(&set, [0]);
     assert_eq!(set.duty(0), Duty::Monitor);

@@ -207,7 +207,7 @@ fn a_worker_cancels_its_parking_or_is_claimed() {
 /// A worker that is elected while it is about to park, and finds work, has another
 /// elected: the one that parked before it is unparked to take the role. Complete.
 #[test]
-fn the_role_is_passed_on_by_a_worker_that_does_not_park() {
+fn a_worker_that_cancels_its_parking_passes_the_monitor_role_on() {
     Model::new().check(|| {
         let idle = Arc::new(IdleSet::new(3, true));
         let _ = idle.transition_to_parked(1, false);
@@ -417,7 +417,7 @@ fn the_monitor_returns_against_a_worker_that_parks() {
 /// A worker that is claimed while it asks what to do is not the monitor: it
 /// leaves, or is found to be claimed. Complete.
 #[test]
-fn a_monitor_is_claimed_against_its_duty() {
+fn a_claim_against_a_worker_that_asks_for_its_duty() {
     Model::new().check(|| {
         let idle = Arc::new(IdleSet::new(2, true));
         let _ = idle.transition_to_parked(0, false);
@@ -491,7 +491,7 @@ fn sleep_against_push(fenced: bool) {
 
 /// affinitypool 22.
 #[test]
-fn fences_keep_the_wake_up() {
+fn with_fences_no_wake_up_is_lost() {
     sleep_against_push(true);
 }
 

@@ -102,7 +102,7 @@ fn unpark_against_park_on_the_driver() {
 /// The worker changes its place between two parks; the unpark must meet the
 /// one in which it is.
 #[test]
-fn unpark_against_a_change_of_place() {
+fn unpark_against_a_worker_that_leaves_the_driver_and_parks_on_its_thread() {
     Model::new().preemptions(3).check(|| {
         let driver = Arc::<Driver>::default();
         unpark_against_park(
@@ -138,7 +138,7 @@ fn two_unparks_against_a_park() {
 /// The worker changes its thread between two parks: the unpark meets the thread
 /// on which it is. Complete.
 #[test]
-fn unpark_against_a_change_of_thread() {
+fn unpark_against_a_worker_that_moves_to_another_thread() {
     Model::new().check(|| {
         let parker = Arc::new(Parker::default());
         let flag = Arc::new(AtomicBool::new(false));
@@ -170,7 +170,7 @@ fn unpark_against_a_change_of_thread() {
 /// second found the mark of the first, sees both if it took both. Bounded at
 /// three preemptions.
 #[test]
-fn an_unpark_that_finds_a_mark_publishes_too() {
+fn an_unpark_of_an_unparked_worker_publishes_earlier_writes() {
     Model::new().preemptions(3).check(|| {
         let parker = Arc::new(Parker::default());
         let reasons = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);

@@ -17,7 +17,7 @@ fn workers(set: &StealableSet, start: usize) -> Vec<usize> {
 }
 
 #[test]
-fn a_search_finds_each_worker_of_the_set_once_from_anywhere() {
+fn a_search_from_any_worker_visits_each_worker_of_the_set_once() {
     let set = StealableSet::new(200);
     let inside = [0, 3, 63, 64, 130, 199];
     inside

@@ -10,7 +10,7 @@ use raddle_io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, BufWrit
 use raddle_testing::poll_once;
 
 #[test]
-fn a_buffered_reader_gives_every_byte_once() {
+fn a_buffered_reader_returns_every_byte_once() {
     let content: Vec<u8> = (0..1000_u32).map(|n| n as u8).collect();
     for capacity in [1, 2, 7, 64, 5000] {
         for length in [1, 3, 64, 100] {

@@ -27,7 +27,7 @@ fn yields(endless: impl Future) {
 }
 
 #[test]
-fn empty_yields() {
+fn a_loop_over_empty_yields() {
     yields(async {
         loop {
             empty().read(&mut [0]).await.unwrap();
@@ -51,7 +51,7 @@ fn empty_yields() {
 }
 
 #[test]
-fn sink_yields() {
+fn a_loop_over_sink_yields() {
     yields(async {
         loop {
             sink().write_all(&[0]).await.unwrap();
@@ -75,7 +75,7 @@ fn sink_yields() {
 }
 
 #[test]
-fn repeat_yields() {
+fn a_loop_over_repeat_yields() {
     yields(async {
         let mut buf = [0; 3];
         loop {
@@ -86,7 +86,7 @@ fn repeat_yields() {
 }
 
 #[test]
-fn duplex_yields() {
+fn a_loop_over_duplex_yields() {
     let (mut a, mut b) = duplex(8);
     yields(async {
         let mut buf = [0; 1];
@@ -168,7 +168,7 @@ impl AsyncWrite for Uncounted {
 }
 
 #[test]
-fn copy_yields_whatever_it_copies() {
+fn copy_yields_even_if_neither_side_uses_the_budget() {
     yields(async { copy(&mut repeat(0), &mut sink()).await });
     let mut target = Uncounted::default();
     yields(async { copy(&mut Uncounted::default(), &mut target).await });
@@ -176,7 +176,7 @@ fn copy_yields_whatever_it_copies() {
 }
 
 #[test]
-fn copy_buf_yields_whatever_it_copies() {
+fn copy_buf_yields_even_if_neither_side_uses_the_budget() {
     yields(async { copy_buf(&mut BufReader::new(repeat(0)), &mut sink()).await });
     let mut target = Uncounted::default();
     yields(async { copy_buf(&mut Uncounted::default(), &mut target).await });
@@ -198,7 +198,7 @@ fn a_loop_of_ready_reads_yields() {
 }
 
 #[test]
-fn simplex_yields() {
+fn a_loop_over_simplex_yields() {
     let (mut reader, mut writer) = simplex(8);
     yields(async {
         loop {
@@ -217,7 +217,7 @@ fn neither_direction_starves_the_other() {
 }
 
 #[test]
-fn empty_reads_the_end_and_discards_writes() {
+fn empty_returns_end_of_file_and_discards_writes() {
     common::block_on(async {
         let mut all = Vec::new();
         assert_eq!(empty().read_to_end(&mut all).await.unwrap(), 0);

@@ -232,7 +232,7 @@ fn an_operation_that_moves_nothing_does_not_wake_the_peer() {
 }
 
 #[test]
-fn a_shutdown_wakes_the_reader_and_not_a_former_write() {
+fn a_shutdown_does_not_wake_the_waker_of_a_dropped_write() {
     let (mut a, mut b) = duplex(1);
     let wakes = [(); 2].map(|()| Arc::new(Wakes::default()));
     let wakers = wakes.clone().map(Waker::from);

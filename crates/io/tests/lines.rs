@@ -37,7 +37,7 @@ fn read_until_takes_the_delimiter_and_leaves_the_rest() {
 }
 
 #[test]
-fn read_until_loses_nothing() {
+fn a_dropped_or_failed_read_until_loses_nothing() {
     let mut reader = buffered(
         Script::new()
             .give("ab")

@@ -8,7 +8,7 @@ use raddle_primitives::thread;
 use raddle_testing::block_on;
 
 #[test]
-fn bytes_and_the_end_arrive() {
+fn a_reader_receives_all_bytes_and_the_end() {
     Model::new().preemptions(3).check(|| {
         let (mut a, mut b) = duplex(1);
         let writer = thread::spawn(move || block_on(a.write_all(b"xy")).unwrap());
@@ -53,7 +53,7 @@ impl Shared {
 }
 
 #[test]
-fn a_read_sees_what_came_before_the_write() {
+fn a_read_sees_what_was_done_before_the_write() {
     model::check(|| {
         let shared = Shared::new();
         let (mut a, mut b) = duplex(1);

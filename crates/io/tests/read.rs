@@ -336,14 +336,14 @@ impl AsyncRead for Swindler {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "exchanged its ReadBuf")]
-fn an_exchanged_buffer_is_noticed_by_read_buf() {
+fn read_buf_panics_if_the_reader_replaces_the_buffer() {
     let _ = block_on(Swindler.read_buf(&mut Vec::with_capacity(64)));
 }
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "exchanged its ReadBuf")]
-fn an_exchanged_buffer_is_noticed_by_take() {
+fn take_panics_if_the_reader_replaces_the_buffer() {
     let _ = block_on(AsyncReadExt::take(Swindler, 64).read_buf(&mut Vec::with_capacity(64)));
 }
 
@@ -370,7 +370,7 @@ impl AsyncRead for LeavesInitialized {
 }
 
 #[test]
-fn read_to_end_remembers_what_is_initialised() {
+fn read_to_end_does_not_initialize_bytes_again() {
     let mut reader = LeavesInitialized { reads: 0 };
     let mut bytes = Vec::with_capacity(64);
     let read = block_on(reader.read_to_end(&mut bytes)).unwrap();

@@ -162,7 +162,7 @@ fn a_seek_discards_the_bytes_read_ahead() {
 }
 
 #[test]
-fn an_offset_that_overflows_takes_two_seeks() {
+fn a_relative_seek_that_overflows_is_done_in_two_seeks() {
     block_on(async {
         let mut reader = BufReader::with_capacity(4, Slow::new(b"0123456789"));
         assert_eq!(text(&mut reader, 1).await, "0");

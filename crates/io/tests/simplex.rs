@@ -87,7 +87,7 @@ fn ends_can_be_sent_and_shared() {
 }
 
 #[test]
-fn a_joined_stream_reads_the_one_and_writes_the_other() {
+fn a_joined_stream_reads_from_its_reader_and_writes_to_its_writer() {
     block_on(async {
         let mut stream = join(&b"one\ntwo"[..], Script::new().vectored().accept(2));
         let mut line = String::new();

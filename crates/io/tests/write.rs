@@ -135,7 +135,7 @@ fn flush_and_shutdown_reach_the_writer() {
 }
 
 #[test]
-fn memory_is_written_at_the_position_of_the_cursor() {
+fn a_cursor_writes_at_its_position_and_a_vector_at_its_end() {
     block_on(async {
         let mut vec = Vec::from(b"ab");
         vec.write_all(b"cd").await.unwrap();

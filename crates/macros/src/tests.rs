@@ -62,7 +62,7 @@ fn test_is_current_thread_by_default() {
 }
 
 #[test]
-fn arguments_are_used() {
+fn arguments_configure_the_runtime() {
     let arguments = quote!(flavor = "multi_thread", worker_threads = 3, crate = "a::b",);
     let output = text(test(
         arguments,
@@ -106,7 +106,7 @@ fn arguments_are_used() {
 }
 
 #[test]
-fn arguments_and_receivers_of_the_function_stay() {
+fn parameters_and_receivers_of_the_function_are_kept() {
     let item = quote!(
         pub async fn run(&self, x: u32) -> u32 {
             x
@@ -117,7 +117,7 @@ fn arguments_and_receivers_of_the_function_stay() {
 }
 
 #[test]
-fn bad_arguments_are_refused() {
+fn invalid_arguments_are_refused() {
     let cases = [
         (quote!(flavour = "multi_thread"), "unknown argument"),
         (quote!(a::b = 1), "unknown argument"),
@@ -161,7 +161,7 @@ fn bad_arguments_are_refused() {
 }
 
 #[test]
-fn bad_functions_are_refused() {
+fn invalid_functions_are_refused() {
     refused(
         main(
             quote!(),
@@ -220,7 +220,7 @@ fn bad_functions_are_refused() {
 }
 
 #[test]
-fn select_refuses_no_branch_and_too_many() {
+fn select_without_branches_or_with_too_many_is_refused() {
     refused(select(quote!([x] [] [])), "nothing to wait for");
     refused(select(quote!([x] [biased] [])), "nothing to wait for");
     let branch = quote!({ [_][a][{}] });
@@ -244,7 +244,7 @@ fn a_biased_select_takes_no_random_number() {
 }
 
 #[test]
-fn generics_with_parentheses_are_no_parameters() {
+fn parentheses_in_generics_are_not_taken_for_parameters() {
     let item = quote!(
         async fn main<F: Fn(u8) -> Vec<u8>>(f: F) {}
     );
@@ -260,7 +260,7 @@ fn generics_with_parentheses_are_no_parameters() {
 }
 
 #[test]
-fn attributes_in_the_body_stay_at_its_start() {
+fn inner_attributes_stay_at_the_start_of_the_body() {
     let item = quote!(
         async fn main() {
             #![allow(unused)]
@@ -274,7 +274,7 @@ fn attributes_in_the_body_stay_at_its_start() {
 }
 
 #[test]
-fn invisible_groups_are_looked_through() {
+fn groups_without_delimiters_are_transparent() {
     let invisible = |tokens| TokenTree::from(Group::new(Delimiter::None, tokens)).to_token_stream();
     let body = invisible(quote!({ 7 }));
     let visibility = invisible(quote!(pub(crate)));

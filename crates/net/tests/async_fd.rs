@@ -147,7 +147,7 @@ fn a_mutable_guard_gives_access_to_the_inner_value() {
 }
 
 #[test]
-fn operations_need_no_guard() {
+fn operations_without_a_guard_wait_for_readiness() {
     run(async {
         let (mut near, mut far) = pair();
         let blocked = near.try_io(Interest::READABLE, |mut near| near.read(&mut [0; 8]));

@@ -94,7 +94,7 @@ fn connecting_without_a_listener_returns_connection_refused() {
 }
 
 #[test]
-fn the_first_address_that_answers_is_taken() {
+fn connect_and_bind_use_the_first_address_that_succeeds() {
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
@@ -110,7 +110,7 @@ fn the_first_address_that_answers_is_taken() {
 }
 
 #[test]
-fn a_name_is_looked_up() {
+fn connecting_to_a_host_name_looks_it_up() {
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -100,7 +100,7 @@ fn a_reset_wakes_all_waiters() {
 
 /// mio 939: the end of one direction is not that of the other.
 #[test]
-fn a_half_close_is_reported_as_a_half_close() {
+fn a_half_close_of_the_peer_closes_only_the_read_direction() {
     run(async {
         let (mut near, far) = pair().await;
         near.shutdown().await.unwrap();
@@ -124,7 +124,7 @@ fn a_half_close_is_reported_as_a_half_close() {
 
 /// mio 449: a full buffer is waited for, not tried again and again.
 #[test]
-fn a_full_buffer_does_not_spin() {
+fn a_write_to_a_full_buffer_waits_without_retrying() {
     run(async {
         let (near, far) = pair().await;
         near.writable().await.unwrap();
@@ -244,7 +244,7 @@ fn operations_on_unix_sockets_fail_after_the_runtime_has_shut_down() {
 }
 
 #[test]
-fn streams_may_be_dropped_in_any_state() {
+fn dropping_halves_in_any_order_deregisters_the_stream() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     for n in 0..100 {

@@ -40,7 +40,7 @@ fn set_limit(descriptors: libc::rlim_t) {
 
 /// One test, for its parts must not run at the same time.
 #[test]
-fn a_process_without_free_descriptors_returns_errors() {
+fn operations_return_errors_when_descriptors_run_out() {
     // 1,024 connections have two descriptors each.
     set_limit(limit().rlim_max.min(4_096));
     let connections = 1_024.min((limit().rlim_cur as usize - 100) / 2);

@@ -283,7 +283,7 @@ fn each_end_returns_information_about_the_pipe() {
 }
 
 #[test]
-fn tries_that_cannot_proceed_return_would_block() {
+fn try_methods_that_cannot_proceed_return_would_block() {
     run(async {
         let (server, client) = pair().await;
         let error = server.try_read(&mut [0; 8]).unwrap_err();

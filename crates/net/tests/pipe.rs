@@ -174,7 +174,7 @@ fn named_pipes_connect_a_reader_and_a_writer() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_pipe_opened_for_reading_and_writing_has_no_end() {
+fn a_pipe_opened_for_reading_and_writing_never_ends() {
     run(async {
         let dir = tempfile::tempdir().unwrap();
         let path = fifo(dir.path());

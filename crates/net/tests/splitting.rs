@@ -103,7 +103,7 @@ fn a_forgotten_writer_shuts_down_nothing() {
 }
 
 #[test]
-fn halves_may_be_used_on_two_threads() {
+fn owned_halves_read_and_write_on_two_threads_at_once() {
     let driver = common::Driver::start();
     let _current = driver.handle.enter();
     let (near, far) = raddle_testing::block_on(pair());

@@ -75,7 +75,7 @@ fn a_reset_is_returned_as_an_error() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_short_read_is_the_last_before_the_next_event() {
+fn a_read_after_a_short_read_waits_for_the_next_event() {
     run(async {
         let (mut near, mut far) = pair().await;
         far.write_all(b"abc").await.unwrap();
@@ -131,7 +131,7 @@ fn try_read_after_a_short_one_finds_data_that_has_come_without_an_event() {
 }
 
 #[test]
-fn a_short_try_leaves_the_stream_writable() {
+fn a_short_try_write_leaves_the_stream_writable() {
     run(async {
         let big = vec![1; 64 << 20];
         let (near, _far) = pair().await;
@@ -144,7 +144,7 @@ fn a_short_try_leaves_the_stream_writable() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_short_write_is_the_last_before_the_next_event() {
+fn a_write_after_a_short_write_waits_for_the_next_event() {
     run(async {
         let big = vec![1; 64 << 20];
         let mut shown = false;
@@ -202,7 +202,7 @@ fn a_read_continues_after_out_of_band_data() {
 }
 
 #[test]
-fn slices_arrive_whole_and_in_order_however_many_bytes_they_are() {
+fn a_vectored_write_of_any_size_arrives_whole_and_in_order() {
     run(async {
         let (mut near, mut far) = pair().await;
         for bytes in [0, 1, 2, 100, 1023, 1024, 1025, 5000] {

@@ -69,7 +69,7 @@ fn an_empty_datagram_is_received_as_empty() {
 
 /// A datagram smaller than the buffer says nothing about the next.
 #[test]
-fn short_datagrams_do_not_hide_what_follows() {
+fn a_short_datagram_does_not_clear_readiness() {
     run(async {
         let (near, far) = pair().await;
         for n in 0..50_u8 {

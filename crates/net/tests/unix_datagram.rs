@@ -48,7 +48,7 @@ fn datagrams_carry_the_address_of_the_sender() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn addresses_may_be_in_the_abstract_namespace() {
+fn a_datagram_socket_binds_to_an_abstract_address() {
     run(async {
         let name = format!("raddle-net-datagrams-{}", std::process::id());
         let near = UnixDatagram::bind(format!("\0{name}")).unwrap();
@@ -62,7 +62,7 @@ fn addresses_may_be_in_the_abstract_namespace() {
 }
 
 #[test]
-fn empty_and_short_datagrams_are_received_whole() {
+fn each_receive_returns_one_datagram_truncated_to_the_buffer() {
     run(async {
         let (near, far) = UnixDatagram::pair().unwrap();
         for message in [&b""[..], b"abc", b"defgh"] {

@@ -39,7 +39,7 @@ fn bind(socket: &impl std::os::fd::AsRawFd, path: &Path) {
 }
 
 #[test]
-fn datagrams_from_a_full_path_are_received() {
+fn datagrams_from_a_path_of_maximum_length_are_received() {
     run(async {
         let directory = tempfile::tempdir().unwrap();
         let here = directory.path().join("here");
@@ -73,7 +73,7 @@ fn datagrams_from_a_full_path_are_received() {
 }
 
 #[test]
-fn streams_of_a_full_path_are_accepted() {
+fn streams_from_a_path_of_maximum_length_are_accepted() {
     run(async {
         let directory = tempfile::tempdir().unwrap();
         let here = directory.path().join("here");

@@ -95,7 +95,7 @@ fn a_full_backlog_is_an_error() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn addresses_may_be_in_the_abstract_namespace() {
+fn a_listener_accepts_on_an_abstract_address() {
     run(async {
         let name = format!("raddle-net-test-{}", std::process::id());
         let listener = UnixListener::bind(format!("\0{name}")).unwrap();
@@ -184,7 +184,7 @@ fn try_methods_return_would_block() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_short_read_is_the_last_before_the_next_event() {
+fn a_read_after_a_short_read_waits_for_the_next_event() {
     run(async {
         let (mut near, mut far) = UnixStream::pair().unwrap();
         far.write_all(b"abc").await.unwrap();
@@ -249,7 +249,7 @@ fn send_with_descriptor(stream: &UnixStream, bytes: &[u8], fd: i32) {
 }
 
 #[test]
-fn halves_may_be_used_at_the_same_time() {
+fn halves_read_and_write_at_the_same_time_and_reunite() {
     run(async {
         let (mut near, far) = UnixStream::pair().unwrap();
         {

@@ -20,7 +20,7 @@ use socket2::SockRef;
 /// `options_of_a_stream_are_set_on_its_socket`.
 #[test]
 #[ignore = "fails under Wine 8: the other side reads the end"]
-fn closing_without_lingering_resets_a_connection() {
+fn closing_with_zero_linger_resets_the_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut far, _) = listener.accept().unwrap();
@@ -35,7 +35,7 @@ fn closing_without_lingering_resets_a_connection() {
 /// `the_first_instance_is_refused_while_there_is_one`.
 #[test]
 #[ignore = "fails under Wine 8: it ignores FILE_FLAG_FIRST_PIPE_INSTANCE"]
-fn a_second_first_instance_of_a_pipe_is_refused() {
+fn creating_the_first_instance_of_an_existing_pipe_is_refused() {
     let name = format!(r"\\.\pipe\raddle-wine-{}", std::process::id());
     let _first = NamedPipe::new(&name).unwrap();
     assert!(NamedPipe::new(&name).is_err());

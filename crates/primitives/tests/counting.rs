@@ -147,7 +147,7 @@ fn references_are_counted_as_operations_on_a_word() {
 }
 
 #[test]
-fn a_word_without_a_name_is_counted_where_it_is_made() {
+fn an_unnamed_word_is_counted_under_the_line_that_creates_it() {
     let _alone = alone();
     let place = format!("{}:{}", file!(), line!() + 1);
     let words: [AtomicUsize; 2] = std::array::from_fn(|_| AtomicUsize::new(0));
@@ -160,7 +160,7 @@ fn a_word_without_a_name_is_counted_where_it_is_made() {
 }
 
 #[test]
-fn operations_belong_to_the_phase_that_is_settled_after_them() {
+fn operations_count_for_the_phase_of_the_next_settle() {
     let _alone = alone();
     let word = named("phased", AtomicUsize::new(0));
     word.store(1, Relaxed);
@@ -179,7 +179,7 @@ fn operations_belong_to_the_phase_that_is_settled_after_them() {
 }
 
 #[test]
-fn a_transfer_is_an_access_to_what_another_actor_has() {
+fn accessing_a_word_that_another_actor_holds_is_a_transfer() {
     let _alone = alone();
     let word = named("moving", AtomicUsize::new(0));
     let transfers = |actor, writes: bool| {
@@ -204,7 +204,7 @@ fn a_transfer_is_an_access_to_what_another_actor_has() {
 }
 
 #[test]
-fn own_words_and_a_common_word_are_distinguished() {
+fn a_shared_word_has_several_actors_and_a_word_of_one_thread_has_one() {
     const THREADS: usize = 4;
     const ADDS: usize = 1_000;
     let _alone = alone();

@@ -31,7 +31,7 @@ fn letter() -> Option<char> {
 }
 
 #[test]
-fn the_innermost_frame_that_answers_for_a_type_counts() {
+fn the_innermost_frame_with_a_type_provides_its_current_handle() {
     assert_eq!(
         (number(), letter(), current::depth()),
         (None, None, Some(0))
@@ -56,7 +56,7 @@ fn the_innermost_frame_that_answers_for_a_type_counts() {
 }
 
 #[test]
-fn none_hides_the_handle_of_an_outer_frame() {
+fn a_frame_that_returns_none_hides_the_handle_of_an_outer_frame() {
     let _outer = current::enter(One(Some(Number(1))));
     let hidden = current::enter(One(None::<Number>));
     assert_eq!(number(), None);

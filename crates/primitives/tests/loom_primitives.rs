@@ -132,7 +132,7 @@ fn a_timed_park_ends_either_way() {
 
 /// Both orders of what comes before are explored, and one of what comes after.
 #[test]
-fn code_that_is_not_explored_has_one_order() {
+fn after_stop_exploring_a_model_runs_one_order() {
     let outcomes = outcomes(|| {
         let (first, second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let theirs = (first.clone(), second.clone());
@@ -190,7 +190,7 @@ impl Racy {
 /// The models see who goes on without the lock that they tried to take.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_a_refused_lock_is_not_held() {
+fn canary_access_without_the_lock_after_a_failed_try_lock_is_caught() {
     model::check(|| {
         let shared = Arc::new(Racy::default());
         let theirs = shared.clone();
@@ -204,7 +204,7 @@ fn canary_a_refused_lock_is_not_held() {
 /// it. Of two wakes the second finds the mark of the first, and must be answered
 /// all the same.
 #[test]
-fn a_wake_publishes_what_was_done_before_it() {
+fn a_wake_publishes_earlier_writes() {
     Model::new().preemptions(3).check(|| {
         let flags: [Arc<AtomicBool>; 2] = std::array::from_fn(|_| Arc::default());
         let mut threads = Vec::new();

@@ -11,7 +11,7 @@ fn message(f: impl FnOnce()) -> String {
 }
 
 #[test]
-fn locks_are_taken_in_their_order() {
+fn locks_taken_in_the_order_of_their_ranks_do_not_panic() {
     let first = Mutex::ranked(Rank::outer(1, "first"), ());
     let second = Mutex::ranked(Rank::outer(2, "second"), ());
     let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
@@ -43,7 +43,7 @@ fn a_wrong_order_panics_and_names_both_locks() {
 }
 
 #[test]
-fn nothing_is_taken_under_a_leaf() {
+fn locking_under_a_leaf_lock_panics() {
     let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
     let other = Mutex::ranked(Rank::leaf("other"), ());
     let _held = leaf.lock();
@@ -53,7 +53,7 @@ fn nothing_is_taken_under_a_leaf() {
 }
 
 #[test]
-fn an_unordered_lock_is_checked_afterwards() {
+fn the_order_of_an_unordered_lock_can_be_checked_later() {
     let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
     let other = Mutex::ranked(Rank::leaf("other"), ());
     let held = leaf.lock();
@@ -70,7 +70,7 @@ fn an_unordered_lock_is_checked_afterwards() {
 }
 
 #[test]
-fn try_lock_may_ignore_the_order() {
+fn try_lock_ignores_the_order_and_its_lock_counts_as_held() {
     let leaf = Mutex::ranked(Rank::leaf("leaf"), ());
     let other = Mutex::ranked(Rank::leaf("other"), ());
     let held = leaf.lock();

@@ -17,7 +17,7 @@ fn values(batch: Batch<Item>) -> Vec<u32> {
 }
 
 #[test]
-fn is_first_in_first_out() {
+fn items_are_popped_in_the_order_of_their_pushes() {
     let queue = Injection::new();
     assert!(queue.is_empty());
     queue.push(Box::new(0)).unwrap();
@@ -83,7 +83,7 @@ fn a_batch_can_be_queued_again() {
 }
 
 #[test]
-fn a_batch_of_nothing_is_accepted() {
+fn an_empty_batch_is_accepted() {
     let queue = Injection::<Item>::new();
     queue.push_batch(std::iter::empty()).unwrap();
     assert_eq!(queue.len(), 0);
@@ -110,7 +110,7 @@ fn a_closed_queue_returns_the_refused_item() {
 }
 
 #[test]
-fn takes_an_overflow() {
+fn an_overflow_is_pushed_behind_the_queued_items() {
     let queue = filled(0..1);
     Overflow::push_batch(&queue, (1..3).map(Box::new));
     assert_eq!(values(queue.pop_batch(9)), [0, 1, 2]);

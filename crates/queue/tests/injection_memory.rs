@@ -73,7 +73,7 @@ fn a_small_queue_keeps_its_memory_when_it_is_empty() {
 }
 
 #[test]
-fn taking_items_moves_no_memory_before_the_last() {
+fn popping_items_allocates_nothing_before_the_queue_is_empty() {
     let queue = Injection::new();
     queue.push_batch(0..BURST).unwrap();
     let before = ALLOCATIONS.get();

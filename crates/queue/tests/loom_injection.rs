@@ -149,7 +149,7 @@ fn nothing_is_queued_after_close() {
 
 /// A thread that sees the length sees what the pusher did before. Complete.
 #[test]
-fn the_length_publishes() {
+fn the_length_publishes_earlier_writes() {
     model::check(|| {
         let arena = Arena::new(2);
         let queue = Arc::new(Injection::<Item>::new());

@@ -61,7 +61,7 @@ fn a_stealer_of_a_queue_of_four() {
 
 /// Complete.
 #[test]
-fn a_stealer_over_the_wrap() {
+fn a_stealer_of_indices_that_wrap() {
     model::check(|| push_and_pop::<2>(NEAR_WRAP, &[|owner| thief(owner, NEAR_WRAP + 1)]));
 }
 
@@ -284,7 +284,7 @@ fn canary_an_item_written_after_its_push_is_caught() {
 /// shows that the models above would see it.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_a_stealer_held_for_a_whole_turn_is_caught() {
+fn canary_indices_that_wrap_during_a_steal_are_caught() {
     Model::new().preemptions(2).branches(10_000).check(|| {
         let arena = Arena::new(17);
         let (owner, _) = local::new::<Item, 2>();

@@ -131,7 +131,7 @@ fn a_steal_writes_to_a_slot_that_was_stolen() {
 /// what another says, which is at work after it or has been. Bounded at three
 /// preemptions.
 #[test]
-fn a_stealer_answers_for_those_before_it() {
+fn a_stealer_publishes_the_reads_of_earlier_stealers() {
     Model::new().preemptions(3).check(|| {
         let slots = Slots::new();
         let (owner, stealer) = local::new::<Item, 2>();
@@ -177,7 +177,7 @@ impl Gate {
 /// behind its claim, and the mark that it moves to the claim alone keeps the owner from its slot.
 /// Bounded at two preemptions.
 #[test]
-fn a_claim_is_marked_where_it_starts_though_the_indices_have_wrapped_since_the_first_mark() {
+fn a_claim_is_marked_at_its_start_after_the_indices_wrapped() {
     const PUSHES: usize = 18;
     Model::new().preemptions(2).branches(10_000).check(|| {
         let slots = Slots::new();

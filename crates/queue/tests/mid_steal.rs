@@ -134,7 +134,7 @@ fn other_stealers_are_refused() {
 }
 
 #[test]
-fn an_overflow_gives_away_the_item_alone() {
+fn a_push_to_a_full_queue_during_a_steal_overflows_only_the_new_item() {
     let owner = filled(0..4);
     let stolen = steal(&owner, |owner| {
         let sink = Sink::default();

@@ -73,7 +73,7 @@ fn put_alone_and_takers_lose_nothing() {
 }
 
 #[test]
-fn a_slot_of_one_thread_holds_its_item_once() {
+fn put_alone_and_take_alone_keep_at_most_one_item() {
     let slot = Slot::new();
     // SAFETY: there is no other thread.
     let put = |n| unsafe { slot.put_alone(Box::new(n)) };

@@ -220,7 +220,7 @@ fn a_local_set_refuses_block_in_place() {
 
 /// Neither do workers take threads from blocking work, nor the reverse.
 #[test]
-fn one_blocking_thread_is_enough() {
+fn one_blocking_thread_is_enough_for_handoffs_and_blocking_tasks() {
     let runtime = multi_thread()
         .worker_threads(1)
         .max_blocking_threads(1)
@@ -238,7 +238,7 @@ fn one_blocking_thread_is_enough() {
 }
 
 #[test]
-fn threads_are_used_again_and_have_their_hooks() {
+fn handoffs_reuse_threads_and_run_their_hooks() {
     let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (starts, stops) = (Arc::clone(&started), Arc::clone(&stopped));
     let runtime = Builder::new_multi_thread()

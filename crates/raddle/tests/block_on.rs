@@ -82,7 +82,7 @@ fn blocking_work_may_block_on_a_future() {
 }
 
 #[test]
-fn a_handle_blocks_while_workers_drive() {
+fn block_on_of_a_handle_waits_while_workers_drive_the_timers() {
     let runtime = common::multi_thread().build().unwrap();
     let handle = runtime.handle().clone();
     let output = thread::spawn(move || {

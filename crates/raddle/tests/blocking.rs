@@ -53,7 +53,7 @@ fn tasks_run_while_blocking_work_blocks() {
 }
 
 #[test]
-fn abort_before_the_start_keeps_it_from_running() {
+fn aborting_a_queued_blocking_task_drops_its_closure() {
     for mut builder in builders() {
         let runtime = builder.max_blocking_threads(1).build().unwrap();
         let ran = Arc::new(AtomicUsize::new(0));
@@ -73,7 +73,7 @@ fn abort_before_the_start_keeps_it_from_running() {
 }
 
 #[test]
-fn abort_while_it_runs_does_nothing() {
+fn aborting_a_running_blocking_task_does_nothing() {
     each_flavor(|runtime| {
         let (begun, has_begun) = channel();
         let (open, gate) = channel::<()>();

@@ -91,7 +91,7 @@ fn the_number_of_workers_is_the_configured_one() {
 }
 
 #[test]
-fn zeros_are_refused() {
+fn counts_and_intervals_of_zero_are_refused() {
     let message = panic_message(|| Builder::new_multi_thread().worker_threads(0).build());
     assert!(message.contains("worker_threads"), "{message}");
     let message = panic_message(|| Builder::new_multi_thread().max_blocking_threads(0).build());
@@ -295,7 +295,7 @@ fn a_builder_may_build_several_runtimes() {
 }
 
 #[test]
-fn without_anything_enabled_tasks_run() {
+fn tasks_run_without_io_and_time() {
     for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
         let runtime = builder
             .worker_threads(2)

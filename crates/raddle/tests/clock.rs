@@ -118,7 +118,7 @@ fn a_year_of_uptime_loses_no_millisecond() {
 
 /// 2^32 milliseconds are 49.7 days; the wheel tells ticks apart up to 2^48, 8,900 years.
 #[test]
-fn no_width_of_a_counter_of_milliseconds_is_a_limit() {
+fn sleeps_across_powers_of_two_of_milliseconds_are_exact() {
     for bits in [31, 32, 33, 40, 47] {
         paused().block_on(async {
             let start = Instant::now();

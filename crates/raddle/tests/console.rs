@@ -66,7 +66,7 @@ fn json(answer: &str) -> serde_json::Value {
 
 #[cfg(feature = "sync")]
 #[test]
-fn waits_has_the_deadlocks_and_the_tasks_that_others_wait_for() {
+fn the_waits_path_lists_deadlocks_and_tasks_that_others_wait_for() {
     let runtime = runtime(2);
     let (address, token) = page(&runtime);
     assert_eq!(status(&get(address, "/waits?token=none")), "401");

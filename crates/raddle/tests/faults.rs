@@ -188,7 +188,7 @@ async fn deaf() -> (SocketAddr, TcpListener, Vec<TcpStream>) {
 /// it any more.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_connection_without_an_answer_times_out() {
+fn a_connection_attempt_that_is_dropped_closes_its_socket() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let (address, _listener, _streams) = deaf().await;
@@ -206,7 +206,7 @@ fn a_connection_without_an_answer_times_out() {
 /// The system's own time-out is an error of the attempt.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_connection_times_out() {
+fn a_connection_attempt_that_the_system_times_out_is_an_error() {
     let runtime = common::multi_thread().build().unwrap();
     runtime.block_on(async {
         let (address, _listener, _streams) = deaf().await;
@@ -259,7 +259,7 @@ fn reused_descriptors_get_no_events_of_their_predecessors() {
 /// 2903: a registration that comes while the runtime shuts down, or after, is an
 /// error, or ends with one.
 #[test]
-fn registrations_may_race_with_the_shutdown() {
+fn sockets_opened_during_a_shutdown_return_errors() {
     /// Opens sockets, one after the other, until that is an error.
     async fn open(made: &AtomicUsize) -> io::Result<()> {
         loop {

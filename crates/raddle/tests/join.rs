@@ -97,7 +97,7 @@ impl Future for Note<'_> {
 }
 
 #[test]
-fn each_is_the_first_in_turn_unless_biased() {
+fn join_rotates_the_future_polled_first_unless_biased() {
     let turns = order(async |[a, b, c]| {
         join!(a, b, c);
     });
@@ -222,7 +222,7 @@ fn the_futures_of_the_macros_store_each_future_once() {
 }
 
 #[test]
-fn join_takes_more_futures_than_a_group_holds() {
+fn join_of_more_futures_than_a_group_returns_all_outputs() {
     let output = block_on(async {
         join!(
             ready(0),

@@ -66,7 +66,7 @@ async fn most_polls_beside_local_tasks() -> usize {
 }
 
 #[test]
-fn an_event_beside_local_tasks_waits_for_one_look_at_the_driver() {
+fn an_event_is_dispatched_within_one_event_interval_of_local_polls() {
     // The look, and then each task that is ready once.
     let limit = EVENT_INTERVAL + BUSY + 2;
     let most = LocalRuntime::new()
@@ -90,7 +90,7 @@ fn an_event_beside_local_tasks_waits_for_one_look_at_the_driver() {
 }
 
 #[test]
-fn a_set_s_future_that_yields_waits_for_each_ready_task_once() {
+fn a_future_in_a_local_set_that_yields_waits_for_each_ready_task_once() {
     for tasks in [1, 2, 10, 60] {
         let most = LocalRuntime::new().unwrap().block_on(async {
             let polls = keep_busy(tasks);
@@ -127,7 +127,7 @@ fn a_future_beside_a_set_waits_for_one_poll_of_the_set() {
 }
 
 #[test]
-fn tasks_of_the_runtime_have_their_turn_beside_local_ones() {
+fn busy_local_tasks_do_not_starve_tasks_of_the_runtime() {
     LocalRuntime::new().unwrap().block_on(async {
         let polls = keep_busy(BUSY);
         let task = spawn(async {

@@ -93,7 +93,7 @@ async fn a_test_may_run_on_a_local_runtime() {
 
 /// A local task is one of the runtime's.
 #[test]
-fn the_panic_of_a_local_task_ends_a_runtime_that_is_set_to() {
+fn with_shutdown_runtime_a_panic_of_a_local_task_shuts_the_runtime_down() {
     let runtime = Builder::new_current_thread()
         .unhandled_panic(UnhandledPanic::ShutdownRuntime)
         .build_local(LocalOptions::default())

@@ -206,7 +206,7 @@ fn a_task_that_wakes_itself_starves_no_other() {
 /// Tasks that are woken here all the time do not keep one waiting that was
 /// woken elsewhere, nor the other way round.
 #[test]
-fn tasks_woken_here_and_on_other_threads_run_in_turn() {
+fn tasks_that_wake_themselves_do_not_starve_tasks_woken_by_other_threads() {
     let local = LocalSet::new();
     let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
     let (here, elsewhere) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));

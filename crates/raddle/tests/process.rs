@@ -42,7 +42,7 @@ fn traces(child: &Child) -> PathBuf {
 }
 
 #[test]
-fn the_exit_status_is_waited_for() {
+fn wait_returns_the_exit_status() {
     each_flavor(|runtime| {
         runtime.block_on(async {
             let mut child = shell("exit 7").spawn().unwrap();

@@ -395,7 +395,7 @@ fn a_select_of_send_futures_is_send() {
 }
 
 #[raddle::test]
-async fn a_future_that_only_panics_needs_no_type() {
+async fn a_disabled_branch_that_only_panics_compiles_without_a_type() {
     let panics = std::future::poll_fn(|_| panic!("its branch is disabled"));
     raddle::select! {
         _ = panics, if false => unreachable!(),

@@ -20,7 +20,7 @@ use raddle::time::sleep;
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[test]
-fn drop_drops_every_task() {
+fn dropping_the_runtime_drops_every_task() {
     each_flavor(|runtime| {
         let count = Arc::new(AtomicUsize::new(0));
         for _ in 0..100 {

@@ -128,7 +128,7 @@ fn spawn_waiting(
 }
 
 #[test]
-fn drop_ends_a_wait_in_place() {
+fn dropping_the_runtime_ends_a_wait_inside_block_in_place() {
     for mut builder in builders() {
         for waits in Waits::ALL {
             let runtime = builder.build().unwrap();
@@ -148,7 +148,7 @@ thread_local! {
 
 /// The task and its thread are freed, although no thread waits for that.
 #[test]
-fn shutdown_without_a_wait_frees_task_and_thread() {
+fn a_shutdown_that_does_not_wait_frees_a_blocked_task_and_its_thread() {
     for mut builder in builders() {
         for waits in Waits::ALL {
             for wait in [None, Some(Duration::ZERO), Some(Duration::from_millis(1))] {
@@ -183,7 +183,7 @@ fn shutdown_without_a_wait_frees_task_and_thread() {
 
 /// Every worker's thread waits, and so do those that took the workers over.
 #[test]
-fn drop_ends_the_waits_of_many_tasks() {
+fn dropping_the_runtime_ends_waits_of_many_tasks_inside_block_in_place() {
     for mut builder in builders() {
         let runtime = builder.build().unwrap();
         let count = Arc::new(AtomicUsize::new(0));
@@ -204,7 +204,7 @@ fn drop_ends_the_waits_of_many_tasks() {
 /// The threads that take workers over are used up, so that a worker stays with
 /// the thread that waits.
 #[test]
-fn drop_ends_a_wait_in_place_without_another_thread() {
+fn dropping_the_runtime_ends_waits_inside_block_in_place_without_handoff_threads() {
     for waits in Waits::ALL {
         let mut builder = multi_thread();
         builder.worker_threads(1).max_blocking_threads(1);
@@ -224,7 +224,7 @@ fn drop_ends_a_wait_in_place_without_another_thread() {
 
 /// As above, where no thread waits for the end.
 #[test]
-fn shutdown_without_a_wait_frees_tasks_without_another_thread() {
+fn a_shutdown_that_does_not_wait_frees_blocked_tasks_without_handoff_threads() {
     let mut builder = multi_thread();
     builder.worker_threads(1).max_blocking_threads(1);
     let runtime = builder.build().unwrap();
@@ -243,7 +243,7 @@ fn shutdown_without_a_wait_frees_tasks_without_another_thread() {
 /// The same where the last of the tasks blocks after the runtime was closed, with
 /// or without a thread that waits for the end.
 #[test]
-fn shutdown_ends_a_wait_in_place_that_begins_later_without_another_thread() {
+fn a_shutdown_ends_a_wait_that_begins_after_it_without_handoff_threads() {
     for waits_for_end in [true, false] {
         let mut builder = multi_thread();
         builder.worker_threads(1).max_blocking_threads(1);
@@ -284,7 +284,7 @@ fn shutdown_ends_a_wait_in_place_that_begins_later_without_another_thread() {
 /// The end comes while threads are on their way to workers, and before the waits
 /// have begun.
 #[test]
-fn shutdown_races_with_waits_that_begin() {
+fn shutdown_ends_waits_that_begin_meanwhile() {
     for round in 0..60 {
         let mut builder = multi_thread();
         let runtime = builder.worker_threads(1 + round % 2).build().unwrap();
@@ -312,7 +312,7 @@ fn shutdown_races_with_waits_that_begin() {
 
 /// A thread outside the runtime, and one for blocking work.
 #[test]
-fn drop_ends_a_wait_on_a_foreign_thread() {
+fn dropping_the_runtime_ends_block_on_of_other_threads() {
     for waits in Waits::ALL {
         each_flavor(move |runtime| {
             let handle = runtime.handle().clone();
@@ -344,7 +344,7 @@ fn drop_ends_a_wait_on_a_foreign_thread() {
 
 /// The one that drives a current-thread runtime is elsewhere.
 #[test]
-fn shutdown_of_a_current_thread_runtime_ends_a_foreign_wait() {
+fn shutting_down_a_current_thread_runtime_ends_block_on_of_another_thread() {
     for waits in Waits::ALL {
         let runtime = current_thread().build().unwrap();
         let handle = runtime.handle().clone();

@@ -18,7 +18,7 @@ async fn hear(signal: &mut Signal) {
 
 /// Tokio's does so, too.
 #[test]
-fn a_signal_no_runtime_has_read_reaches_a_new_listener() {
+fn an_unread_signal_reaches_a_new_listener() {
     current_thread().build().unwrap().block_on(async {
         let kind = SignalKind::alarm();
         let mut first = signal(kind).unwrap();

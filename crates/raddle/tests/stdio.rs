@@ -32,7 +32,7 @@ fn run(name: &str, input: &str) -> (String, String) {
 
 #[raddle::test]
 #[ignore = "a process of another test"]
-async fn child_shouts() {
+async fn child_writes_lines_in_upper_case() {
     let mut lines = BufReader::new(stdin()).lines();
     let (mut output, mut errors) = (stdout(), stderr());
     while let Some(line) = lines.next_line().await.unwrap() {
@@ -51,9 +51,9 @@ async fn child_shouts() {
 }
 
 #[test]
-fn a_filter() {
+fn a_process_that_filters_its_input_writes_every_line() {
     let input: String = (0..1000).map(|n| format!("line {n}\n")).collect();
-    let (output, errors) = run("child_shouts", &input);
+    let (output, errors) = run("child_writes_lines_in_upper_case", &input);
     let expect = |open, close| -> String {
         (0..1000)
             .map(|n| format!("{open}LINE {n}{close}"))
@@ -65,7 +65,7 @@ fn a_filter() {
 
 #[test]
 #[ignore = "a process of another test"]
-fn child_leaves_at_once() {
+fn child_exits_without_a_flush() {
     let runtime = raddle::runtime::Builder::new_multi_thread()
         .build()
         .unwrap();
@@ -79,14 +79,14 @@ fn child_leaves_at_once() {
 }
 
 #[test]
-fn written_bytes_survive_the_shutdown_of_the_runtime() {
-    let (output, _) = run("child_leaves_at_once", "");
+fn bytes_written_before_the_runtime_is_dropped_reach_the_output() {
+    let (output, _) = run("child_exits_without_a_flush", "");
     let expected: String = (0..100).map(|n| format!("{n};")).collect();
     assert!(output.contains(&format!("{expected}last\n")), "{output}");
 }
 
 #[test]
-fn descriptors() {
+fn standard_streams_have_descriptors_0_to_2() {
     use std::os::fd::{AsFd, AsRawFd};
     assert_eq!(stdin().as_raw_fd(), 0);
     assert_eq!(stdout().as_fd().as_raw_fd(), 1);

@@ -91,7 +91,7 @@ fn a_lock_that_is_always_free_starves_no_task() {
 }
 
 #[test]
-fn a_signal_that_is_always_there_starves_no_task() {
+fn a_notify_or_watch_that_is_always_ready_starves_no_task() {
     starves_no_task(|neighbour_ran| async move {
         let notify = Notify::new();
         while !neighbour_ran.load(SeqCst) {

@@ -374,7 +374,7 @@ fn a_local_set_has_its_own_setting() {
 }
 
 #[test]
-fn a_local_set_driven_by_its_own_task_panics_when_that_has_returned() {
+fn a_local_set_driven_by_its_own_task_panics_after_that_task_returned() {
     common::each_flavor(|runtime| {
         let local = Rc::new(local_set());
         let inner = local.clone();

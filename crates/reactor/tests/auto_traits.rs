@@ -17,4 +17,4 @@ assert_not_impl_any!(Reactor: Clone);
 
 /// The assertions above are made by the compiler.
 #[test]
-fn compiled() {}
+fn auto_traits_are_as_asserted_above() {}

@@ -190,7 +190,7 @@ fn a_timeout_beyond_the_range_of_the_selector_waits() {
 
 /// mio 939: a half-close is no close.
 #[test]
-fn a_half_close_is_read_closed_only() {
+fn a_half_close_of_the_peer_sets_only_read_closed() {
     let mut reactor = Reactor::new().unwrap();
     let (mut near, far) = UnixStream::pair().unwrap();
     let registration = reactor.handle().register(&mut near, BOTH).unwrap();
@@ -211,7 +211,7 @@ fn a_half_close_is_read_closed_only() {
 
 /// mio 449: a writer that waits is not woken because of readers.
 #[test]
-fn a_full_buffer_does_not_spin() {
+fn a_writer_is_not_woken_while_its_buffer_is_full() {
     let mut reactor = Reactor::new().unwrap();
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let registration = reactor.handle().register(&mut near, BOTH).unwrap();
@@ -287,7 +287,7 @@ fn a_pipe_without_writer_readies_its_reader() {
 }
 
 #[test]
-fn an_outdated_close_does_not_spin() {
+fn an_outdated_close_makes_an_operation_ready_a_bounded_number_of_times() {
     let state = IoState::new();
     let mut batch = WakerBatch::new();
     // As a datagram socket reports a refused datagram: once, with "closed".
@@ -371,7 +371,7 @@ fn an_assumed_readiness_lets_the_first_operation_be_tried() {
 }
 
 #[test]
-fn a_drained_source_is_not_ready() {
+fn clear_drained_clears_readiness_until_the_next_event() {
     let mut reactor = Reactor::new().unwrap();
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let handle = reactor.handle();

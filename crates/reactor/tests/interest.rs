@@ -26,7 +26,7 @@ fn interests_are_a_set_that_is_never_empty() {
 }
 
 #[test]
-fn each_interest_is_answered_by_its_flags() {
+fn from_interest_returns_the_flags_of_each_interest() {
     let read = Ready::from_interest(Interest::READABLE);
     assert_eq!(read, Ready::READABLE | Ready::READ_CLOSED);
     let write = Ready::from_interest(Interest::WRITABLE);
@@ -37,7 +37,7 @@ fn each_interest_is_answered_by_its_flags() {
 }
 
 #[test]
-fn all_flags_are_the_six() {
+fn ready_all_has_exactly_the_six_flags() {
     let mut left = Ready::ALL;
     for flag in FLAGS {
         assert!(left.intersects(flag), "{flag:?}");
@@ -48,7 +48,7 @@ fn all_flags_are_the_six() {
 
 /// A direction that is closed is ready, too.
 #[test]
-fn each_question_is_answered_by_its_flags() {
+fn each_predicate_is_true_for_its_flags_only() {
     let questions = [
         (
             Ready::is_readable as fn(Ready) -> bool,

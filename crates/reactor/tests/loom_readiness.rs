@@ -291,7 +291,7 @@ fn two_clearings_of_one_event_keep_the_next() {
 
 /// A waiter that is woken for the end sees what was done before it. Complete.
 #[test]
-fn shutdown_publishes() {
+fn shutdown_publishes_earlier_writes() {
     publish(
         |shared| {
             // SAFETY: the reader looks only once the mark is set.
@@ -305,7 +305,7 @@ fn shutdown_publishes() {
 /// An event on the way from the reactor to its registration, and the clearing of
 /// one before it: a thread that sees the event sees what its setter did. Complete.
 #[test]
-fn an_event_over_a_clearing_publishes() {
+fn an_event_followed_by_a_clearing_publishes_earlier_writes() {
     publish(
         |shared| {
             shared.readiness.transition_to_ready(Ready::WRITABLE);
@@ -321,7 +321,7 @@ fn an_event_over_a_clearing_publishes() {
 
 /// What the setter did before is seen by a thread that sees the flag.
 #[test]
-fn readiness_publishes() {
+fn readiness_publishes_earlier_writes() {
     publish(
         |shared| {
             // SAFETY: the reader looks only once the flag is set.

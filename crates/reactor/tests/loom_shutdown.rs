@@ -94,7 +94,7 @@ fn a_stale_event_reaches_no_successor() {
 /// Two that register and leave at the same time have places of their own.
 /// Complete.
 #[test]
-fn two_concurrent_registrations_have_two_places() {
+fn two_concurrent_registrations_get_different_slots() {
     Model::new().check(|| {
         let reactor = Reactor::new().unwrap();
         let handle = reactor.handle();

@@ -46,7 +46,7 @@ fn a_duplicated_descriptor_does_not_reach_the_successor() {
 
 /// tokio-core 243: a stale token.
 #[test]
-fn an_event_under_way_does_not_reach_the_successor() {
+fn an_event_of_a_deregistered_source_does_not_reach_its_successor() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let mut sources: Vec<_> = (0..4).map(|_| pair(&handle)).collect();
@@ -68,7 +68,7 @@ fn an_event_under_way_does_not_reach_the_successor() {
 
 /// 3019: slots are freed and taken while events are under way.
 #[test]
-fn waves_of_registrations_with_events_under_way() {
+fn registering_and_deregistering_during_dispatch_loses_no_event() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let waves = raddle_primitives::thread::spawn({

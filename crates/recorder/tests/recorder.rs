@@ -97,7 +97,7 @@ fn overwritten_records_are_counted_under_the_thread_that_wrote_them() {
 }
 
 #[test]
-fn a_follower_reads_each_event_once_also_when_a_ring_changes_its_thread() {
+fn a_follower_reads_each_event_once_even_if_another_thread_takes_over_a_ring() {
     let recorder = with(|options| options.max_threads = 1);
     let mut follower = recorder.follow();
     record_on(&recorder, "first", queued([1]));

@@ -68,7 +68,7 @@ fn a_length_that_the_file_does_not_have_takes_no_memory() {
 }
 
 #[test]
-fn counts_that_do_not_fit_are_the_greatest_that_do() {
+fn counts_above_the_maximum_are_stored_as_the_maximum() {
     let round_trip = |event| Record::new(0, event).event().unwrap();
     assert_eq!(
         round_trip(Event::ThreadDelayed { nanos: u64::MAX }),

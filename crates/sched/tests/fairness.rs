@@ -420,7 +420,7 @@ fn a_shared_queue_is_in_order_over_all_workers() {
 /// `n` tasks that are always due each have their turn within `n` steps of all
 /// workers together.
 #[test]
-fn a_shared_queue_runs_all_tasks_in_turn() {
+fn a_shared_queue_polls_each_ready_task_once_a_round() {
     let (handle, mut workers) = Pool::stepped(config_of(Policy::Shared, 2), None);
     let _guard = handle.enter();
     let polls: Vec<_> = (0..300).map(|_| Arc::new(AtomicUsize::new(0))).collect();

@@ -54,7 +54,7 @@ fn around<T: Send + 'static>(
 
 /// std's `park` may return at any time, and anybody may unpark a thread.
 #[test]
-fn threads_are_unparked_without_a_reason() {
+fn tasks_complete_though_threads_are_unparked_spuriously() {
     for policy in POLICIES {
         let threads = Arc::new(Mutex::new(Vec::new()));
         let config = Config {
@@ -93,7 +93,7 @@ extern "C" fn suspend(_: libc::c_int) {
 
 /// A worker whose thread does not run, wherever it is, for a second in all.
 #[test]
-fn a_worker_is_suspended_for_a_second() {
+fn tasks_complete_though_worker_threads_are_suspended() {
     // SAFETY: the handler calls nothing but what a handler may call.
     unsafe { libc::signal(libc::SIGUSR2, suspend as *const () as libc::sighandler_t) };
     for policy in POLICIES {
@@ -158,7 +158,7 @@ impl Driver for Stalls {
 
 /// The other workers do what there is; the end comes when the driver comes back.
 #[test]
-fn a_driver_stalls() {
+fn tasks_complete_on_other_workers_while_the_driver_stalls() {
     for policy in SHARING {
         let turns = Arc::new(AtomicUsize::new(0));
         let driver = Box::new(Stalls {
@@ -176,7 +176,7 @@ fn a_driver_stalls() {
 
 /// Alone, a worker is late, but goes on.
 #[test]
-fn a_driver_stalls_the_only_worker() {
+fn tasks_complete_on_the_only_worker_though_its_driver_stalls() {
     let turns = Arc::new(AtomicUsize::new(0));
     let driver = Box::new(Stalls {
         turns: turns.clone(),

@@ -95,7 +95,7 @@ fn a_task_spawns_and_joins_another() {
 /// that takes both from the injection queue must wake the other, which may have
 /// looked for them while they were in neither queue.
 #[test]
-fn no_task_waits_behind_one_that_was_taken_with_it() {
+fn a_worker_that_takes_two_tasks_wakes_another_for_the_second() {
     check(|| {
         let config = Config {
             workers: 2,

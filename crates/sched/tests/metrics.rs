@@ -56,7 +56,7 @@ fn a_spawn_from_outside_is_a_remote_schedule() {
 
 /// The others are to find the rest where it was.
 #[test]
-fn a_worker_takes_half_of_what_its_queue_holds_from_outside_at_most() {
+fn a_worker_takes_at_most_half_its_capacity_from_the_injection_queue() {
     const TASKS: usize = 600;
     let (handle, mut workers) = stepped(Policy::WorkStealing, 1);
     for _ in 0..TASKS {

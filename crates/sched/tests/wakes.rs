@@ -200,7 +200,7 @@ fn a_worker_that_has_left_is_not_monitored() {
 
 /// A poll that does not return would keep the task.
 #[test]
-fn a_task_in_the_slot_has_a_monitor_elected() {
+fn a_worker_with_a_task_in_its_slot_elects_a_monitor() {
     for is_woken in [false, true] {
         let mut pool = Asleep::new(Policy::WorkStealing, 0);
         let signal = Signal::default();

@@ -185,4 +185,4 @@ assert_impl_all!(SetOnceError<u8>: Send, Sync, Error);
 /// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above
 /// are made by the compiler.
 #[test]
-fn compiled() {}
+fn auto_traits_are_as_asserted_above() {}

@@ -12,7 +12,7 @@ use raddle_sync::Semaphore;
 use raddle_testing::{Wakes, calling, ready};
 
 #[test]
-fn a_waker_that_panics_does_not_prevent_the_turns_of_others() {
+fn a_waker_that_panics_does_not_prevent_others_from_acquiring() {
     for panicking in [0, 5, 31, 32, 33, 99] {
         for close in [false, true] {
             let semaphore = Semaphore::new(0);

@@ -14,7 +14,7 @@ use raddle_sync::{Barrier, Mutex, RwLock};
 use raddle_testing::block_on;
 
 #[test]
-fn a_mutex_admits_one_at_a_time() {
+fn two_threads_never_hold_a_mutex_at_once() {
     model::check(|| {
         let mutex = Arc::new(Mutex::new(0));
         let other = {
@@ -154,7 +154,7 @@ unsafe impl Send for Raced {}
 /// are forgotten, for their drops would panic on top of the panic.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
-fn canary_two_readers_are_in_at_once() {
+fn canary_writes_under_two_read_locks_race() {
     model::check(|| {
         let (lock, raced) = (
             Arc::new(RwLock::new(())),

@@ -338,7 +338,7 @@ fn a_send_dropped_against_close() {
 /// What senders did before they went is seen with the end, that of the last and that of others.
 /// Complete.
 #[test]
-fn dropping_the_sender_publishes() {
+fn dropping_the_sender_publishes_earlier_writes() {
     model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel::<()>();
         let message = Message::new();
@@ -382,7 +382,7 @@ fn the_close_publishes_to_a_receiver_that_checks() {
 
 /// What the receiver did before the close is seen by looking, or by a send. Complete.
 #[test]
-fn the_close_publishes() {
+fn the_close_publishes_earlier_writes() {
     for look in [true, false] {
         model::check(move || {
             let (sender, mut receiver) = mpsc::unbounded_channel();

@@ -54,7 +54,7 @@ fn a_permit_publishes_earlier_writes() {
 }
 
 #[test]
-fn a_call_reaches_futures_that_were_made_before_it() {
+fn notify_waiters_reaches_futures_created_before_it() {
     model::check(|| {
         let notify = std::sync::Arc::new(Notify::new());
         let plain = Arc::new(Plain::new());
@@ -71,7 +71,7 @@ fn a_call_reaches_futures_that_were_made_before_it() {
 
 /// As above, while another waiter is in line.
 #[test]
-fn a_call_under_the_lock_reaches_a_future_that_has_not_been_polled() {
+fn notify_waiters_with_a_queued_waiter_reaches_an_unpolled_future() {
     model::check(|| {
         let notify = std::sync::Arc::new(Notify::new());
         let plain = Arc::new(Plain::new());
@@ -155,7 +155,7 @@ fn two_notifications_reach_two_waiters() {
 
 /// Dropped while it is notified: another gets it.
 #[test]
-fn a_dropped_waiter_passes_it_on() {
+fn a_dropped_waiter_passes_its_notification_on() {
     Model::new().preemptions(3).check(|| {
         let notify = Arc::new(Notify::new());
         let (other, notifier) = (notify.clone(), notify.clone());

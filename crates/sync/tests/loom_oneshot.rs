@@ -132,7 +132,7 @@ fn both_sides_wait_and_are_dropped() {
 
 /// What a party did before it was dropped is seen by the party that sees the drop. Complete.
 #[test]
-fn dropping_the_sender_publishes() {
+fn dropping_the_sender_publishes_earlier_writes() {
     model::check(|| {
         let (sender, mut receiver) = oneshot::channel::<()>();
         let message = Message::new();
@@ -151,7 +151,7 @@ fn dropping_the_sender_publishes() {
 /// spawned thread is the one that looks, since loom forgets another thread's load once a thread's
 /// own load comes before an exchange.
 #[test]
-fn the_close_publishes() {
+fn the_close_publishes_earlier_writes() {
     for (close, look) in [
         (true, 0),
         (true, 1),

@@ -38,7 +38,7 @@ impl Guarded {
 }
 
 #[test]
-fn one_permit_admits_one_at_a_time() {
+fn two_threads_never_hold_one_permit_at_once() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(1));
         let guarded = Guarded::new();
@@ -277,7 +277,7 @@ fn a_waiter_released_without_the_lock_finds_the_permits_left() {
 /// The permits are forgotten, for their drops would panic on top of the panic.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
-fn canary_two_permits_admit_two() {
+fn canary_writes_under_two_permits_race() {
     model::check(|| {
         let semaphore = Arc::new(Semaphore::new(2));
         let guarded = Guarded::new();

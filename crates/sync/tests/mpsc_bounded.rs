@@ -526,7 +526,7 @@ fn a_receive_frees_capacity() {
 
 /// Some of the room has come back since, and some was there.
 #[test]
-fn capacity_from_both_words_is_acquired_at_once() {
+fn reserve_many_uses_free_and_returned_permits_together() {
     let (sender, mut receiver) = mpsc::channel(3);
     sender.try_send(0).unwrap();
     sender.try_send(1).unwrap();

@@ -199,7 +199,7 @@ fn waiters_lock_in_order() {
 }
 
 #[test]
-fn a_wait_dropped_at_any_poll_passes_its_turn_on() {
+fn a_wait_dropped_at_any_poll_lets_the_next_waiter_lock() {
     for dropped_at in ["unpolled", "queued", "served", "never"] {
         let mutex = Arc::new(Mutex::new(0));
         let held = ready(mutex.lock());
@@ -306,7 +306,7 @@ fn a_mutex_and_its_guards_implement_debug() {
 }
 
 #[test]
-fn a_task_without_budget_keeps_its_turn() {
+fn a_waiter_woken_without_budget_locks_at_its_next_poll() {
     let mutex = Mutex::new(());
     let held = mutex.try_lock().unwrap();
     raddle_coop::budget(|| {

@@ -439,7 +439,7 @@ fn futures_are_send_and_sync() {
 
 /// Each of two threads answers the other, 10,000 times.
 #[test]
-fn two_threads_take_turns() {
+fn two_threads_notify_each_other_in_turn() {
     let (ping, pong) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let answers = std::thread::spawn({
         let (ping, pong) = (ping.clone(), pong.clone());

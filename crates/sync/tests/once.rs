@@ -117,7 +117,7 @@ fn the_next_waiter_initialises_after_a_failure() {
 
 /// The turn of one that gave up is its successor's from then on, and not only once that is polled.
 #[test]
-fn a_set_is_refused_while_the_next_initialiser_has_its_turn() {
+fn a_set_is_refused_once_the_next_waiter_may_initialise() {
     for drops in [false, true] {
         let cell = OnceCell::new();
         let (woken, waker) = Wakes::new();
@@ -141,7 +141,7 @@ fn a_set_is_refused_while_the_next_initialiser_has_its_turn() {
 
 /// Who was to try next is dropped: the one behind tries.
 #[test]
-fn a_waiter_that_is_dropped_passes_its_turn_on() {
+fn dropping_the_next_initialiser_lets_the_following_waiter_initialise() {
     for dropped_first in [false, true] {
         let cell = OnceCell::new();
         let (woken, waker) = Wakes::new();
@@ -174,7 +174,7 @@ fn a_value_can_be_taken_and_set_again() {
 }
 
 #[test]
-fn one_initialiser_has_its_turn_also_after_the_value_was_taken() {
+fn a_set_during_an_initialisation_is_refused_also_after_a_take() {
     let mut cell = OnceCell::const_new();
     for value in 1..4 {
         {

@@ -329,7 +329,7 @@ fn a_panic_releases_the_lock_and_poisons_nothing() {
 }
 
 #[test]
-fn a_wait_dropped_at_any_poll_passes_its_turn_on() {
+fn a_wait_dropped_at_any_poll_lets_the_next_waiter_lock() {
     for dropped_at in ["unpolled", "queued", "first in line", "served", "never"] {
         let lock = Arc::new(RwLock::new(0));
         let one = ready(lock.read());

@@ -202,7 +202,7 @@ fn a_task_that_runs_one_that_wakes_itself_is_not_run_again() {
 }
 
 #[test]
-fn wakes_coalesce() {
+fn several_wakes_before_a_run_cause_one_run() {
     let executor = Executor::new();
     let gate = Gate::default();
     let handle = executor.spawn(gate.clone());

@@ -62,7 +62,7 @@ fn leaves_nothing(mut round: impl FnMut()) {
 
 /// There is only one test, since the count is of the whole process.
 #[test]
-fn pages_are_freed() {
+fn pages_are_freed_when_their_tasks_have_left() {
     a_list_that_grows_reuses_slots_that_were_left_elsewhere();
     a_reclaimed_list_frees_pages_that_were_left_elsewhere();
     tasks_that_complete_on_the_list_s_thread_free_their_pages();

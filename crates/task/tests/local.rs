@@ -169,7 +169,7 @@ fn abort_all_ends_tasks_whose_wakers_are_kept() {
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn another_list_does_not_run_it() {
+fn running_a_local_task_on_another_list_panics() {
     let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
     let other = LocalList::new();
     let (task, handle) = list.spawn(async {}, queue);

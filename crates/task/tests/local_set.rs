@@ -224,7 +224,7 @@ fn a_task_that_another_thread_wakes_runs_beside_one_that_is_always_due() {
 }
 
 #[test]
-fn tasks_run_more_than_once_while_the_future_beside_them_waits() {
+fn tasks_run_more_than_once_while_the_future_of_run_until_waits() {
     let set = LocalSet::new(|| true);
     let polls = spawn_yielding(&set);
     let mut driver = pin!(set.run_until(pending::<()>()));
@@ -233,7 +233,7 @@ fn tasks_run_more_than_once_while_the_future_beside_them_waits() {
 }
 
 #[test]
-fn the_future_beside_the_tasks_has_its_turn_once_each_task_has_run() {
+fn the_future_of_run_until_is_polled_once_each_task_has_run() {
     let set = LocalSet::new(|| true);
     let polls = [(); 3].map(|()| spawn_yielding(&set));
     let gate = Gate::default();
@@ -256,7 +256,7 @@ fn the_future_beside_the_tasks_has_its_turn_once_each_task_has_run() {
 }
 
 #[test]
-fn the_future_beside_the_tasks_wakes_its_poller_once_for_each_poll() {
+fn the_future_of_run_until_wakes_its_poller_once_for_each_poll() {
     let set = LocalSet::new(|| true);
     let gate = Gate::default();
     let wakes = Arc::<Wakes>::default();
@@ -274,7 +274,7 @@ fn the_future_beside_the_tasks_wakes_its_poller_once_for_each_poll() {
 }
 
 #[test]
-fn a_driver_that_is_gone_is_not_woken() {
+fn a_dropped_driver_is_not_woken() {
     let mut set = LocalSet::new(|| true);
     let wakes = Arc::<Wakes>::default();
     {
@@ -347,7 +347,7 @@ fn spawn_panicking(set: &LocalSet) {
 }
 
 #[test]
-fn a_panic_ends_the_set_at_once_if_it_is_to() {
+fn with_shut_down_on_panic_a_panic_ends_the_set_at_once() {
     let mut set = LocalSet::new(|| true);
     set.shut_down_on_panic(true);
     let waiting = spawn_pending(&set);

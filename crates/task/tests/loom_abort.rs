@@ -129,7 +129,7 @@ impl Drop for ReadAtDrop {
 /// The run that an abort leads to sees what was done before the abort.
 /// Complete.
 #[test]
-fn an_abort_publishes() {
+fn an_abort_publishes_earlier_writes() {
     model::check(|| {
         let tally = Tally::default();
         let memory = Memory::new();

@@ -186,7 +186,7 @@ fn run(case: Case) {
 /// tokio 3967, 4430, compio 901.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
-fn each_panic_ends_as_the_table_says() {
+fn each_combination_of_panics_has_its_expected_join_result_and_drops() {
     for poll in [PollPanic::None, PollPanic::Text, PollPanic::Payload] {
         for future_drop in [false, true] {
             for output_drop in [false, true] {

@@ -129,7 +129,7 @@ fn arithmetic_of_instants_saturates_or_panics_on_overflow() {
 }
 
 #[test]
-fn threads_may_share_what_tokio_lets_them_share() {
+fn types_are_send_and_sync_where_those_of_tokio_are() {
     fn shared<T: Send + Sync>() {}
     shared::<Sleep>();
     shared::<Timeout<Ready<()>>>();

@@ -237,7 +237,7 @@ fn a_shutdown_ends_the_place_and_then_the_timers() {
 }
 
 #[test]
-fn a_token_waits_for_an_unpark_or_its_time() {
+fn a_token_waits_for_an_unpark_or_its_timeout() {
     let mut token = Token::default();
     let unpark = token.unparker();
     // An unpark before the wait ends it, once.

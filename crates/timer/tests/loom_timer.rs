@@ -333,7 +333,7 @@ fn shutdown_against_drop() {
 /// A driver that finds the last hold of a stopped clock gone, and would let time
 /// pass, sees what the holder did before. Complete.
 #[test]
-fn a_hold_that_ends_publishes() {
+fn releasing_a_clock_hold_publishes_earlier_writes() {
     struct Work(UnsafeCell<u32>);
     // SAFETY: the hold orders the accesses; the model checks that it does.
     unsafe impl Sync for Work {}

@@ -69,7 +69,7 @@ fn a_sleep_of_zero_is_ready_at_once() {
 }
 
 #[test]
-fn a_deadline_in_the_past_fires_within_one_turn() {
+fn a_deadline_in_the_past_fires_at_the_next_turn() {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();

@@ -32,7 +32,7 @@ fn a_main_function_runs_on_a_multi_thread_runtime() {
 }
 
 #[tokio::test]
-async fn the_macros_find_what_they_call() {
+async fn macros_find_their_helpers_in_the_stand_in() {
     tokio::task_local! {
         static NUMBER: u32;
     }

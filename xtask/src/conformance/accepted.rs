@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_gives_name_and_kind() {
+    fn a_line_is_parsed_into_name_and_kind() {
         let text = "# comment\n\ntokio/a::b | panic-text | ours names the cure\n";
         let accepted = Accepted::parse(text).unwrap();
         assert_eq!(accepted.kind("tokio/a::b"), Some(Kind::PanicText));

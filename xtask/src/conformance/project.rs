@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_names_its_crate_stands_alone() {
+    fn a_file_with_paths_into_its_crate_is_no_module() {
         assert!(may_be_module(
             "use tokio::sync;\n// crate::x\nmacro_rules! m { () => { $crate::x } }"
         ));

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_line_gives_an_outcome() {
+    fn outcomes_of_tests_are_parsed_from_their_output() {
         let text = "running 4 tests\ntest a::b ... ok\ntest c - should panic ... FAILED\n\
                     test d ... ignored, on Windows\ntest e ... printed by the test\nok\n\
                     test f has been running for over 60 seconds\ntest g ... \n\

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_breaks_a_rule_of_the_layout_is_reported() {
+    fn each_violation_of_a_layout_rule_is_reported() {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let path = root.path().join(path);

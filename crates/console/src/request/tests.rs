@@ -105,7 +105,7 @@ fn a_head_without_a_host_or_with_two_is_refused() {
 }
 
 #[test]
-fn many_headers_and_no_headers_are_refused() {
+fn too_many_headers_and_malformed_requests_are_refused() {
     let token = Token::random();
     let many = "a: b\r\n".repeat(MAX_HEADERS + 1);
     assert_eq!(

@@ -80,7 +80,7 @@ fn pages_are_sorted_and_bounded() {
 }
 
 #[test]
-fn filters_choose_by_state_and_time() {
+fn filters_select_tasks_by_state_and_time() {
     let (short, nanosecond) = (Duration::ZERO, Duration::from_nanos(1));
     let all = [State::Waiting, State::Queued, State::Running];
     let of =
@@ -115,7 +115,7 @@ fn a_filter_text_matches_names_locations_and_numbers() {
 }
 
 #[test]
-fn a_completed_task_is_on_no_page() {
+fn a_completed_task_is_not_listed() {
     let table = Table::new();
     let scheduler = scheduler(&table);
     drop(scheduler.handle().spawn(ready(())));

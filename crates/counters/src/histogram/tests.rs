@@ -26,7 +26,7 @@ fn configurations() -> Vec<HistogramConfiguration> {
 }
 
 #[test]
-fn the_buckets_tile_the_axis() {
+fn buckets_cover_all_durations_without_gap_or_overlap() {
     for configuration in configurations() {
         let histogram = Histogram::new(&configuration);
         let mut end = Duration::ZERO;
@@ -45,7 +45,7 @@ fn the_buckets_tile_the_axis() {
 }
 
 #[test]
-fn a_time_is_in_its_bucket() {
+fn each_duration_is_counted_in_the_bucket_whose_range_has_it() {
     for configuration in configurations() {
         let histogram = Histogram::new(&configuration);
         for bucket in 0..histogram.num_buckets() {
@@ -119,7 +119,7 @@ fn a_longest_time_below_the_shortest_makes_two_buckets() {
 }
 
 #[test]
-fn the_error_gives_the_precision() {
+fn the_maximum_error_determines_the_precision() {
     let buckets = |error: f64| {
         let builder = LogHistogram::builder().max_error(error);
         HistogramConfiguration::log(builder).num_buckets()

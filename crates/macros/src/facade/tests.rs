@@ -16,7 +16,7 @@ fn a_dependency_that_renames_the_package_gives_its_name() {
 }
 
 #[test]
-fn other_packages_and_the_own_name_are_no_renames() {
+fn a_manifest_that_does_not_rename_the_facade_gives_no_name() {
     for manifest in [
         "[dependencies]\nraddle = \"0.1\"",
         "[package]\nname = \"raddle\"",

@@ -70,7 +70,7 @@ fn each_error_of_accept_is_retried_delayed_or_returned() {
 }
 
 #[test]
-fn pauses_double_up_to_a_second() {
+fn pauses_after_failed_accepts_double_up_to_a_second() {
     let (result, pauses) = accept_after(&[libc::EMFILE; 10]);
     result.unwrap();
     assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000]);

@@ -16,7 +16,7 @@ fn at_once(host: impl ToSocketAddrs) -> Result<Vec<SocketAddr>, ErrorKind> {
 }
 
 #[test]
-fn addresses_need_no_thread() {
+fn an_ip_address_is_resolved_without_a_thread() {
     let addr: SocketAddr = "127.0.0.1:80".parse().unwrap();
     let six: SocketAddr = "[::1]:80".parse().unwrap();
     let one = Ok(vec![addr]);

@@ -35,7 +35,7 @@ impl Job for EmptyJob {
 }
 
 #[test]
-fn each_of_several_observers_is_called_though_the_first_one_panics() {
+fn a_panic_of_one_observer_does_not_prevent_calls_of_the_others() {
     let panicking = Arc::new(Counting {
         panics: true,
         ..Counting::default()

@@ -78,7 +78,7 @@ fn a_wake_is_an_event_with_the_span_of_the_task() {
 }
 
 #[test]
-fn locks_channels_and_sleeps_have_a_span_of_their_place_and_life() {
+fn a_lock_channel_or_sleep_has_a_span_from_its_creation_to_its_drop() {
     use raddle::sync::{Barrier, Mutex, RwLock, Semaphore, oneshot};
     use std::any::Any;
 

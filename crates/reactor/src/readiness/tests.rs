@@ -47,7 +47,7 @@ fn the_tick_wraps_without_changing_other_parts() {
 }
 
 #[test]
-fn a_drained_source_still_shows_its_end() {
+fn draining_a_source_keeps_its_closed_flag() {
     let readiness = Readiness::new();
     readiness.transition_to_ready(Ready::READABLE | Ready::READ_CLOSED);
     let event = readable(&readiness).unwrap();
@@ -87,7 +87,7 @@ fn an_error_stays_for_waiters_with_error_interest() {
 }
 
 #[test]
-fn a_part_of_an_event_clears_no_more_than_that() {
+fn clearing_part_of_an_event_keeps_the_rest() {
     let readiness = Readiness::new();
     readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE);
     let event = readiness.load().event(Ready::ALL).unwrap();
@@ -100,7 +100,7 @@ fn a_part_of_an_event_clears_no_more_than_that() {
 }
 
 #[test]
-fn priority_and_error_forbid_draining() {
+fn an_event_with_priority_or_error_is_not_drained() {
     for flag in [Ready::PRIORITY, Ready::ERROR] {
         let readiness = Readiness::new();
         readiness.transition_to_ready(Ready::READABLE | flag);

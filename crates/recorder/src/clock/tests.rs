@@ -18,7 +18,7 @@ fn ticks_are_converted_by_the_segment_that_contains_them() {
 }
 
 #[test]
-fn a_tick_after_the_present_is_the_present() {
+fn a_tick_after_the_present_is_converted_to_the_present() {
     let scale = Scale {
         origin: anchor(0, 0),
         former: anchor(0, 0),

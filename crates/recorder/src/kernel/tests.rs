@@ -15,7 +15,7 @@ fn switches_are_found_in_the_status_of_a_thread() {
 }
 
 #[test]
-fn only_what_changed_becomes_an_event() {
+fn only_changed_counts_become_events() {
     let former = Counts {
         delayed: 5,
         voluntary: 2,
@@ -48,7 +48,7 @@ fn a_thread_that_blocks_is_seen_to_switch() {
 }
 
 #[test]
-fn a_second_look_just_after_the_first_reads_nothing() {
+fn delays_are_not_read_before_their_interval_has_passed() {
     let mut delays = Delays {
         next: Some(Instant::now() + Duration::from_secs(3_600)),
         ..Delays::default()

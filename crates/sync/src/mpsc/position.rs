@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_wrap_and_leave_the_flags() {
+    fn positions_wrap_without_changing_the_flags() {
         let last = Position::of(usize::MAX);
         assert_eq!(last.word() % STEP, 0);
         let next = last.plus(3);

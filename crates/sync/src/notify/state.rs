@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_wrap_and_leave_the_bits() {
+    fn counted_calls_wrap_without_changing_the_other_bits() {
         let state = State(AtomicUsize::new(CALLS | PERMIT));
         let calls = state.calls();
         assert_eq!(state.transition_to_called(), ToCalled::Counted);

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_count_leaves_the_bits() {
+    fn advancing_the_count_does_not_change_the_other_bits() {
         let word = Word::new();
         let mut now = word.start_waiting(3);
         assert_eq!((now.count, now.closed), (0, false));

@@ -20,7 +20,7 @@ fn the_bits_are_disjoint_and_below_the_count() {
 }
 
 #[test]
-fn completing_and_counting_is_one_addition() {
+fn one_subtraction_completes_a_task_and_releases_a_reference() {
     let word = RUNNING | NOTIFIED | (3 * REF_ONE);
     assert_eq!(
         word - COMPLETED_AND_RELEASED,
@@ -53,7 +53,7 @@ fn an_aborted_task_is_cancelled_by_its_next_run() {
 /// The owner of the only reference asks whether a list may reach the task, and what a list
 /// has done by the time of the answer is not overwritten.
 #[test]
-fn a_run_keeps_an_abort_by_the_list_that_has_the_task() {
+fn a_run_sees_an_abort_made_while_it_checks_for_a_list() {
     let state = State::new();
     assert_eq!(state.detach(), Detach::Nothing);
     let in_a_list = || {
@@ -64,7 +64,7 @@ fn a_run_keeps_an_abort_by_the_list_that_has_the_task() {
 }
 
 #[test]
-fn a_run_of_a_task_with_a_handle_changes_the_word_as_others_may() {
+fn a_run_of_a_task_with_a_handle_does_not_check_for_a_list() {
     let state = State::new();
     let alone = || unreachable!("the handle can reach the word");
     assert_eq!(state.transition_to_running(alone), Start::Poll);
@@ -105,7 +105,7 @@ fn a_task_that_nothing_awaits_completes_without_a_waker() {
 }
 
 #[test]
-fn a_handle_with_a_waker_leaves_a_detached_task() {
+fn dropping_a_handle_with_a_waker_detaches_the_task_and_drops_the_waker() {
     let state = State::new();
     assert_eq!(state.transition_to_running(|| false), Start::Poll);
     assert!(state.set_join_waker());

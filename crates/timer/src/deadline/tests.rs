@@ -24,7 +24,7 @@ fn a_removal_never_lowers_the_bound_of_its_shard() {
 }
 
 #[test]
-fn a_driver_that_is_awake_is_on_time_for_every_tick() {
+fn an_awake_driver_needs_no_unpark_for_any_tick() {
     let parked_until = ParkedUntil::new();
     for _ in 0..2 {
         for tick in [0, 1, NEVER] {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn each_reason_answers_its_own_question_and_has_a_message() {
+fn each_error_matches_only_its_predicate_and_has_a_message() {
     let answers = |error: Error| {
         (
             error.is_shutdown(),

@@ -22,7 +22,7 @@ fn an_armed_word_keeps_its_tick() {
 }
 
 #[test]
-fn firing_yields_to_a_postponement() {
+fn firing_a_postponed_timer_returns_its_later_tick() {
     let state = State::idle();
     state.transition_to_armed(5);
     assert_eq!(state.transition_to_later(9), Postpone::Done);

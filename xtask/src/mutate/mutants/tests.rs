@@ -77,7 +77,7 @@ fn a_marked_check_never_holds() {
 }
 
 #[test]
-fn a_mutant_knows_its_function_and_its_like() {
+fn a_mutant_has_its_function_and_a_key_distinct_from_equal_mutants() {
     let text = "fn f() {}\nfn g() { a.load(Ordering::Acquire);\na.load(Ordering::Acquire);\na.load(Ordering::Acquire); }";
     let mutants = of(&file(text), text);
     assert!(mutants.iter().all(|mutant| mutant.function == "g"));
@@ -89,7 +89,7 @@ fn a_mutant_knows_its_function_and_its_like() {
 }
 
 #[test]
-fn a_key_outlives_a_line_that_is_put_above() {
+fn a_key_is_unchanged_by_a_line_inserted_above() {
     let text = "fn g() {\n    a.load(Ordering::Acquire);\n}";
     let longer = format!("// Words.\n{text}");
     let (before, after) = (of(&file(text), text), of(&file(&longer), &longer));

@@ -12,7 +12,7 @@ fn comments_give_no_tokens_and_a_string_gives_one() {
 }
 
 #[test]
-fn files_of_tests_benchmarks_and_examples_are_apart() {
+fn files_of_tests_and_benchmarks_are_apart_from_the_library() {
     for (path, expected) in [
         ("crates/a/src/ring/tests.rs", true),
         ("crates/a/tests/b.rs", true),

@@ -143,7 +143,7 @@ impl Write for Whole {
 }
 
 #[test]
-fn a_long_text_is_written_in_pieces_that_end_with_a_character() {
+fn a_long_text_is_split_between_characters() {
     for character in ["a", "ä", "€", "🦀"] {
         for lead in 0..4 {
             let mut text = "b".repeat(lead);
@@ -169,7 +169,7 @@ fn a_long_text_is_written_in_pieces_that_end_with_a_character() {
 }
 
 #[test]
-fn bytes_that_are_not_text_are_written_whole() {
+fn bytes_that_are_not_utf_8_are_all_written() {
     for byte in [0x80, 0xC3, 0xE2, 0xF0, 0xFF] {
         let bytes = vec![byte; DEFAULT_MAX_BUF_SIZE + 3];
         let target = Whole::default();

@@ -37,7 +37,7 @@ fn a_block_is_full_once_each_slot_has_a_message() {
 }
 
 #[test]
-fn a_block_is_abandoned_once_all_before_its_retirement_is_received() {
+fn a_block_is_abandoned_once_all_messages_before_its_retirement_are_received() {
     let start = Position::of(0).plus(SLOTS);
     let mut block = Block::<u32>::new(start);
     assert!(!block.is_abandoned(start.plus(2 * SLOTS)));

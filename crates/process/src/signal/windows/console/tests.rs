@@ -40,7 +40,7 @@ fn each_listener_of_an_event_receives_it_once() {
 }
 
 #[test]
-fn every_code_of_the_system_is_known() {
+fn each_console_event_code_maps_to_its_event() {
     for (code, event) in [
         (0, Event::CtrlC),
         (1, Event::CtrlBreak),
