@@ -46,3 +46,27 @@ async fn macros_find_their_helpers_in_the_stand_in() {
     assert_eq!(tokio::try_join!(async { Ok::<_, ()>(3) }), Ok((3,)));
     assert_eq!(NUMBER.scope(4, async { NUMBER.get() }).await, 4);
 }
+
+/// Programs with `#![deny(warnings)]` discard values of these types, which Tokio allows. The test
+/// is that this function compiles.
+#[deny(unused_must_use)]
+#[tokio::test]
+async fn discarded_permits_guards_and_receivers_are_no_warnings() {
+    use std::sync::Arc;
+    use tokio::sync::{Mutex, OwnedRwLockWriteGuard, RwLock, RwLockWriteGuard, mpsc, oneshot};
+
+    oneshot::channel::<()>().1;
+
+    let (sender, _receiver) = mpsc::channel::<()>(2);
+    sender.reserve().await.unwrap();
+    sender.reserve_many(2).await.unwrap();
+    sender.clone().reserve_owned().await.unwrap();
+
+    let mutex = Arc::new(Mutex::new(0));
+    mutex.lock_owned().await;
+    let lock = Arc::new(RwLock::new((0, 0)));
+    lock.clone().read_owned().await;
+    lock.clone().write_owned().await;
+    OwnedRwLockWriteGuard::map(lock.clone().write_owned().await, |pair| &mut pair.0);
+    RwLockWriteGuard::map(lock.write().await, |pair| &mut pair.1);
+}

@@ -37,7 +37,6 @@ impl<T: ?Sized> Drop for Locked<T> {
 /// # Ok(())
 /// # }) }
 /// ```
-#[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
     locked: Locked<T>,

@@ -39,7 +39,6 @@ use crate::blocking::block_on;
 /// # }) }
 /// ```
 #[derive(Debug)]
-#[must_use = "futures do nothing unless polled"]
 pub struct Receiver<T> {
     /// `None` once the value, or the error, was handed out.
     handle: Option<Handle<T>>,

@@ -27,7 +27,6 @@ use super::held::HeldOwned;
 /// assert_eq!(guard.0, 1);
 /// # }) }
 /// ```
-#[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
     /// The lock's value, or a part of it.

@@ -29,7 +29,6 @@ use super::owned_read::OwnedRwLockReadGuard;
 /// assert_eq!(*lock.read().await, (11, 2));
 /// # }) }
 /// ```
-#[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     value: NonNull<T>,
@@ -289,7 +288,6 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
 /// assert_eq!(*lock.read().await, (11, 2));
 /// # }) }
 /// ```
-#[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
     /// Derived from the guard that was narrowed, which this guard replaces.

@@ -253,7 +253,6 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
 /// assert_eq!(*lock.read().await, (11, 2));
 /// # }) }
 /// ```
-#[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
     /// Derived from the guard that was narrowed, which this guard replaces.

@@ -26,7 +26,6 @@ use crate::mpsc::chan::{Chan, Limited};
 /// # Ok(())
 /// # }) }
 /// ```
-#[must_use = "dropped unused, it has reserved nothing"]
 pub struct Permit<'a, T> {
     chan: &'a Chan<T, Limited>,
 }
@@ -51,7 +50,6 @@ pub struct Permit<'a, T> {
 /// # Ok(())
 /// # }) }
 /// ```
-#[must_use = "dropped unused, it has reserved nothing"]
 pub struct PermitIterator<'a, T> {
     chan: &'a Chan<T, Limited>,
     remaining: usize,
@@ -76,7 +74,6 @@ pub struct PermitIterator<'a, T> {
 /// # Ok(())
 /// # }) }
 /// ```
-#[must_use = "dropped unused, it has reserved nothing"]
 pub struct OwnedPermit<T> {
     /// `None` once the permit was used or released.
     sender: Option<Sender<T>>,
