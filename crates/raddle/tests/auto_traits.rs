@@ -1,4 +1,4 @@
-//! Which threads may hold and share what.
+//! Which types are `Send`, `Sync`, `Unpin` and unwind safe.
 #![cfg(not(raddle_loom))]
 
 use std::cell::Cell;
@@ -43,7 +43,7 @@ assert_not_impl_any!(TaskLocalFuture<u8, Rc<u8>>: Send);
 
 assert_impl_all!(RuntimeMetrics: Send, Sync, Unpin, Clone);
 
-// A timer is linked to others where it lies.
+// A timer is linked into a list by its address.
 assert_impl_all!(Sleep: Send, Sync);
 assert_not_impl_any!(Sleep: Unpin);
 assert_impl_all!(Timeout<Ready<Cell<u8>>>: Send);
@@ -52,7 +52,7 @@ assert_not_impl_any!(Timeout<Ready<u8>>: Unpin);
 assert_impl_all!(Interval: Send, Sync, Unpin);
 assert_impl_all!(Instant: Send, Sync, Unpin, Copy);
 
-// Streams are as their parts.
+// A stream is `Send` and `Sync` if its parts are.
 assert_impl_all!(DuplexStream: Send, Sync, Unpin);
 assert_impl_all!(ReadHalf<DuplexStream>: Send, Sync, Unpin);
 assert_impl_all!(WriteHalf<DuplexStream>: Send, Sync, Unpin);
@@ -80,7 +80,7 @@ mod unix {
     assert_impl_all!(SignalKind: Send, Sync, Copy);
 }
 
-/// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above
-/// are made by the compiler.
+/// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the compiler checks the assertions
+/// above.
 #[test]
 fn auto_traits_are_as_asserted_above() {}

@@ -1,5 +1,4 @@
-//! Blocking inside a task, while its worker's other tasks, timers and sockets go
-//! on.
+//! `block_in_place`: the worker's other tasks, timers and sockets keep running.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -24,14 +23,13 @@ use raddle::time::sleep;
 
 const SOON: Duration = Duration::from_millis(1);
 
-/// One worker, so that it must be another thread that does what is done while
-/// the task blocks.
+/// With one worker, only a thread that takes it over can run anything while the task blocks.
 fn one_worker() -> Runtime {
     multi_thread().worker_threads(1).build().unwrap()
 }
 
-/// Has the worker taken over by another thread, for certain.
-fn be_handed_off() {
+/// Blocks until another thread has taken the worker over.
+fn force_handoff() {
     block_in_place(|| Handle::current().block_on(spawn(async {})).unwrap());
 }
 
@@ -108,7 +106,7 @@ fn the_runtime_is_current_inside_and_afterwards() {
     let runtime = one_worker();
     let task = runtime.spawn(async {
         for _ in 0..3 {
-            be_handed_off();
+            force_handoff();
             block_in_place(|| {
                 let handle = Handle::current();
                 assert_eq!(handle.block_on(spawn_blocking(|| 7)).unwrap(), 7);
@@ -124,7 +122,7 @@ fn the_runtime_is_current_inside_and_afterwards() {
     runtime.block_on(task).unwrap();
 }
 
-/// All are in their functions at the same time.
+/// The functions of all tasks wait for each other.
 #[test]
 fn a_hundred_tasks_block_at_the_same_time() {
     let runtime = multi_thread().build().unwrap();
@@ -151,7 +149,7 @@ fn panics_and_aborts_end_only_the_task() {
     let runtime = one_worker();
     let task = runtime.spawn(async {
         block_in_place(|| {
-            be_handed_off();
+            force_handoff();
             panic!("planted");
         })
     });
@@ -210,15 +208,15 @@ fn a_local_set_refuses_block_in_place() {
         assert!(blocks().starts_with(MESSAGE));
         let message = spawn_local(async move { blocks() }).await.unwrap();
         assert!(message.starts_with(MESSAGE));
-        // A task beside the set may.
-        spawn(async { be_handed_off() }).await.unwrap();
+        // A task of the runtime may block while the set runs.
+        spawn(async { force_handoff() }).await.unwrap();
     });
-    // A set that is merely entered does not run.
+    // Entering a set does not run its tasks.
     let _guard = local.enter();
     assert_eq!(block_in_place(|| 7), 7);
 }
 
-/// Neither do workers take threads from blocking work, nor the reverse.
+/// Handed-off workers and blocking tasks share the only thread of the pool.
 #[test]
 fn one_blocking_thread_is_enough_for_handoffs_and_blocking_tasks() {
     let runtime = multi_thread()
@@ -228,7 +226,7 @@ fn one_blocking_thread_is_enough_for_handoffs_and_blocking_tasks() {
         .unwrap();
     let task = runtime.spawn(async {
         for _ in 0..5 {
-            be_handed_off();
+            force_handoff();
             spawn_blocking(|| ()).await.unwrap();
             block_in_place(|| Handle::current().block_on(spawn_blocking(|| ())).unwrap());
             yield_now().await;
@@ -254,19 +252,18 @@ fn handoffs_reuse_threads_and_run_their_hooks() {
         .unwrap();
     let task = runtime.spawn(async {
         for _ in 0..200 {
-            be_handed_off();
+            force_handoff();
             yield_now().await;
         }
     });
     runtime.block_on(task).unwrap();
-    // The thread of a handed-off poll may not be back yet when the next is asked for.
+    // The thread of a handed-off poll may still be busy when the next handoff needs one.
     assert!(started.load(SeqCst) < 50);
     drop(runtime);
     assert_eq!(started.load(SeqCst), stopped.load(SeqCst));
 }
 
-/// A task in a function that ends when the sender is dropped; another that
-/// waits for ever.
+/// Spawns a task that blocks until the returned sender is dropped, and a task that waits forever.
 fn blocked(runtime: &Runtime, count: &Arc<AtomicUsize>) -> std::sync::mpsc::Sender<()> {
     let (begun, has_begun) = channel();
     let (open, gate) = channel::<()>();
@@ -337,9 +334,9 @@ fn shutdown_timeout_and_background_do_not_wait_for_the_function() {
             None => runtime.shutdown_background(),
         }
         assert!(start.elapsed() < Duration::from_secs(30));
-        eventually("the task that waits is dropped", || count.load(SeqCst) == 1);
+        eventually("the waiting task is dropped", || count.load(SeqCst) == 1);
         drop(open);
-        eventually("the one that blocks is, too", || count.load(SeqCst) == 0);
+        eventually("the blocking task is dropped", || count.load(SeqCst) == 0);
     }
 }
 
@@ -358,7 +355,7 @@ fn a_runtime_may_be_dropped_inside() {
             is_here.recv().unwrap();
             drop(receiver.recv().unwrap());
         });
-        // The end has come; what still runs goes on as it would elsewhere.
+        // The runtime has shut down; a further call runs the closure as outside a runtime.
         block_in_place(|| ());
         pending::<()>().await;
     });

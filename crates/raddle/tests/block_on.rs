@@ -1,4 +1,4 @@
-//! Blocking a thread on a future, alone, together, and where it must not be.
+//! `block_on` on one thread, on several threads, and where it is refused.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -59,7 +59,7 @@ fn a_nested_block_on_panics_and_names_the_remedy() {
         let message = runtime.block_on(async { panic_message(|| runtime.block_on(async {})) });
         assert!(message.contains("inside a runtime"), "{message}");
 
-        // The refusals have left nothing behind.
+        // The runtime still works after the refused calls.
         runtime.block_on(async { task::yield_now().await });
     });
 }

@@ -1,4 +1,4 @@
-//! Blocking work.
+//! `spawn_blocking`.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -140,7 +140,7 @@ fn idle_threads_end() {
     eventually("the thread ends", || stopped.load(SeqCst) == 1);
 }
 
-/// A stack that no address space has room for.
+/// A stack larger than any address space.
 const NO_STACK: usize = usize::MAX / 16 * 15;
 
 /// tokio 2309, 8406.
@@ -158,7 +158,7 @@ fn joining_a_job_that_got_no_thread_returns_an_error() {
     assert!(error.is_panic());
     let text = error.to_string();
     assert!(text.contains("no thread could be started"), "{text}");
-    // The runtime is none the worse.
+    // The runtime still works.
     assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
 }
 

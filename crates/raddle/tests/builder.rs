@@ -68,7 +68,7 @@ fn the_number_of_workers_is_the_configured_one() {
         .worker_threads(3)
         .build()
         .unwrap();
-    // Three tasks that end only when all three run at once.
+    // Three tasks that complete only if all three run at once.
     let all = Arc::new(Barrier::new(3));
     let tasks: Vec<_> = (0..3)
         .map(|_| {
@@ -118,11 +118,11 @@ fn a_name_with_a_zero_byte_is_refused() {
     let runtime = builder.build().unwrap();
     let message = panic_message(|| drop(runtime.spawn_blocking(|| ())));
     assert!(message.contains("thread_name"), "{message}");
-    // The runtime is none the worse.
+    // The runtime still works.
     assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
 }
 
-/// Ends the threads that have started.
+/// The threads that were started exit.
 #[test]
 fn a_build_that_fails_leaves_no_thread() {
     let running = Arc::new(AtomicUsize::new(0));
@@ -153,7 +153,7 @@ fn a_build_that_fails_leaves_no_thread() {
 fn an_impossible_stack_size_is_refused() {
     for bytes in [usize::MAX / 16 * 15, usize::MAX] {
         if cfg!(windows) && bytes == usize::MAX {
-            // Ends the process under Wine 8: `tests/wine.rs` of raddle-net.
+            // Aborts the process under Wine 8: `tests/wine.rs` of raddle-net.
             continue;
         }
         let mut builder = Builder::new_multi_thread();
@@ -161,7 +161,7 @@ fn an_impossible_stack_size_is_refused() {
         let error = error.map(drop).unwrap_err();
         assert!(error.to_string().contains("smaller stack"), "{error}");
     }
-    // The least that there is.
+    // A size of zero selects the smallest stack of the system.
     let mut builder = Builder::new_multi_thread();
     let runtime = builder.worker_threads(1).thread_stack_size(0).build();
     drop(runtime.unwrap());
@@ -188,7 +188,7 @@ fn threads_have_the_configured_name() {
 
 #[test]
 fn threads_have_the_configured_stack_size() {
-    /// Uses a good part of four megabytes.
+    /// Uses a large part of a stack of four megabytes.
     #[inline(never)]
     fn dig(depth: usize) -> usize {
         let block = std::hint::black_box([depth as u8; 16 * 1024]);
@@ -308,7 +308,7 @@ fn tasks_run_without_io_and_time() {
     }
 }
 
-/// In a process of its own, since the environment belongs to all threads.
+/// Runs in a process of its own, since all threads share the environment.
 #[test]
 fn the_environment_sets_the_default_number_of_workers() {
     const CHILD: &str = "RADDLE_TEST_CHILD";

@@ -1,5 +1,4 @@
-//! Methods that are cancel safe: their futures are dropped at each await, and
-//! nothing is lost.
+//! Methods that are cancel safe: no data is lost when their futures are dropped while pending.
 #![cfg(all(unix, not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -24,18 +23,17 @@ use raddle::runtime::Builder;
 use raddle::task::{spawn_blocking, yield_now};
 use raddle::time::{self, timeout};
 
-/// Long enough for anything but a hang.
+/// A test that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A caller that gives up: drops futures that have been pending `max_polls` times, and counts
-/// them.
+/// A caller that drops futures after `max_polls` pending polls, and counts the drops.
 struct Impatient {
     max_polls: usize,
     dropped: Cell<usize>,
 }
 
 impl Impatient {
-    /// Asks for one future after the other until one is ready in time.
+    /// Polls one future after the other until one is ready within `max_polls` polls.
     async fn until_ready<T>(&self, mut make: impl AsyncFnMut() -> T) -> T {
         loop {
             {
@@ -54,7 +52,7 @@ impl Impatient {
     }
 }
 
-/// Runs a test with less and more max_polls, which must be tried.
+/// Runs a test with one to three `max_polls`, and checks that futures were dropped.
 fn each_max_polls(test: impl AsyncFn(&Impatient)) {
     each_flavor(|runtime| {
         let mut dropped = 0;
@@ -64,7 +62,7 @@ fn each_max_polls(test: impl AsyncFn(&Impatient)) {
                 dropped: Cell::new(0),
             };
             let test = async { timeout(LIMIT, test(&impatient)).await };
-            runtime.block_on(test).expect("it hangs");
+            runtime.block_on(test).expect("the test hangs");
             dropped += impatient.dropped.get();
         }
         assert!(dropped > 0, "nothing was dropped");
@@ -81,7 +79,7 @@ async fn tcp() -> (TcpStream, TcpStream) {
     (near.unwrap(), far.unwrap().0)
 }
 
-/// Each kind of stream: what is written to the second is read from the first.
+/// A pair of each kind of stream: the reader returns what is written to the writer.
 async fn streams() -> Vec<(&'static str, Reader, Writer)> {
     let (tcp_near, tcp_far) = tcp().await;
     let (unix_near, unix_far) = UnixStream::pair().unwrap();
@@ -114,12 +112,12 @@ async fn streams() -> Vec<(&'static str, Reader, Writer)> {
     ]
 }
 
-/// Lines of all lengths.
+/// Lines of several lengths.
 fn text() -> String {
     (0..40).map(|n| "x".repeat(n) + "\n").collect()
 }
 
-/// Writes the text in pieces, so that the reader waits before each.
+/// Writes the text in pieces, so that the reader waits before each piece.
 async fn feed(mut writer: impl AsyncWrite + Unpin) {
     for piece in text().as_bytes().chunks(3) {
         yield_now().await;
@@ -129,7 +127,7 @@ async fn feed(mut writer: impl AsyncWrite + Unpin) {
     writer.shutdown().await.unwrap();
 }
 
-/// Feeds a stream while it is read, which gives what was read.
+/// Feeds a stream while `reading` runs, and returns the output of `reading`.
 async fn while_fed<R>(writer: impl AsyncWrite + Unpin, reading: impl Future<Output = R>) -> R {
     raddle::join!(feed(writer), reading).1
 }
@@ -235,8 +233,7 @@ fn next_line_and_next_segment_are_cancel_safe() {
     });
 }
 
-/// Copies from each kind of stream to a pipe in memory that is full most of the
-/// time.
+/// Copies from each kind of stream to an in-memory pipe that is full most of the time.
 #[test]
 fn copy_buf_is_cancel_safe() {
     each_max_polls(async |impatient| {
@@ -259,7 +256,7 @@ fn copy_buf_is_cancel_safe() {
     });
 }
 
-/// More than fits into any of the streams.
+/// More text than the buffer of any of the streams holds.
 fn large() -> &'static [u8] {
     static LARGE: OnceLock<Vec<u8>> = OnceLock::new();
     LARGE.get_or_init(|| (0..4_000_000).map(|n| (n % 251) as u8).collect())
@@ -281,7 +278,7 @@ fn write_is_cancel_safe() {
     each_max_polls(async |impatient| {
         for (name, reader, mut writer) in streams().await {
             if name == "duplex" {
-                // A pipe of five bytes takes too long for so much text.
+                // A pipe of five bytes would take too long for this much text.
                 continue;
             }
             let large = large();
@@ -419,7 +416,7 @@ fn accept_is_cancel_safe() {
                 stream.write_u32(n).await.unwrap();
             }
         };
-        // In order, and none is missing.
+        // The connections arrive in order, and none is missing.
         let accepting = async {
             for n in 0..20 {
                 let (mut stream, _) = match n % 2 {
@@ -444,7 +441,7 @@ fn accept_is_cancel_safe() {
     });
 }
 
-/// A connection whose future is dropped is closed.
+/// Dropping the future closes its connection.
 #[test]
 fn dropping_connect_closes_the_connection() {
     each_flavor(|runtime| {
@@ -453,7 +450,7 @@ fn dropping_connect_closes_the_connection() {
             let address = listener.local_addr().unwrap();
             for _ in 0..3 {
                 let mut connect = pin!(TcpStream::connect(address));
-                // Most likely pending; else it is the stream that is dropped.
+                // Usually pending; otherwise this drops the stream.
                 drop(poll_fn(|cx| Poll::Ready(connect.as_mut().poll(cx))).await);
             }
             for _ in 0..3 {
@@ -512,7 +509,7 @@ fn udp_send_and_receive_are_cancel_safe() {
     });
 }
 
-/// These wait for room, so that their sending is dropped as well.
+/// These sends wait for space in the buffer, so pending sends are dropped, too.
 #[test]
 fn unix_datagram_send_and_receive_are_cancel_safe() {
     each_max_polls(async |impatient| {
@@ -548,7 +545,7 @@ fn next_entry_is_cancel_safe() {
             let mut entries = raddle::fs::read_dir(dir.path()).await.unwrap();
             let (mut found, mut dropped) = (Vec::new(), 0);
             loop {
-                // While the pool's only thread is held, it reads no directory.
+                // While the pool's only thread is held, no directory is read.
                 let (release, held) = std::sync::mpsc::channel::<()>();
                 let holds = spawn_blocking(move || held.recv());
                 let first = {

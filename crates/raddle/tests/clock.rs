@@ -1,4 +1,5 @@
-//! A clock that jumps: what is due fires once, what is not waits.
+//! A virtual clock that advances by large steps: each timer that is due fires once, no other timer
+//! fires.
 #![cfg(not(raddle_loom))]
 
 use std::time::Duration;
@@ -15,7 +16,7 @@ fn paused() -> Runtime {
     builder.enable_all().start_paused(true).build().unwrap()
 }
 
-/// Ten years at once, and again: each deadline in between has come, none twice.
+/// Advances ten years at once, twice: each deadline in between fires, none fires twice.
 #[test]
 fn time_advances_by_years() {
     paused().block_on(async {
@@ -67,7 +68,7 @@ fn missed_ticks_follow_the_configured_behavior() {
     });
 }
 
-/// A limit that is passed by a jump has elapsed, unless what it limits is ready.
+/// A timeout whose deadline the clock passes has elapsed, unless its future is ready.
 #[test]
 fn a_timeout_passed_by_a_jump_elapses_unless_its_future_is_ready() {
     paused().block_on(async {
@@ -75,7 +76,7 @@ fn a_timeout_passed_by_a_jump_elapses_unless_its_future_is_ready() {
         let both = raddle::spawn(timeout(SECOND, sleep(SECOND)));
         yield_now().await;
         advance(YEAR).await;
-        // The future has its turn first, and has come to its end by now.
+        // The future is polled before the deadline is checked, and is ready by now.
         assert!(late.await.unwrap().is_ok());
         assert!(both.await.unwrap().is_ok());
         let never = raddle::spawn(timeout(SECOND, std::future::pending::<()>()));
@@ -85,8 +86,8 @@ fn a_timeout_passed_by_a_jump_elapses_unless_its_future_is_ready() {
     });
 }
 
-/// A year of uptime in which every hour something ticks, a request times out and a pause ends:
-/// each at its millisecond.
+/// A year of uptime: every hour an interval ticks, a request times out and a sleep ends, each at
+/// its millisecond.
 #[test]
 fn a_year_of_uptime_loses_no_millisecond() {
     const HOURS: u32 = 365 * 24;
@@ -142,7 +143,7 @@ fn sleeps_across_powers_of_two_of_milliseconds_are_exact() {
     }
 }
 
-/// After that a deadline is not told from the present: timers fire at once, and none is lost.
+/// Beyond the last tick, every deadline counts as reached: timers fire at once, and none is lost.
 #[test]
 fn after_the_last_tick_timers_fire_at_once() {
     for millis in [1 << 48, 1 << 53, u64::MAX] {

@@ -1,5 +1,5 @@
-//! The live page over plain connections: what is answered, what is refused, and that hostile
-//! clients do not change the runtime's latency.
+//! The live page over plain connections: its answers, the requests that it refuses, and the latency
+//! of a runtime while hostile clients send requests.
 #![cfg(all(feature = "console", feature = "rt-multi-thread", feature = "time"))]
 
 #[cfg(feature = "sync")]
@@ -39,7 +39,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends a head and reads the whole answer, as much as the server sends.
+/// Sends a head and reads the answer until the server closes the connection.
 fn send(address: SocketAddr, head: &str) -> String {
     let mut stream = connect(address);
     // The server may answer before it has read everything.
@@ -58,7 +58,7 @@ fn status(answer: &str) -> &str {
     answer.split(' ').nth(1).unwrap_or_default()
 }
 
-/// The body as JSON.
+/// The body of an answer, parsed as JSON.
 fn json(answer: &str) -> serde_json::Value {
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
     serde_json::from_str(body).unwrap()
@@ -152,7 +152,7 @@ fn a_task_is_shown_with_its_state_and_polls() {
     task.abort();
     let end = Instant::now() + LIMIT;
     while json(&get(address, &format!("/tasks?token={token}&limit=10")))["total"] != 0 {
-        assert!(Instant::now() < end, "an ended task is shown");
+        assert!(Instant::now() < end, "an aborted task is listed");
     }
 }
 
@@ -245,7 +245,7 @@ fn the_page_ends_with_the_runtime() {
     }
 }
 
-/// How late timers of one millisecond are, the median of a second.
+/// The median delay of timers of one millisecond.
 fn median_delay(runtime: &Runtime, time: Duration) -> Duration {
     let mut delays = runtime.block_on(async {
         let task = raddle::spawn(async move {
@@ -263,7 +263,7 @@ fn median_delay(runtime: &Runtime, time: Duration) -> Duration {
     delays[delays.len() / 2]
 }
 
-/// The threads of consoles in this process.
+/// The number of threads of consoles in this process.
 #[cfg(target_os = "linux")]
 fn console_threads() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
@@ -296,7 +296,7 @@ fn a_thousand_hostile_requests_leave_latency_threads_and_page_as_they_were() {
                         1 => format!("{good}Host: evil.example:80\r\n\r\n"),
                         2 => format!("{good}Host: {address}\r\nCookie: {huge}\r\n\r\n"),
                         3 => format!("{good}Host: {address}\r\nOrigin: http://evil\r\n\r\n"),
-                        // Never complete, and never read.
+                        // A request that is incomplete, and whose answer is not read.
                         4 => good,
                         _ => format!("{good}Host: {address}\r\n\r\n"),
                     };
@@ -321,16 +321,16 @@ fn a_thousand_hostile_requests_leave_latency_threads_and_page_as_they_were() {
     for attacker in attackers {
         attacker.join().unwrap();
     }
-    // Four threads that attack and those that answer share the processors with the workers.
+    // The four attacking threads and the answering threads share the processors with the workers.
     assert!(
         attacked < quiet + Duration::from_millis(10),
         "{attacked:?} late under attack, {quiet:?} without"
     );
-    // Those of other tests among them.
+    // Including the threads of other tests.
     assert!(threads <= 40, "{threads} threads");
     let end = Instant::now() + LIMIT;
     while status(&get(address, &format!("/tasks?token={token}"))) != "200" {
-        assert!(Instant::now() < end, "the places are taken for ever");
+        assert!(Instant::now() < end, "all connections are still in use");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -1,4 +1,4 @@
-//! A process without descriptors. One for itself, for it lowers the limit.
+//! A process without free descriptors. The test lowers the limit, so it has a process of its own.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -17,7 +17,7 @@ use raddle::signal::unix::{SignalKind, signal};
 use raddle::time::{Duration, sleep, timeout};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Takes all descriptors, up to a limit that is a few above what is in use.
+/// Lowers the limit to a few descriptors more than are in use, and opens files until it is reached.
 fn take_all() -> Vec<std::fs::File> {
     let free = std::fs::File::open("/dev/null").unwrap().as_raw_fd();
     let limit = Rlimit {
@@ -37,16 +37,16 @@ fn assert_none_left<T>(result: io::Result<T>) {
     assert_eq!(code, Some(rustix::io::Errno::MFILE), "{error}");
 }
 
-/// 3529, 6221: what needs a descriptor fails, all else goes on, a loop of
-/// accepting makes few attempts, and everything works again afterwards. A test
-/// for both kinds of runtime, for they must not run at the same time.
+/// tokio 3529, 6221: what needs a descriptor fails, everything else works, an accept loop makes few
+/// attempts, and everything works again afterwards. One test covers both kinds of runtime, since
+/// two tests would run at the same time.
 #[test]
 fn operations_return_errors_at_the_limit_of_descriptors() {
     for runtime in [
         common::multi_thread().build().unwrap(),
         common::current_thread().build().unwrap(),
     ] {
-        // A number that a thread for blocking work has is not ours to count on.
+        // A first look-up opens the descriptors that the blocking thread keeps.
         runtime.block_on(async { lookup_host("localhost:80").await.map(drop).unwrap() });
         runtime.block_on(runtime_at_the_limit());
     }
@@ -62,7 +62,7 @@ async fn runtime_at_the_limit() {
     sleeper.arg("600").kill_on_drop(true);
     let mut child = sleeper.spawn().unwrap();
 
-    // The last descriptors go between the spawn and what waits for the end.
+    // The last descriptors are taken after the child is spawned, before its exit is waited for.
     let mut taken = Vec::new();
     let late = sleeper.spawn_with(|command| {
         let child = command.spawn();
@@ -82,12 +82,15 @@ async fn runtime_at_the_limit() {
     assert_none_left(Builder::new_current_thread().enable_all().build());
     for child in [&mut child, &mut late] {
         let pending = timeout(Duration::from_millis(5), child.wait()).await;
-        assert!(pending.is_err(), "it waits: {pending:?}");
+        assert!(
+            pending.is_err(),
+            "the wait for a running child ended: {pending:?}"
+        );
     }
     late.start_kill().unwrap();
     assert!(!late.wait().await.unwrap().success());
 
-    // Accepts only when the fourth pause gives descriptors back.
+    // The accept succeeds only after the fourth pause, which closes descriptors.
     let mut pauses = 0;
     let accept = listener.accept_retrying(|pause| {
         pauses += 1;

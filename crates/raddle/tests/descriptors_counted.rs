@@ -1,5 +1,5 @@
-//! How many descriptors things take. The test has a process of its own, since it counts those of
-//! the process.
+//! Numbers of descriptors in use. The test counts all descriptors of the process, so it has a
+//! process of its own.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -14,7 +14,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// How many descriptors more there are after `body` than before.
+/// Runs `body`, and returns how many descriptors it has opened and not closed.
 fn taken<R>(body: impl FnOnce() -> R) -> (usize, R) {
     let before = descriptors();
     let result = body();
@@ -37,11 +37,11 @@ fn listeners_and_children_leak_no_descriptors() {
     ];
     for (runtime, expected) in runtimes.iter().zip([3, 1]) {
         let _guard = runtime.enter();
-        // The pipe of the process, and what the runtime reads it by.
+        // The signal pipe of the process, and the runtime's registration of it.
         let (first, listeners) = taken(listen);
         assert_eq!(first, expected);
         let (more, _) = taken(listen);
-        assert_eq!(more, 0, "of further listeners");
+        assert_eq!(more, 0, "further listeners open no descriptors");
         drop(listeners);
         let (again, _) = taken(listen);
         assert_eq!(again, 0);
@@ -55,7 +55,7 @@ fn listeners_and_children_leak_no_descriptors() {
                     command.stdin(Stdio::piped()).spawn().unwrap()
                 })
             };
-            // The pipe to its input, and what says that it has ended.
+            // For each child the pipe to its input, and the descriptor that reports its exit.
             let (of_children, mut children) = taken(spawn);
             assert_eq!(of_children, 20);
             for child in &mut children {
@@ -65,7 +65,11 @@ fn listeners_and_children_leak_no_descriptors() {
             for child in &mut children {
                 assert!(child.wait().await.unwrap().success());
             }
-            assert_eq!(before - descriptors(), 10, "are given back");
+            assert_eq!(
+                before - descriptors(),
+                10,
+                "each exit closes one descriptor"
+            );
         });
     }
 }

@@ -16,7 +16,7 @@ use raddle::sync::watch;
 use raddle::time::{Instant, sleep};
 use socket2::{Domain, Socket, Type};
 
-// The programs as modules. Their `main` is not called.
+// The programs as modules. No test calls their `main`.
 #[path = "../examples/blocking_work.rs"]
 mod blocking_work;
 #[path = "../examples/chat.rs"]
@@ -54,7 +54,7 @@ async fn bound() -> (TcpListener, String) {
     (listener, address)
 }
 
-/// Sends `text`, ends the sending side and returns what comes back.
+/// Sends `text`, shuts down the write half and returns the whole answer.
 async fn exchange(address: &str, text: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(text.as_bytes()).await.unwrap();
@@ -93,7 +93,7 @@ async fn chat_sends_each_line_to_the_others() {
     clients[1].get_mut().write_all(b"bye\n").await.unwrap();
     let mut line = String::new();
     clients[0].read_line(&mut line).await.unwrap();
-    // Not its own line, which comes first in the channel.
+    // A client does not receive its own line, which is first in the channel.
     assert!(line.ends_with(": bye\n"), "{line}");
 }
 
@@ -118,7 +118,7 @@ async fn graceful_shutdown_answers_the_request_in_hand() {
     let mut idle = TcpStream::connect(&address).await.unwrap();
     let mut busy = BufReader::new(TcpStream::connect(&address).await.unwrap());
     let mut line = String::new();
-    // Shows that the server reads this connection's requests.
+    // The answer shows that the server reads this connection.
     busy.get_mut().write_all(b"first\n").await.unwrap();
     busy.read_line(&mut line).await.unwrap();
     busy.get_mut().write_all(b"work 50\n").await.unwrap();
@@ -318,7 +318,7 @@ fn flight_recorder_names_the_task_that_blocks() {
     }
     let delays = scheduling_delays(&recording);
     let waits: usize = delays.iter().map(|(_, delays)| delays.count()).sum();
-    // Each has waited for its first poll, and those that have yielded for another one.
+    // Each task has waited for its first poll, and each that has yielded also for the second.
     assert_eq!(waits, 101 + 100);
 }
 
@@ -341,24 +341,24 @@ mod each_tool_shows_its_fault {
 
     const TIME: Duration = Duration::from_millis(500);
 
-    /// Runs one service at a time: some of them take the processor.
+    /// Runs one service at a time, since some of them occupy a processor.
     fn run(fault: &str, time: Duration) -> io::Result<Findings> {
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock();
         slow_service::run(fault, time)
     }
 
-    /// The tasks of a dump that were spawned in a file.
+    /// The tasks of a dump that were spawned in `file`.
     fn tasks_of<'a>(dump: &'a Dump, file: &'a str) -> impl Iterator<Item = &'a TaskDump> {
         let tasks = dump.tasks().iter();
         tasks.filter(move |task| task.spawned_at().file().ends_with(file))
     }
 
-    /// The row whose label has this text and the longest time.
+    /// The row with the longest time among those whose label contains `text`.
     fn row<'a>(rows: &'a [(String, Distribution)], text: &str) -> &'a Distribution {
         let rows = rows.iter().filter(|(label, _)| label.contains(text));
         let longest = rows.max_by_key(|(_, times)| times.max());
-        &longest.expect("there is such a row").1
+        &longest.expect("no row has this label").1
     }
 
     #[test]
@@ -401,7 +401,7 @@ mod each_tool_shows_its_fault {
         }
         let text = dump.to_string();
         let sends = text.matches("waits for mpsc::Sender::send at ").count();
-        // And the one that has filled the channels.
+        // Including the task that filled the channels.
         assert!(sends >= 3, "{text}");
         assert!(text.contains("suspected deadlock of 2 tasks:"), "{text}");
     }

@@ -1,5 +1,5 @@
-//! Peers that vanish, are slow or never answer, and numbers that are used again:
-//! the sockets of a whole runtime. The tests of `raddle-net` have more.
+//! Peers that vanish, are slow or never answer, and descriptors that are reused: sockets of a
+//! runtime. `raddle-net` has further tests.
 #![cfg(all(unix, not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -23,11 +23,11 @@ use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixListener, UnixStream};
 use raddle::runtime::{Builder, Handle, is_rt_shutdown_err};
 use raddle::time::{sleep, timeout};
 
-/// Long enough for anything but a hang.
+/// A test that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 async fn soon<F: Future>(future: F) -> F::Output {
-    timeout(LIMIT, future).await.expect("it hangs")
+    timeout(LIMIT, future).await.expect("the test hangs")
 }
 
 fn any() -> SocketAddr {
@@ -41,18 +41,18 @@ async fn pair() -> (TcpStream, TcpStream) {
     (near.unwrap(), far.unwrap().0)
 }
 
-/// A process that has `socket` as its input and does not read it.
+/// Starts a process that has `socket` as its input and does not read it.
 fn owner_of(socket: impl Into<OwnedFd>) -> std::process::Child {
     let socket: OwnedFd = socket.into();
     let mut command = Command::new("sleep");
     command.arg("600").stdin(Stdio::from(socket));
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    // Our own copy of the socket goes with the command.
+    // Dropping the command closes this process's copy of the socket.
     command.spawn().unwrap()
 }
 
-/// The kernel closes the sockets of a process that is killed: its peer reads the
-/// end, or an error if what it had sent was not read.
+/// The kernel closes the sockets of a killed process. Its peer reads the end, or an error if the
+/// process had not read all data.
 #[test]
 fn a_killed_peer_ends_the_connection() {
     each_flavor(|runtime| {
@@ -81,7 +81,7 @@ fn a_killed_peer_ends_the_connection() {
     });
 }
 
-/// One that waits for room hears of it as well.
+/// A peer that waits for buffer space is woken as well.
 #[test]
 fn a_peer_killed_while_its_buffer_is_full_ends_the_connection() {
     each_flavor(|runtime| {
@@ -107,8 +107,8 @@ fn a_peer_killed_while_its_buffer_is_full_ends_the_connection() {
     });
 }
 
-/// mio 449: a writer that waits for room is not polled because of what the
-/// other direction does, and goes on when there is room.
+/// mio 449: traffic in the other direction does not wake a writer that waits for buffer space; it
+/// continues when there is space.
 #[test]
 fn a_full_send_buffer_causes_no_polls() {
     each_flavor(|runtime| {
@@ -168,8 +168,8 @@ fn a_refused_connection_returns_an_error() {
     });
 }
 
-/// A listener whose queue is full, with what fills it. Linux lets a further
-/// connection wait for an answer.
+/// A listener whose queue is full, and the streams that fill it. On Linux a further connection
+/// attempt waits.
 #[cfg(target_os = "linux")]
 async fn deaf() -> (SocketAddr, TcpListener, Vec<TcpStream>) {
     let socket = TcpSocket::new_v4().unwrap();
@@ -179,13 +179,12 @@ async fn deaf() -> (SocketAddr, TcpListener, Vec<TcpStream>) {
     let mut streams = Vec::new();
     while let Ok(stream) = timeout(Duration::from_millis(50), TcpStream::connect(address)).await {
         streams.push(stream.unwrap());
-        assert!(streams.len() < 20, "the queue is never full");
+        assert!(streams.len() < 20, "the queue does not fill up");
     }
     (address, listener, streams)
 }
 
-/// An attempt that is given up leaves no socket behind: the system does not know
-/// it any more.
+/// A dropped attempt leaves no socket: its address can be bound again.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_connection_attempt_that_is_dropped_closes_its_socket() {
@@ -203,7 +202,7 @@ fn a_connection_attempt_that_is_dropped_closes_its_socket() {
     });
 }
 
-/// The system's own time-out is an error of the attempt.
+/// The attempt returns the system's own timeout as an error.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_connection_attempt_that_the_system_times_out_is_an_error() {
@@ -219,8 +218,8 @@ fn a_connection_attempt_that_the_system_times_out_is_an_error() {
     });
 }
 
-/// RUSTSEC-2024-0019, tokio-core 172 and 243: numbers are used again at once, on
-/// several threads, while events of their former owners are under way.
+/// RUSTSEC-2024-0019, tokio-core 172 and 243: descriptor numbers are reused at once, on several
+/// threads, while events of their former owners are pending.
 #[test]
 fn reused_descriptors_get_no_events_of_their_predecessors() {
     each_flavor(|runtime| {
@@ -230,7 +229,7 @@ fn reused_descriptors_get_no_events_of_their_predecessors() {
                     for round in 0..250 {
                         let (mut near, mut far) = UnixStream::pair().unwrap();
                         let id = task << 16 | round;
-                        // The former owner of the descriptor's number gets its end here.
+                        // The former owner of the descriptor's number receives its last event here.
                         let (gone, other_end) = UnixStream::pair().unwrap();
                         far.write_u32(id).await.unwrap();
                         drop(other_end);
@@ -256,11 +255,10 @@ fn reused_descriptors_get_no_events_of_their_predecessors() {
     });
 }
 
-/// 2903: a registration that comes while the runtime shuts down, or after, is an
-/// error, or ends with one.
+/// 2903: a registration during or after the shutdown is an error, or its wait ends with an error.
 #[test]
 fn sockets_opened_during_a_shutdown_return_errors() {
-    /// Opens sockets, one after the other, until that is an error.
+    /// Opens sockets one after the other until an error is returned.
     async fn open(made: &AtomicUsize) -> io::Result<()> {
         loop {
             let socket = UdpSocket::bind(any()).await?;
@@ -269,7 +267,7 @@ fn sockets_opened_during_a_shutdown_return_errors() {
         }
     }
 
-    /// Waits for a socket that receives nothing.
+    /// Waits for a socket to which no data is sent.
     async fn wait(made: &AtomicUsize) -> io::Result<()> {
         let socket = UdpSocket::bind(any()).await?;
         made.fetch_add(1, SeqCst);
@@ -289,7 +287,7 @@ fn sockets_opened_during_a_shutdown_return_errors() {
                 })
             })
             .collect();
-        // A runtime of one thread works only while it is given one.
+        // A current-thread runtime makes progress only while a thread drives it.
         runtime.block_on(soon(async {
             while made.load(SeqCst) < 5 {
                 sleep(Duration::from_millis(1)).await;
@@ -303,8 +301,8 @@ fn sockets_opened_during_a_shutdown_return_errors() {
     }
 }
 
-/// 6463: neither a read that never returns nor the task that waits for it delays a shutdown
-/// with a time-out.
+/// 6463: neither a blocking read that never returns nor the task that awaits it delays a shutdown
+/// with a timeout.
 #[test]
 fn shutdown_timeout_returns_though_a_read_never_returns() {
     each_flavor(|runtime| {
@@ -334,7 +332,7 @@ fn shutdown_timeout_returns_though_a_read_never_returns() {
     });
 }
 
-/// Polls with the sockets of `handle` and the executor of another runtime.
+/// Runs a future that uses the sockets of `handle` on another runtime.
 fn end_outside<F: Future>(handle: &Handle, future: F) -> F::Output {
     let executor = Builder::new_current_thread().enable_time().build().unwrap();
     executor.block_on(async {

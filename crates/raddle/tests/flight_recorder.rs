@@ -1,4 +1,4 @@
-//! What the flight recorder of a runtime records.
+//! The flight recorder of a runtime.
 #![cfg(all(feature = "flight-recorder", not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -36,7 +36,7 @@ fn number<T>(task: &JoinHandle<T>) -> u64 {
     std::num::NonZeroU64::from(task.id()).get()
 }
 
-/// All events in the order of their times.
+/// All events, ordered by time.
 fn events(recording: &Recording) -> Vec<Event> {
     let entries = recording.by_time();
     entries.iter().map(|(_, entry)| entry.event).collect()
@@ -46,7 +46,7 @@ fn has(recorder: &Recorder, is_it: impl Fn(&Event) -> bool) -> bool {
     events(&recorder.snapshot()).iter().any(is_it)
 }
 
-/// Waits for what must be recorded.
+/// Waits until an event for which `is_it` returns true is recorded.
 fn wait_for(recorder: &Recorder, is_it: impl Fn(&Event) -> bool) {
     let start = Instant::now();
     while !has(recorder, &is_it) {
@@ -56,7 +56,7 @@ fn wait_for(recorder: &Recorder, is_it: impl Fn(&Event) -> bool) {
     }
 }
 
-/// What is recorded of one task.
+/// The recorded events of one task.
 fn of_task(recording: &Recording, id: u64) -> Vec<Event> {
     let is_of_task = |event: &Event| match event {
         Event::TaskSpawned { task, .. }
@@ -166,7 +166,7 @@ fn a_runtime_its_workers_and_its_driver_are_recorded() {
 fn the_future_of_block_on_is_recorded_as_task_0() {
     let (runtime, recorder) = current_thread();
     runtime.block_on(async {
-        // What another thread records in between belongs to that thread.
+        // Events that another thread records in between belong to that thread.
         thread::sleep(Duration::from_millis(3));
     });
     let polls = raddle::runtime::flight_recorder::recording::analysis::polls(&recorder.snapshot());
@@ -310,7 +310,7 @@ fn a_recorder_that_is_switched_on_during_a_poll_records_the_next_ones() {
 fn each_runtime_of_a_builder_has_its_own_recorder() {
     let mut builder = Builder::new_current_thread();
     let [(first, of_first), (second, of_second)] = [(); 2].map(|()| build(&mut builder));
-    // Both on one thread, by turns.
+    // Both runtimes run alternately on one thread.
     for _ in 0..3 {
         first.block_on(async { raddle::spawn(yield_now()).await.unwrap() });
         second.block_on(async { raddle::spawn(async {}).await.unwrap() });

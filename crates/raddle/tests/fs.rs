@@ -27,8 +27,8 @@ fn files_are_written_read_and_moved() {
         runtime.block_on(async {
             fs::write(&one, "ein\u{e4}").await.unwrap();
             assert_eq!(fs::read_to_string(&one).await.unwrap(), "ein\u{e4}");
-            // Wine 8 copies, and says that it has copied nothing, to std as well.
-            let copied = std::fs::copy(&one, root.path().join("of std")).unwrap();
+            // Under Wine 8 a copy succeeds and returns 0 bytes, with std as well.
+            let copied = std::fs::copy(&one, root.path().join("copied by std")).unwrap();
             assert!(copied == 5 || cfg!(windows));
             assert_eq!(fs::copy(&one, &two).await.unwrap(), copied);
             assert_eq!(fs::read(&two).await.unwrap().len(), 5);
@@ -46,7 +46,7 @@ fn files_are_written_read_and_moved() {
             assert_eq!(fs::canonicalize(dotted).await.unwrap(), expected);
             #[cfg(windows)]
             {
-                // Wine 8 does not remove what is read-only, as Windows did not before 10.
+                // Wine 8 does not remove read-only files, like Windows before version 10.
                 let mut permissions = fs::metadata(&one).await.unwrap().permissions();
                 #[expect(clippy::permissions_set_readonly_false, reason = "on Windows only")]
                 permissions.set_readonly(false);
@@ -117,7 +117,7 @@ fn each_entry_is_given_once() {
         let mut entries = fs::read_dir(root.path()).await.unwrap();
         let mut seen = BTreeSet::new();
         loop {
-            // Each read is dropped once while its call is under way.
+            // Each read is dropped once while its call runs.
             let (end, ended) = channel::<()>();
             raddle::task::spawn_blocking(move || ended.recv());
             let entry = match poll_once(entries.next_entry()) {
@@ -130,7 +130,7 @@ fn each_entry_is_given_once() {
             let Some(entry) = entry.unwrap() else { break };
             let name = entry.file_name().into_string().unwrap();
             assert_eq!(entry.path(), root.path().join(&name));
-            assert!(seen.insert(name), "{entry:?} was given before");
+            assert!(seen.insert(name), "{entry:?} was returned twice");
         }
         assert_eq!(seen, expected);
         assert!(entries.next_entry().await.unwrap().is_none());

@@ -1,4 +1,4 @@
-//! Open files: reading, writing, moving, and what is dropped on the way.
+//! Open files: reads, writes, seeks, and futures that are dropped before they complete.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -37,14 +37,14 @@ fn busy() -> Sender<()> {
     end
 }
 
-/// Polls a future once, and drops it while its call is under way.
+/// Polls a future once, and drops it before its call has run.
 fn begin(future: impl Future) {
     let busy = busy();
     assert!(poll_once(future).is_pending());
     drop(busy);
 }
 
-/// A directory with a file `content`, which is gone with it.
+/// A temporary directory with a file named `content`.
 fn with_content(content: &str) -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("content");
@@ -92,7 +92,7 @@ fn a_write_after_a_read_ahead_starts_at_the_position_of_the_reader() {
     runtime().block_on(async {
         let (_directory, path) = with_content("0123456789");
         let mut file = open(&path).await;
-        // Read by a future that is dropped: four bytes are read ahead.
+        // The dropped future reads four bytes ahead.
         begin(file.read(&mut [0; 4]));
         file.metadata().await.unwrap();
         assert_eq!(text(&mut file, 1).await, "0");
@@ -119,7 +119,7 @@ fn a_relative_seek_starts_at_the_position_of_the_reader() {
         assert_eq!(text(&mut file, 1).await, "9");
         let error = file.seek(SeekFrom::Current(-11)).await.unwrap_err();
         assert!(cfg!(windows) || error.kind() == ErrorKind::InvalidInput);
-        // A dropped seek is waited for, and so is a write.
+        // The next operation waits for a seek or a write whose future was dropped.
         begin(file.seek(SeekFrom::Start(4)));
         assert_eq!(file.seek(SeekFrom::Current(1)).await.unwrap(), 5);
         file.write_all(b"x").await.unwrap();
@@ -169,7 +169,7 @@ fn a_dropped_write_is_made() {
         let mut file = File::create(&path).await.unwrap();
         let busy = busy();
         file.write_all(b"abc").await.unwrap();
-        // The second waits for the first; dropped, it has written nothing.
+        // The second write waits for the first, and is dropped before it writes anything.
         assert!(poll_once(file.write(b"x")).is_pending());
         drop(file);
         drop(busy);
@@ -220,7 +220,7 @@ fn the_error_of_a_write_is_returned_by_the_next_write_or_flush() {
         file.flush().await.unwrap();
         assert_eq!(file.write(b"a").await.unwrap(), 1);
         file.write(b"b").await.unwrap_err();
-        // A method in between keeps it.
+        // The error is kept across another method.
         assert_eq!(file.write(b"a").await.unwrap(), 1);
         file.metadata().await.unwrap();
         assert_eq!(text(&mut file, 2).await, "01");
@@ -238,7 +238,7 @@ fn the_methods_of_std_s_file_exist() {
         file.sync_data().await.unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "ab23456789");
 
-        // What was read ahead is cut off.
+        // `set_len` removes bytes that were read ahead.
         begin(file.read(&mut [0; 6]));
         file.metadata().await.unwrap();
         assert_eq!(text(&mut file, 1).await, "2");
@@ -350,7 +350,7 @@ fn files_can_be_sent_and_shared() {
     check(&OpenOptions::new());
 }
 
-/// As the system said it, not its kind alone, also if another call came first.
+/// The error has the system's error code, not its kind alone, also after another call.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_error_of_a_write_keeps_its_cause() {

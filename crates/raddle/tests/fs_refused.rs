@@ -1,5 +1,4 @@
-//! Files where the system refuses the thread for a call: each call says so, and
-//! nothing is lost.
+//! Files without a thread for their calls: each call returns an error, and no data is lost.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -16,8 +15,7 @@ use raddle::fs::{File, FileTimes, read_dir};
 use raddle::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 use raddle::runtime::Runtime;
 
-/// A runtime that works, and one whose blocking threads would need more memory
-/// for their stacks than there is.
+/// A usable runtime, and one whose blocking threads cannot start, since their stacks are too large.
 fn runtimes() -> (Runtime, Runtime) {
     let refusing = current_thread()
         .thread_stack_size(usize::MAX / 16 * 15)
@@ -65,7 +63,7 @@ fn a_write_without_a_thread_is_an_error() {
     let mut file = read_ahead(&runtime, &directory);
     refusing.block_on(async {
         assert_refused(file.write(b"lost").await);
-        // It was not taken, so there is nothing to wait for.
+        // The write was refused, so there is nothing to flush.
         file.flush().await.unwrap();
         assert_refused(file.write_all(b"lost").await);
         assert_refused(file.sync_all().await);
@@ -75,7 +73,7 @@ fn a_write_without_a_thread_is_an_error() {
         assert_refused(file.metadata().await);
     });
     assert_eq!(content(&directory), "0123456789");
-    // The write that is tried again goes to where the first would have gone.
+    // The repeated write has the position of the refused one.
     runtime.block_on(async {
         file.write_all(b"x").await.unwrap();
         file.flush().await.unwrap();
@@ -92,7 +90,7 @@ fn bytes_read_ahead_survive_calls_that_get_no_thread() {
         assert_refused(file.set_len(5).await);
         assert_refused(file.seek(SeekFrom::Current(2)).await);
         assert_refused(file.write(b"x").await);
-        // From the buffer, which needs no thread.
+        // A read from the buffer needs no thread.
         assert_eq!(file.read_u8().await.unwrap(), b'1');
         assert_refused(file.set_len(5).await);
         assert_eq!(file.read_u8().await.unwrap(), b'2');

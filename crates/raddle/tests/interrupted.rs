@@ -1,5 +1,5 @@
-//! Waits that the system interrupts, in all threads of a process that is
-//! stopped and goes on, which is this test once more.
+//! System calls that are interrupted in all threads of a process that is stopped and continued. The
+//! process runs this test program.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 use std::io::{BufRead, BufReader, Write};
@@ -12,19 +12,19 @@ use raddle::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long a process is stopped; its timers are due before that.
+/// How long a process is stopped. Its timers are due before it continues.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Intervals of the process's ticks in that time.
+/// Number of the process's ticks in that time.
 const PAUSE_TICKS: u32 = 100;
 
-/// Everything that waits: sockets, timers, the standard input.
+/// Waits for sockets, timers and the standard input.
 async fn work() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     raddle::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         while let Ok(n) = stream.read_u32().await {
-            // So that the workers have come to wait.
+            // Lets the workers park in the meantime.
             sleep(Duration::from_millis(1)).await;
             stream.write_u32(n).await.unwrap();
         }
@@ -48,8 +48,8 @@ async fn work() {
         }
     };
     let line = raddle::select! {
-        line = timeout(LIMIT, input.next_line()) => line.expect("the input is read"),
-        () = talk => unreachable!("it has no end"),
+        line = timeout(LIMIT, input.next_line()) => line.expect("no input within the limit"),
+        () = talk => unreachable!("the loop never returns"),
     };
     assert_eq!(line.unwrap().as_deref(), Some("enough"));
     assert!(n > 0);
@@ -58,20 +58,20 @@ async fn work() {
 }
 
 #[raddle::test]
-#[ignore = "a process of another test"]
+#[ignore = "run as a process by another test"]
 async fn child_on_one_thread() {
     work().await;
 }
 
 #[raddle::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a process of another test"]
+#[ignore = "run as a process by another test"]
 async fn child_on_workers() {
     raddle::spawn(work()).await.unwrap();
 }
 
-/// Timers that come due while the process is stopped, and one that does not.
+/// Timers that come due while the process is stopped, and one that does not come due.
 #[raddle::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a process of another test"]
+#[ignore = "run as a process by another test"]
 async fn child_with_timers() {
     let start = Instant::now();
     let spans = (1..=20).map(|n| n * Duration::from_millis(10));
@@ -88,7 +88,7 @@ async fn child_with_timers() {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     println!("ready");
     let mut count = 0;
-    // Also if the process was stopped before the first.
+    // Ticks at least once, even if the process was stopped before the first tick.
     loop {
         ticks.tick().await;
         count += 1;
@@ -104,7 +104,7 @@ async fn child_with_timers() {
     println!("ticks: {count}");
 }
 
-/// To the process it is as if the machine were suspended by a clock that goes on meanwhile.
+/// The process sees what it would see after a suspend on a clock that counts the suspended time.
 #[test]
 fn timers_that_come_due_while_a_process_is_stopped_fire_once_when_it_continues() {
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -124,8 +124,8 @@ fn timers_that_come_due_while_a_process_is_stopped_fire_once_when_it_continues()
         Some(ticks.parse::<u32>().unwrap())
     });
     assert!(child.wait().unwrap().success());
-    // Fewer than the intervals that have passed: those that were missed are one tick.
-    let ticks = ticks.expect("the number of ticks");
+    // There are fewer ticks than intervals that have passed: all missed ticks become one.
+    let ticks = ticks.expect("the process printed no number of ticks");
     assert!((1..PAUSE_TICKS).contains(&ticks), "{ticks} ticks");
 }
 

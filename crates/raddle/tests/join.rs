@@ -37,7 +37,7 @@ fn join_waits_for_all() {
         assert_eq!(join!(biased; later(1), ready("two")), (1, "two"));
         let text = String::from("shared");
         assert_eq!(join!(later(&text), later(text.len())), (&text, 6));
-        // What `?` and the like mean is what they mean outside.
+        // `?` inside the macro returns from the surrounding function.
         let result: Result<(), std::num::ParseIntError> = async {
             join!(ready("x".parse::<u32>()?), pending::<()>());
             Ok(())

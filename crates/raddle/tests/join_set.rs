@@ -1,4 +1,4 @@
-//! Sets of tasks.
+//! `JoinSet`.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -138,8 +138,8 @@ fn try_join_next_works_without_budget() {
 
 #[test]
 fn a_task_that_joins_without_end_lets_others_run() {
-    // More ended tasks than a poll has budget for: the join must yield, and go
-    // on.
+    // There are more ended tasks than the budget of one poll: the join must yield and then
+    // continue.
     let runtime = common::current_thread().build().unwrap();
     runtime.block_on(async {
         let mut set: JoinSet<_> = (0..1000).map(|i| async move { i }).collect();
@@ -189,7 +189,7 @@ fn join_next_is_cancel_safe() {
             }
             let mut outputs = Vec::new();
             while !set.is_empty() {
-                // Polled once and dropped.
+                // The future is polled once and then dropped.
                 let once = poll_fn(|cx| Poll::Ready(pin!(set.join_next()).poll(cx))).await;
                 match once {
                     Poll::Ready(output) => outputs.push(output.unwrap().unwrap()),

@@ -1,4 +1,4 @@
-//! Events and futures beside busy local tasks, counted in polls.
+//! How many polls of busy local tasks an event or a future waits for.
 #![cfg(all(unix, not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -20,11 +20,11 @@ fn runtime() -> Runtime {
     current_thread().build().unwrap()
 }
 
-/// How many polls a worker makes between two looks at the driver.
+/// Number of polls between two polls of the driver.
 const EVENT_INTERVAL: usize = 61;
 const BUSY: usize = 80;
 
-/// Adds tasks that are always ready and count their polls.
+/// Spawns tasks that are always ready, and counts their polls.
 fn keep_busy(tasks: usize) -> Rc<Cell<usize>> {
     let polls = Rc::new(Cell::new(0));
     for _ in 0..tasks {
@@ -39,8 +39,8 @@ fn keep_busy(tasks: usize) -> Rc<Cell<usize>> {
     polls
 }
 
-/// Reads again and again what arrives while it waits. Returns the most polls of busy tasks between
-/// an arrival and its reader's poll.
+/// Repeatedly reads a byte that is written while the read is pending. Returns the maximum number of
+/// polls of busy tasks between a write and the next poll of its reader.
 async fn most_polls_before_an_event(polls: &Cell<usize>) -> usize {
     let (mut near, far) = UnixStream::pair().unwrap();
     let mut most = 0;
@@ -57,7 +57,7 @@ async fn most_polls_before_an_event(polls: &Cell<usize>) -> usize {
     most
 }
 
-/// What is awaited as the future of a set, and as a task of it.
+/// The maximum for a reader in the future of a set and for one in a task of the set.
 async fn most_polls_beside_local_tasks() -> usize {
     let polls = keep_busy(BUSY);
     let as_future = most_polls_before_an_event(&polls).await;
@@ -67,7 +67,7 @@ async fn most_polls_beside_local_tasks() -> usize {
 
 #[test]
 fn an_event_is_dispatched_within_one_event_interval_of_local_polls() {
-    // The look, and then each task that is ready once.
+    // The next poll of the driver, and then each ready task once.
     let limit = EVENT_INTERVAL + BUSY + 2;
     let most = LocalRuntime::new()
         .unwrap()
@@ -77,7 +77,7 @@ fn an_event_is_dispatched_within_one_event_interval_of_local_polls() {
     let most = LocalSet::new().block_on(&runtime(), most_polls_beside_local_tasks());
     assert!(most <= limit, "{most} polls in a LocalSet");
 
-    // A set inside a task of a set.
+    // A set inside a task of another set.
     let most = LocalRuntime::new().unwrap().block_on(async {
         let inner = async {
             LocalSet::new()
@@ -107,7 +107,7 @@ fn a_future_in_a_local_set_that_yields_waits_for_each_ready_task_once() {
     }
 }
 
-/// Of what is beside the set in the same task, the set does not know.
+/// The set does not know of other futures in the task that polls it.
 #[test]
 fn a_future_beside_a_set_waits_for_one_poll_of_the_set() {
     let runtime = runtime();
@@ -118,7 +118,7 @@ fn a_future_beside_a_set_waits_for_one_poll_of_the_set() {
     };
     runtime.block_on(async {
         raddle::select! {
-            () = set => unreachable!("its tasks do not end"),
+            () = set => unreachable!("the tasks of the set never complete"),
             () = async { for _ in 0..100 { yield_now().await } } => {}
         }
     });

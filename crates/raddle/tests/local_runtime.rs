@@ -1,4 +1,4 @@
-//! A runtime that stays on its thread.
+//! `LocalRuntime`.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -25,7 +25,7 @@ fn local_tasks_run_beside_the_future_and_others() {
     });
     let sum = runtime.block_on(async move {
         let nested = spawn_local(async move { spawn_local(async move { text.len() }).await });
-        // A task that is `Send` may add some, too.
+        // A task that is `Send` may spawn local tasks, too.
         let sent = spawn(async { spawn_local(async { yield_now().await }).await });
         let blocking = spawn_blocking(|| 1);
         sent.await.unwrap().unwrap();
@@ -43,7 +43,7 @@ fn entering_allows_spawn_and_spawn_local() {
     };
     let sum = runtime.block_on(async { local.await.unwrap() + sent.await.unwrap() });
     assert_eq!(sum, 3);
-    // A reference to it does not stay on the thread, and has no local tasks.
+    // A handle may leave the thread, so it cannot spawn local tasks.
     let handle = runtime.handle().clone();
     let _entered = handle.enter();
     assert!(panic_message(|| drop(spawn_local(async {}))).contains("LocalRuntime"));
@@ -91,7 +91,7 @@ async fn a_test_may_run_on_a_local_runtime() {
     assert_eq!(spawn_local(async move { text.len() }).await.unwrap(), 8);
 }
 
-/// A local task is one of the runtime's.
+/// A local task is a task of the runtime.
 #[test]
 fn with_shutdown_runtime_a_panic_of_a_local_task_shuts_the_runtime_down() {
     let runtime = Builder::new_current_thread()

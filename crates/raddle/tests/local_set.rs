@@ -1,4 +1,4 @@
-//! Tasks that stay on one thread.
+//! `LocalSet`.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -21,7 +21,7 @@ use raddle::task::{self, JoinSet, LocalSet, spawn_local};
 use raddle::time::sleep;
 use raddle_testing::Wakes;
 
-/// Counts its drops, and must be dropped where it was made.
+/// Counts its drops, and must be dropped on the thread that created it.
 struct Here {
     drops: Rc<Cell<usize>>,
     thread: thread::ThreadId,
@@ -43,7 +43,7 @@ impl Drop for Here {
     }
 }
 
-/// Never ready; gives its waker away.
+/// Is never ready, and adds its waker to `wakers` in each poll.
 fn waits(wakers: &Arc<Mutex<Vec<Waker>>>) -> impl Future<Output = ()> + use<> {
     let wakers = Arc::clone(wakers);
     poll_fn(move |cx| {
@@ -137,7 +137,7 @@ fn a_poll_runs_61_tasks() {
     assert_eq!((polls.get(), wakes.get()), (61, 1));
     assert!(local.as_mut().poll(cx).is_ready());
     assert_eq!((polls.get(), wakes.get()), (100, 1));
-    // A set that was ready has no waker to call.
+    // A set that has completed has no waker to call.
     local.spawn_local(async {});
     assert_eq!(wakes.get(), 1);
 }
@@ -149,7 +149,7 @@ fn a_set_that_waits_is_not_woken() {
     local.spawn_local(waits(&wakers));
     let wakers_inside = Arc::clone(&wakers);
     local.spawn_local(async move {
-        // What becomes due inside is run in the same poll.
+        // A task that becomes ready inside the set runs in the same poll.
         drop(spawn_local(async {}));
         task::yield_now().await;
         wakers_inside.lock().unwrap().remove(0).wake();
@@ -160,7 +160,7 @@ fn a_set_that_waits_is_not_woken() {
     let cx = &mut Context::from_waker(&waker);
     assert!(local.as_mut().poll(cx).is_pending());
     assert_eq!(wakes.get(), 0);
-    // A spawn and a wake outside call it, once.
+    // Two spawns outside the set wake it once.
     local.spawn_local(async {});
     local.spawn_local(async {});
     assert_eq!(wakes.get(), 1);
@@ -186,8 +186,7 @@ fn a_task_that_wakes_itself_starves_no_other() {
             }
         }));
         local.block_on(&runtime, async {
-            // Another task of the set, the future, a task of the runtime, a
-            // timer, and a wake from another thread.
+            // A task of the set, a task of the runtime, a timer, and a wake by another thread.
             let other = spawn_local(async {
                 for _ in 0..10 {
                     task::yield_now().await;
@@ -203,8 +202,8 @@ fn a_task_that_wakes_itself_starves_no_other() {
     });
 }
 
-/// Tasks that are woken here all the time do not keep one waiting that was
-/// woken elsewhere, nor the other way round.
+/// Neither kind of task starves the other: tasks that are woken on this thread all the time, and
+/// tasks that are woken on other threads.
 #[test]
 fn tasks_that_wake_themselves_do_not_starve_tasks_woken_by_other_threads() {
     let local = LocalSet::new();
@@ -313,7 +312,7 @@ fn a_panic_is_returned_by_the_join_handle() {
         let payload = error.into_panic();
         assert_eq!(payload.downcast_ref(), Some(&"expected by this test"));
 
-        // One of the future itself leaves the set as it is.
+        // A panic of the future itself does not change the set.
         let left = local.spawn_local(async { 2 });
         let message = panic_message(|| {
             local.block_on(&runtime, async { panic!("expected by this test") });
@@ -336,14 +335,14 @@ fn spawn_local_needs_a_set() {
         let runtime = builder.build().unwrap();
         let message = panic_message(|| runtime.block_on(async { drop(spawn_local(async {})) }));
         assert!(message.starts_with(OUTSIDE));
-        // A task of the runtime is outside, even beside a set.
+        // A task of the runtime is outside the set, even while the set runs.
         let local = LocalSet::new();
         local.block_on(&runtime, async {
             let spawned = raddle::spawn(async {
                 drop(spawn_local(async {}));
             });
             assert!(spawned.await.unwrap_err().is_panic());
-            // And this is still inside.
+            // This future is still inside the set.
             spawn_local(async {}).await.unwrap();
         });
     }
@@ -450,7 +449,7 @@ fn drop_cancels_tasks_in_every_state() {
                 task::yield_now().await;
             }
         });
-        // Idle, woken, aborted, and never polled.
+        // Some tasks are idle, some woken, some aborted, and some never polled.
         for (i, waker) in wakers.lock().unwrap().iter().enumerate() {
             if i % 3 == 0 {
                 waker.wake_by_ref();
@@ -460,7 +459,7 @@ fn drop_cancels_tasks_in_every_state() {
         tasks.extend((0..100).map(|_| spawn(&local)));
         drop(local);
         assert_eq!(drops.get(), 400);
-        // The wakers outlive the set, and lead nowhere.
+        // The wakers outlive the set, and their wakes do nothing.
         let wakers: Vec<_> = std::mem::take(&mut *wakers.lock().unwrap());
         thread::spawn(move || wakers.into_iter().for_each(Waker::wake))
             .join()
@@ -472,8 +471,8 @@ fn drop_cancels_tasks_in_every_state() {
     });
 }
 
-/// Threads wake and abort while the set is dropped: it has to wait for tasks
-/// that are just then on their way to it.
+/// Threads wake and abort tasks while the set is dropped: the drop has to wait for tasks that are
+/// just being queued.
 #[test]
 fn dropping_a_set_may_race_with_wakes_on_other_threads() {
     let stop = Arc::new(AtomicBool::new(false));
@@ -506,7 +505,7 @@ fn dropping_a_set_may_race_with_wakes_on_other_threads() {
         }
         drop(local);
         assert_eq!(drops.get(), 8);
-        // The others use what they have cloned, and dropping it frees the rest.
+        // Other threads may still use clones of the wakers; dropping these frees the rest.
         shared.lock().unwrap().clear();
     }
     stop.store(true, SeqCst);
@@ -598,7 +597,7 @@ fn nested_sets_keep_their_own_tasks() {
                 }
                 "outer"
             });
-            // In a task of the outer set, which joins tasks of both.
+            // A task of the outer set joins tasks of both sets.
             spawn_local(async {
                 let inner = LocalSet::new();
                 let mut seen = inner
@@ -610,7 +609,7 @@ fn nested_sets_keep_their_own_tasks() {
                         vec![inside.await.unwrap(), outside.await.unwrap()]
                     })
                     .await;
-                // Outside the inner one this spawns on the outer set.
+                // After the inner set has been dropped, this spawns on the outer set.
                 drop(inner);
                 seen.push(spawn_local(async { "outer again" }).await.unwrap());
                 seen
@@ -644,8 +643,8 @@ fn dropping_an_outer_set_drops_the_inner() {
     assert_eq!(drops.get(), 9);
 }
 
-/// When two futures run the same set, it goes on when either is dropped, even
-/// if the one that is left was not the last to be polled.
+/// When two futures run the same set, the set keeps running after either is dropped, even if the
+/// other was not the last to be polled.
 #[test]
 fn several_futures_run_one_set() {
     let local = LocalSet::new();
@@ -663,7 +662,7 @@ fn several_futures_run_one_set() {
     wakers.lock().unwrap()[0].wake_by_ref();
     assert_eq!(count(), [1, 1]);
     assert!(poll_once(first.as_mut(), &Waker::from(Arc::clone(&wakes[0]))).is_pending());
-    // The second goes without having run what it was called for.
+    // The second future is dropped before it has run the task for which it was woken.
     drop(second);
     let second = local.run_until(async {
         drop(spawn_local(async {}));

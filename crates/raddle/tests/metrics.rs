@@ -34,7 +34,7 @@ fn tasks_and_their_polls_are_counted() {
         assert!(runtime.block_on(waiting).unwrap_err().is_cancelled());
         eventually("the tasks have ended", || metrics.num_alive_tasks() == 0);
         let sum = |count: &dyn Fn(usize) -> u64| (0..workers).map(count).sum::<u64>();
-        // Two of the one that yields; the other is polled or not, then ended.
+        // Two polls of the task that yields; the aborted one is polled or not before it ends.
         let polls = sum(&|worker| metrics.worker_poll_count(worker));
         assert!((3..=4).contains(&polls), "{polls} polls");
         assert!(sum(&|worker| metrics.worker_local_schedule_count(worker)) >= 1);
@@ -77,7 +77,7 @@ fn a_worker_that_is_parked_has_an_odd_count() {
     let runtime = multi_thread().build().unwrap();
     let metrics = runtime.metrics();
     let parked = || (0..2).all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1);
-    eventually("both are parked", parked);
+    eventually("both workers are parked", parked);
     drop(runtime);
     let count = |worker| metrics.worker_park_unpark_count(worker);
     assert!((0..2).all(|worker| count(worker) % 2 == 0));
@@ -169,7 +169,7 @@ fn polls_that_use_up_their_budget_are_counted() {
             }
         });
         runtime.block_on(task).unwrap();
-        // 128 units each, and the last poll had some left.
+        // Each poll has a budget of 128 units; the last poll had some left.
         assert_eq!(metrics.budget_forced_yield_count(), 1_000 / 128);
         let task = runtime.spawn(async { task::yield_now().await });
         runtime.block_on(task).unwrap();
@@ -246,7 +246,7 @@ fn blocking_threads_and_queued_jobs_are_counted() {
     let (go, wait) = mpsc::channel();
     let first = runtime.spawn_blocking(move || wait.recv().unwrap());
     let second = runtime.spawn_blocking(|| ());
-    eventually("the first has been taken", || {
+    eventually("the first job has been taken", || {
         metrics.blocking_queue_depth() == 1
     });
     assert_eq!(metrics.num_blocking_threads(), 1);
@@ -329,7 +329,7 @@ fn a_task_hook_that_panics_affects_no_task() {
             let calls = Arc::clone(calls);
             move |_: &raddle::runtime::TaskMeta<'_>| {
                 calls.fetch_add(1, SeqCst);
-                // Not by `panic!`, which would fill the test's output.
+                // Not with `panic!`, which would print a message.
                 std::panic::resume_unwind(Box::new("a hook panics on purpose"));
             }
         };

@@ -1,5 +1,4 @@
-//! Yields, joins and timers inside every nesting of what blocks and what runs
-//! tasks.
+//! Yields, joins and timers inside every nesting of blocking functions and runtimes.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -14,8 +13,8 @@ use raddle::sync::oneshot;
 use raddle::task::{LocalSet, block_in_place, spawn_blocking, spawn_local, yield_now};
 use raddle::time::{sleep, timeout};
 
-/// What loses a wake never ends. The clock says so of a future in a runtime; a
-/// nesting that blocks has the test's own.
+/// Work that does not complete if a wake is lost. A timeout detects this in a runtime; for nestings
+/// that block, `within_limit` does.
 async fn works() -> usize {
     let limit = Duration::from_secs(30);
     let work = async {
@@ -32,12 +31,12 @@ async fn works() -> usize {
     timeout(limit, work).await.expect("a wake was lost")
 }
 
-/// Runs `test` on a thread of its own, which must end.
-fn ends(test: impl FnOnce() -> usize + Send + 'static) {
+/// Runs `test` on a thread of its own, and panics if it does not return in time.
+fn within_limit(test: impl FnOnce() -> usize + Send + 'static) {
     let (sender, receiver) = channel();
     let thread = std::thread::spawn(move || sender.send(test()).unwrap());
     let expected = receiver.recv_timeout(Duration::from_secs(60));
-    assert_eq!(expected, Ok(1), "it hangs, or panicked");
+    assert_eq!(expected, Ok(1), "the test hangs or panicked");
     thread.join().unwrap();
 }
 
@@ -45,8 +44,8 @@ fn in_place(inner: impl Future<Output = usize>) -> usize {
     block_in_place(|| Handle::current().block_on(inner))
 }
 
-/// tokio 6996, 7210, 7877: what yields inside a `block_on` inside a
-/// `block_in_place` is polled again.
+/// tokio 6996, 7210, 7877: a future that yields in `block_on` inside `block_in_place` is polled
+/// again.
 #[test]
 fn a_runtime_may_be_used_inside_block_in_place() {
     for policy in [Policy::WorkStealing, Policy::Shared] {
@@ -56,18 +55,18 @@ fn a_runtime_may_be_used_inside_block_in_place() {
                 builder.worker_threads(workers).scheduler(policy);
                 builder.build().unwrap()
             };
-            ends(move || {
+            within_limit(move || {
                 let runtime = build();
                 let task = runtime.spawn(async { in_place(works()) });
                 runtime.block_on(task).unwrap()
             });
-            ends(move || build().block_on(async { in_place(works()) }));
-            ends(move || {
+            within_limit(move || build().block_on(async { in_place(works()) }));
+            within_limit(move || {
                 let runtime = build();
                 let task = runtime.spawn(async { in_place(async { in_place(works()) }) });
                 runtime.block_on(task).unwrap()
             });
-            ends(move || {
+            within_limit(move || {
                 let runtime = build();
                 let task = runtime.spawn(async {
                     block_in_place(|| {
@@ -78,7 +77,7 @@ fn a_runtime_may_be_used_inside_block_in_place() {
                 });
                 runtime.block_on(task).unwrap()
             });
-            ends(move || {
+            within_limit(move || {
                 let runtime = build();
                 let task = runtime.spawn(async {
                     block_in_place(|| current_thread().build().unwrap().block_on(works()))
@@ -92,7 +91,7 @@ fn a_runtime_may_be_used_inside_block_in_place() {
 #[test]
 fn a_runtime_may_be_used_inside_blocking_work() {
     each_flavor(|runtime| {
-        ends(move || {
+        within_limit(move || {
             runtime.block_on(async {
                 let work = spawn_blocking(|| Handle::current().block_on(works()));
                 work.await.unwrap()
@@ -100,7 +99,7 @@ fn a_runtime_may_be_used_inside_blocking_work() {
         });
     });
     each_flavor(|runtime| {
-        ends(move || {
+        within_limit(move || {
             runtime.block_on(async {
                 let work = spawn_blocking(|| {
                     let inner = multi_thread().build().unwrap();
@@ -115,7 +114,7 @@ fn a_runtime_may_be_used_inside_blocking_work() {
 #[test]
 fn a_runtime_may_be_used_inside_a_local_set() {
     each_flavor(|runtime| {
-        ends(move || {
+        within_limit(move || {
             let set = LocalSet::new();
             runtime.block_on(set.run_until(async {
                 let inner = LocalSet::new();
@@ -127,12 +126,11 @@ fn a_runtime_may_be_used_inside_a_local_set() {
     });
 }
 
-/// 1923, 6463: the drop of a runtime does not wait for a thread that blocks on its
-/// handle, for a future of others.
+/// 1923, 6463: the drop of a runtime does not wait for a thread that blocks on its handle.
 #[test]
 fn dropping_a_runtime_does_not_wait_for_a_blocked_thread() {
     each_flavor(|runtime| {
-        ends(move || {
+        within_limit(move || {
             let (open, gate) = oneshot::channel();
             let (entered, is_entered) = channel();
             let handle = runtime.handle().clone();

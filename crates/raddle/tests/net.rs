@@ -1,4 +1,4 @@
-//! Sockets, driven by the runtime.
+//! Sockets of a runtime.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -32,7 +32,7 @@ async fn echo(listener: TcpListener) {
 fn is_under_wine() -> bool {
     let is_under_wine = std::env::var_os("RADDLE_WINE").is_some();
     if is_under_wine {
-        println!("not tested: Wine loses events of many sockets");
+        println!("skipped: Wine loses events of many sockets");
     }
     is_under_wine
 }
@@ -68,7 +68,7 @@ fn a_hundred_clients_are_served() {
 
 #[test]
 fn a_client_on_std_sockets_is_served() {
-    // Nothing but the socket can wake the runtime.
+    // Only the socket can wake the runtime.
     each_flavor(|runtime| {
         let listener = {
             let _guard = runtime.enter();
@@ -135,7 +135,7 @@ fn ready_returns_the_readiness_of_a_stream() {
             let (far, _) = listener.accept().await.unwrap();
             near.write_all(b"x").await.unwrap();
             near.shutdown().await.unwrap();
-            // The end may come after the byte.
+            // The end may arrive after the byte.
             loop {
                 let ready: Ready = far.ready(Interest::READABLE).await.unwrap();
                 assert!(ready.is_readable() && !ready.is_writable());

@@ -1,5 +1,5 @@
-//! Whatever needs a runtime, its sockets or its timers says so where they are
-//! missing, and names what to call.
+//! Operations that need a runtime, its sockets or its timers panic where these are missing. The
+//! message names the method to call.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -19,10 +19,10 @@ use raddle::time::{self, Duration, Instant};
 const NO_RUNTIME: &str = "no runtime on this thread; call this";
 const SOON: Duration = Duration::from_millis(1);
 
-/// Something that needs a part of a runtime, and how it is called.
+/// An operation that needs a part of a runtime: its name and a call of it.
 type Use = (&'static str, fn());
 
-/// Polls for the first time, which is when an async function begins.
+/// Polls a future once, which starts an async function.
 fn begin(future: impl Future) {
     let _ = pin!(future).poll(&mut Context::from_waker(Waker::noop()));
 }
@@ -37,7 +37,7 @@ fn listening() -> StdListener {
     listener
 }
 
-/// What needs sockets, made by a call.
+/// Functions that need sockets when they are called.
 const SOCKETS: &[Use] = &[
     ("TcpListener::from_std", || {
         TcpListener::from_std(listening()).map(drop).unwrap();
@@ -59,7 +59,7 @@ const SOCKETS: &[Use] = &[
     }),
 ];
 
-/// What needs sockets, made by a future.
+/// Async functions that need sockets when they are polled.
 const SOCKETS_LATER: &[Use] = &[
     ("TcpListener::bind", || begin(TcpListener::bind(address()))),
     ("TcpStream::connect", || {
@@ -72,10 +72,10 @@ const SOCKETS_LATER: &[Use] = &[
     ("UdpSocket::bind", || begin(UdpSocket::bind(address()))),
 ];
 
-/// What needs timers, made by a call.
+/// Functions that need timers when they are called.
 const TIMERS: &[Use] = &[
     ("sleep", || drop(time::sleep(SOON))),
-    ("sleep for no time", || drop(time::sleep(Duration::ZERO))),
+    ("sleep of zero", || drop(time::sleep(Duration::ZERO))),
     ("sleep_until", || drop(time::sleep_until(Instant::now()))),
     ("timeout", || drop(time::timeout(SOON, pending::<()>()))),
     ("timeout_at", || {
@@ -87,7 +87,7 @@ const TIMERS: &[Use] = &[
     }),
 ];
 
-/// What needs a runtime, whatever that has.
+/// Functions that need a runtime, with or without drivers.
 const TASKS: &[Use] = &[
     ("spawn", || drop(raddle::spawn(pending::<()>()))),
     ("Handle::current", || drop(Handle::current())),
@@ -96,7 +96,7 @@ const TASKS: &[Use] = &[
     }),
 ];
 
-/// As [`TASKS`], when polled.
+/// Async functions that need a runtime when they are polled.
 const FILES: &[Use] = &[
     ("File::open", || begin(raddle::fs::File::open("/"))),
     ("read_dir", || begin(raddle::fs::read_dir("/"))),
@@ -130,7 +130,7 @@ mod unix {
         stream
     }
 
-    /// One end of a pipe, as a file.
+    /// One end of a pipe as a file.
     fn pipe_end(writer: bool) -> File {
         let (read, write) = rustix::pipe::pipe().unwrap();
         match writer {
@@ -139,7 +139,7 @@ mod unix {
         }
     }
 
-    /// Runs with a path where nothing is.
+    /// Passes a path at which no file exists.
     fn at_path(run: impl FnOnce(&Path)) {
         let dir = tempfile::tempdir().unwrap();
         run(&dir.path().join("socket"));
@@ -223,7 +223,7 @@ mod unix {
         }),
     ];
 
-    /// What needs a runtime, and sockets as well.
+    /// Functions that need a runtime with sockets.
     pub(super) const PROCESSES: &[Use] = &[
         ("Command::spawn", || {
             Command::new("true").spawn().map(drop).unwrap();
@@ -244,11 +244,11 @@ mod unix {
 }
 
 thread_local! {
-    /// The file that the last panic of this thread is said to be in.
+    /// The file in the location of this thread's last panic.
     static BLAMED: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs what panics, and gives the message and the file that is blamed.
+/// Runs a function that panics. Returns the message and the file of the panic's location.
 fn panic_of(run: fn()) -> (String, String) {
     static HOOK: std::sync::Once = std::sync::Once::new();
     HOOK.call_once(|| {
@@ -263,7 +263,7 @@ fn panic_of(run: fn()) -> (String, String) {
     (panic_message(run), BLAMED.with(RefCell::take))
 }
 
-/// A runtime of each kind, of this make.
+/// A runtime of each kind, with the drivers that `enable` enables.
 fn runtimes(enable: impl Fn(&mut Builder) -> &mut Builder) -> [Runtime; 2] {
     let mut builders = [Builder::new_multi_thread(), Builder::new_current_thread()];
     builders
@@ -271,8 +271,8 @@ fn runtimes(enable: impl Fn(&mut Builder) -> &mut Builder) -> [Runtime; 2] {
         .map(|builder| enable(builder.worker_threads(1)).build().unwrap())
 }
 
-/// Each says `what` where it is called, and blames the caller if it is `called`
-/// and not only polled there.
+/// Asserts that each operation panics with a message that contains `what`, and that the panic's
+/// location is in this file if `called` is set.
 fn assert_each_says(what: &str, uses: &[Use], called: bool) {
     for (name, run) in uses {
         let (message, file) = panic_of(*run);
@@ -291,7 +291,7 @@ fn creating_a_socket_without_io_panics_and_names_the_remedy() {
 fn sockets_say(now: &[Use], later: &[Use]) {
     assert_each_says("enable_io", now, true);
     assert_each_says("enable_io", later, false);
-    // An outer runtime's sockets are not an inner one's.
+    // An inner runtime without sockets does not use those of the outer runtime.
     let enabled = Builder::new_current_thread().enable_all().build().unwrap();
     let _outer = enabled.enter();
     for runtime in runtimes(Builder::enable_time) {
@@ -328,7 +328,7 @@ fn spawning_a_process_without_io_panics_and_names_the_remedy() {
     }
 }
 
-/// A panic in place of a socket leaves no file of its name.
+/// A `bind` that panics leaves no file at the socket's path.
 #[test]
 #[cfg(unix)]
 fn a_bind_that_panics_leaves_the_port_free() {

@@ -40,12 +40,12 @@ fn a_runtime_may_be_in_a_static() {
         for thread in threads {
             assert_eq!(thread.join().unwrap(), 2);
         }
-        // What is left at the end of the process does no harm.
+        // Tasks may be pending when the process exits.
         runtime.spawn(pending::<()>());
     }
 }
 
-/// A runtime with a task that ends with it alone.
+/// Spawns a task that ends only when the runtime is dropped.
 fn with_a_task(runtime: Runtime, count: &Arc<AtomicUsize>) -> Runtime {
     let live = Live::new(count);
     runtime.spawn(async move {
@@ -61,7 +61,7 @@ fn a_runtime_may_be_dropped_in_a_task_of_another() {
     each_flavor(|outer| {
         each_flavor(|inner| {
             let inner = with_a_task(inner, &count);
-            // By the task itself, and to its end.
+            // The task itself drops the runtime, and then completes.
             outer
                 .block_on(outer.spawn(async move {
                     sleep_a_little().await;
@@ -72,16 +72,16 @@ fn a_runtime_may_be_dropped_in_a_task_of_another() {
         });
         each_flavor(|inner| {
             let inner = with_a_task(inner, &count);
-            // With the task, when the outer runtime ends.
+            // The runtime is dropped with the task, when the outer runtime shuts down.
             outer.spawn(async move {
                 let _inner = inner;
                 pending::<()>().await;
             });
         });
-        // The tasks take their runtimes in.
+        // Lets the tasks run once.
         outer.block_on(sleep_a_little());
     });
-    eventually("all are dropped", || count.load(SeqCst) == 0);
+    eventually("all tasks are dropped", || count.load(SeqCst) == 0);
 }
 
 #[test]
@@ -99,7 +99,8 @@ fn a_runtime_may_be_dropped_in_its_own_block_on() {
                 let mut sleep = pin!(sleep_a_little());
                 let _ = sleep.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             };
-            // A worker may still be about to shut its timers down; the next sleep may be in others.
+            // A worker may not have shut its timers down yet, and each sleep may use the timers of
+            // another worker.
             let mut panic = None;
             eventually("timers are shut down", || {
                 panic = catch_unwind(polls_a_sleep).err();
@@ -126,7 +127,7 @@ fn a_runtime_may_be_dropped_while_it_is_entered() {
             {
                 let _inner = inner_handle.enter();
                 drop(inner);
-                // The thread stays where it was.
+                // The dropped runtime is still the current one on this thread.
                 let late = raddle::spawn(async {});
                 let other = current_thread().build().unwrap();
                 assert!(other.block_on(late).unwrap_err().is_cancelled());
@@ -136,7 +137,7 @@ fn a_runtime_may_be_dropped_while_it_is_entered() {
             drop(raddle::spawn(async {}));
         });
     });
-    eventually("all are dropped", || count.load(SeqCst) == 0);
+    eventually("all tasks are dropped", || count.load(SeqCst) == 0);
 }
 
 #[test]
@@ -144,13 +145,13 @@ fn a_handle_is_usable_after_the_shutdown() {
     each_flavor(|runtime| {
         let handle = runtime.handle().clone();
         runtime.shutdown_background();
-        // What needs no driver works.
+        // Futures that need no driver run.
         assert_eq!(handle.block_on(async { 3 }), 3);
         let task = handle.spawn(async {});
         assert!(handle.block_on(task).unwrap_err().is_cancelled());
         let work = handle.spawn_blocking(|| ());
         assert!(handle.block_on(work).unwrap_err().is_cancelled());
-        // A worker may still be about to shut the driver down.
+        // A worker may not have shut the driver down yet.
         eventually("the driver is shut down", || {
             let bind = handle.block_on(TcpListener::bind("127.0.0.1:0"));
             bind.is_err_and(|error| is_rt_shutdown_err(&error))

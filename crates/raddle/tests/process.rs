@@ -17,10 +17,12 @@ use raddle::time::timeout;
 
 const SIGKILL: i32 = 9;
 
-/// What must not take for ever.
+/// Awaits a future; panics after a minute.
 async fn soon<F: Future>(future: F) -> F::Output {
     let limit = Duration::from_secs(60);
-    timeout(limit, future).await.expect("it never ends")
+    timeout(limit, future)
+        .await
+        .expect("not ready within a minute")
 }
 
 fn shell(script: &str) -> Command {
@@ -36,9 +38,13 @@ fn endless() -> Command {
     command
 }
 
-/// A directory that is there as long as the process or its zombie is.
+/// A directory that exists as long as the process or its zombie.
 fn traces(child: &Child) -> PathBuf {
-    format!("/proc/{}", child.id().expect("it runs")).into()
+    format!(
+        "/proc/{}",
+        child.id().expect("the child has not been waited for")
+    )
+    .into()
 }
 
 #[test]
@@ -52,7 +58,7 @@ fn wait_returns_the_exit_status() {
             assert_eq!(child.id(), None);
             assert_eq!(soon(child.wait()).await.unwrap(), status);
             assert_eq!(child.try_wait().unwrap(), Some(status));
-            // To kill what has ended is no mistake: it may always be too late.
+            // Killing a child that has exited is no error, since it may exit at any time.
             child.start_kill().unwrap();
             soon(child.kill()).await.unwrap();
             let status = soon(shell("kill -9 $$").status()).await.unwrap();
@@ -65,7 +71,7 @@ fn wait_returns_the_exit_status() {
 fn output_is_collected_from_both_pipes_at_once() {
     each_flavor(|runtime| {
         runtime.block_on(async {
-            // More than a pipe holds, so that neither may be read after the other.
+            // More than a pipe holds, so that both pipes must be read at the same time.
             let script = "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; exit 3";
             let output = soon(shell(script).output()).await.unwrap();
             assert_eq!(output.stdout.len(), 300_000);
@@ -174,7 +180,7 @@ fn a_child_is_killed() {
             let mut child = endless().spawn().unwrap();
             assert_eq!(child.try_wait().unwrap(), None);
             soon(child.kill()).await.unwrap();
-            let status = child.try_wait().unwrap().expect("it has ended");
+            let status = child.try_wait().unwrap().expect("the child has exited");
             assert_eq!(status.signal(), Some(SIGKILL));
             child.kill().await.unwrap();
         });
@@ -237,7 +243,7 @@ fn a_child_that_no_task_waits_for_leaves_no_zombie() {
             let stdin = child.stdin.take();
             drop(child);
             raddle::task::yield_now().await;
-            assert!(traces.exists(), "it was not killed");
+            assert!(traces.exists(), "dropping the child does not kill it");
             drop(stdin);
             soon(async {
                 while traces.exists() {
@@ -249,7 +255,7 @@ fn a_child_that_no_task_waits_for_leaves_no_zombie() {
     });
 }
 
-/// Its runtime has gone; what is done with other children sees to it.
+/// The runtime of the child is gone; operations on other children reap it.
 #[test]
 fn a_child_that_outlives_its_runtime_leaves_no_zombie() {
     for drop_after in [false, true] {
@@ -267,7 +273,7 @@ fn a_child_that_outlives_its_runtime_leaves_no_zombie() {
             drop(child);
             drop(runtime);
         }
-        assert!(traces.exists(), "it was not killed");
+        assert!(traces.exists(), "dropping the child does not kill it");
         drop(stdin);
         let other = current_thread().build().unwrap();
         eventually("the zombie is gone", || {
@@ -303,12 +309,12 @@ fn the_command_has_the_settings_of_std() {
 
 #[test]
 fn spawning_a_missing_program_returns_an_error() {
-    // std's command tells it the same: qemu-user lets a child begin that cannot.
+    // Under qemu-user a child of a missing program is spawned, with std's command as well.
     if std::process::Command::new("/nowhere/to/be/found")
         .spawn()
         .is_ok()
     {
-        println!("not tested: std's command does not find out either");
+        println!("skipped: std's command reports no error either");
         return;
     }
     current_thread().build().unwrap().block_on(async {
@@ -334,7 +340,7 @@ fn spawning_outside_a_runtime_panics_without_a_child() {
     let path = directory.path().join("made");
     let message = panic_message(|| Command::new("touch").arg(&path).spawn());
     assert!(message.contains("on this thread"), "{message}");
-    // Had it been spawned it would be through by now.
+    // A child would have created the file by now.
     std::thread::sleep(Duration::from_millis(50));
     assert!(!path.exists());
 }

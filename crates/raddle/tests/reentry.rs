@@ -1,5 +1,5 @@
-//! Wakers and drops that come back into everything there is, from every place that
-//! calls them: none is called under a lock.
+//! Wakers and drops that call into the runtime, from every place that calls them: none is called
+//! under a lock.
 #![cfg(all(unix, not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -30,7 +30,7 @@ std::thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Comes back when it is woken, and when it is dropped.
+/// Calls into the runtime when it is woken and when it is dropped.
 struct Meddler {
     handle: Handle,
     aborts: AbortHandle,
@@ -42,7 +42,7 @@ struct Meddler {
 impl Meddler {
     fn meddle(&self) {
         self.calls.fetch_add(1, SeqCst);
-        // What it drops itself may be another.
+        // The calls may drop another value of this type.
         if INSIDE.replace(true) {
             return;
         }
@@ -57,7 +57,7 @@ impl Meddler {
         let (sender, mut receiver) = oneshot::channel();
         let _ = Pin::new(&mut receiver).poll(&mut cx);
         let _ = sender.send(());
-        // A runtime that has ended refuses these, each in its way.
+        // These fail or panic if the runtime has shut down.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let mut timer = pin!(sleep(Duration::from_secs(9)));
             let _ = timer.as_mut().poll(&mut cx);
@@ -83,7 +83,7 @@ impl Drop for Meddler {
     }
 }
 
-/// Makes meddlers of a runtime.
+/// Creates meddlers that call into one runtime.
 struct Workshop {
     handle: Handle,
     notify: Arc<Notify>,
@@ -125,7 +125,7 @@ impl Workshop {
 }
 
 type Waiting = Pin<Box<dyn Future<Output = ()>>>;
-/// Makes what is waited for come.
+/// Completes the awaited future.
 type Trigger = Box<dyn FnOnce()>;
 type WakerHolder = fn() -> (Waiting, Trigger);
 
@@ -133,7 +133,7 @@ fn waiting(future: impl Future<Output = ()> + 'static) -> Waiting {
     Box::pin(future)
 }
 
-/// Where a waker may be kept.
+/// Operations that store a waker.
 const WAKER_HOLDERS: &[WakerHolder] = &[
     || (waiting(sleep(MOMENT)), Box::new(|| ())),
     || {
@@ -175,7 +175,7 @@ const WAKER_HOLDERS: &[WakerHolder] = &[
     },
     || {
         let (open, gate) = channel::<()>();
-        // The end of the runtime waits for it.
+        // The shutdown of the runtime waits for the job, so it ends by itself.
         let task = spawn_blocking(move || gate.recv_timeout(10 * MOMENT).unwrap_or(()));
         (
             waiting(async { task.await.unwrap() }),
@@ -307,7 +307,7 @@ const WAKER_HOLDERS: &[WakerHolder] = &[
     },
 ];
 
-/// A socket of the runtime, and one of std's.
+/// A connected pair: a socket of the runtime and one of std.
 fn stream() -> (TcpStream, std::net::TcpStream) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let near = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -326,38 +326,42 @@ fn now<F: Future>(future: F) -> Option<F::Output> {
     }
 }
 
-/// Lets the runtime work until `done`, or too long.
+/// Runs the runtime until `done` returns true; panics after half of `LIMIT`.
 fn until(runtime: &Runtime, what: &str, done: impl Fn() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < LIMIT / 2, "never: {what}");
+        assert!(start.elapsed() < LIMIT / 2, "not in time: {what}");
         runtime.block_on(async { sleep(MOMENT).await });
     }
 }
 
-/// Runs a test on a thread of its own, for it may wait for itself.
-fn ends(test: impl FnOnce() + Send + 'static) {
+/// Runs a test on a thread of its own, since it may deadlock; panics if it does not return.
+fn within_limit(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = channel();
     let thread = std::thread::spawn(move || {
         test();
         done.send(()).unwrap();
     });
-    assert!(is_done.recv_timeout(LIMIT).is_ok(), "it hangs, or panicked");
+    assert!(
+        is_done.recv_timeout(LIMIT).is_ok(),
+        "the test hangs or panicked"
+    );
     thread.join().unwrap();
 }
 
-/// tokio 4129, 5471, 5578: a waker is replaced, woken, dropped with its future, and
-/// dropped with its runtime.
+/// tokio 4129, 5471, 5578: wakers are replaced, woken, dropped with their future, and dropped with
+/// their runtime.
 #[test]
 fn wakers_may_use_the_runtime_at_every_point() {
     each_flavor(|runtime| {
-        ends(move || {
+        within_limit(move || {
             let workshop = Workshop::new(&runtime);
             let mut left = Vec::new();
             let start = Instant::now();
             for (number, place) in WAKER_HOLDERS.iter().enumerate() {
-                let name = format!("place {number}");
-                // Now and then the moment for which a place waits is over too soon.
+                let name = format!("waker holder {number}");
+                // Now and then an operation completes before its last poll; then it is started
+                // again.
                 let begin = |polls| loop {
                     let _guard = runtime.enter();
                     let (mut future, trigger) = place();
@@ -368,26 +372,29 @@ fn wakers_may_use_the_runtime_at_every_point() {
                     if (0..polls).all(|_| poll().is_pending()) {
                         return (future, trigger);
                     }
-                    assert!(start.elapsed() < LIMIT / 2, "{name} does not wait");
+                    assert!(
+                        start.elapsed() < LIMIT / 2,
+                        "{name}: the future never stays pending"
+                    );
                 };
-                eventually(&format!("{name}: one is woken"), || {
+                eventually(&format!("{name}: a waker is woken"), || {
                     let before = workshop.calls();
                     let (_future, trigger) = begin(2);
-                    assert!(workshop.calls() > before, "{name}: none was replaced");
+                    assert!(workshop.calls() > before, "{name}: no waker was replaced");
                     let before = workshop.calls();
                     trigger();
-                    // It may have been by now.
+                    // The future may have completed before; then nothing is woken.
                     (0..100).any(|_| {
                         runtime.block_on(async { sleep(MOMENT).await });
                         workshop.calls() > before
                     })
                 });
-                eventually(&format!("{name}: one is dropped"), || {
+                eventually(&format!("{name}: a waker is dropped"), || {
                     let (future, trigger) = begin(1);
                     let before = workshop.calls();
                     let _guard = runtime.enter();
                     drop(future);
-                    // What two share keeps it for as long as one is there.
+                    // State that both share keeps the waker until both are dropped.
                     drop(trigger);
                     workshop.calls() > before
                 });
@@ -399,11 +406,11 @@ fn wakers_may_use_the_runtime_at_every_point() {
     });
 }
 
-/// tokio 1972, 2074, 2082: what is dropped with tasks, messages and runtimes.
+/// tokio 1972, 2074, 2082: values that are dropped with tasks, messages and runtimes.
 #[test]
 fn drops_may_use_the_runtime_at_every_point() {
     each_flavor(|runtime| {
-        ends(move || {
+        within_limit(move || {
             let workshop = Workshop::new(&runtime);
             let value = || workshop.meddler();
             // Each of them holds the only reference to a value.

@@ -1,5 +1,4 @@
-//! Surroundings that refuse something: each works, or fails with a message that names what is
-//! missing.
+//! Restricted environments: each operation works, or its error names what is missing.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -22,14 +21,14 @@ use raddle::time::{sleep, timeout};
 use refuse::refuse;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Long enough for anything but a hang.
+/// A test that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Set in a process that a test has started for itself.
+/// Set in the child process of a test.
 const CHILD: &str = "RADDLE_TEST_RESTRICTED";
 
-/// Runs `f` on a thread that ends with it, and the restrictions that it gives itself, if it can
-/// have them.
+/// Runs `f` on a thread of its own, so that its restrictions end with the thread. Does nothing
+/// where restrictions are impossible.
 fn on_a_thread(f: impl FnOnce() + Send + 'static) {
     if !refuse::is_possible() {
         return;
@@ -86,7 +85,7 @@ fn assert_names(error: &io::Error, what: &str) {
     assert!(error.to_string().contains(what), "{error}");
 }
 
-/// Filters answer a call that they do not allow with either error.
+/// System call filters return either of these errors.
 #[test]
 fn a_runtime_without_a_selector_names_the_system_call() {
     for (call, name) in [
@@ -99,7 +98,7 @@ fn a_runtime_without_a_selector_names_the_system_call() {
                 for mut builder in [multi_thread(), current_thread()] {
                     assert_names(&builder.build().unwrap_err(), name);
                 }
-                // It needs neither without sockets.
+                // A runtime without sockets makes neither call.
                 let runtime = Builder::new_current_thread().build().unwrap();
                 runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
             });
@@ -118,7 +117,7 @@ fn an_accept_without_accept4_names_it() {
             let (near, accepted) = raddle::join!(connect, listener.accept());
             assert_names(&accepted.unwrap_err(), "accept4");
             drop(near);
-            // One that tries again gives up, too.
+            // `accept_retrying` returns the error, too.
             let connect = TcpStream::connect(listener.local_addr().unwrap());
             let (_near, accepted) = raddle::join!(connect, listener.accept_retrying(sleep));
             assert_names(&accepted.unwrap_err(), "accept4");
@@ -132,7 +131,7 @@ fn an_accept_without_accept4_names_it() {
     });
 }
 
-/// By `SIGCHLD`.
+/// Without a pidfd, `SIGCHLD` reports the exit.
 #[test]
 fn a_child_is_waited_for_without_pidfd_open() {
     for code in [libc::ENOSYS, libc::EPERM] {
@@ -148,7 +147,7 @@ fn a_child_is_waited_for_without_pidfd_open() {
     }
 }
 
-/// There is no file at all, and so no `/proc` and no `/sys`.
+/// No file can be opened, so there is no `/proc` and no `/sys`.
 #[test]
 fn without_proc_everything_but_files_works() {
     on_a_thread(|| {
@@ -161,7 +160,7 @@ fn without_proc_everything_but_files_works() {
     });
 }
 
-/// What a limit of processes (`RLIMIT_NPROC`) answers; root has none.
+/// Fails with the error of the limit `RLIMIT_NPROC`, which does not apply to root.
 fn refuse_threads() {
     refuse(libc::SYS_clone3, libc::EAGAIN);
     refuse(libc::SYS_clone, libc::EAGAIN);
@@ -192,8 +191,8 @@ fn without_threads_a_current_thread_runtime_refuses_only_blocking_work() {
     });
 }
 
-/// Blocking work that finds no thread now runs when another ends: see `raddle-blocking`. A runtime
-/// that had its threads before goes on.
+/// Blocking work without a free thread waits for one (see `raddle-blocking`). A runtime that has
+/// its threads already keeps working.
 #[test]
 fn a_runtime_with_its_threads_works_without_further_threads() {
     on_a_thread(|| {
@@ -205,7 +204,7 @@ fn a_runtime_with_its_threads_works_without_further_threads() {
     });
 }
 
-/// The limit is the process's.
+/// The limit applies to the whole process.
 #[test]
 fn with_32_descriptors_two_runtimes_serve_and_a_socket_too_many_is_an_error() {
     in_a_process(
@@ -218,8 +217,8 @@ fn with_32_descriptors_two_runtimes_serve_and_a_socket_too_many_is_an_error() {
             setrlimit(Resource::Nofile, limit).unwrap();
             let first = multi_thread().build().unwrap();
             use_on_each_flavor();
-            // The first connection for which there is no descriptor is an error, and all go on
-            // after it.
+            // The first connection without a free descriptor is an error; afterwards everything
+            // works.
             first.block_on(async {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let address = listener.local_addr().unwrap();
@@ -268,7 +267,8 @@ fn a_runtime_works_without_standard_streams() {
     assert_passes(shell.stdin(Stdio::null()));
 }
 
-/// A forked child makes runtimes of its own; those of the parent refuse it, and are unharmed.
+/// A forked child can build runtimes of its own. Its use of the parent's runtime is refused, and
+/// the parent's runtime keeps working.
 #[test]
 fn a_forked_child_may_create_its_own_runtimes() {
     // A child of several threads ends in an assertion of qemu-user when it starts a thread
@@ -292,9 +292,9 @@ fn a_forked_child_may_create_its_own_runtimes() {
         assert_eq!(status, 0, "the child failed");
         runtime.block_on(async {
             timeout(LIMIT, use_everything()).await.unwrap();
-            // No signal of the child has come here; one of ours does.
+            // The child's signal does not arrive in the parent; the parent's own signal does.
             let heard = timeout(Duration::from_millis(20), interrupts.recv()).await;
-            assert!(heard.is_err(), "heard a signal of the child");
+            assert!(heard.is_err(), "received the signal of the child");
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::USR1)
                 .unwrap();
             timeout(LIMIT, interrupts.recv()).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! `select!`: which branch it is, and what becomes of the others.
+//! `select!`: which branch is chosen, and how the other futures are dropped.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -24,7 +24,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
         .block_on(future)
 }
 
-/// Polls `future` once, with a budget of its own.
+/// Polls `future` once, with a full budget.
 fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -84,9 +84,13 @@ fn a_pattern_that_does_not_match_disables_its_branch() {
             Ok(number) | Err(number) = ready(Err::<i32, i32>(2)) => number,
         };
         assert_eq!(number, 2);
-        assert_eq!(dropped.load(SeqCst), 0, "what did not match is dropped");
+        assert_eq!(
+            dropped.load(SeqCst),
+            0,
+            "a value that does not match is dropped"
+        );
 
-        // Each kind of binding, of what cannot be copied too.
+        // Each kind of binding, also of values that are not `Copy`.
         let text = select! {
             biased;
             (Some(mut first), ref second @ Some(_)) = ready((None::<String>, Some("x".to_owned())))
@@ -200,7 +204,7 @@ fn each_branch_is_polled_first_at_times() {
             };
             counts[branch] += 1;
         }
-        // 200 each on the average; fewer than 50 will not be seen.
+        // The mean is 200 each; fewer than 50 is practically impossible.
         assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
     });
 }
@@ -225,7 +229,7 @@ fn handlers_may_break_continue_and_return() {
     block_on(async {
         assert_eq!(parse("7").await, Ok(11));
         parse("seven").await.unwrap_err();
-        // Also in the expression of a future.
+        // `?` also works in the expression of a future.
         let result: Result<(), std::num::ParseIntError> = async {
             select! {
                 _ = ready("x".parse::<u32>()?) => {}
@@ -252,7 +256,7 @@ fn branches_and_handlers_may_borrow_the_same_values() {
         assert!(count <= 18);
         let output = select! {
             text = async { &log } => text.clone(),
-            // A temporary lives as long as the futures.
+            // A temporary value lives as long as the futures.
             text = &mut ready(String::from("other")) => text,
         };
         assert!(output.starts_with("log") || output == "other");
@@ -327,7 +331,7 @@ fn a_select_without_budget_polls_nothing_and_yields() {
         let polled = Cell::new(false);
         let mut select = pin!(async {
             select! {
-                // Knows no budget.
+                // This future does not consume budget.
                 () = poll_fn(|_| { polled.set(true); Poll::Ready(()) }) => {}
             }
         });
@@ -371,7 +375,7 @@ fn names_of_the_macro_are_hygienic() {
             start = pending::<i32>(), if value == 5 => start,
         };
         assert_eq!(sum, 21);
-        // One inside another.
+        // One `select!` inside another.
         let number = select! {
             number = async { select! { x = later(1) => x, y = ready(2) => y } } => {
                 select! { x = ready(number) => x + 1, _ = pending::<()>() => 0 }

@@ -1,4 +1,4 @@
-//! Runtimes whose workers keep their tasks, sockets and timers to themselves.
+//! `Policy::Sharded`: each worker has its own tasks, sockets and timers.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -67,8 +67,7 @@ fn each_worker_is_a_thread_of_its_own_and_keeps_what_it_spawns() {
     }
 }
 
-/// A socket's event and a timer wake their task on its own worker: nothing is
-/// queued from outside of it.
+/// Events of sockets and timers wake a task on its own worker: no other thread queues it.
 #[test]
 fn sockets_and_timers_belong_to_the_worker() {
     let runtime = sharded();
@@ -94,11 +93,15 @@ fn sockets_and_timers_belong_to_the_worker() {
             Handle::current().metrics().remote_schedule_count()
         });
         let scheduled = runtime.block_on(task).unwrap();
-        assert_eq!(scheduled, worker as u64 + 1, "the spawns from here alone");
+        assert_eq!(
+            scheduled,
+            worker as u64 + 1,
+            "only the spawns of the test are remote"
+        );
     }
 }
 
-/// Also where a task enters its runtime anew.
+/// A task that enters its runtime again still uses its worker's driver.
 #[test]
 fn entering_the_runtime_on_a_worker_keeps_its_driver() {
     let runtime = sharded();
@@ -156,8 +159,7 @@ fn connections_may_be_passed_to_workers() {
     });
 }
 
-/// A `block_on` from outside has the sockets and timers of worker 0, which
-/// serves them.
+/// `block_on` outside the workers uses the sockets and timers of worker 0.
 #[test]
 fn block_on_waits_for_timers_and_sockets() {
     let runtime = sharded();
@@ -190,7 +192,7 @@ fn spawn_local_inside_a_local_set_spawns_into_the_set() {
         for _ in 0..10 {
             yield_now().await;
         }
-        // It belongs to the set, which has not been polled.
+        // The task belongs to the set, which has not been polled.
         let before = ran.get();
         set.await;
         (before, ran.get())
@@ -246,7 +248,7 @@ fn block_in_place_is_refused_where_tasks_cannot_leave() {
         message.starts_with("block_in_place needs workers"),
         "{message}"
     );
-    // From outside it is a call like any.
+    // Outside the workers it only calls the closure.
     assert_eq!(
         runtime.block_on(async { raddle::task::block_in_place(|| 7) }),
         7
@@ -256,7 +258,7 @@ fn block_in_place_is_refused_where_tasks_cannot_leave() {
     assert_eq!(runtime.block_on(task).unwrap(), 7);
 }
 
-/// A current-thread runtime has one worker, whatever the policy.
+/// A current-thread runtime has one worker, with any policy.
 #[test]
 fn a_current_thread_runtime_ignores_the_policy() {
     let mut builder = common::current_thread();
@@ -270,7 +272,7 @@ fn a_current_thread_runtime_ignores_the_policy() {
     });
 }
 
-/// What is not `Send` is dropped on its worker's thread.
+/// A value that is not `Send` is dropped on its worker's thread.
 #[test]
 fn shutdown_drops_tasks_on_their_threads() {
     struct OnThread(ThreadId, Rc<()>, Live);
@@ -281,7 +283,7 @@ fn shutdown_drops_tasks_on_their_threads() {
                 eprintln!("dropped on another thread");
                 std::process::abort();
             }
-            // The runtime is the current one still, with a driver of the worker.
+            // During the drop the runtime is still current, with the worker's driver.
             let _ = Handle::current().metrics().num_workers();
             drop(sleep(Duration::from_millis(1)));
         }
@@ -306,7 +308,7 @@ fn shutdown_drops_tasks_on_their_threads() {
             0 => drop(runtime),
             1 => runtime.shutdown_timeout(Duration::from_secs(30)),
             _ => {
-                // A worker that is up by then ends in its surroundings.
+                // Waits until all workers run, so that each drops its tasks on its own thread.
                 threads(&runtime);
                 runtime.shutdown_background();
                 eventually("the tasks are dropped", || alive.load(SeqCst) == 0);
@@ -341,7 +343,7 @@ fn metrics_are_for_each_worker_and_in_total() {
     assert_eq!(metrics.global_queue_depth(), 0);
 }
 
-/// Hooks and names are as for any workers.
+/// Thread names and hooks apply as with other policies.
 #[test]
 fn threads_are_named_and_hooks_run_on_them() {
     let started: Arc<std::sync::Mutex<HashMap<ThreadId, String>>> = Arc::default();
@@ -365,14 +367,14 @@ fn threads_are_named_and_hooks_run_on_them() {
     assert_eq!(stopped.load(SeqCst), WORKERS);
 }
 
-/// Each worker accepts from a socket of its own at one address: the worker that accepts
-/// a connection serves it, and nothing goes from thread to thread.
+/// Each worker accepts from its own socket at a shared address. The worker that accepts a
+/// connection serves it, and no task changes threads.
 #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
 #[test]
 fn each_worker_accepts_for_itself() {
     use socket2::{Domain, Socket, Type};
 
-    /// A socket that shares its address with others.
+    /// A listener at an address that it shares with other sockets.
     fn listen(address: std::net::SocketAddr) -> std::net::TcpListener {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         socket.set_reuse_port(true).unwrap();
@@ -427,6 +429,6 @@ fn each_worker_accepts_for_itself() {
     assert_eq!(
         runtime.metrics().remote_schedule_count(),
         WORKERS as u64,
-        "the spawns from here alone"
+        "only the spawns of the test are remote"
     );
 }

@@ -1,4 +1,4 @@
-//! The end of a runtime.
+//! Shutdown of a runtime.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -58,7 +58,7 @@ fn a_future_dropped_by_shutdown_has_its_runtime_current() {
     });
 }
 
-/// The drop does not panic, whatever the wakers do that the driver wakes at the end.
+/// The drop does not panic even if the wakers that the driver wakes at shutdown do.
 #[test]
 fn wakers_that_panic_do_not_make_the_drop_panic() {
     struct Panics;
@@ -104,7 +104,7 @@ fn a_shutdown_wakes_the_join_handle() {
     });
 }
 
-/// A runtime with blocking work that ends when the sender is dropped.
+/// Starts blocking work that ends when the returned sender is dropped.
 fn blocked(runtime: &Runtime) -> std::sync::mpsc::Sender<()> {
     let (begun, has_begun) = channel();
     let (open, gate) = channel::<()>();
@@ -189,7 +189,7 @@ fn a_runtime_may_be_dropped_in_async_code_and_in_blocking_work() {
         |runtime| runtime.shutdown_timeout(HOUR),
     ] {
         each_flavor(|runtime| {
-            // With blocking work that would be waited for for ever here.
+            // Waiting for this blocking work would never return here.
             let open = blocked(&runtime);
             outer.block_on(async { ends(runtime) });
             drop(open);
@@ -240,7 +240,7 @@ fn a_runtime_may_be_dropped_by_its_own_blocking_work_or_task() {
 /// tokio 1972, 2074, 2082.
 #[test]
 fn a_dropped_future_may_wake_spawn_and_lock() {
-    /// Its drop takes the lock, wakes the other and spawns.
+    /// Its drop takes the lock, wakes the other task and spawns a task.
     struct Tangled(Arc<Mutex<Option<Waker>>>);
     impl Drop for Tangled {
         fn drop(&mut self) {
@@ -329,7 +329,7 @@ fn sockets_and_timers_may_be_dropped_after_shutdown() {
     });
 }
 
-/// 2535, 3477: driver, wakers and runtime are no cycle.
+/// 2535, 3477: driver, wakers and runtime do not form a reference cycle.
 #[test]
 fn a_hundred_runtimes_leak_nothing() {
     let count = Arc::new(AtomicUsize::new(0));

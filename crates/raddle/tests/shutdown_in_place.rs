@@ -1,5 +1,5 @@
-//! Shutdown while threads block on futures that wait for a timer or a socket:
-//! the driver shuts down, which ends their waits.
+//! Shutdown while threads block on futures that wait for a timer or a socket: the shutdown of the
+//! driver ends their waits.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -20,10 +20,10 @@ use raddle::task::{JoinHandle, block_in_place};
 use raddle::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// Longer than anything here takes on a slow machine.
+/// A test that takes longer hangs, on a slow machine too.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a thread waits for, which never comes.
+/// A wait that only a shutdown ends.
 #[derive(Clone, Copy, Debug)]
 enum Waits {
     Sleep,
@@ -34,7 +34,7 @@ enum Waits {
 impl Waits {
     const ALL: [Self; 3] = [Self::Sleep, Self::Accept, Self::Receive];
 
-    /// Waits, and says so in the poll that is the first to be pending.
+    /// Waits, and sends to `begun` after the first poll.
     async fn wait(self, begun: Sender<()>) -> io::Result<()> {
         match self {
             Self::Sleep => after(begun, sleep(HOUR)).await,
@@ -50,8 +50,7 @@ impl Waits {
         Ok(())
     }
 
-    /// Whether it is how the wait ends at a shutdown: a sleep panics, a socket
-    /// returns an error.
+    /// Whether a shutdown has ended the wait: a sleep panics, a socket returns an error.
     fn has_ended(self, result: &thread::Result<io::Result<()>>) -> bool {
         match (self, result) {
             (Self::Sleep, Err(payload)) => payload
@@ -65,7 +64,7 @@ impl Waits {
     }
 }
 
-/// Polls `future` once, then says that the wait has begun.
+/// Polls `future` once, then sends to `begun`.
 async fn after<F: Future>(begun: Sender<()>, future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
     let mut begun = Some(begun);
@@ -79,8 +78,8 @@ async fn after<F: Future>(begun: Sender<()>, future: F) -> F::Output {
     .await
 }
 
-/// Runs `test` on a thread of its own, which must end.
-fn ends<R: Send + 'static>(what: &str, test: impl FnOnce() -> R + Send + 'static) -> R {
+/// Runs `test` on a thread of its own, and panics if it does not return in time.
+fn within_limit<R: Send + 'static>(what: &str, test: impl FnOnce() -> R + Send + 'static) -> R {
     let (sender, receiver) = channel();
     let thread = thread::spawn(move || sender.send(test()));
     match receiver.recv_timeout(LIMIT) {
@@ -92,7 +91,7 @@ fn ends<R: Send + 'static>(what: &str, test: impl FnOnce() -> R + Send + 'static
     }
 }
 
-/// The runtimes whose workers go to other threads.
+/// Builders of runtimes whose workers can be handed to other threads.
 fn builders() -> impl Iterator<Item = Builder> {
     [Policy::WorkStealing, Policy::Shared]
         .into_iter()
@@ -107,7 +106,8 @@ fn builders() -> impl Iterator<Item = Builder> {
 
 type Ending = thread::Result<io::Result<()>>;
 
-/// A task that waits in `block_in_place`, and how its wait ends.
+/// Spawns a task that waits in `block_in_place`, and returns it with a receiver of the wait's
+/// result.
 fn spawn_waiting(
     runtime: &Runtime,
     waits: Waits,
@@ -134,7 +134,7 @@ fn dropping_the_runtime_ends_a_wait_inside_block_in_place() {
             let runtime = builder.build().unwrap();
             let count = Arc::new(AtomicUsize::new(0));
             let (_task, ending) = spawn_waiting(&runtime, waits, Live::new(&count));
-            ends("the drop", move || drop(runtime));
+            within_limit("the drop", move || drop(runtime));
             assert!(waits.has_ended(&ending.recv().unwrap()), "{waits:?}");
             assert_eq!(count.load(SeqCst), 0);
         }
@@ -146,7 +146,7 @@ thread_local! {
     static AT_END: std::cell::RefCell<Option<Live>> = const { std::cell::RefCell::new(None) };
 }
 
-/// The task and its thread are freed, although no thread waits for that.
+/// The task and its thread are freed, although no thread waits for the shutdown.
 #[test]
 fn a_shutdown_that_does_not_wait_frees_a_blocked_task_and_its_thread() {
     for mut builder in builders() {
@@ -172,7 +172,7 @@ fn a_shutdown_that_does_not_wait_frees_a_blocked_task_and_its_thread() {
                     None => runtime.shutdown_background(),
                     Some(wait) => runtime.shutdown_timeout(wait),
                 }
-                let result = ending.recv_timeout(LIMIT).expect("the wait goes on");
+                let result = ending.recv_timeout(LIMIT).expect("the wait has not ended");
                 assert!(waits.has_ended(&result), "{waits:?}");
                 eventually("the task is freed", || tasks.load(SeqCst) == 0);
                 eventually("the thread is freed", || threads.load(SeqCst) == 0);
@@ -181,7 +181,7 @@ fn a_shutdown_that_does_not_wait_frees_a_blocked_task_and_its_thread() {
     }
 }
 
-/// Every worker's thread waits, and so do those that took the workers over.
+/// The threads of all workers wait, and so do the threads that took the workers over.
 #[test]
 fn dropping_the_runtime_ends_waits_of_many_tasks_inside_block_in_place() {
     for mut builder in builders() {
@@ -193,7 +193,7 @@ fn dropping_the_runtime_ends_waits_of_many_tasks_inside_block_in_place() {
             .take(12)
             .map(|waits| (waits, spawn_waiting(&runtime, waits, Live::new(&count))))
             .collect();
-        ends("the drop", move || drop(runtime));
+        within_limit("the drop", move || drop(runtime));
         for (waits, (_task, ending)) in endings {
             assert!(waits.has_ended(&ending.recv().unwrap()), "{waits:?}");
         }
@@ -201,8 +201,7 @@ fn dropping_the_runtime_ends_waits_of_many_tasks_inside_block_in_place() {
     }
 }
 
-/// The threads that take workers over are used up, so that a worker stays with
-/// the thread that waits.
+/// No thread is left for a handoff, so the worker stays with the waiting thread.
 #[test]
 fn dropping_the_runtime_ends_waits_inside_block_in_place_without_handoff_threads() {
     for waits in Waits::ALL {
@@ -210,11 +209,11 @@ fn dropping_the_runtime_ends_waits_inside_block_in_place_without_handoff_threads
         builder.worker_threads(1).max_blocking_threads(1);
         let runtime = builder.build().unwrap();
         let count = Arc::new(AtomicUsize::new(0));
-        // One more than there are threads: the worker's own, and two others.
+        // As many tasks as there are threads: the worker's own and two for handoffs.
         let endings: Vec<_> = (0..3)
             .map(|_| spawn_waiting(&runtime, waits, Live::new(&count)))
             .collect();
-        ends("the drop", move || drop(runtime));
+        within_limit("the drop", move || drop(runtime));
         for (_task, ending) in endings {
             assert!(waits.has_ended(&ending.recv().unwrap()), "{waits:?}");
         }
@@ -222,7 +221,7 @@ fn dropping_the_runtime_ends_waits_inside_block_in_place_without_handoff_threads
     }
 }
 
-/// As above, where no thread waits for the end.
+/// As above, where no thread waits for the shutdown.
 #[test]
 fn a_shutdown_that_does_not_wait_frees_blocked_tasks_without_handoff_threads() {
     let mut builder = multi_thread();
@@ -234,14 +233,14 @@ fn a_shutdown_that_does_not_wait_frees_blocked_tasks_without_handoff_threads() {
         .collect();
     runtime.shutdown_background();
     for (_task, ending) in endings {
-        let result = ending.recv_timeout(LIMIT).expect("the wait goes on");
+        let result = ending.recv_timeout(LIMIT).expect("the wait has not ended");
         assert!(Waits::Accept.has_ended(&result));
     }
     eventually("the tasks are freed", || count.load(SeqCst) == 0);
 }
 
-/// The same where the last of the tasks blocks after the runtime was closed, with
-/// or without a thread that waits for the end.
+/// The same where the last task blocks after the runtime was closed, with or without a thread that
+/// waits for the shutdown.
 #[test]
 fn a_shutdown_ends_a_wait_that_begins_after_it_without_handoff_threads() {
     for waits_for_end in [true, false] {
@@ -269,20 +268,19 @@ fn a_shutdown_ends_a_wait_that_begins_after_it_without_handoff_threads() {
             true => drop(runtime),
             false => runtime.shutdown_background(),
         });
-        // A task is cancelled on the spot once the runtime is closed.
+        // Once the runtime is closed, a new task is cancelled at once.
         eventually("closed", || handle.spawn(pending::<()>()).is_finished());
         match waits_for_end {
             true => thread::sleep(Duration::from_millis(10)),
             false => eventually("returned", || ending.is_finished()),
         }
         drop(open);
-        ends("the end", move || ending.join().unwrap());
+        within_limit("the shutdown", move || ending.join().unwrap());
         eventually("the tasks are freed", || count.load(SeqCst) == 0);
     }
 }
 
-/// The end comes while threads are on their way to workers, and before the waits
-/// have begun.
+/// The shutdown happens while threads take workers over, and before the waits begin.
 #[test]
 fn shutdown_ends_waits_that_begin_meanwhile() {
     for round in 0..60 {
@@ -304,13 +302,13 @@ fn shutdown_ends_waits_that_begin_meanwhile() {
         }
         match round % 3 {
             0 => runtime.shutdown_background(),
-            _ => ends("the drop", move || drop(runtime)),
+            _ => within_limit("the drop", move || drop(runtime)),
         }
         eventually("the tasks are freed", || count.load(SeqCst) == 0);
     }
 }
 
-/// A thread outside the runtime, and one for blocking work.
+/// One thread outside the runtime and one of the blocking pool wait.
 #[test]
 fn dropping_the_runtime_ends_block_on_of_other_threads() {
     for waits in Waits::ALL {
@@ -329,12 +327,12 @@ fn dropping_the_runtime_ends_block_on_of_other_threads() {
                 wait(Handle::current(), blocking_begun, blocking_ended);
             });
             let foreign = thread::spawn(move || wait(handle, begun, ended));
-            // A current-thread runtime drives nothing now: both wait all the same.
+            // No thread drives a current-thread runtime now; both threads wait nevertheless.
             has_begun.recv().unwrap();
             has_begun.recv().unwrap();
-            ends("the drop", move || drop(runtime));
+            within_limit("the drop", move || drop(runtime));
             for _ in 0..2 {
-                let result = ending.recv_timeout(LIMIT).expect("the wait goes on");
+                let result = ending.recv_timeout(LIMIT).expect("the wait has not ended");
                 assert!(waits.has_ended(&result), "{waits:?}");
             }
             foreign.join().unwrap();
@@ -342,7 +340,7 @@ fn dropping_the_runtime_ends_block_on_of_other_threads() {
     }
 }
 
-/// The one that drives a current-thread runtime is elsewhere.
+/// No thread drives the runtime during the shutdown.
 #[test]
 fn shutting_down_a_current_thread_runtime_ends_block_on_of_another_thread() {
     for waits in Waits::ALL {
@@ -353,7 +351,7 @@ fn shutting_down_a_current_thread_runtime_ends_block_on_of_another_thread() {
         has_begun.recv().unwrap();
         runtime.block_on(async { raddle::task::yield_now().await });
         runtime.shutdown_background();
-        let result = ends("the thread", move || foreign.join());
+        let result = within_limit("the thread", move || foreign.join());
         assert!(waits.has_ended(&result), "{waits:?}");
     }
 }

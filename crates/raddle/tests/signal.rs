@@ -1,4 +1,4 @@
-//! Signals, sent by the process to itself.
+//! Signals that the process sends to itself.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -12,16 +12,16 @@ use raddle::signal::unix::{Signal, SignalKind, signal};
 use raddle::time::timeout;
 use signal_hook::low_level::raise;
 
-/// Long enough for anything but a hang.
+/// A test that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn send(kind: SignalKind) {
     raise(kind.as_raw_value()).unwrap();
 }
 
-async fn hear(signal: &mut Signal) {
+async fn assert_received(signal: &mut Signal) {
     let heard = timeout(LIMIT, signal.recv()).await;
-    assert_eq!(heard.expect("the signal is heard"), Some(()));
+    assert_eq!(heard.expect("the signal is not received"), Some(()));
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_signal_is_received() {
             let mut signal = signal(SignalKind::user_defined1()).unwrap();
             for _ in 0..20 {
                 send(SignalKind::user_defined1());
-                hear(&mut signal).await;
+                assert_received(&mut signal).await;
             }
             let waiting = raddle::spawn(async move { signal.recv().await });
             raddle::task::yield_now().await;
@@ -59,7 +59,7 @@ fn every_listener_in_every_runtime_receives_the_signal() {
     for (runtime, listeners) in runtimes.iter().zip(&mut listeners) {
         runtime.block_on(async {
             for listener in listeners {
-                hear(listener).await;
+                assert_received(listener).await;
             }
         });
     }
@@ -73,16 +73,16 @@ fn a_dropped_listener_leaves_the_others_registered() {
         let mut second = signal(kind).unwrap();
         drop(first);
         send(kind);
-        hear(&mut second).await;
+        assert_received(&mut second).await;
         drop(second);
         send(kind);
         let mut third = signal(kind).unwrap();
         send(kind);
-        hear(&mut third).await;
+        assert_received(&mut third).await;
     });
 }
 
-/// The runtime reads it, for there is no listener to wait.
+/// The runtime reads the signal, since no listener waits for it.
 #[test]
 fn a_signal_between_two_listeners_is_not_kept() {
     current_thread().build().unwrap().block_on(async {
@@ -94,12 +94,12 @@ fn a_signal_between_two_listeners_is_not_kept() {
         let late = timeout(Duration::from_millis(20), second.recv()).await;
         assert!(late.is_err());
         send(kind);
-        hear(&mut second).await;
+        assert_received(&mut second).await;
     });
 }
 
 /// A runtime delivers signals to its own listeners, also while another runtime, whose listener was
-/// registered first, runs nothing.
+/// registered first, is not driven.
 #[test]
 fn an_idle_runtime_does_not_keep_signals_from_another() {
     let runtimes = [(); 2].map(|()| current_thread().build().unwrap());
@@ -111,12 +111,12 @@ fn an_idle_runtime_does_not_keep_signals_from_another() {
     for _ in 0..10 {
         send(kind);
         for at in [1, 0] {
-            runtimes[at].block_on(hear(&mut listeners[at]));
+            runtimes[at].block_on(assert_received(&mut listeners[at]));
         }
     }
 }
 
-/// All runtimes read one pipe: whichever is first delivers to the listeners of all.
+/// All runtimes read one pipe: the first that reads a signal delivers it to the listeners of all.
 #[cfg(target_os = "linux")]
 #[test]
 fn runtimes_that_read_concurrently_lose_no_signal() {
@@ -134,7 +134,7 @@ fn runtimes_that_read_concurrently_lose_no_signal() {
                     heard.send(()).unwrap();
                     for _ in 0..ROUNDS {
                         for listener in &mut listeners {
-                            hear(listener).await;
+                            assert_received(listener).await;
                         }
                         heard.send(()).unwrap();
                     }
@@ -145,7 +145,7 @@ fn runtimes_that_read_concurrently_lose_no_signal() {
     drop(heard);
     for round in 0..=ROUNDS {
         for _ in 0..RUNTIMES {
-            all_heard.recv().expect("each listener hears it");
+            all_heard.recv().expect("each listener receives it");
         }
         if round < ROUNDS {
             send(kind);
@@ -162,10 +162,10 @@ fn a_number_that_is_no_signal_is_an_error() {
         for number in [-1, 0, 127, 128, 1_000_000, i32::MIN, i32::MAX] {
             assert!(signal(SignalKind::from_raw(number)).is_err(), "{number}");
         }
-        // The others go on.
+        // Other signals still arrive.
         let mut signal = signal(SignalKind::window_change()).unwrap();
         send(SignalKind::window_change());
-        hear(&mut signal).await;
+        assert_received(&mut signal).await;
     });
 }
 
@@ -180,7 +180,7 @@ fn a_cancelled_wait_loses_nothing() {
             assert!(cancelled.as_mut().poll(cx).is_pending());
             send(kind);
         }
-        hear(&mut signal).await;
+        assert_received(&mut signal).await;
     });
 }
 

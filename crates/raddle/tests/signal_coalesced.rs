@@ -1,5 +1,5 @@
-//! Many signals before the listener looks. The test has a process of its own: the runtime of
-//! another test would read the pipe halfway, and a listener then rightly receives a second signal.
+//! Many signals before the listener is polled. The test has a process of its own: if the runtime of
+//! another test read the pipe in between, the listener would receive a second signal.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -18,7 +18,7 @@ fn signals_raised_before_the_listener_looks_are_received_once() {
     current_thread().build().unwrap().block_on(async {
         let kind = SignalKind::io();
         let mut signal = signal(kind).unwrap();
-        // More than the pipe has room for.
+        // More signals than fit into the pipe.
         for _ in 0..5_000 {
             raise(kind.as_raw_value()).unwrap();
         }

@@ -1,5 +1,5 @@
-//! A signal that came before its listener. A test for itself, for the runtimes of
-//! others would read it.
+//! A signal that arrives before its listener is created. The test has a process of its own, since
+//! the runtimes of other tests would read the signal.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -11,12 +11,12 @@ use raddle::signal::unix::{Signal, SignalKind, signal};
 use raddle::time::timeout;
 use signal_hook::low_level::raise;
 
-async fn hear(signal: &mut Signal) {
+async fn assert_received(signal: &mut Signal) {
     let heard = timeout(Duration::from_secs(60), signal.recv()).await;
-    assert_eq!(heard.expect("the signal is heard"), Some(()));
+    assert_eq!(heard.expect("the signal is not received"), Some(()));
 }
 
-/// Tokio's does so, too.
+/// As with Tokio.
 #[test]
 fn an_unread_signal_reaches_a_new_listener() {
     current_thread().build().unwrap().block_on(async {
@@ -24,9 +24,9 @@ fn an_unread_signal_reaches_a_new_listener() {
         let mut first = signal(kind).unwrap();
         raise(kind.as_raw_value()).unwrap();
         let mut second = signal(kind).unwrap();
-        hear(&mut first).await;
-        hear(&mut second).await;
-        // It has been read now.
+        assert_received(&mut first).await;
+        assert_received(&mut second).await;
+        // The signal has been read by now.
         let mut third = signal(kind).unwrap();
         let late = timeout(Duration::from_millis(20), third.recv()).await;
         assert!(late.is_err());

@@ -97,7 +97,7 @@ fn a_panic_is_in_the_join_error() {
         assert!(error.is_panic());
         let payload = error.into_panic();
         assert_eq!(payload.downcast_ref(), Some(&"expected by this test"));
-        // The runtime is none the worse.
+        // The runtime still works.
         assert_eq!(
             runtime.block_on(async { raddle::spawn(async { 1 }).await.unwrap() }),
             1
@@ -111,7 +111,7 @@ fn yield_now_lets_others_run() {
         let turns = Arc::new(AtomicUsize::new(0));
         let other = Arc::clone(&turns);
         runtime.block_on(async move {
-            // On a current-thread runtime nothing else could ever stop this.
+            // On a current-thread runtime, only another task could end this loop.
             let counter = raddle::spawn(async move {
                 for _ in 0..100 {
                     other.fetch_add(1, SeqCst);
@@ -203,7 +203,7 @@ fn a_runtime_without_sockets_and_timers_hides_those_of_an_outer_one() {
             assert!(message.contains("enable_time"), "{message}");
             let message = panic_message(bind);
             assert!(message.contains("enable_io"), "{message}");
-            // One that has them inside one that has none.
+            // A runtime with drivers inside a runtime without.
             let _inner = outer.enter();
             drop(sleep());
             bind();
@@ -242,7 +242,7 @@ fn two_tasks_that_await_each_other_do_not_leak() {
             }
         });
         drop(runtime);
-        eventually("both are dropped", || count.load(SeqCst) == 0);
+        eventually("both tasks are dropped", || count.load(SeqCst) == 0);
     });
 }
 

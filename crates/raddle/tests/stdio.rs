@@ -1,4 +1,4 @@
-//! The standard streams, of a process that is this test once more.
+//! The standard streams, in processes that run this test program.
 #![cfg(all(not(raddle_loom), unix))]
 
 use std::io::{Read, Write};
@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use raddle::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, stderr, stdin, stdout};
 
-/// Runs the test `name` of this file as a process, which gets `input`.
+/// Runs the test `name` of this file as a process with the input `input`. Returns its output and
+/// its error output.
 fn run(name: &str, input: &str) -> (String, String) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "--nocapture", name])
@@ -31,7 +32,7 @@ fn run(name: &str, input: &str) -> (String, String) {
 }
 
 #[raddle::test]
-#[ignore = "a process of another test"]
+#[ignore = "run as a process by another test"]
 async fn child_writes_lines_in_upper_case() {
     let mut lines = BufReader::new(stdin()).lines();
     let (mut output, mut errors) = (stdout(), stderr());
@@ -64,7 +65,7 @@ fn a_process_that_filters_its_input_writes_every_line() {
 }
 
 #[test]
-#[ignore = "a process of another test"]
+#[ignore = "run as a process by another test"]
 fn child_exits_without_a_flush() {
     let runtime = raddle::runtime::Builder::new_multi_thread()
         .build()

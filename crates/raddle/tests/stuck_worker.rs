@@ -1,4 +1,4 @@
-//! A poll that does not return keeps one worker, and nothing else.
+//! A poll that does not return blocks one worker and nothing else.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -18,12 +18,15 @@ use raddle::time::{sleep, sleep_until};
 
 const ROUNDS: usize = 20;
 
-/// Blocks the thread until the count is there; the limit only keeps a test
-/// that fails from hanging.
+/// Blocks the thread until `count` reaches `target`; panics after a limit, so that a failing test
+/// does not hang.
 fn block_until(count: &AtomicUsize, target: usize) {
     let start = Instant::now();
     while count.load(SeqCst) < target {
-        assert!(start.elapsed() < Duration::from_secs(30), "it never came");
+        assert!(
+            start.elapsed() < Duration::from_secs(30),
+            "the count was not reached within 30 seconds"
+        );
         thread::sleep(Duration::from_micros(100));
     }
 }
@@ -41,7 +44,7 @@ fn timers_fire_while_a_worker_is_stuck() {
                 ticks.fetch_add(1, SeqCst);
             }
         });
-        // Twice, so that another worker may be the one that is stuck.
+        // Twice, so that either worker may be the stuck one.
         for round in 1..=2 {
             let seen = Arc::clone(&seen);
             let stuck = runtime.spawn(async move {
@@ -75,7 +78,7 @@ fn sockets_are_served_while_a_worker_is_stuck() {
             }
         });
         let client = thread::spawn(move || {
-            // A connection a round: the listener and the streams are both served.
+            // One connection a round, so that both the listener and the streams are used.
             for _ in 0..2 * ROUNDS {
                 let mut stream = std::net::TcpStream::connect(address).unwrap();
                 let mut byte = [7];

@@ -10,7 +10,7 @@ use std::time::Duration;
 use raddle::runtime::{Builder, Runtime};
 use raddle::sync::{Mutex, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 
-/// One worker each, so that who does not yield starves the other.
+/// One worker each, so that a task that does not yield starves the other.
 fn runtimes() -> [Runtime; 2] {
     let pool = Builder::new_multi_thread()
         .worker_threads(1)
@@ -20,7 +20,7 @@ fn runtimes() -> [Runtime; 2] {
     [pool.unwrap(), current.unwrap()]
 }
 
-/// Runs `busy`, which is never pending by itself, until its neighbour has run.
+/// Runs `busy`, which is pending only when its budget is used up, until another task has run.
 fn starves_no_task<F: Future<Output = ()> + Send + 'static>(busy: impl Fn(Arc<AtomicBool>) -> F) {
     for runtime in runtimes() {
         let neighbour_ran = Arc::new(AtomicBool::new(false));
@@ -135,10 +135,10 @@ fn blocking_methods_panic_inside_a_worker() {
         let message = message.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         assert!(
             message.unwrap().contains("block"),
-            "it says what it is about"
+            "the message does not contain \"block\""
         );
         drop(sender);
-        // Where it may block, it does.
+        // On a blocking thread it may block.
         let (sender, mut receiver) = mpsc::channel(1);
         let received = runtime.spawn_blocking(move || receiver.blocking_recv());
         runtime.block_on(async {

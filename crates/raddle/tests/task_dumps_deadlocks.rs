@@ -17,7 +17,7 @@ fn runtime() -> Runtime {
     builder.enable_time().enable_task_dumps().build().unwrap()
 }
 
-/// The dump when no task is ready.
+/// Waits until no task is ready, and takes a dump.
 async fn dump() -> Dump {
     for _ in 0..20 {
         yield_now().await;
@@ -29,7 +29,7 @@ fn id<T>(task: &JoinHandle<T>) -> u64 {
     task.id().to_string().parse().unwrap()
 }
 
-/// The only deadlock, which has these tasks in this order.
+/// Asserts that there is one deadlock, of these tasks in this order, and returns it.
 #[track_caller]
 fn only<'a>(dump: &'a Dump, tasks: &[u64]) -> &'a Deadlock {
     assert_eq!(dump.deadlocks().len(), 1, "{dump}");
@@ -42,9 +42,9 @@ fn only<'a>(dump: &'a Dump, tasks: &[u64]) -> &'a Deadlock {
     deadlock
 }
 
-/// The text of this file from the location on.
+/// The source text of this file at the location.
 fn code_at(location: Option<&'static Location<'static>>) -> &'static str {
-    let location = location.expect("there is a location");
+    let location = location.expect("no location");
     assert!(
         location.file().ends_with("task_dumps_deadlocks.rs"),
         "{location}"
@@ -54,7 +54,7 @@ fn code_at(location: Option<&'static Location<'static>>) -> &'static str {
     &line[location.column() as usize - 1..]
 }
 
-/// Locks the first, and when all others have locked theirs the second.
+/// Locks `first`, and after all other tasks have locked theirs, `second`.
 async fn lock_both(first: Arc<Mutex<()>>, second: Arc<Mutex<()>>) {
     let _first = first.lock().await; // the first
     yield_now().await;
@@ -81,7 +81,7 @@ fn two_tasks_that_lock_in_opposite_orders_are_a_deadlock_with_both_lines() {
         assert!(text.contains("\ndeadlock of 2 tasks:\n"), "{text}");
         let held = format!(", held by task {} since ", id(&second));
         assert!(text.contains(&held), "{text}");
-        // The third waits for the circle, and is not in it.
+        // The third task waits for the cycle, and is not part of it.
         let behind_edges = dump
             .edges()
             .iter()
@@ -207,7 +207,7 @@ fn tasks_that_wait_for_permits_of_one_another_are_a_suspected_deadlock() {
         let dump = dump().await;
         assert_eq!(dump.deadlocks().len(), 1, "{dump}");
         assert!(dump.deadlocks()[0].is_suspected());
-        // A permit that another task gives ends it.
+        // A permit that another task adds ends the wait.
         semaphore.add_permits(1);
         let dump = self::dump().await;
         assert!(dump.tasks().is_empty() && dump.edges().is_empty(), "{dump}");
@@ -281,8 +281,8 @@ fn a_circle_with_a_task_that_also_joins_a_task_that_makes_progress_is_no_deadloc
     });
 }
 
-/// A future that is polled with a waker of its own, as those of a set are: its task may be polled
-/// without it.
+/// A future with a waker of its own, as in a `FuturesUnordered`: its task may be polled without
+/// polling it.
 struct WithItsWaker<F>(std::pin::Pin<Box<F>>);
 
 struct Forward(std::task::Waker);
@@ -321,7 +321,7 @@ fn a_circle_through_a_future_with_a_waker_of_its_own_is_no_deadlock() {
         let edges = dump.edges().iter().map(|edge| (edge.from(), edge.to()));
         let circle = [(id(&first), id(&second)), (id(&second), id(&first))];
         assert_eq!(edges.collect::<Vec<_>>(), circle, "{dump}");
-        // The second may have other futures with wakers of their own.
+        // The second task may contain other futures with wakers of their own.
         assert!(dump.deadlocks().is_empty(), "{dump}");
     });
 }
@@ -360,7 +360,7 @@ fn a_block_on_that_holds_a_lock_and_joins_a_waiting_task_is_a_suspected_deadlock
         .build()
         .unwrap();
     let handle = runtime.handle().clone();
-    // Never joined: it waits for as long as the process runs.
+    // Never joined: the thread waits until the process exits.
     thread::Builder::new()
         .name("stuck".to_owned())
         .spawn(move || {

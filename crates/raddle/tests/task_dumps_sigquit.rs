@@ -18,10 +18,15 @@ fn sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck() {
     }
     let mut child = start("sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck");
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut next = || lines.next().expect("the program goes on").unwrap();
+    let mut next = || {
+        lines
+            .next()
+            .expect("the program has closed its error output")
+            .unwrap()
+    };
     while next() != "stuck" {}
 
-    // Twice: the first signal does not end the program.
+    // Twice, to check that the first signal does not end the program.
     for _ in 0..2 {
         kill_process(Pid::from_child(&child), Signal::QUIT).unwrap();
         assert_eq!(next(), "3 tasks");
@@ -35,7 +40,7 @@ fn sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck() {
     child.wait().unwrap();
 }
 
-/// Starts this program again, as the child of the test with this name.
+/// Starts this program as the child process of the test `name`.
 fn start(test: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture"])
@@ -78,9 +83,14 @@ fn sigquit_names_the_deadlock_of_a_program_that_hangs() {
     }
     let mut child = start("sigquit_names_the_deadlock_of_a_program_that_hangs");
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut next = || lines.next().expect("the program goes on").unwrap();
+    let mut next = || {
+        lines
+            .next()
+            .expect("the program has closed its error output")
+            .unwrap()
+    };
     while next() != "stuck" {}
-    // The tasks may not have come to their second locks yet.
+    // The tasks may not wait for their second locks yet.
     while {
         kill_process(Pid::from_child(&child), Signal::QUIT).unwrap();
         thread::sleep(Duration::from_millis(10));

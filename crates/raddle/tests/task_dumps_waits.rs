@@ -1,4 +1,4 @@
-//! What a dump says that tasks wait for.
+//! What tasks wait for according to a dump.
 #![cfg(all(feature = "task-dumps", feature = "sync", feature = "time"))]
 
 use std::future::{Future, pending};
@@ -15,7 +15,7 @@ fn runtime() -> Runtime {
     builder.enable_time().enable_task_dumps().build().unwrap()
 }
 
-/// Spawns the future, and returns what it waits for when all tasks wait.
+/// Spawns the future, and returns what it waits for once all tasks wait.
 async fn waits_of(future: impl Future + Send + 'static) -> Vec<Wait> {
     let task = raddle::spawn(async {
         future.await;
@@ -28,7 +28,7 @@ async fn waits_of(future: impl Future + Send + 'static) -> Vec<Wait> {
         .tasks()
         .iter()
         .find(|dump| dump.id() == task.id().to_string().parse::<u64>().unwrap())
-        .expect("the task waits")
+        .expect("the dump lacks the task")
         .waits()
         .to_vec();
     task.abort();
@@ -40,7 +40,7 @@ fn dump() -> Dump {
     raddle::runtime::Handle::current().dump().unwrap()
 }
 
-/// The only wait, of this operation, and called in this file.
+/// Asserts that there is one wait, of this operation called in this file, and returns its resource.
 #[track_caller]
 fn only(waits: &[Wait], operation: &str) -> Resource {
     assert_eq!(waits.len(), 1, "{waits:?}");
@@ -55,9 +55,9 @@ fn only(waits: &[Wait], operation: &str) -> Resource {
     waits[0].resource()
 }
 
-/// The text of this file from the place of the wait on.
+/// The source text of this file at the location of the wait.
 fn code_at(wait: &Wait) -> &'static str {
-    let location = wait.location().expect("the operation has a place");
+    let location = wait.location().expect("the operation has no location");
     assert!(
         location.file().ends_with("task_dumps_waits.rs"),
         "{location}"
@@ -211,13 +211,19 @@ fn only_a_task_that_waits_has_waits_and_the_text_shows_them() {
             let notify = notify.clone();
             async move {
                 notify.notified().await;
-                assert!(dump().tasks()[0].waits().is_empty(), "it runs");
+                assert!(
+                    dump().tasks()[0].waits().is_empty(),
+                    "a running task has no waits"
+                );
                 pending::<()>().await;
             }
         });
         raddle::task::yield_now().await;
         let text = dump().to_string();
-        let line = text.lines().nth(2).expect("a wait has a line");
+        let line = text
+            .lines()
+            .nth(2)
+            .expect("the dump has no line for the wait");
         assert!(
             line.starts_with("  waits for Notify::notified at "),
             "{text}"
@@ -230,7 +236,7 @@ fn only_a_task_that_waits_has_waits_and_the_text_shows_them() {
         assert_eq!(dump().tasks()[0].state(), State::Waiting);
         assert!(
             dump().tasks()[0].waits().is_empty(),
-            "the other wait is over"
+            "the first wait has ended"
         );
         task.abort();
     });
@@ -272,7 +278,7 @@ fn a_task_that_waits_for_a_socket_names_the_operation_the_line_and_the_direction
             Direction::Read
         );
 
-        // More than the buffers of the system take.
+        // More bytes than the system buffers.
         let mut client = TcpStream::connect(address).await.unwrap();
         let _server = listener.accept().await.unwrap();
         let waits = waits_of(async move { client.write_all(&[0; 32 << 20]).await }).await;

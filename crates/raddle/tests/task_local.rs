@@ -1,4 +1,4 @@
-//! Variables that each task has for itself.
+//! Task-local variables.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -15,7 +15,7 @@ use raddle::task::futures::TaskLocalFuture;
 use raddle::task::{self, LocalSet};
 
 raddle::task_local! {
-    /// With a comment, and a visibility.
+    /// A declaration with documentation and a visibility.
     pub(crate) static NUMBER: u32;
     static TEXT: RefCell<String>;
 }
@@ -27,7 +27,7 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Notes the number that it sees when it is dropped.
+/// Records the value of `NUMBER` when it is dropped.
 struct SeesOnDrop<'a>(&'a RefCell<Vec<Option<u32>>>);
 
 impl Drop for SeesOnDrop<'_> {
@@ -47,7 +47,7 @@ fn each_task_sees_its_own_value() {
                             assert_eq!(NUMBER.get(), i);
                             task::yield_now().await;
                         }
-                        // Not inherited.
+                        // A spawned task does not inherit the value.
                         let inner = raddle::spawn(async { NUMBER.try_get().is_err() });
                         assert!(inner.await.unwrap());
                         NUMBER.with(|number| *number)
@@ -142,7 +142,7 @@ fn a_borrowed_value_is_not_replaced() {
         assert!(message.contains("while LocalKey::with borrows"));
         assert!(poll(future).is_ready());
         assert_eq!(NUMBER.get(), 1);
-        // To read is fine.
+        // Reading is allowed.
         assert_eq!(NUMBER.with(|outer| outer + NUMBER.get()), 2);
     });
 }
@@ -197,7 +197,7 @@ fn a_future_sees_the_value_while_it_is_dropped() {
     }
 
     let seen = RefCell::default();
-    // Never polled, in the middle, ready, and in the middle of two.
+    // Futures that were never polled, are pending, are ready, and are pending inside two scopes.
     drop(scoped(&seen, 1, false));
     assert!(poll(pin!(scoped(&seen, 2, false))).is_pending());
     assert!(poll(pin!(scoped(&seen, 3, true))).is_ready());
@@ -211,8 +211,8 @@ fn a_future_sees_the_value_while_it_is_dropped() {
     assert!(NUMBER.try_get().is_err());
 }
 
-/// What a task holds sees the value when the task is aborted, or dropped with
-/// its set or runtime.
+/// Values that a task owns see the task-local value when the task is aborted or is dropped with its
+/// set or runtime.
 #[test]
 fn an_aborted_task_sees_the_value_while_it_is_dropped() {
     struct Sends(std::sync::mpsc::Sender<u32>);

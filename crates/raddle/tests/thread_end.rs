@@ -1,6 +1,5 @@
-//! What thread-local variables do with a runtime when their thread ends. The
-//! runtime's own variables on that thread are gone by then, for they were
-//! initialised later.
+//! Thread-local variables that use a runtime when their thread ends. The runtime's own thread-local
+//! variables are destroyed by then, since they were initialised later.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -57,13 +56,13 @@ fn a_multi_thread_runtime_in_a_thread_local_is_dropped_with_its_thread() {
     ends_with_its_thread(multi_thread());
 }
 
-/// Uses a runtime when it is dropped.
+/// Uses a runtime in its drop.
 struct Uses(Handle, Box<dyn Fn()>);
 
 impl Drop for Uses {
     fn drop(&mut self) {
         let _current = self.0.enter();
-        // Whether there is a current one depends on the platform.
+        // Whether a runtime is current at this point depends on the platform.
         let _ = Handle::try_current();
         assert_eq!(self.0.block_on(async { 5 }), 5);
         (self.1)();
@@ -93,11 +92,14 @@ fn the_destructor_of_a_thread_local_may_use_a_runtime() {
         });
         thread.join().unwrap();
         let mut done = 0;
-        eventually("what was spawned at the end runs", || {
-            // Where a current-thread runtime runs its tasks.
-            runtime.block_on(sleep_a_little());
-            done += receiver.try_iter().count();
-            done == 2
-        });
+        eventually(
+            "the tasks that were spawned at the thread's end run",
+            || {
+                // A current-thread runtime runs its tasks in here.
+                runtime.block_on(sleep_a_little());
+                done += receiver.try_iter().count();
+                done == 2
+            },
+        );
     });
 }

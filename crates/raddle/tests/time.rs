@@ -1,4 +1,4 @@
-//! Timers, driven by the runtime.
+//! Timers of a runtime.
 #![cfg(not(raddle_loom))]
 
 mod common;

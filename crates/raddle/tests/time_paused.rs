@@ -81,7 +81,8 @@ async fn a_paused_clock_does_not_advance_while_an_event_is_ready() {
     for _ in 0..10 {
         client.write_all(b"x").await.unwrap();
         let read = timeout(HOUR, server.read_exact(&mut byte)).await;
-        read.expect("the byte was there").unwrap();
+        read.expect("the clock advanced although the byte had arrived")
+            .unwrap();
     }
     assert_eq!(start.elapsed(), Duration::ZERO);
     let read = timeout(HOUR, server.read_exact(&mut byte)).await;
@@ -92,11 +93,11 @@ async fn a_paused_clock_does_not_advance_while_an_event_is_ready() {
 #[raddle::test(start_paused = true)]
 async fn a_paused_clock_does_not_advance_during_blocking_work() {
     let start = Instant::now();
-    // Long enough for a runtime that has nothing else to do to go to sleep.
+    // Long enough for an idle runtime to park.
     let work = spawn_blocking(|| std::thread::sleep(ms(20)));
     timeout(HOUR, work)
         .await
-        .expect("time stood still")
+        .expect("the clock advanced during blocking work")
         .unwrap();
     assert_eq!(start.elapsed(), Duration::ZERO);
 }
@@ -238,7 +239,7 @@ fn a_paused_clock_does_not_advance_before_a_task_from_another_thread() {
     runtime.block_on(async {
         for _ in 0..200 {
             let handle = handle.clone();
-            // It holds the clock until the other thread has spawned.
+            // The blocking task holds the clock until it has spawned.
             let spawned = spawn_blocking(move || handle.spawn(async { Instant::now() }));
             let start = Instant::now();
             let sleeper = raddle::spawn(sleep(ms(1)));

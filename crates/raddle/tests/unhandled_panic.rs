@@ -1,4 +1,4 @@
-//! The policy that ends a runtime, or a local set, by a task's panic.
+//! `UnhandledPanic::ShutdownRuntime`, of runtimes and of local sets.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -22,7 +22,7 @@ use raddle::task::{JoinError, JoinHandle, LocalSet, spawn_blocking, spawn_local,
 const EXPECTED: &str = "expected by this test";
 const ENDED: &str = "UnhandledPanic::Ignore lets the";
 
-/// Runs a test on a runtime of each flavor that ends by a task's panic.
+/// Runs a test on a runtime of each builder, with `UnhandledPanic::ShutdownRuntime`.
 fn each_flavor(test: impl Fn(Runtime)) {
     for mut builder in builders() {
         builder.unhandled_panic(UnhandledPanic::ShutdownRuntime);
@@ -35,12 +35,12 @@ async fn panics() {
     panic!("{EXPECTED}");
 }
 
-/// What a task of a runtime that has ended came to.
+/// The result of a task whose runtime has shut down.
 fn end_of<T>(task: JoinHandle<T>) -> Result<T, JoinError> {
     current_thread().build().unwrap().block_on(task)
 }
 
-/// That a runtime has been ended by a panic, also for those who come later.
+/// Asserts that a panic has shut the runtime down, and that later calls report it.
 fn assert_ended(runtime: &Runtime) {
     let message = panic_message(|| runtime.block_on(async {}));
     assert!(message.contains(ENDED), "{message}");
@@ -77,7 +77,7 @@ fn the_other_tasks_are_dropped_and_block_on_panics() {
         for other in others {
             assert!(end_of(other).unwrap_err().is_cancelled());
         }
-        eventually("all are dropped", || count.load(SeqCst) == 0);
+        eventually("all tasks are dropped", || count.load(SeqCst) == 0);
         assert_ended(&runtime);
     });
 }
@@ -197,7 +197,7 @@ fn a_future_dropped_by_shutdown_has_its_runtime_current() {
     });
 }
 
-/// Panics when it is dropped.
+/// Panics in its drop.
 struct Grenade;
 
 impl Drop for Grenade {
@@ -208,7 +208,7 @@ impl Drop for Grenade {
     }
 }
 
-/// Ready at once, and panics when it is dropped.
+/// A future that is ready at once and panics in its drop.
 struct ReadyGrenade(Grenade);
 
 impl Future for ReadyGrenade {
@@ -238,7 +238,7 @@ fn a_panic_of_an_aborted_future_does_not_count() {
             pending::<()>().await;
         });
         let error = runtime.block_on(async {
-            // Polled once, so that it has its grenade.
+            // Lets the task be polled once, so that it owns its grenade.
             yield_now().await;
             raddle::spawn(async {}).await.unwrap();
             task.abort();
@@ -252,7 +252,7 @@ fn a_panic_of_an_aborted_future_does_not_count() {
 #[test]
 fn a_panic_of_an_output_does_not_count() {
     each_flavor(|runtime| {
-        // It is detached: the handle is dropped before it completes.
+        // The task is detached: its handle is dropped before it completes.
         let (detach, detached) = channel();
         let task = runtime.spawn(async move {
             while detached.try_recv().is_err() {
@@ -325,10 +325,10 @@ fn many_tasks_that_panic_at_once_leak_nothing() {
             assert!(said.contains(ENDED), "{said}");
         });
     }
-    eventually("all are dropped", || count.load(SeqCst) == 0);
+    eventually("all tasks are dropped", || count.load(SeqCst) == 0);
 }
 
-/// A local set that ends by a task's panic.
+/// A local set with `UnhandledPanic::ShutdownRuntime`.
 fn local_set() -> LocalSet {
     let mut local = LocalSet::new();
     local.unhandled_panic(UnhandledPanic::ShutdownRuntime);
@@ -338,7 +338,7 @@ fn local_set() -> LocalSet {
 #[test]
 fn a_local_set_has_its_own_setting() {
     each_flavor(|runtime| {
-        // Not the runtime's.
+        // The set does not take the runtime's setting.
         let local = LocalSet::new();
         let error = local.block_on(&runtime, async { spawn_local(panics()).await.unwrap_err() });
         assert_eq!(message(error), EXPECTED);

@@ -1,5 +1,5 @@
-//! A wake that panics for the order of locks, of a task that is bound to another
-//! thread.
+//! A wake of a local task by another thread, which panics since it is made under a lock of the
+//! wrong rank.
 #![cfg(all(debug_assertions, not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -18,8 +18,8 @@ use common::{Live, current_thread, panic_message};
 use raddle::task::LocalSet;
 use raddle_primitives::sync::{Mutex, Rank};
 
-/// The task is in the set's queue when the panic goes on: the set runs it, or drops
-/// it at its end, which would wait for it otherwise.
+/// The task is in the set's queue when the panic propagates, so the set runs it or drops it.
+/// Otherwise the drop of the set would wait for it.
 #[test]
 fn a_local_task_woken_under_a_leaf_lock_is_queued_in_its_set() {
     let (sender, ended) = channel();

@@ -1,4 +1,4 @@
-//! The watchdog: what it reports, and what it does not.
+//! The watchdog's reports.
 #![cfg(all(feature = "watchdog", feature = "rt-multi-thread", feature = "time"))]
 
 use std::sync::{Arc, mpsc};
@@ -10,16 +10,16 @@ use raddle::runtime::{Builder, Runtime};
 use raddle_primitives::sync::Mutex;
 
 const THRESHOLD: Duration = Duration::from_millis(20);
-/// Long enough for anything that happens at all.
+/// A report that takes longer is missing.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Whether reports have stacks here.
+/// Whether reports have stack traces on this platform.
 const HAS_STACKS: bool = cfg!(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ));
 
-/// A runtime with a watchdog, and what that reports.
+/// A runtime with a watchdog, and a receiver of its reports.
 fn watched(builder: &mut Builder, threshold: Duration) -> (Runtime, mpsc::Receiver<Report>) {
     let (sender, reports) = mpsc::channel();
     let action = move |report: &Report| drop(sender.send(report.clone()));
@@ -44,7 +44,7 @@ fn assert_stack_names(poll: &SlowPoll, function: &str) {
     if !HAS_STACKS {
         return;
     }
-    let stack = poll.stack().expect("the thread answers");
+    let stack = poll.stack().expect("the report has no stack trace");
     let frames = stack.frames();
     let mut names = frames.iter().filter_map(|frame| frame.function());
     assert!(names.any(|name| name.contains(function)), "{stack}");
@@ -67,7 +67,10 @@ fn a_poll_that_blocks_is_reported_once_with_its_task_and_its_stack() {
         raddle::time::sleep(Duration::from_millis(1)).await;
     });
     let poll = slow_poll(&reports);
-    assert!(!task.is_finished(), "reported while the poll runs");
+    assert!(
+        !task.is_finished(),
+        "the poll was reported after it had returned"
+    );
     let id = std::num::NonZeroU64::from(task.id()).get();
     assert_eq!(poll.task_id(), Some(id));
     let location = poll.spawned_at().unwrap();
@@ -78,7 +81,7 @@ fn a_poll_that_blocks_is_reported_once_with_its_task_and_its_stack() {
     runtime.block_on(task).unwrap();
     assert!(
         reports.recv_timeout(THRESHOLD * 5).is_err(),
-        "reported once"
+        "the poll was reported twice"
     );
 }
 
@@ -237,13 +240,13 @@ fn a_panic_in_the_action_has_no_other_effect() {
         })
         .build()
         .unwrap();
-    // Each poll lasts until it is reported.
+    // Each poll blocks until it is reported.
     let called = Arc::new(Mutex::new(called));
     for _ in 0..2 {
         let called = Arc::clone(&called);
         let task = runtime.spawn(async move { called.lock().recv_timeout(LIMIT) });
         let result = runtime.block_on(task).unwrap();
-        result.expect("the action is called");
+        result.expect("the action was not called");
     }
 }
 

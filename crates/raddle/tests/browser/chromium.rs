@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long the browser has for an answer.
+/// Time limit of an answer of the browser.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A tab of a browser of its own.
+/// A tab of a browser process that the test has started.
 pub(crate) struct Tab {
     browser: Child,
     requests: ChildStdin,
     answers: mpsc::Receiver<Value>,
     session: Option<String>,
     next: u64,
-    /// Its profile, removed at the end.
+    /// The directory of its profile, removed on drop.
     _profile: tempfile::TempDir,
 }
 
@@ -144,7 +144,7 @@ impl Tab {
                 parameters["text"] = key.into();
             }
             if key == "Enter" {
-                // Without the code it activates nothing.
+                // Without the key code, Enter activates nothing.
                 parameters["windowsVirtualKeyCode"] = 13.into();
                 parameters["text"] = "\r".into();
             }
@@ -166,7 +166,7 @@ impl Tab {
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Leaves a picture, if that is asked for.
+    /// Saves a screenshot if `RADDLE_SCREENSHOTS` is set.
     pub(crate) fn screenshot(&mut self, name: &str) {
         let Some(directory) = std::env::var_os("RADDLE_SCREENSHOTS") else {
             return;

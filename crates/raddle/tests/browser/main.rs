@@ -1,6 +1,6 @@
-//! The live page in Chromium without a window. Skipped where there is none.
+//! The live page in headless Chromium. The tests are skipped if Chromium is not installed.
 //!
-//! With `RADDLE_SCREENSHOTS=directory` it leaves pictures there.
+//! `RADDLE_SCREENSHOTS=directory` saves screenshots in that directory.
 #![cfg(all(
     unix,
     feature = "console",
@@ -24,7 +24,7 @@ use raddle::runtime::{Builder, Runtime};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Held by the test that runs: two browsers at once take each other's processors.
+/// Only the test that holds it runs: two browsers at once slow each other down.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn runtime() -> Runtime {
@@ -40,7 +40,7 @@ fn a_deliberately_slow_function(stop: &AtomicBool) {
     }
 }
 
-/// Ends the slow task of a test, also if the test panics.
+/// Ends the slow task of a test on drop, also if the test panics.
 struct Stop(Arc<AtomicBool>);
 
 impl Drop for Stop {
@@ -70,7 +70,7 @@ fn the_page_shows_a_slow_task_within_a_second_and_its_stack() {
     let Some(mut tab) = open(&runtime) else {
         return;
     };
-    // Other work on this machine may take the processors for a while.
+    // Other processes may occupy the processors for a while.
     let mut times = Vec::new();
     let mut running = None;
     for _ in 0..5 {
@@ -135,15 +135,15 @@ fn the_page_filters_sorts_and_scrolls_a_hundred_thousand_tasks() {
     let id = std::num::NonZeroU64::from(worker.id()).get();
     let count = |text: &str| format!("document.getElementById('count').textContent === '{text}'");
     tab.wait_for(&count("100001"), LIMIT);
-    // A bounded part of the table is there.
+    // The page has rows for a bounded part of the table only.
     assert!(tab.number("document.querySelectorAll('#rows .row').length") <= 200.0);
 
-    // Busiest first.
+    // Sort by the number of polls, highest first.
     tab.run("document.querySelector('[data-key=polls] button').click()");
     let first = format!("document.querySelector('#rows .row')?.dataset.id === '{id}'");
     tab.wait_for(&first, LIMIT);
 
-    // The number of a task, typed after the key for it.
+    // The key `/` selects the filter, into which a task's id is typed.
     tab.press("/");
     tab.wait_for("document.activeElement.id === 'text'", LIMIT);
     tab.type_text(&id.to_string());
@@ -152,7 +152,7 @@ fn the_page_filters_sorts_and_scrolls_a_hundred_thousand_tasks() {
     tab.run("const text = document.getElementById('text'); text.value = ''; text.oninput()");
     tab.wait_for(&count("100001"), LIMIT);
 
-    // To the end.
+    // Scroll to the end.
     tab.run("document.getElementById('table').scrollTop = 1e9");
     tab.wait_for(
         "document.querySelector('#rows').style.transform !== 'translateY(0px)'",
@@ -160,7 +160,7 @@ fn the_page_filters_sorts_and_scrolls_a_hundred_thousand_tasks() {
     );
     tab.wait_for("document.querySelectorAll('#rows .row').length > 5", LIMIT);
 
-    // Frames go on: the longest time between two in two seconds.
+    // The page draws frames: the longest time between two of them within two seconds.
     let longest = tab.number(
         "new Promise((done) => { let last = performance.now(), longest = 0; const end = last + 2000; \
          const frame = (now) => { longest = Math.max(longest, now - last); last = now; \
@@ -168,7 +168,7 @@ fn the_page_filters_sorts_and_scrolls_a_hundred_thousand_tasks() {
     );
     assert!(longest < 1000.0, "no frame for {longest} ms");
 
-    // By keys: a filter, and freezing.
+    // Filter and freeze with the keyboard.
     tab.press("4");
     tab.wait_for(
         "!!document.querySelector('[data-filter=slow][aria-pressed=true]')",
@@ -192,7 +192,7 @@ fn the_page_filters_sorts_and_scrolls_a_hundred_thousand_tasks() {
     );
     tab.screenshot("tasks");
 
-    // On a phone nothing is wider than the screen.
+    // At the width of a phone no element is wider than the screen.
     tab.set_width(360);
     tab.wait_for("innerWidth === 360", LIMIT);
     assert!(tab.number("document.documentElement.scrollWidth") <= 360.0);
@@ -217,13 +217,13 @@ fn the_page_shows_a_deadlock_and_keeps_an_entry_open() {
         "document.querySelector('#waits .is-slow')?.textContent === 'deadlock of 2 tasks'",
         LIMIT,
     );
-    // The lock is held by now.
+    // The lock is held from here on.
     runtime.spawn(async move { drop(lock.lock().await) });
     tab.wait_for(
         "document.querySelector('#waits details[open] pre').textContent.includes('held by task ')",
         LIMIT,
     );
-    // The task for which two wait is the first, and stays open.
+    // The task that two others wait for is the first in the list; its entry stays open.
     tab.wait_for(
         "document.querySelectorAll('#waits details')[1]?.textContent.includes(': 2 wait for it')",
         LIMIT,

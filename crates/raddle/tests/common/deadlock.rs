@@ -5,8 +5,8 @@ use std::sync::Arc;
 use raddle::runtime::Runtime;
 use raddle::sync::{Barrier, Mutex};
 
-/// Spawns two tasks that have locked a mutex each, and wait for that of the other. Returns the
-/// mutex of the first.
+/// Spawns two tasks that each lock a mutex and then wait for the other's mutex. Returns the mutex
+/// of the first task.
 pub(crate) fn spawn(runtime: &Runtime) -> Arc<Mutex<()>> {
     let locks = [Arc::new(Mutex::new(())), Arc::new(Mutex::new(()))];
     let both = Arc::new(Barrier::new(2));

@@ -1,5 +1,5 @@
-//! What several test files need.
-#![allow(dead_code, reason = "no file needs all of it")]
+//! Helpers of several test files.
+#![allow(dead_code, reason = "each test file uses some of the helpers")]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 use std::sync::Arc;
@@ -8,15 +8,14 @@ use std::time::{Duration, Instant};
 
 use raddle::runtime::{Builder, Policy, Runtime};
 
-/// Runs a test on a runtime of each kind.
+/// Runs a test on a runtime of each builder of [`builders`].
 pub(crate) fn each_flavor(test: impl Fn(Runtime)) {
     for mut builder in builders() {
         test(builder.build().unwrap());
     }
 }
 
-/// A builder for each kind: a multi-thread runtime of each policy, and a
-/// current-thread one.
+/// Builders of a multi-thread runtime of each policy and of a current-thread runtime.
 pub(crate) fn builders() -> [Builder; 4] {
     [
         multi_thread(),
@@ -44,16 +43,19 @@ pub(crate) fn current_thread() -> Builder {
     builder
 }
 
-/// Waits for what must come sooner or later.
+/// Waits until `holds` returns true; panics after a minute.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(60), "never: {what}");
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "not within a minute: {what}"
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// Counts how many of its kind are alive.
+/// Counts the values that are alive.
 pub(crate) struct Live(Arc<AtomicUsize>);
 
 impl Live {
@@ -69,12 +71,15 @@ impl Drop for Live {
     }
 }
 
-/// The message of the panic that `f` ends with.
+/// Runs `f`, which must panic, and returns the message of the panic.
 pub(crate) fn panic_message<R>(f: impl FnOnce() -> R) -> String {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    let payload = result.err().expect("no panic");
+    let payload = result.err().expect("the function did not panic");
     match payload.downcast::<String>() {
         Ok(text) => *text,
-        Err(payload) => (*payload.downcast_ref::<&str>().expect("no text")).to_owned(),
+        Err(payload) => (*payload
+            .downcast_ref::<&str>()
+            .expect("the payload is not a string"))
+        .to_owned(),
     }
 }

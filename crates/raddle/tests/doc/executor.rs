@@ -1,7 +1,7 @@
 // The executor of the layers' examples, included by `tests/doc/raddle.rs` of each layer.
 //
-// Those examples name the facade, since its users read them. So that a layer's tests need
-// nothing above the layer, `raddle` is a module there, with the layer's own types and this.
+// Those examples use paths of the facade, since its users read them. A layer's tests depend on
+// nothing above the layer: `raddle` is a module there, with the layer's types and this executor.
 
 /// Runs an example and the tasks that it spawns, all on this thread. `wait` waits for an
 /// event of the layer, or for a wake by another thread, but a few milliseconds at most.
@@ -46,7 +46,7 @@ pub fn spawn<F: Future<Output: 'static> + 'static>(future: F) -> JoinHandle<F::O
     JoinHandle(output)
 }
 
-/// The output of a task. Polled until it is there.
+/// The output of a task. It registers no waker: the executor polls it until it is ready.
 pub struct JoinHandle<T>(std::rc::Rc<std::cell::Cell<Option<T>>>);
 
 impl<T> Future for JoinHandle<T> {

@@ -1,4 +1,4 @@
-//! The blocking pool at its edges, and blocking in place.
+//! The blocking pool with few threads, and `block_in_place`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -11,8 +11,8 @@ use raddle::task::{block_in_place, spawn_blocking, yield_now};
 use crate::ledger::Ledger;
 use crate::random::Random;
 
-/// A cap of few threads, which end about when the next job comes; jobs are joined,
-/// detached, aborted, or left to the shutdown.
+/// Few threads, which exit at about the time of the next job. Jobs are joined, detached, aborted,
+/// or left to the shutdown.
 pub(crate) fn pool(random: &mut Random) {
     let mut builder = random.builder();
     builder.max_blocking_threads(random.within(1, 3));
@@ -34,7 +34,7 @@ pub(crate) fn pool(random: &mut Random) {
     runtime.block_on(async {
         for _ in 0..random.within(20, 200) {
             match random.below(4) {
-                // At the edge from busy to idle, or to the thread's end.
+                // Just when a thread becomes idle or exits.
                 0 => spawn_blocking(job(random)).await.unwrap(),
                 1 => drop(spawn_blocking(job(random))),
                 2 => {
@@ -55,7 +55,7 @@ pub(crate) fn pool(random: &mut Random) {
             }
         }
     });
-    // Some of these are dropped with the runtime.
+    // Some of these tasks are dropped with the runtime.
     for _ in 0..random.below(20) {
         drop(runtime.spawn_blocking(job(random)));
     }
@@ -63,7 +63,7 @@ pub(crate) fn pool(random: &mut Random) {
     ledger.check(ran.load(SeqCst));
 }
 
-/// Workers change threads in the middle of polls, while their tasks go on.
+/// Workers change threads in the middle of polls, while their tasks run.
 pub(crate) fn in_place(random: &mut Random) {
     let mut builder = random.multi_thread();
     builder.scheduler(match random.below(3) {

@@ -1,5 +1,5 @@
-//! Messages with tickets: each is received once, or comes back, or is dropped with
-//! its channel.
+//! Messages with tickets: each is received once, returned to its sender, or dropped with its
+//! channel.
 
 use std::sync::Arc;
 use std::thread;
@@ -29,14 +29,13 @@ pub(crate) fn round(random: &mut Random) {
     });
     drop(runtime);
     ledger.check(count);
-    // Threads that found no receiver are on their way out.
+    // Threads whose sends failed may not have exited yet.
     messages.await_returned();
 }
 
 type Tasks = JoinSet<()>;
 
-/// Senders that give up in the middle of a wait for room, and a receiver that may
-/// close.
+/// Senders that drop a pending send, and a receiver that may close the channel.
 fn bounded(
     tasks: &mut Tasks,
     runtime: &raddle::runtime::Runtime,
@@ -97,7 +96,7 @@ fn bounded(
     senders + 1
 }
 
-/// Senders on threads too; the receiver takes all, or goes early.
+/// Senders in tasks and threads; the receiver receives all messages or is dropped early.
 fn unbounded(
     tasks: &mut Tasks,
     runtime: &raddle::runtime::Runtime,
@@ -141,14 +140,14 @@ fn unbounded(
             assert_eq!(received, senders * each);
         }
         ticket.done();
-        // What threads send from now on comes back to them.
+        // From here on, sends of threads fail and return their messages.
         drop(receiver);
     };
     tasks.spawn_on(receiving, runtime.handle());
     1
 }
 
-/// One value for many, and permits that some give up.
+/// Values for many receivers, and a semaphore some of whose waiters give up.
 fn shared(
     tasks: &mut Tasks,
     runtime: &raddle::runtime::Runtime,
@@ -195,7 +194,7 @@ fn shared(
     let mut random = random.split();
     let sending = async move {
         for number in 0..values {
-            // Only an error if all have gone, which they do not.
+            // An error only if all receivers were dropped, and they are not.
             assert!(sender.send((number, Arc::new(messages.ticket()))).is_ok());
             latest.send(number + 1).unwrap();
             if random.once_in(8) {

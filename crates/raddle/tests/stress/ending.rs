@@ -1,4 +1,4 @@
-//! Runtimes that end while everything is under way.
+//! Runtimes that shut down while sockets, timers, wakers and blocking work are in use.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -16,7 +16,7 @@ use crate::random::Random;
 
 type Wakers = Arc<Mutex<Vec<Waker>>>;
 
-/// Spawns tasks that wait for one thing each, for ever.
+/// Spawns tasks that each wait for one event that never happens.
 fn arm(handle: &Handle, ledger: &Ledger, wakers: &Wakers, random: &mut Random) {
     let _guard = handle.enter();
     for _ in 0..random.within(1, 40) {
@@ -86,8 +86,8 @@ fn end(runtime: Runtime, random: &mut Random) {
     }
 }
 
-/// Sockets, timers, wakers and blocking work are armed; foreign threads wake and
-/// spawn, before, during and after.
+/// Shuts a runtime down while tasks wait for sockets, timers, wakers and blocking work. Other
+/// threads wake and spawn tasks before, during and after the shutdown.
 pub(crate) fn armed(random: &mut Random) {
     let runtime = random.runtime();
     let ledger = Ledger::default();
@@ -131,17 +131,16 @@ pub(crate) fn armed(random: &mut Random) {
     for thread in foreign {
         thread.join().unwrap();
     }
-    // Wakers that were kept, and used after the end, hold no future.
+    // Wakers that are used after the shutdown keep no future alive.
     for waker in std::mem::take(&mut *wakers.lock().unwrap()) {
         waker.wake_by_ref();
         waker.wake();
     }
-    // Not all ways to end a runtime wait for it.
+    // Not every kind of shutdown waits until all tasks are dropped.
     ledger.await_returned();
 }
 
-/// tokio 2535, 3477: runtimes one after the other, with as much in each as there
-/// is time for.
+/// tokio 2535, 3477: many runtimes in a row, each dropped shortly after it was built.
 pub(crate) fn short(random: &mut Random) {
     let ledger = Ledger::default();
     for _ in 0..random.within(5, 20) {

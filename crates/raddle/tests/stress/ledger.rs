@@ -1,16 +1,16 @@
-//! Which tasks there are, and what has become of each.
+//! Accounts for every task: a ticket counts whether it completed and whether it was dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 static TOTAL: AtomicU64 = AtomicU64::new(0);
 
-/// How many tickets all ledgers gave out.
+/// Number of tickets of all ledgers.
 pub(crate) fn total() -> u64 {
     TOTAL.load(SeqCst)
 }
 
-/// Gives a ticket to each task and sees that each comes back once.
+/// Creates a ticket for each task, and checks that each is dropped once.
 #[derive(Clone, Default)]
 pub(crate) struct Ledger(Arc<Counts>);
 
@@ -31,7 +31,7 @@ impl Ledger {
         }
     }
 
-    /// How many have not come back.
+    /// Number of tickets that have not been dropped.
     pub(crate) fn held(&self) -> usize {
         self.0.made.load(SeqCst) - self.0.dropped.load(SeqCst)
     }
@@ -40,20 +40,20 @@ impl Ledger {
         self.0.done.load(SeqCst)
     }
 
-    /// All have come back, and this many of them were done.
+    /// Asserts that all tickets were dropped, and that `done` of their tasks completed.
     #[track_caller]
     pub(crate) fn check(&self, done: usize) {
         self.check_returned();
-        assert_eq!(self.done(), done, "as many were done");
+        assert_eq!(self.done(), done, "number of completed tasks");
     }
 
-    /// All have come back, done or not.
+    /// Asserts that all tickets were dropped.
     #[track_caller]
     pub(crate) fn check_returned(&self) {
-        assert_eq!(self.held(), 0, "so many tasks are leaked, or were lost");
+        assert_eq!(self.held(), 0, "number of leaked or lost tasks");
     }
 
-    /// Waits until all have come back.
+    /// Waits until all tickets have been dropped.
     #[track_caller]
     pub(crate) fn await_returned(&self) {
         while self.held() > 0 {
@@ -66,18 +66,18 @@ const HELD: usize = 0;
 const DONE: usize = 1;
 const RETURNED: usize = 2;
 
-/// What a task holds for as long as it is there. Memory that is dropped twice is
-/// likely to be caught by its state.
+/// A task holds its ticket for as long as the task exists. The state is likely to reveal a ticket
+/// that is dropped twice.
 pub(crate) struct Ticket {
     ledger: Ledger,
     state: AtomicUsize,
 }
 
 impl Ticket {
-    /// The task has come to its end.
+    /// Marks the task as completed.
     pub(crate) fn done(self) {
         let before = self.state.swap(DONE, SeqCst);
-        assert_eq!(before, HELD, "a task has come to its end twice");
+        assert_eq!(before, HELD, "a task completed twice");
         self.ledger.0.done.fetch_add(1, SeqCst);
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks that stay on a thread, and wakes that come from others.
+//! Local tasks that other threads wake.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -54,7 +54,7 @@ pub(crate) fn round(random: &mut Random) {
             task.await.unwrap();
         }
         thread.join().unwrap();
-        // These are dropped with the set.
+        // These tasks are dropped with the set.
         for _ in 0..random.below(5) {
             let ticket = ledger.ticket();
             spawn_local(async move {

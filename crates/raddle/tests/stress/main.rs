@@ -1,9 +1,8 @@
-//! Everything at once, for as long as one likes, with every task accounted for:
-//! `cargo xtask stress`. As a test it makes one round of each kind.
+//! Random load on all parts at once, for a given time, with every task accounted for: `cargo xtask
+//! stress`. As a test it runs one round of each kind.
 //!
-//! A round is chosen by its seed: what it does, on what runtime, with how many of
-//! each thing. How the threads come to lie is not, so that a seed that failed may
-//! have to be tried many times.
+//! The seed of a round determines its operations, its runtime and its numbers of tasks. It does not
+//! determine how the threads interleave, so a seed that failed may have to be run many times.
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 mod blocking;
@@ -25,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use random::Random;
 
-/// Longer than any round takes, under a sanitizer on a busy machine too.
+/// No round takes longer, even under a sanitizer on a busy machine.
 const LIMIT: Duration = Duration::from_secs(180);
 
 struct Kind {
@@ -37,16 +36,16 @@ const KINDS: &[Kind] = &[
     kind("queues: owners, stealers and overflow", queues::round),
     kind("tasks: bursts and trees, joined", tasks::spawns),
     kind("tasks: aborts against completion", tasks::aborts),
-    kind("wakes: rings through foreign threads", wakes::rings),
+    kind("wakes: rings through other threads", wakes::rings),
     kind("wakes: notifications against time-outs", wakes::time_outs),
-    kind("end: with all there is armed", ending::armed),
-    kind("end: many short runtimes", ending::short),
-    kind("blocking: a cap, short lives, aborts", blocking::pool),
+    kind("shutdown: everything in use", ending::armed),
+    kind("shutdown: many short runtimes", ending::short),
+    kind("blocking: few threads, short lives, aborts", blocking::pool),
     kind("blocking: in place", blocking::in_place),
     kind("timers: set, reset, dropped elsewhere", timers::round),
     kind("channels: each message once", channels::round),
     #[cfg(unix)]
-    kind("sockets: bytes in pieces, streams that go", sockets::round),
+    kind("sockets: bytes in pieces, closed streams", sockets::round),
     kind("local tasks: woken from elsewhere", local::round),
 ];
 
@@ -54,12 +53,12 @@ const fn kind(name: &'static str, round: fn(&mut Random)) -> Kind {
     Kind { name, round }
 }
 
-/// The present round, for the message of a failure, and how many there were.
+/// The seed of the current round, for the message of a failure, and the number of completed rounds.
 static SEED: AtomicU64 = AtomicU64::new(0);
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 
 struct Args {
-    /// None: one round of each kind.
+    /// `None` runs one round of each kind.
     time: Option<Duration>,
     seed: u64,
 }
@@ -75,14 +74,14 @@ fn args() -> Args {
         let mut number = || -> u64 {
             let value = args.next().and_then(|value| value.parse().ok());
             value.unwrap_or_else(|| {
-                eprintln!("{arg} wants a number");
+                eprintln!("{arg} needs a number");
                 exit(2)
             })
         };
         match arg.as_str() {
             "--minutes" => parsed.time = Some(Duration::from_secs(60 * number())),
             "--seed" => parsed.seed = number(),
-            // The other options of libtest have no meaning here: there are no tests with names.
+            // Other options of libtest are ignored, since there are no named tests.
             "--list" => exit(0),
             name if !name.starts_with('-') && !"stress".contains(name) => exit(0),
             _ => {}
@@ -94,11 +93,10 @@ fn args() -> Args {
 fn main() {
     let args = args();
     let default_hook = std::panic::take_hook();
-    // No panic is meant here, and one in a task would go no further than its
-    // handle.
+    // No panic is expected. Without the hook, a panic in a task would only reach its join handle.
     std::panic::set_hook(Box::new(move |info| {
         default_hook(info);
-        give_up("it panicked");
+        give_up("a thread panicked");
     }));
     std::thread::spawn(watch);
 
@@ -126,7 +124,7 @@ fn main() {
     println!("{:<44} {:>8}", "tasks accounted for", ledger::total());
 }
 
-/// Ends the process if a round does not.
+/// Ends the process if a round does not end.
 fn watch() {
     let mut rounds = ROUNDS.load(SeqCst);
     let mut since = Instant::now();
@@ -136,7 +134,7 @@ fn watch() {
         if now != rounds {
             (rounds, since) = (now, Instant::now());
         } else if since.elapsed() > LIMIT {
-            give_up("it hangs: something was lost");
+            give_up("the round hangs");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The run queue without a scheduler: owners, thieves and what overflows.
+//! The run queue without a scheduler: owners, stealers and overflows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -9,7 +9,7 @@ use raddle_queue::{Injection, Owner, Stealer, local};
 use crate::ledger::{Ledger, Ticket};
 use crate::random::Random;
 
-/// Which owner pushed it, and as which of its items.
+/// The index of the owner that pushed the item, and the item's number.
 type Item = Box<(usize, usize, Ticket)>;
 
 struct Shared {
@@ -53,7 +53,7 @@ fn sized<const N: usize>(random: &mut Random) {
     ledger.check(owners * each);
 }
 
-/// Pushes its items, and takes whatever it finds until all are taken.
+/// Pushes its items, then pops and steals until all items of all owners are taken.
 fn work<const N: usize>(
     who: usize,
     each: usize,

@@ -1,4 +1,4 @@
-//! What a round chooses, all of it by its seed.
+//! Random choices of a round, determined by its seed.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl Random {
         word ^ (word >> 31)
     }
 
-    /// Another one, for a thread or task of its own.
+    /// A new generator for another thread or task.
     pub(crate) fn split(&mut self) -> Self {
         Self(self.next())
     }
@@ -30,12 +30,12 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// `from` or more, `to` or less.
+    /// A number from `from` to `to`, both included.
     pub(crate) fn within(&mut self, from: usize, to: usize) -> usize {
         from + self.below(to - from + 1)
     }
 
-    /// Once in `times`.
+    /// True once in `times` calls, on average.
     pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -44,7 +44,7 @@ impl Random {
         Duration::from_micros(self.below(limit) as u64)
     }
 
-    /// A builder of any runtime with sockets and timers.
+    /// A builder of a random runtime with sockets and timers.
     pub(crate) fn builder(&mut self) -> Builder {
         let mut builder = match self.below(8) {
             0 => Builder::new_current_thread(),
@@ -54,7 +54,7 @@ impl Random {
         builder
     }
 
-    /// One whose workers work by themselves.
+    /// A builder of a random multi-thread runtime.
     pub(crate) fn multi_thread(&mut self) -> Builder {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(self.within(1, 4)).enable_all();

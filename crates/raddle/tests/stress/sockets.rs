@@ -1,4 +1,4 @@
-//! Streams of bytes in pieces of any length, over sockets that come and go.
+//! Byte streams in pieces of random lengths, over sockets that are opened and closed.
 
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::{TcpListener, TcpStream, UnixStream};
@@ -9,11 +9,11 @@ use raddle::time::timeout;
 use crate::ledger::{Ledger, Ticket};
 use crate::random::Random;
 
-/// A task that waits for a peer that says nothing.
+/// Spawns a task that reads from a peer that never writes.
 pub(crate) fn wait_for_ever(handle: &Handle, ticket: Ticket) {
     drop(handle.spawn(async move {
         let _ticket = ticket;
-        // The runtime may be ending.
+        // An error if the runtime is shutting down.
         if let Ok((mut near, _far)) = UnixStream::pair() {
             let _ = near.read(&mut [0; 8]).await;
         }
@@ -24,7 +24,7 @@ fn byte(at: usize) -> u8 {
     (at % 251) as u8
 }
 
-/// Writes `length` bytes, now and then giving up in the middle.
+/// Writes `length` bytes; some writes are dropped while pending.
 async fn write(mut to: impl AsyncWriteExt + Unpin, length: usize, random: &mut Random) {
     let mut at = 0;
     while at < length {
@@ -88,7 +88,7 @@ pub(crate) fn round(random: &mut Random) {
                 reader.done();
             });
         }
-        // Meanwhile others come and go, with readiness under way.
+        // Meanwhile other sockets are opened and closed, with events pending.
         for _ in 0..random.within(1, 100) {
             let (mut near, mut far) = UnixStream::pair().unwrap();
             let (ticket, gone) = (ledger.ticket(), random.once_in(2));

@@ -1,4 +1,4 @@
-//! Storms of spawns, joins and aborts.
+//! Many spawns, joins and aborts.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use raddle::task::{JoinSet, yield_now};
 use crate::ledger::{Ledger, Ticket};
 use crate::random::Random;
 
-/// Marks each id once.
+/// A counter for each id, so that each task runs once.
 type Marks = Arc<[AtomicU32]>;
 
 fn marks(count: usize) -> Marks {
@@ -22,7 +22,7 @@ fn mark(marks: &Marks, id: usize) {
     assert_eq!(marks[id].fetch_add(1, SeqCst), 0, "{id} ran twice");
 }
 
-/// A task that spawns two, and so on, and joins them.
+/// A task that spawns two of its kind and joins them, down to a depth.
 fn tree(
     id: usize,
     marks: Marks,
@@ -58,7 +58,7 @@ async fn leaf(id: usize, yields: usize, marks: Marks, ticket: Ticket) {
     ticket.done();
 }
 
-/// Bursts, some longer than a queue, from outside and inside; and trees.
+/// Bursts of spawns, some longer than a queue, from tasks and other threads; and trees of tasks.
 pub(crate) fn spawns(random: &mut Random) {
     let runtime = random.runtime();
     let ledger = Ledger::default();
@@ -78,7 +78,7 @@ pub(crate) fn spawns(random: &mut Random) {
     let joined = runtime.block_on(async {
         let size = root.await.unwrap();
         for thread in outside {
-            // They may need the thread that drives this.
+            // The threads may wait for the thread that runs this future.
             while !thread.is_finished() {
                 yield_now().await;
             }
@@ -90,7 +90,7 @@ pub(crate) fn spawns(random: &mut Random) {
     });
     assert_eq!(joined, size);
     let expected = size + bursts.len();
-    // Those that are detached come to their end as well.
+    // Detached tasks complete as well.
     runtime.block_on(async {
         while ledger.done() < expected {
             yield_now().await;
@@ -100,7 +100,7 @@ pub(crate) fn spawns(random: &mut Random) {
     ledger.check(expected);
 }
 
-/// Spawns a thousand; what is to be joined comes back.
+/// Spawns a thousand tasks, and returns those that are to be joined.
 fn burst(
     thread: usize,
     handle: &Handle,
@@ -122,8 +122,8 @@ fn burst(
     tasks
 }
 
-/// Aborts from tasks and threads at any moment: what a handle says is what became
-/// of the task.
+/// Aborts from tasks and threads at any moment: the result of a join handle matches how the task
+/// ended.
 pub(crate) fn aborts(random: &mut Random) {
     let runtime = random.runtime();
     let ledger = Ledger::default();
@@ -166,7 +166,7 @@ pub(crate) fn aborts(random: &mut Random) {
             while !aborting.is_finished() {
                 yield_now().await;
             }
-            // Whatever is left.
+            // The remaining handles.
             all.iter().for_each(|abort| abort.abort());
             let before = completed.load(SeqCst);
             let mut outputs = 0;

@@ -1,4 +1,4 @@
-//! Timers that are set, reset, polled and dropped by tasks that move about.
+//! Timers that are set, reset, polled and dropped by tasks on changing threads.
 
 use std::pin::{Pin, pin};
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(crate) fn round(random: &mut Random) {
     let runtime = random.runtime();
     let ledger = Ledger::default();
     let mut tasks = JoinSet::new();
-    // Timers go from hand to hand, armed.
+    // Tasks pass running timers to each other.
     let (give, mut taken) = mpsc::unbounded_channel::<Pin<Box<Sleep>>>();
     let count = random.within(1, 60);
     for _ in 0..count {
@@ -54,7 +54,7 @@ pub(crate) fn round(random: &mut Random) {
     ledger.check(count + 1);
 }
 
-/// A timer that is never early.
+/// Awaits a timer, which must not be early.
 async fn awaited(mut timer: Pin<&mut Sleep>) {
     timer.as_mut().await;
     assert!(timer.deadline() <= Instant::now(), "a timer is early");
@@ -82,7 +82,7 @@ async fn step(random: &mut Random, give: &mpsc::UnboundedSender<Pin<Box<Sleep>>>
             }
         }
         4 => {
-            // About to end when it is dropped.
+            // The timer is dropped shortly before its deadline.
             let timer = sleep(Duration::from_millis(1));
             let _ = timeout(Duration::from_micros(900), timer).await;
         }

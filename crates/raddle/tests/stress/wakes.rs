@@ -1,4 +1,4 @@
-//! Wakes from elsewhere, and wakes against time-outs.
+//! Wakes by other threads, and wakes that race with timeouts.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -12,8 +12,8 @@ use raddle::time::timeout;
 use crate::ledger::Ledger;
 use crate::random::Random;
 
-/// A turn goes round rings of tasks, with hops through foreign threads; if a wake
-/// is lost it goes no further.
+/// A token goes round rings of tasks, some of which wake each other through other threads. If a
+/// wake is lost, the token stops.
 pub(crate) fn rings(random: &mut Random) {
     let runtime = random.runtime();
     let ledger = Ledger::default();
@@ -55,8 +55,8 @@ pub(crate) fn rings(random: &mut Random) {
     ledger.check(expected);
 }
 
-/// tokio 525: two talk by channels of one message each, and every wait has a
-/// time-out that is about to end. What was sent is received, now or later.
+/// tokio 525: two tasks exchange messages over channels of capacity one, and every wait has a
+/// timeout of about the same length. Each message is received, sooner or later.
 pub(crate) fn time_outs(random: &mut Random) {
     let runtime = random.runtime();
     let ledger = Ledger::default();

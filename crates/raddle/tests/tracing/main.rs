@@ -50,7 +50,7 @@ fn a_wake_is_an_event_with_the_span_of_the_task() {
                 while span_of(id).exits == 0 {
                     raddle::time::sleep(std::time::Duration::from_millis(1)).await;
                 }
-                // The other task is waiting now.
+                // The other task waits by now.
                 sender.send(()).unwrap();
             });
             let sends_span = span_of(sends.id());
@@ -61,7 +61,7 @@ fn a_wake_is_an_event_with_the_span_of_the_task() {
             assert_eq!(wakes.len(), 1, "{wakes:?}");
             assert!(wakes[0].op.starts_with("waker.wake"), "{wakes:?}");
             assert_eq!(wakes[0].by, Some(sends_span.id.clone()));
-            // The timer has woken it, if it had to wait.
+            // If the task had to wait, the timer has woken it.
             let wakes = wakes_of(&sends_span.id);
             assert!(wakes.iter().all(|wake| wake.by.is_none()), "{wakes:?}");
 
@@ -181,7 +181,7 @@ fn a_span_is_entered_for_each_poll() {
         assert_closed(id);
         let span = span_of(id);
         assert!(spans.iter().all(|other| *other == Some(span.id.clone())));
-        // And for the drop of the future.
+        // The span is also entered for the drop of the future.
         assert_eq!(span.enters, 5);
     });
 }
@@ -206,7 +206,7 @@ fn a_span_is_closed_when_its_task_is_done() {
             aborted.await.unwrap_err();
             ids
         });
-        // At the latest when the join handle was ready.
+        // The spans are closed at the latest when the join handle is ready.
         assert!(ids.into_iter().all(|id| span_of(id).closed));
         ids.into_iter().for_each(assert_closed);
 
@@ -299,7 +299,7 @@ fn a_subscriber_may_spawn() {
         let id = task.id();
         let inner = is_spawned.recv().unwrap();
         assert_eq!(runtime.block_on(task).unwrap(), recorded_last(id));
-        eventually("the other has ended too", || {
+        eventually("the span of the other task is closed", || {
             runtime.block_on(yield_now());
             recorded(|span| span.field("task.id") == Some(&inner.to_string()))
                 .iter()
@@ -308,7 +308,7 @@ fn a_subscriber_may_spawn() {
     }
 }
 
-/// The span of a task whose id another span had before it.
+/// The last span with this task id, since an earlier span has the same id.
 fn recorded_last(id: Id) -> Option<tracing::Id> {
     let id = id.to_string();
     let spans = recorded(|span| span.field("task.id") == Some(&id));

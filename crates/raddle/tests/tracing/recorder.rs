@@ -1,4 +1,4 @@
-//! A subscriber that remembers every span.
+//! A subscriber that records every span.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,9 +15,9 @@ static WAKES: Mutex<Vec<Woken>> = Mutex::new(Vec::new());
 type Spawn = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// The spans that this thread is in.
+    /// The spans that this thread has entered.
     static ENTERED: RefCell<Vec<Id>> = const { RefCell::new(Vec::new()) };
-    /// What the next new span calls.
+    /// A function that the subscriber calls for the next new span.
     static ON_NEW: Cell<Option<Spawn>> = const { Cell::new(None) };
 }
 
@@ -26,7 +26,7 @@ struct Span {
     handles: usize,
 }
 
-/// The events of a span.
+/// The recorded data of a span.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     pub(crate) id: Id,
@@ -45,18 +45,18 @@ impl Recorded {
     }
 }
 
-/// An event that says that a task is woken.
-#[allow(dead_code, reason = "the tests of raddle-task do not look at wakes")]
+/// The event of a wake.
+#[allow(dead_code, reason = "the tests of raddle-task do not check wakes")]
 #[derive(Clone, Debug)]
 pub(crate) struct Woken {
     /// The task's span.
     pub(crate) span: u64,
     pub(crate) op: String,
-    /// The span in which it is woken.
+    /// The span in which the wake happened.
     pub(crate) by: Option<Id>,
 }
 
-/// The wakes so far of the task with this span.
+/// The recorded wakes of the task with this span.
 #[allow(dead_code, reason = "as above")]
 pub(crate) fn wakes_of(span: &Id) -> Vec<Woken> {
     let wakes = WAKES.lock().unwrap();
@@ -64,25 +64,25 @@ pub(crate) fn wakes_of(span: &Id) -> Vec<Woken> {
     wakes.cloned().collect()
 }
 
-/// Makes the recorder the subscriber of all threads.
+/// Sets the recorder as the global default subscriber.
 pub(crate) fn start() {
     static START: Once = Once::new();
     START.call_once(|| tracing::subscriber::set_global_default(Recorder).unwrap());
 }
 
-/// The span that this thread is in.
+/// The innermost span that this thread has entered.
 pub(crate) fn current() -> Option<Id> {
     ENTERED.with_borrow(|entered| entered.last().cloned())
 }
 
-/// The spans so far that `wanted` wants.
+/// The recorded spans for which `wanted` returns true.
 pub(crate) fn recorded(wanted: impl Fn(&Recorded) -> bool) -> Vec<Recorded> {
     let spans = SPANS.lock().unwrap();
     let spans = spans.iter().map(|span| &span.recorded);
     spans.filter(|span| wanted(span)).cloned().collect()
 }
 
-/// Calls `body`, and `spawn` in the first new span that it makes.
+/// Calls `body`; the subscriber calls `spawn` when `body` creates its first span.
 pub(crate) fn spawning_by_subscriber<R>(spawn: Spawn, body: impl FnOnce() -> R) -> R {
     ON_NEW.set(Some(spawn));
     body()
