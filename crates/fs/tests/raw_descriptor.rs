@@ -1,4 +1,4 @@
-//! A file that is made of the number of a descriptor.
+//! Files from raw descriptors.
 #![cfg(all(unix, not(raddle_loom)))]
 
 use std::io::{ErrorKind, Read};
@@ -17,7 +17,7 @@ fn a_file_from_a_raw_descriptor_has_that_descriptor() {
     let file = unsafe { File::from_raw_fd(fd) };
     assert_eq!(file.as_raw_fd(), fd);
     let mut text = String::new();
-    let mut std = file.try_into_std().expect("no call is under way");
+    let mut std = file.try_into_std().expect("no call is running");
     std.read_to_string(&mut text).unwrap();
     assert_eq!(text, "content");
 }

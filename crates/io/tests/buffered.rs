@@ -1,4 +1,4 @@
-//! Buffers around readers and writers.
+//! `BufReader`, `BufWriter` and `BufStream`.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -41,7 +41,7 @@ fn a_buffered_reader_reads_ahead() {
     let mut buf = [0; 2];
     block_on(reader.read(&mut buf)).unwrap();
     assert_eq!((&buf, reader.buffer()), (b"ab", &b"cd"[..]));
-    // A large read takes what is buffered first, then goes to the reader.
+    // A large read first returns the buffered bytes, then reads from the reader.
     let mut buf = [0; 4];
     assert_eq!(block_on(reader.read(&mut buf)).unwrap(), 2);
     assert_eq!(block_on(reader.read(&mut buf)).unwrap(), 4);
@@ -77,8 +77,8 @@ fn a_buffered_writer_gathers_small_writes() {
             (writer.buffer(), writer.get_ref().lengths.len()),
             (&b"abcdef"[..], 0)
         );
-        // No room for it: what is buffered goes first, in the pieces that are
-        // taken.
+        // The new bytes do not fit: the buffered ones are written first, in the pieces that the
+        // writer accepts.
         writer.write_all(b"ghi").await.unwrap();
         assert_eq!(writer.get_ref().written, b"abcdef");
         assert_eq!(writer.buffer(), b"ghi");
@@ -190,11 +190,11 @@ fn a_buffered_reader_without_capacity_panics() {
 fn a_vectored_write_before_a_plain_writer_passes_on_only_what_its_first_slice_needs() {
     let mut writer = BufWriter::with_capacity(8, Script::new());
     block_on(async {
-        // Nothing: the writer is not asked.
+        // Nothing to write: the writer is not called.
         let nothing = [IoSlice::new(b""), IoSlice::new(b"")];
         assert_eq!(writer.write_vectored(&nothing).await.unwrap(), 0);
         assert!(writer.get_ref().lengths.is_empty());
-        // The first fits beside what is buffered, the second does not.
+        // The first slice fits into the buffer, the second does not.
         writer.write_all(b"abc").await.unwrap();
         let slices = [
             IoSlice::new(b""),
@@ -204,7 +204,7 @@ fn a_vectored_write_before_a_plain_writer_passes_on_only_what_its_first_slice_ne
         assert_eq!(writer.write_vectored(&slices).await.unwrap(), 2);
         assert_eq!(writer.buffer(), b"abcde");
         assert!(writer.get_ref().lengths.is_empty());
-        // The first is as large as the buffer: it alone is passed on.
+        // The first slice is as large as the buffer: only this slice is passed on.
         let slices = [IoSlice::new(b"01234567"), IoSlice::new(b"f")];
         assert_eq!(writer.write_vectored(&slices).await.unwrap(), 8);
         assert_eq!(writer.get_ref().lengths, [5, 8]);

@@ -1,4 +1,4 @@
-//! Between the traits of this crate and those of `futures-io`.
+//! Adapters between the traits of this crate and those of `futures-io`.
 #![cfg(all(not(raddle_loom), feature = "futures-io"))]
 
 mod common;
@@ -90,7 +90,7 @@ fn a_stream_that_is_adapted_twice_reads_and_writes() {
     });
 }
 
-/// Refuses a seek while one is under way, which takes two polls.
+/// Refuses a seek while another is pending. A seek takes two polls.
 #[derive(Default)]
 struct Slow {
     seeking: Option<(SeekFrom, bool)>,

@@ -1,4 +1,4 @@
-//! What is always ready takes part in the poll's budget.
+//! Streams that are always ready use the budget of a poll.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -14,7 +14,7 @@ use raddle_io::{
 };
 use raddle_testing::Wakes;
 
-/// Checks that a future that never ends by itself lets others run.
+/// Checks that a future that never completes by itself yields.
 #[track_caller]
 fn yields(endless: impl Future) {
     let (wakes, waker) = Wakes::new();
@@ -22,7 +22,7 @@ fn yields(endless: impl Future) {
     let mut endless = pin!(endless);
     for round in 1..=3 {
         assert!(raddle_coop::budget(|| endless.as_mut().poll(&mut cx)).is_pending());
-        assert!(wakes.get() >= round, "pending, and woken to go on");
+        assert!(wakes.get() >= round, "the task is woken after each yield");
     }
 }
 
@@ -123,7 +123,7 @@ fn waiting_for_a_pipe_costs_no_budget() {
     });
 }
 
-/// Always ready for both, and knows nothing of a budget.
+/// Always ready to read and to write, and uses no budget.
 #[derive(Default)]
 struct Uncounted {
     written: u64,
@@ -172,7 +172,7 @@ fn copy_yields_even_if_neither_side_uses_the_budget() {
     yields(async { copy(&mut repeat(0), &mut sink()).await });
     let mut target = Uncounted::default();
     yields(async { copy(&mut Uncounted::default(), &mut target).await });
-    assert!(target.written > 100, "it copies in between");
+    assert!(target.written > 100, "bytes are copied between the yields");
 }
 
 #[test]
@@ -180,19 +180,19 @@ fn copy_buf_yields_even_if_neither_side_uses_the_budget() {
     yields(async { copy_buf(&mut BufReader::new(repeat(0)), &mut sink()).await });
     let mut target = Uncounted::default();
     yields(async { copy_buf(&mut Uncounted::default(), &mut target).await });
-    assert!(target.written > 100, "it copies in between");
+    assert!(target.written > 100, "bytes are copied between the yields");
 }
 
 #[test]
 fn a_loop_of_ready_reads_yields() {
     let mut all = Vec::new();
     yields(async { Uncounted::default().read_to_end(&mut all).await });
-    assert!(all.len() > 100, "it reads in between");
+    assert!(all.len() > 100, "bytes are read between the yields");
     let mut text = String::new();
     yields(async { Uncounted::default().read_to_string(&mut text).await });
     let mut segment = Vec::new();
     yields(async { Uncounted::default().read_until(1, &mut segment).await });
-    assert!(segment.len() > 100, "it reads in between");
+    assert!(segment.len() > 100, "bytes are read between the yields");
     yields(async { Uncounted::default().lines().next_line().await });
     yields(async { Uncounted::default().split(1).next_segment().await });
 }

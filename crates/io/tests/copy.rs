@@ -1,4 +1,4 @@
-//! Copying from stream to stream.
+//! `copy`, `copy_buf` and `copy_bidirectional`.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -82,7 +82,7 @@ fn copy_bidirectional_copies_both_directions_and_shuts_them_down() {
         server.read_exact(&mut buf).await.unwrap();
         assert_eq!(&buf, b"request");
 
-        // One direction ends, and the other goes on.
+        // One direction ends, and the other continues.
         client.shutdown().await.unwrap();
         assert_eq!(server.read(&mut buf).await.unwrap(), 0);
         server.write_all(b"the answer").await.unwrap();
@@ -143,7 +143,7 @@ fn a_dropped_copy_buf_loses_nothing() {
         (writer.written.as_slice(), reader.buffer()),
         (&b"a"[..], &b"bcd"[..])
     );
-    // What was written is flushed before it waits for more.
+    // The written bytes are flushed before the copy waits for more.
     assert!(poll_once(pin!(copy_buf(&mut reader, &mut writer))).is_pending());
     assert_eq!(
         (writer.written.as_slice(), writer.flushes),

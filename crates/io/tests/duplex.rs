@@ -1,4 +1,4 @@
-//! The pipe in memory.
+//! `duplex`, an in-memory pipe.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -41,7 +41,7 @@ fn a_full_pipe_waits_for_its_reader() {
     assert_eq!(block_on(b.read(&mut buf)).unwrap(), 3);
     assert_eq!(wakes.get(), 1);
     assert!(write.as_mut().poll(&mut cx).is_ready());
-    // The bytes wrap round in the queue.
+    // The bytes wrap around in the ring buffer.
     assert_eq!(block_on(b.read(&mut buf)).unwrap(), 3);
     assert_eq!(&buf, b"def");
 }
@@ -62,7 +62,7 @@ fn an_empty_pipe_waits_for_its_writer_and_wakes_the_last_waker() {
     }
     block_on(a.write_all(b"ab")).unwrap();
     assert_eq!(wakes.each_ref().map(|wakes| wakes.get()), [0, 1]);
-    // Neither waker is kept.
+    // No waker is kept.
     assert_eq!(wakes.each_ref().map(Arc::strong_count), [1, 1]);
     assert_eq!(block_on(read).unwrap(), 2);
 }
@@ -159,7 +159,7 @@ fn dropped_operations_move_nothing() {
     assert_eq!(all, b"ab");
 }
 
-/// A waker that uses the stream it is woken by.
+/// A waker that uses the stream that wakes it.
 struct Reenter(raddle_primitives::sync::Mutex<Option<raddle_io::DuplexStream>>);
 
 impl std::task::Wake for Reenter {

@@ -1,4 +1,4 @@
-//! The methods of every buffered reader.
+//! `AsyncBufReadExt`.
 #![cfg(not(raddle_loom))]
 
 mod common;

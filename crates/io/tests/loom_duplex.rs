@@ -1,4 +1,4 @@
-//! The pipe in memory, in all interleavings of its two sides.
+//! Models of the in-memory pipe: all interleavings of its two sides.
 #![cfg(raddle_loom)]
 
 use raddle_io::{AsyncReadExt, AsyncWriteExt, duplex};
@@ -24,7 +24,7 @@ fn a_dropped_reader_ends_a_waiting_write() {
     model::check(|| {
         let (mut a, b) = duplex(1);
         let reader = thread::spawn(move || drop(b));
-        // The second byte has no room: only the drop ends this.
+        // There is no space for the second byte: only the drop ends the write.
         assert!(block_on(a.write_all(b"xy")).is_err());
         reader.join().unwrap();
     });
@@ -70,9 +70,8 @@ fn a_read_sees_what_was_done_before_the_write() {
     });
 }
 
-/// What a writer does after its write, the reader does not see. Both have threads of
-/// their own: the variables of one that has parked cannot be dropped by a model that
-/// fails.
+/// The reader does not see what the writer does after its write. Each has a thread of its own: a
+/// failing model cannot drop the thread-local variables of a thread that has parked.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_what_follows_a_write_is_not_seen_by_its_read() {

@@ -1,4 +1,4 @@
-//! Numbers as bytes, in both orders.
+//! Reading and writing numbers in both byte orders.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -69,7 +69,7 @@ fn numbers_may_arrive_in_pieces() {
     });
 }
 
-/// Writes and reads a number in both orders, and looks at its bytes.
+/// Writes and reads a number in both byte orders, and checks its bytes.
 macro_rules! both_orders {
     ($($number:ident, $value:expr, $write:ident, $read:ident, $write_le:ident, $read_le:ident;)+) => {
         $(

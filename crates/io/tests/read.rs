@@ -1,4 +1,4 @@
-//! The methods of every reader.
+//! `AsyncReadExt`.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -84,10 +84,10 @@ fn read_exact_gathers_pieces_and_tries_interrupted_reads_again() {
     let mut buf = [0; 5];
     assert_eq!(block_on(stream.read_exact(&mut buf)).unwrap(), 5);
     assert_eq!(&buf, b"abcde");
-    // The rest is still there.
+    // The remaining bytes can still be read.
     assert_eq!(block_on(stream.read_exact(&mut buf[..2])).unwrap(), 2);
     assert_eq!(&buf[..2], b"fg");
-    // Nothing asked for, nothing read.
+    // A read into an empty buffer reads nothing.
     assert_eq!(block_on(stream.read_exact(&mut [])).unwrap(), 0);
 }
 
@@ -155,7 +155,7 @@ fn read_to_end_keeps_the_bytes_read_before_an_error() {
     assert_eq!(buf, b"abcdefghi");
 }
 
-/// Initialises the whole of the buffer, and fills little of it.
+/// Initialises the whole buffer, and fills a small part of it.
 struct Wasteful(u8);
 
 impl AsyncRead for Wasteful {
@@ -212,8 +212,7 @@ fn read_to_string_keeps_the_string_if_the_bytes_are_not_utf_8() {
     let reason = error.into_inner().unwrap().downcast::<Utf8Error>();
     assert_eq!(reason.unwrap().valid_up_to(), 3);
 
-    // An error of the reader is the one to return, and what it leaves incomplete
-    // is not kept either.
+    // An error of the reader is returned, and an incomplete character before it is not kept either.
     let mut stream = Script::new()
         .give("b")
         .read_error(ErrorKind::ConnectionReset)
@@ -241,7 +240,7 @@ fn take_ends_at_its_limit() {
         assert_eq!(rest.read_to_end(&mut buf).await.unwrap(), 1);
         assert_eq!(buf, b"abcdef");
 
-        // The reader may end before.
+        // The reader may end before the limit.
         let mut short = AsyncReadExt::take(&b"ab"[..], u64::MAX);
         buf.clear();
         assert_eq!(short.read_to_end(&mut buf).await.unwrap(), 2);
@@ -268,7 +267,7 @@ fn a_chain_continues_with_the_second_reader() {
         let first = Script::new().give("abc").read_pending();
         let second = Script::new().give("def");
         let mut both = AsyncReadExt::chain(first, second);
-        // No room is not the end of the first.
+        // A read into an empty buffer is not taken for the end of the first reader.
         assert_eq!(both.read(&mut []).await.unwrap(), 0);
         let mut buf = Vec::new();
         assert_eq!(both.read_to_end(&mut buf).await.unwrap(), 6);
@@ -317,7 +316,7 @@ fn references_and_boxes_of_readers_read() {
     });
 }
 
-/// Puts a buffer of its own in the place of the one it is given.
+/// Replaces the buffer that it is given by its own.
 struct Swindler;
 
 impl AsyncRead for Swindler {
@@ -347,7 +346,7 @@ fn take_panics_if_the_reader_replaces_the_buffer() {
     let _ = block_on(AsyncReadExt::take(Swindler, 64).read_buf(&mut Vec::with_capacity(64)));
 }
 
-/// Appends one byte at a time and leaves another one initialised.
+/// Fills one byte at a time and initialises the next one.
 struct LeavesInitialized {
     reads: usize,
 }

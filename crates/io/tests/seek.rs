@@ -1,4 +1,4 @@
-//! Moving to a position, through buffers too.
+//! Seeks, also through buffers.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -14,8 +14,7 @@ use raddle_io::{
 };
 use raddle_testing::poll_once;
 
-/// A file in memory: a seek takes two polls, and none can be started while
-/// one is under way.
+/// An in-memory file: a seek takes two polls, and no other can be started while one is pending.
 #[derive(Debug)]
 struct Slow {
     content: Cursor<Vec<u8>>,
@@ -41,7 +40,7 @@ impl Slow {
 impl AsyncSeek for Slow {
     fn start_seek(mut self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
         if self.seeking.is_some() {
-            return Err(io::Error::other("another seek is under way"));
+            return Err(io::Error::other("another seek is pending"));
         }
         self.seeking = Some(position);
         self.polls = 0;
@@ -148,7 +147,7 @@ fn a_seek_discards_the_bytes_read_ahead() {
         let mut reader = BufReader::with_capacity(4, Slow::new(b"0123456789"));
         assert_eq!(text(&mut reader, 1).await, "0");
         assert_eq!(reader.buffer(), b"123");
-        // From where it reads, not from where the file is.
+        // Relative to the position of the buffered reader, not to that of the file.
         assert_eq!(reader.stream_position().await.unwrap(), 1);
         assert_eq!(reader.buffer(), b"");
         assert_eq!(text(&mut reader, 2).await, "12");
@@ -169,7 +168,7 @@ fn a_relative_seek_that_overflows_is_done_in_two_seeks() {
         let error = reader.seek(SeekFrom::Current(i64::MIN)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert_eq!(reader.get_ref().seeks, 2);
-        // The first of them is done.
+        // The first of the two seeks has been done.
         assert_eq!(text(&mut reader, 1).await, "1");
     });
 }
@@ -181,7 +180,11 @@ fn a_buffered_reader_survives_a_seek_that_fails_or_is_dropped() {
     reader.get_mut().fail = true;
     let error = block_on(reader.seek(SeekFrom::Start(5))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-    assert_eq!(reader.buffer(), b"123", "it is where it was");
+    assert_eq!(
+        reader.buffer(),
+        b"123",
+        "the position and the buffer are unchanged"
+    );
     assert_eq!(block_on(text(&mut reader, 1)), "1");
 
     assert!(poll_once(reader.seek(SeekFrom::Start(8))).is_pending());

@@ -1,4 +1,4 @@
-//! The parts of a reader between delimiters.
+//! `AsyncBufReadExt::split`.
 #![cfg(not(raddle_loom))]
 
 mod common;

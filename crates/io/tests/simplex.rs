@@ -1,4 +1,4 @@
-//! Streams in memory in one direction, and streams of two parts.
+//! `simplex`, an in-memory stream of one direction, and `join`, a stream of two parts.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -43,7 +43,7 @@ fn either_end_waits_for_the_other() {
     assert!(read.as_mut().poll(&mut cx).is_pending());
     assert_eq!(block_on(writer.write(b"abc")).unwrap(), 2);
     assert_eq!(wakes.get(), 1);
-    // Dropped, the write that waits has moved nothing.
+    // A dropped pending write has moved no bytes.
     assert!(poll_once(writer.write(b"c")).is_pending());
     assert_eq!(block_on(read).unwrap(), 2);
     assert_eq!(&buf[..2], b"ab");

@@ -1,4 +1,4 @@
-//! One stream as a reader and a writer.
+//! `split`: one stream as a reader and a writer.
 #![cfg(not(raddle_loom))]
 
 mod common;

@@ -1,4 +1,4 @@
-//! The methods of every writer.
+//! `AsyncWriteExt`.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -47,7 +47,7 @@ fn write_buf_advances_by_what_is_written() {
     assert_eq!(block_on(stream.write_buf(&mut buf)).unwrap(), 2);
     assert_eq!(buf, "cd");
     assert_eq!(block_on(stream.write_buf(&mut buf)).unwrap(), 2);
-    // Nothing left, and the writer is not even asked.
+    // Nothing is left, so the writer is not called.
     assert_eq!(block_on(stream.write_buf(&mut buf)).unwrap(), 0);
     assert_eq!(stream.lengths, [2, 2]);
 }

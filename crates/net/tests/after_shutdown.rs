@@ -1,4 +1,4 @@
-//! What can be done with a socket after its reactor has shut down.
+//! Operations on a socket after its reactor has shut down.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -10,7 +10,7 @@ use raddle_net::{UnixDatagram, UnixStream};
 use raddle_reactor::{Interest, is_shut_down};
 use raddle_testing::block_on;
 
-/// As with Tokio: it is tried, for it does not wait.
+/// As with Tokio, an operation that does not wait is still tried.
 #[test]
 fn a_ready_source_can_be_tried_after_shutdown() {
     let driver = Driver::start();
@@ -29,11 +29,12 @@ fn a_ready_source_can_be_tried_after_shutdown() {
     assert_eq!(near.try_write(b"x").unwrap(), 1);
     assert_eq!(near.try_io(Interest::READABLE, || Ok(7)).unwrap(), 7);
     assert_eq!(near.try_read(&mut buffer).unwrap(), 2);
-    // Nothing is left. It says so, and then that no more will come.
+    // No data is left. The first read returns `WouldBlock`, the next one that the reactor has shut
+    // down.
     let error = near.try_read(&mut buffer).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WouldBlock);
     assert!(is_shut_down(&near.try_read(&mut buffer).unwrap_err()));
     assert!(is_shut_down(&idle.try_recv(&mut buffer).unwrap_err()));
-    // What may wait is refused, whether or not it would.
+    // Operations that may wait are refused, even if they would not wait.
     assert!(is_shut_down(&block_on(near.writable()).unwrap_err()));
 }

@@ -1,5 +1,5 @@
-//! What is tried without an event: by the first operations on a connection that
-//! was accepted, or on one of a pair. The reactor turns only where a test says.
+//! Operations that are tried without an event: the first ones on an accepted connection or on a
+//! socket of a pair. The reactor turns only where a test says so.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -12,19 +12,19 @@ use raddle_net::{TcpListener, UnixDatagram, UnixListener, UnixStream};
 use raddle_reactor::Reactor;
 use raddle_testing::poll;
 
-/// Turns until there was something to dispatch.
+/// Turns the reactor until an event has been dispatched.
 fn turn(reactor: &mut Reactor) {
     let limit = Duration::from_secs(60);
     while reactor.turn(Some(limit), usize::MAX).unwrap() == 0 {}
 }
 
-/// Accepts from a listener and checks what comes; its peer has sent "hello".
+/// Accepts a connection, whose peer has sent "hello", and checks its readiness and its data.
 macro_rules! check_accepted {
     ($reactor:expr, $listener:expr, $peer:expr) => {{
         turn(&mut $reactor);
         let mut accept = pin!($listener.accept());
         let std::task::Poll::Ready(accepted) = poll(accept.as_mut()) else {
-            panic!("there is no connection");
+            panic!("the accept is pending");
         };
         let (stream, _) = accepted.unwrap();
         assert!(poll(pin!(stream.readable())).is_ready());
@@ -39,7 +39,7 @@ macro_rules! check_accepted {
         };
         assert_eq!(read(&mut $reactor), *b"hello");
         assert_eq!(stream.try_write(b"world").unwrap(), 5);
-        // The assumption was wrong; an event reports what comes later.
+        // The assumption was wrong: from now on an event reports new data.
         let error = stream.try_read(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
         assert!(poll(pin!(stream.readable())).is_pending());

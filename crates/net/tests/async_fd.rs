@@ -1,4 +1,4 @@
-//! Any descriptor: waiting, clearing, and giving it back.
+//! `AsyncFd`: waits, clearing, and return of the descriptor.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -55,7 +55,7 @@ fn readiness_stays_until_it_is_cleared() {
     });
 }
 
-/// 6133: what a guard clears is no newer than the guard.
+/// 6133: a guard does not clear readiness that is newer than the guard.
 #[test]
 fn an_old_guard_does_not_clear_newer_readiness() {
     run(async {
@@ -67,7 +67,7 @@ fn an_old_guard_does_not_clear_newer_readiness() {
             far.write_all(b"b").unwrap();
             near.readable().await.unwrap()
         };
-        // Until the next event has been dispatched, of which a second waits.
+        // Waits until the next event has been dispatched; the event of the second pair shows that.
         let (other, mut other_far) = pair();
         far.write_all(b"c").unwrap();
         other_far.write_all(b"x").unwrap();
@@ -83,7 +83,7 @@ fn each_direction_is_cleared_separately() {
     run(async {
         let (near, mut far) = pair();
         far.write_all(b"a").unwrap();
-        // Both at once, or the one after the other.
+        // The events of both directions may arrive at once or one after the other.
         drop(near.readable().await.unwrap());
         drop(near.writable().await.unwrap());
         let both = Interest::READABLE | Interest::WRITABLE;
@@ -106,7 +106,7 @@ fn a_closed_direction_stays_closed() {
         drop(far);
         while !near.readable().await.unwrap().ready().is_read_closed() {}
         for _ in 0..2 {
-            // An operation in the other direction, say.
+            // As an operation in the other direction would do.
             let both = Interest::READABLE | Interest::WRITABLE;
             let mut guard = near.ready(both).await.unwrap();
             guard.clear_ready_matching(Ready::READABLE | Ready::WRITABLE);
@@ -180,7 +180,7 @@ fn many_tasks_wait_for_one_descriptor() {
     });
 }
 
-/// As Tokio's: of a `T` that gives a raw descriptor only.
+/// As with Tokio, the inner type needs `AsRawFd` only.
 #[test]
 fn an_async_fd_returns_the_descriptor_of_its_inner_value() {
     struct Raw(std::os::unix::net::UnixStream);
@@ -207,12 +207,12 @@ fn into_inner_and_drop_deregister_the_descriptor() {
     assert_eq!(near.as_fd().as_raw_fd(), near.as_raw_fd());
     let near = near.into_inner();
     assert_eq!(driver.handle.registered_count(), 0);
-    // Again, for one direction.
+    // Registers the descriptor again, for one direction.
     let near = AsyncFd::with_interest(near, Interest::READABLE).unwrap();
     far.write_all(b"x").unwrap();
     assert_eq!(block_on(read(&near)).unwrap(), 1);
     assert!(poll(pin!(near.writable())).is_pending());
-    // A duplicate that lives on does not keep it registered.
+    // A duplicate that is still open does not keep the descriptor registered.
     let duplicate = near.get_ref().try_clone().unwrap();
     drop(near);
     assert_eq!(driver.handle.registered_count(), 0);

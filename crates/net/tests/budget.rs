@@ -1,5 +1,5 @@
-//! The budget of a poll: whatever a socket does at once costs a unit of it, so that a task
-//! around a socket that is always ready lets others run.
+//! The budget of a poll: each operation that a socket completes costs one unit, so a task with a
+//! socket that is always ready yields.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -18,25 +18,25 @@ use raddle_net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixStream};
 use raddle_reactor::Interest;
 use raddle_testing::poll;
 
-/// Units that a fresh budget holds.
+/// Units of a fresh budget.
 const FULL: usize = 128;
 
-/// Has an operation that is always ready tried within one budget until it is pending, which it is
-/// once the budget is used up.
+/// Repeats an operation that is always ready within one budget until it is pending, which it must
+/// be once the budget is used up.
 fn assert_costs_a_unit(what: &str, mut is_ready: impl FnMut(&mut Context<'_>) -> bool) {
     let mut cx = Context::from_waker(Waker::noop());
     let mut done = 0;
     raddle_coop::budget(|| {
         while is_ready(&mut cx) {
             done += 1;
-            assert!(done <= FULL, "{what} takes nothing from the budget");
+            assert!(done <= FULL, "{what} uses no budget");
         }
         assert!(!raddle_coop::has_budget_remaining(), "{what} was pending");
     });
-    assert_eq!(done, FULL, "{what} takes more than a unit");
+    assert_eq!(done, FULL, "{what} uses more than one unit");
 }
 
-/// As above, for what is awaited.
+/// As above, for an async function.
 fn assert_await_costs_a_unit<F: Future>(what: &str, mut operation: impl FnMut() -> F) {
     assert_costs_a_unit(what, |_| poll(pin!(operation())).is_ready());
 }
@@ -106,7 +106,7 @@ fn a_pending_operation_costs_no_budget() {
     });
 }
 
-/// A pinned stream, for the methods of the traits.
+/// Pins a stream for the methods of the traits.
 fn pin<S: Unpin>(stream: &mut S) -> Pin<&mut S> {
     Pin::new(stream)
 }
@@ -184,7 +184,7 @@ fn a_ready_udp_socket_uses_up_the_budget() {
             near.poll_peek_from(cx, &mut ReadBuf::new(&mut byte)),
             near.poll_peek_sender(cx),
         );
-        // Each takes a datagram, so each has its own.
+        // Each operation receives one datagram, so there is one for each.
         macro_rules! assert_receives {
             ($($operation:expr),+ $(,)?) => { $(
                 raddle_coop::unlimited(|| while near.try_recv(&mut [0; 1]).is_ok() {});
@@ -238,7 +238,7 @@ fn ready_unix_sockets_and_pipes_use_up_the_budget() {
     });
 }
 
-/// More connections wait than one budget accepts.
+/// More connections are pending than one budget allows to accept.
 #[test]
 fn a_ready_listener_uses_up_the_budget() {
     run(async {

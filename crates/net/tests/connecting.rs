@@ -1,4 +1,4 @@
-//! Listeners, connections, and what they are made from.
+//! Listeners and connections, and conversions from and to std's types.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -13,7 +13,7 @@ use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, lookup_host};
 use raddle_testing::{block_on, poll};
 
-/// An address without a listener.
+/// Returns an address without a listener.
 fn refusing() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
@@ -54,7 +54,7 @@ fn many_connections_are_served() {
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
-        // Two tasks accept from the one listener.
+        // Two tasks accept from one listener.
         let accept = || async {
             let mut streams = Vec::new();
             for _ in 0..CLIENTS / 2 {
@@ -170,7 +170,7 @@ fn sockets_convert_from_and_to_those_of_std() {
     block_on(server.read_exact(&mut received)).unwrap();
     assert_eq!(&received, b"onetwo");
 
-    // A second reactor takes them over.
+    // The sockets are registered with a second reactor.
     let second = Driver::start();
     let _current = second.handle.enter();
     let _listener = TcpListener::try_from(listener).unwrap();

@@ -1,4 +1,4 @@
-//! Peers that vanish, and runtimes that end.
+//! Peers that vanish, and runtimes that shut down.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -15,8 +15,8 @@ use raddle_net::{TcpListener, TcpStream, UdpSocket};
 use raddle_reactor::{Interest, is_shut_down};
 use raddle_testing::{block_on, poll};
 
-/// A connection that was reset before it was accepted is an error of that one,
-/// or a stream that fails; the listener goes on.
+/// A connection that was reset before it was accepted is an error of this one accept, or a stream
+/// that fails. The listener still works.
 #[test]
 fn a_connection_that_is_reset_before_accept_is_skipped() {
     if !common::has_resets() {
@@ -65,7 +65,7 @@ fn a_reset_wakes_the_waiters_for_writability() {
     });
 }
 
-/// Whatever waits for a stream hears of its reset.
+/// A reset wakes all tasks that wait for the stream.
 #[test]
 fn a_reset_wakes_all_waiters() {
     if !common::has_resets() {
@@ -89,7 +89,7 @@ fn a_reset_wakes_all_waiters() {
         assert!(poll(waiting.as_mut()).is_pending());
         far.set_zero_linger().unwrap();
         let (results, ()) = both(waiting, async { drop(far) }).await;
-        // One of the operations gets the reset, the others what follows it.
+        // One of the operations returns the reset, the others the error that follows it.
         let tried = results[3].is_err() || results[4].is_err();
         assert!(
             results[..3].iter().all(Result::is_ok) && tried,
@@ -98,7 +98,7 @@ fn a_reset_wakes_all_waiters() {
     });
 }
 
-/// mio 939: the end of one direction is not that of the other.
+/// mio 939: the end of one direction does not end the other.
 #[test]
 fn a_half_close_of_the_peer_closes_only_the_read_direction() {
     run(async {
@@ -113,7 +113,7 @@ fn a_half_close_of_the_peer_closes_only_the_read_direction() {
         let both_ways = Interest::READABLE | Interest::WRITABLE;
         let ready = far.ready(both_ways).await.unwrap();
         assert!(ready.is_read_closed() && !ready.is_write_closed());
-        // Nor is it forgotten when the other direction blocks.
+        // The end is still reported after an operation of the other direction would block.
         let blocked = || Err::<(), _>(ErrorKind::WouldBlock.into());
         assert!(far.try_io(both_ways, blocked).is_err());
         let ready = far.ready(Interest::READABLE).await.unwrap();
@@ -122,7 +122,7 @@ fn a_half_close_of_the_peer_closes_only_the_read_direction() {
     });
 }
 
-/// mio 449: a full buffer is waited for, not tried again and again.
+/// mio 449: a write waits for a full buffer instead of retrying.
 #[test]
 fn a_write_to_a_full_buffer_waits_without_retrying() {
     run(async {
@@ -145,7 +145,7 @@ fn a_write_to_a_full_buffer_waits_without_retrying() {
     });
 }
 
-/// More than the system takes in one call, of many slices.
+/// More bytes, in more slices, than the system accepts in one call.
 #[test]
 fn large_vectored_writes_arrive_whole() {
     run(async {
@@ -162,7 +162,8 @@ fn large_vectored_writes_arrive_whole() {
     });
 }
 
-/// Runs an operation into the end of the runtime, and once more after it.
+/// Checks an operation that is pending when the runtime shuts down, and once more after the
+/// shutdown.
 fn outlive<F: Future<Output = io::Result<()>>>(
     driver: &mut Option<Driver>,
     mut operation: impl FnMut() -> F,
@@ -173,7 +174,7 @@ fn outlive<F: Future<Output = io::Result<()>>>(
     assert!(is_shut_down(&block_on(waiting).unwrap_err()));
     let mut late = pin!(operation());
     let Poll::Ready(result) = late.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
-        panic!("waits for a runtime that has ended");
+        panic!("the operation is pending after the shutdown");
     };
     assert!(is_shut_down(&result.unwrap_err()));
 }
@@ -197,7 +198,7 @@ fn operations_fail_after_the_runtime_has_shut_down() {
     });
     let error = near.try_read(&mut [0; 1]).unwrap_err();
     assert!(is_shut_down(&error));
-    // It is known to be writable, and trying does not wait.
+    // The stream is known to be writable, and `try_write` does not wait.
     assert_eq!(near.try_write(b"x").unwrap(), 1);
     assert!(is_shut_down(&block_on(near.writable()).unwrap_err()));
 

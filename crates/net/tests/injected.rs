@@ -1,5 +1,4 @@
-//! Errors that the operating system seldom gives, which a filter of system calls
-//! makes it give to one thread.
+//! Rare errors of the operating system, which a filter of system calls injects into one thread.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -16,8 +15,8 @@ use raddle_primitives::thread;
 use raddle_testing::{block_on, poll};
 use refuse::refuse;
 
-/// 3529, 6221: what comes of the whole system's want is waited out as well, and
-/// the connection is there afterwards.
+/// 3529, 6221: the accept also waits while the whole system lacks resources, and then returns the
+/// connection.
 #[test]
 fn accept_waits_while_the_system_lacks_resources() {
     if !refuse::is_possible() {
@@ -29,7 +28,7 @@ fn accept_waits_while_the_system_lacks_resources() {
         let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let addr = listener.local_addr().unwrap();
         let [_first, client] = [(); 2].map(|()| std::net::TcpStream::connect(addr).unwrap());
-        // From now on the listener is known to be readable.
+        // The listener is known to be readable from now on.
         block_on(listener.accept()).unwrap();
         let mut waiting = Box::pin(async move {
             let mut pauses = 0;
@@ -44,7 +43,7 @@ fn accept_waits_while_the_system_lacks_resources() {
             let (_, peer) = listener.accept_retrying(sleep).await.unwrap();
             (peer, pauses)
         });
-        // The third pause takes it to a thread that may accept.
+        // During the third pause the future moves to a thread that may accept.
         let waiting = thread::spawn(move || {
             refuse(libc::SYS_accept4, code);
             assert!(poll(waiting.as_mut()).is_pending());
@@ -55,7 +54,7 @@ fn accept_waits_while_the_system_lacks_resources() {
     }
 }
 
-/// Connections that fail one after the other leave other tasks their turn.
+/// An accept loop yields after many connections that fail one after the other.
 #[test]
 fn errors_of_connections_use_up_the_budget() {
     if !refuse::is_possible() {
@@ -66,7 +65,7 @@ fn errors_of_connections_use_up_the_budget() {
     let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let addr = listener.local_addr().unwrap();
     let _client = std::net::TcpStream::connect(addr).unwrap();
-    // From now on the listener is known to be readable.
+    // The listener is known to be readable from now on.
     block_on(listener.accept()).unwrap();
     let refused = thread::spawn(move || {
         refuse(libc::SYS_accept4, libc::ECONNABORTED);
@@ -77,8 +76,7 @@ fn errors_of_connections_use_up_the_budget() {
     assert!(refused.join().unwrap());
 }
 
-/// 7563, 6329: a selector without room refuses sockets, and keeps nothing of
-/// those that it refused.
+/// 7563, 6329: a full selector refuses sockets, and nothing of a refused socket is kept.
 #[test]
 fn registering_fails_if_the_selector_is_full() {
     if !refuse::is_possible() {
@@ -101,7 +99,7 @@ fn registering_fails_if_the_selector_is_full() {
             let error = block_on(TcpListener::bind("127.0.0.1:0")).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
         }
-        // The connections are accepted, and closed for want of room. Each costs a
+        // The connections are accepted and closed, since they cannot be registered. Each causes a
         // pause.
         let mut pauses = 0;
         let mut accepting = Box::pin(listener.accept_retrying(|_| {
@@ -112,7 +110,7 @@ fn registering_fails_if_the_selector_is_full() {
         drop(accepting);
         assert_eq!(pauses, 3);
         assert_eq!(handle.registered_count(), 1);
-        // To leave the selector is refused as well.
+        // The system refuses the deregistration as well.
         drop(listener);
         assert_eq!(handle.registered_count(), 0);
     });

@@ -1,5 +1,5 @@
-//! Calls that signals interrupt, on every thread. A process for itself, for the
-//! handler is the whole process's.
+//! System calls that signals interrupt, on every thread. The test has a process of its own, since a
+//! signal handler applies to the whole process.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 #![allow(
     clippy::disallowed_types,
@@ -23,8 +23,7 @@ extern "C" fn count(_: libc::c_int) {
     HANDLED.fetch_add(1, SeqCst);
 }
 
-/// Has signals interrupt calls: without `SA_RESTART` none is taken up again by
-/// the system.
+/// Installs a handler without `SA_RESTART`, so that signals interrupt system calls.
 fn handle_signals() {
     // SAFETY: the handler only adds to an atomic, which is safe in a signal; the
     // action is plain data that is valid when zeroed.
@@ -36,7 +35,7 @@ fn handle_signals() {
     assert_eq!(result, 0);
 }
 
-/// Sends a signal to each thread of the process, again and again.
+/// Sends signals to each thread of the process until the test is done.
 fn interrupt_all() {
     while !DONE.load(SeqCst) {
         for thread in std::fs::read_dir("/proc/self/task").unwrap() {
@@ -54,13 +53,13 @@ fn interrupt_all() {
 fn interrupted_system_calls_are_repeated() {
     handle_signals();
     let interrupter = thread::spawn(interrupt_all);
-    // The sockets' driver waits on its own thread, this one waits for it.
+    // The driver waits on its own thread, and this thread waits for it.
     for _ in 0..100 {
         run(connections_and_datagrams());
     }
     DONE.store(true, SeqCst);
     interrupter.join().unwrap();
-    assert!(HANDLED.load(SeqCst) > 100, "nothing was interrupted");
+    assert!(HANDLED.load(SeqCst) > 100, "too few signals were handled");
 }
 
 async fn connections_and_datagrams() {
@@ -73,7 +72,7 @@ async fn connections_and_datagrams() {
         client.write_u32(n).await.unwrap();
         assert_eq!(server.read_u32().await.unwrap(), n);
     }
-    // More than the system takes at once, so that both sides wait.
+    // More than the system buffers, so that both sides wait.
     let content = vec![7; 4 << 20];
     let mut received = vec![0; content.len()];
     let (written, read) = both(client.write_all(&content), server.read_exact(&mut received)).await;

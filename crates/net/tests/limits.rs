@@ -1,5 +1,5 @@
-//! Descriptors: very many, none left, and one used again. A process for itself,
-//! for it changes the limit and counts on numbers.
+//! Descriptors: very many, none left, and one that is reused. The test has a process of its own,
+//! since it changes the limit and expects certain descriptor numbers.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -38,7 +38,7 @@ fn set_limit(descriptors: libc::rlim_t) {
     assert_eq!(result, 0);
 }
 
-/// One test, for its parts must not run at the same time.
+/// One test, since its parts must not run at the same time.
 #[test]
 fn operations_return_errors_when_descriptors_run_out() {
     // 1,024 connections have two descriptors each.
@@ -65,7 +65,7 @@ fn many_at_once(connections: usize) {
             near.push(client.unwrap());
             far.push(server.unwrap().0);
         }
-        // All wait, then all become ready.
+        // All tasks wait, then all become ready.
         let mut reads = Box::pin(all(near.iter_mut().enumerate().map(
             |(n, stream)| async move {
                 let mut buffer = [0; 4];
@@ -83,8 +83,8 @@ fn many_at_once(connections: usize) {
     assert_eq!(driver.handle.registered_count(), 0);
 }
 
-/// 3529, 6221: the error comes again and again, others go on, and all is well
-/// after a release.
+/// 3529, 6221: `accept` returns the error repeatedly, other tasks make progress, and it succeeds
+/// after a descriptor was closed.
 fn none_left() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
@@ -95,7 +95,7 @@ fn none_left() {
         let clients: Vec<_> = (0..3)
             .map(|_| std::net::TcpStream::connect(addr).unwrap())
             .collect();
-        // The lowest free number is the last one allowed, and taken.
+        // The lowest free descriptor is the last one that the limit allows, and is in use.
         let last = File::open("/dev/null").unwrap();
         let former = limit().rlim_cur;
         set_limit(last.as_raw_fd() as libc::rlim_t + 1);
@@ -115,7 +115,7 @@ fn none_left() {
             let mut last = Some(last);
             poll_fn(|cx| {
                 if last.is_some() && echo.as_mut().poll(cx).is_ready() {
-                    // A release.
+                    // Closes a descriptor.
                     last = None;
                 }
                 raddle_coop::budget(|| {
@@ -187,8 +187,8 @@ fn none_left_for_unix() {
     assert_eq!(driver.handle.registered_count(), 0);
 }
 
-/// 3529, 6221: the loop that backs off by itself makes few attempts, goes on
-/// when a descriptor is free, and loses no connection if it is dropped meanwhile.
+/// 3529, 6221: `accept_retrying` makes few attempts, continues when a descriptor is free, and loses
+/// no connection if it is dropped in between.
 fn none_left_for_a_while() {
     let driver = Driver::start();
     let _current = driver.handle.enter();
@@ -206,7 +206,7 @@ fn none_left_for_a_while() {
         let former = limit().rlim_cur;
         set_limit(last.as_ref().unwrap().as_raw_fd() as libc::rlim_t + 1);
 
-        // A pause that does not end: one attempt, however often it is polled.
+        // With a pause that never ends, one attempt is made, however often the future is polled.
         let mut pauses = 0;
         let mut waiting = Box::pin(listener.accept_retrying(|_| {
             pauses += 1;
@@ -218,7 +218,7 @@ fn none_left_for_a_while() {
         drop(waiting);
         assert_eq!(pauses, 1);
 
-        // The first four attempts fail, and then there is a descriptor.
+        // The first four attempts fail, then a descriptor is free.
         let mut pauses = Vec::new();
         let sleep = |pause: Duration| {
             pauses.push(pause.as_millis());
@@ -243,7 +243,8 @@ fn none_left_for_a_while() {
     assert_eq!(driver.handle.registered_count(), 0);
 }
 
-/// 7563: one that is closed by other code is still deregistered, and its number used again.
+/// 7563: a descriptor that other code closes is still deregistered, and its number can be
+/// registered again.
 fn closed_first() {
     struct Number(RawFd);
     impl AsRawFd for Number {
@@ -261,8 +262,8 @@ fn closed_first() {
         let (again, far) = std::os::unix::net::UnixStream::pair().unwrap();
         assert_eq!(again.as_raw_fd(), watched.as_raw_fd());
         let again = AsyncFd::new(again).unwrap();
-        // The new owner of the number has been registered meanwhile: it must
-        // not get what is meant for the former, and be watched all the same.
+        // The new owner of the number is registered already: it must receive its own events and
+        // none of the former owner's.
         block_on(again.writable()).map(drop).unwrap();
         drop(far);
         block_on(again.readable()).map(drop).unwrap();

@@ -16,31 +16,31 @@ use raddle_net::windows::named_pipe::{
 use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
 
-/// All instances have a client.
+/// Error code: all instances have a client.
 const ERROR_PIPE_BUSY: i32 = 231;
-/// The server has disconnected, or no client was ever connected.
+/// Error code: the server has disconnected, or no client was ever connected.
 const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
 
-/// A name that no other test has.
+/// Returns a name that no other test uses.
 fn name() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     format!(r"\\.\pipe\raddle-{}-{number}", std::process::id())
 }
 
-/// Whether the system refuses a second pipe that is to be the first of its name, as
-/// [`mio::windows::NamedPipe::new`] asks. Wine 8 does not.
+/// Whether the system refuses to create the first instance of a pipe that exists, as
+/// [`mio::windows::NamedPipe::new`] requests. Wine 8 does not.
 fn has_first_instance() -> bool {
     let name = name();
     let _first = mio::windows::NamedPipe::new(&name).unwrap();
     let has = mio::windows::NamedPipe::new(&name).is_err();
     if !has {
-        println!("not tested: this system has no FILE_FLAG_FIRST_PIPE_INSTANCE");
+        println!("skipped: this system has no FILE_FLAG_FIRST_PIPE_INSTANCE");
     }
     has
 }
 
-/// Both ends of a pipe.
+/// The connected ends of a pipe.
 async fn connected(options: &ServerOptions, client: &ClientOptions) -> Ends {
     let name = name();
     let server = options.create(&name).unwrap();
@@ -98,7 +98,7 @@ fn a_server_waits_until_a_client_connects() {
         let server = ServerOptions::new().create(&name).unwrap();
         let mut connect = Box::pin(server.connect());
         assert!(poll(connect.as_mut()).is_pending());
-        // Dropping the future loses no client.
+        // Dropping the future does not lose a client.
         drop(connect);
         let mut connect = pin!(server.connect());
         assert!(poll(connect.as_mut()).is_pending());
@@ -124,7 +124,7 @@ fn a_client_without_a_server_gets_not_found() {
     });
 }
 
-/// The one instance goes from the first client to the second, which tries until it is free.
+/// The only instance goes from the first client to the second, which retries until it is free.
 #[test]
 fn a_second_client_waits_for_the_instance() {
     run(async {
@@ -143,10 +143,11 @@ fn a_second_client_waits_for_the_instance() {
         let mut text = [0; 5];
         server.read_exact(&mut text).await.unwrap();
         assert_eq!(&text, b"first");
-        // More than the buffers hold: the write does not end before the connection does.
+        // More than the buffers hold: the write is still pending when the server disconnects.
         server.write_all(&[0; 1 << 20]).await.unwrap();
         server.disconnect().unwrap();
-        // The client finds what was read ahead, and then that the rest is lost.
+        // The client reads the bytes that were read ahead, and then an error, since the rest is
+        // lost.
         let lost = first.read_to_end(&mut Vec::new()).await.unwrap_err();
         assert_eq!(lost.raw_os_error(), Some(ERROR_PIPE_NOT_CONNECTED));
 
@@ -276,7 +277,7 @@ fn each_end_returns_information_about_the_pipe() {
         assert_eq!((server.end, client.end), (PipeEnd::Server, PipeEnd::Client));
         for info in [server, client] {
             assert_eq!(info.mode, PipeMode::Byte);
-            // 255, or the greatest number (Wine 8).
+            // 255, or the maximum of the type under Wine 8.
             assert!(info.max_instances >= 255);
         }
     });
@@ -297,7 +298,7 @@ fn try_methods_that_cannot_proceed_return_would_block() {
         assert_eq!(server.try_read_buf(&mut received).unwrap(), 5);
         assert_eq!(received, b"hello");
 
-        // A client that does not read: at some point writing would block.
+        // The client does not read, so at some point a write would block.
         let mut written = 0;
         loop {
             client.writable().await.unwrap();

@@ -1,4 +1,4 @@
-//! Pipes, and named ones.
+//! Pipes and named pipes of Unix.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -49,7 +49,7 @@ fn more_bytes_than_the_pipe_holds_arrive() {
     });
 }
 
-/// 2218: the error of a pipe without reader comes alone.
+/// 2218: a pipe without a reader reports an error without other readiness.
 #[test]
 fn a_sender_without_a_reader_gets_an_error() {
     run(async {
@@ -110,14 +110,14 @@ fn error_readiness_can_be_awaited_alone() {
         assert!(poll(error.as_mut()).is_pending());
         drop(receiver);
         assert!(error.await.unwrap().is_error());
-        // An operation that would block does not concern it.
+        // An operation that would block does not clear the error.
         let blocked = sender.try_io(|| Err::<(), _>(ErrorKind::WouldBlock.into()));
         assert!(blocked.is_err());
         assert!(sender.ready(Interest::ERROR).await.unwrap().is_error());
     });
 }
 
-/// In packet mode a read ends where a write did, though more is there.
+/// In packet mode a read returns one packet, even if more are available.
 #[test]
 #[cfg(target_os = "linux")]
 fn all_packets_of_a_pipe_are_read() {
@@ -153,14 +153,14 @@ fn named_pipes_connect_a_reader_and_a_writer() {
         let mut heard = String::new();
         receiver.read_to_string(&mut heard).await.unwrap();
         assert_eq!(heard, "hello");
-        // Another sender, of the same receiver.
+        // Another sender to the same receiver.
         let mut sender = OpenOptions::new().open_sender(&path).unwrap();
         sender.write_all(b"again").await.unwrap();
         let mut buffer = [0; 5];
         let mut read = 0;
         while read < 5 {
             receiver.readable().await.unwrap();
-            // The end of the former may come first.
+            // The end of the former sender may be read first.
             read += receiver.read(&mut buffer[read..]).await.unwrap();
         }
         assert_eq!(&buffer, b"again");
@@ -209,7 +209,7 @@ fn pipes_convert_from_and_to_files() {
     let mut file = File::from(receiver);
     assert_eq!(file.read(&mut buffer).unwrap(), 3);
 
-    // The wrong ends.
+    // The wrong ends of a pipe.
     let wrong = Sender::from_file(file.try_clone().unwrap()).unwrap_err();
     assert_eq!(wrong.kind(), ErrorKind::InvalidInput);
     let wrong = Receiver::from_owned_fd(sender.try_clone().unwrap()).unwrap_err();

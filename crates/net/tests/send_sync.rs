@@ -1,4 +1,4 @@
-//! What may go to other threads.
+//! Which types and futures are `Send` and `Sync`.
 #![cfg(not(raddle_loom))]
 
 use raddle_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, tcp};
@@ -43,7 +43,7 @@ fn unix_sockets_are_send_and_sync() {
     anywhere::<AsyncFdReadyMutGuard<'_, std::fs::File>>();
 }
 
-/// The futures, which a runtime of several threads has to send.
+/// Futures, which a multi-thread runtime moves between threads.
 #[test]
 fn futures_are_send() {
     let udp = |socket: UdpSocket| async move {
@@ -57,7 +57,7 @@ fn futures_are_send() {
         read.readable().await?;
         write.writable().await
     };
-    // Never called: only the types count.
+    // Never called: the compiler checks the types.
     let check = |socket, listener| {
         sent(&udp(socket));
         sent(&tcp(listener));

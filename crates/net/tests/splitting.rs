@@ -1,4 +1,4 @@
-//! The halves of a stream.
+//! Halves of a stream.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -38,7 +38,7 @@ fn borrowed_halves_work_at_the_same_time() {
             assert!(echoed == data);
         };
         both(echo, client).await;
-        // The stream is whole again.
+        // The halves have been dropped, and the stream is usable again.
         assert_eq!(near.read(&mut [0; 8]).await.unwrap(), 0);
     });
 }
@@ -77,7 +77,7 @@ fn halves_of_one_stream_are_reunited() {
 
         let mut near = read.reunite(write).unwrap();
         assert_eq!(near.local_addr().unwrap(), addr);
-        // The reunion has not ended the writing direction.
+        // `reunite` does not shut down the write direction.
         near.write_all(b"whole").await.unwrap();
         let mut buffer = [0; 5];
         far.read_exact(&mut buffer).await.unwrap();
@@ -95,7 +95,7 @@ fn a_forgotten_writer_shuts_down_nothing() {
         {
             let mut heard = pin!(far.read(&mut buffer));
             assert!(poll(heard.as_mut()).is_pending());
-            // The connection ends with the last half.
+            // Dropping the last half closes the connection.
             drop(read);
             assert_eq!(heard.await.unwrap(), 0);
         }

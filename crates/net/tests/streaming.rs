@@ -1,4 +1,4 @@
-//! Reading and writing one connection.
+//! Reads and writes on a connection.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -15,7 +15,7 @@ use raddle_net::TcpStream;
 use raddle_reactor::Interest;
 use raddle_testing::poll;
 
-/// Whether the stream counts as ready, and so would cost a system call.
+/// Whether the stream is marked ready, so that an operation would make a system call.
 fn would_try(stream: &TcpStream, interest: Interest) -> bool {
     stream.try_io(interest, || Ok(())).is_ok()
 }
@@ -30,7 +30,7 @@ fn a_half_close_keeps_the_other_direction_open() {
         far.read_to_string(&mut heard).await.unwrap();
         assert_eq!(heard, "last words");
 
-        // The other direction carries more than the buffers hold.
+        // The other direction transfers more than the buffers hold.
         let answer = vec![7; 4 << 20];
         let mut received = Vec::new();
         let (sent, read) = both(
@@ -44,7 +44,7 @@ fn a_half_close_keeps_the_other_direction_open() {
         sent.unwrap();
         read.unwrap();
         assert!(received == answer);
-        // The end is there however often one looks.
+        // Each further read returns the end again.
         assert_eq!(far.read(&mut [0; 8]).await.unwrap(), 0);
         assert_eq!(near.read(&mut [0; 8]).await.unwrap(), 0);
         let error = near.write(b"x").await.unwrap_err();
@@ -56,7 +56,7 @@ fn a_half_close_keeps_the_other_direction_open() {
 #[test]
 fn a_reset_is_returned_as_an_error() {
     if !common::has_resets() {
-        println!("not tested: this system has no resets");
+        println!("skipped: this system has no resets");
         return;
     }
     run(async {
@@ -68,7 +68,7 @@ fn a_reset_is_returned_as_an_error() {
         drop(far);
         let error = read.await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
-        // Ending a direction of what has ended is none.
+        // Shutting down a connection that was reset is no error.
         near.shutdown().await.unwrap();
     });
 }
@@ -84,7 +84,7 @@ fn a_read_after_a_short_read_waits_for_the_next_event() {
         assert_eq!(near.read(&mut [0; 16]).await.unwrap(), 3);
         assert!(!would_try(&near, Interest::READABLE));
 
-        // A full buffer says nothing about what is left.
+        // A read that fills the buffer does not clear the readiness.
         far.write_all(b"defghi").await.unwrap();
         near.readable().await.unwrap();
         assert_eq!(near.read(&mut [0; 3]).await.unwrap(), 3);
@@ -117,7 +117,7 @@ fn try_read_after_a_short_one_finds_data_that_has_come_without_an_event() {
         assert_eq!(near.try_read(&mut [0; 16]).unwrap(), 3);
         far.try_write(b"de").unwrap();
         if cfg!(target_os = "linux") {
-            // The data is there when the write returns, and no driver has run since.
+            // The data is available when the write returns, although no driver has run since.
             assert_eq!(near.try_read(&mut [0; 16]).unwrap(), 2);
         }
         let dry = loop {
@@ -148,14 +148,14 @@ fn a_write_after_a_short_write_waits_for_the_next_event() {
     run(async {
         let big = vec![1; 64 << 20];
         let mut shown = false;
-        // The kernel may make room while the write is under way, which is an
-        // event of its own: not every attempt shows it.
+        // The kernel may free buffer space during the write, which is another event. So not every
+        // attempt shows the cleared readiness.
         for _ in 0..20 {
             let (mut near, mut far) = pair().await;
             let written = near.write(&big).await.unwrap();
             assert!(written < big.len());
             shown |= !would_try(&near, Interest::WRITABLE);
-            // Room wakes the writer.
+            // Free buffer space wakes the writer.
             let send = async {
                 near.write_all(&big[..1 << 20]).await.unwrap();
                 near.shutdown().await.unwrap();
@@ -168,7 +168,7 @@ fn a_write_after_a_short_write_waits_for_the_next_event() {
                 return;
             }
         }
-        panic!("a stream whose buffer is full counts as writable");
+        panic!("a stream whose buffer is full is marked writable");
     });
 }
 
@@ -183,7 +183,7 @@ fn a_read_continues_after_out_of_band_data() {
         far.write_all(b"before").await.unwrap();
         SockRef::from(&far).send_out_of_band(b"!").unwrap();
         far.write_all(b"behind").await.unwrap();
-        // Until all of it has arrived, so that one read could take it.
+        // Waits until all data has arrived, so that one read could return it.
         while SockRef::from(&near)
             .peek(&mut [std::mem::MaybeUninit::uninit(); 32])
             .unwrap_or(0)
@@ -223,7 +223,7 @@ fn pipelined_vectored_writes_arrive_in_order() {
     run(async {
         let (mut near, mut far) = pair().await;
         assert!(near.is_write_vectored());
-        // More slices than one call takes, of odd lengths, some empty.
+        // More slices than one call accepts, of varying lengths, some empty.
         let parts: Vec<Vec<u8>> = (0..5_000_usize)
             .map(|n| vec![n as u8; (n * 37) % 1_000])
             .collect();
@@ -279,7 +279,7 @@ fn try_read_succeeds_after_readable() {
         assert_eq!(far.try_write_vectored(&both_parts).unwrap(), 4);
         assert_eq!(far.try_write(b"e").unwrap(), 1);
 
-        // Any number of tasks wait for the same.
+        // Any number of tasks can wait for the same readiness.
         let waiting = all((0..10).map(|_| near.readable())).await;
         assert!(waiting.into_iter().all(|result| result.is_ok()));
         let ready = near.ready(Interest::READABLE | Interest::WRITABLE).await;
@@ -323,7 +323,7 @@ fn a_read_that_is_dropped_loses_nothing() {
             far.write_all(b"abc").await.unwrap();
             let mut buffer = [0; 3];
             near.read_exact(&mut buffer).await.unwrap();
-            // Sees that nothing is left.
+            // Finds that no data is left.
             assert!(near.try_read(&mut buffer).is_err());
         }
     });
@@ -347,14 +347,14 @@ fn an_always_ready_stream_uses_up_the_budget() {
                 }
                 read += 1;
             }
-            // Writing shares it.
+            // Reads and writes share the budget.
             let written = Pin::new(&mut near).poll_write(&mut cx, b"x");
             assert!(written.is_pending());
             let mut readable = pin!(near.readable());
             assert!(readable.as_mut().poll(&mut cx).is_pending());
         });
         assert_eq!(read, 128);
-        // Pending gives back what it took.
+        // A pending operation returns its unit of the budget.
         raddle_coop::budget(|| {
             let mut cx = Context::from_waker(Waker::noop());
             for _ in 0..1_000 {

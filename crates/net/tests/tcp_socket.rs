@@ -1,4 +1,4 @@
-//! TCP sockets that are set up before they are used.
+//! `TcpSocket`: options before a connection.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -59,12 +59,12 @@ fn connecting_without_a_listener_returns_connection_refused() {
         let other = TcpSocket::new_v4().unwrap();
         let error = other.bind(taken.local_addr().unwrap()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AddrInUse);
-        // Of the other kind.
+        // An address of the other family.
         assert!(other.bind("[::1]:0".parse().unwrap()).is_err());
     });
 }
 
-/// A peer that does not answer: the attempt goes on until it is dropped.
+/// If the peer does not answer, the attempt is pending until it is dropped.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_connection_attempt_without_an_answer_can_be_dropped() {

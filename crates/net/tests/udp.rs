@@ -67,7 +67,7 @@ fn an_empty_datagram_is_received_as_empty() {
     });
 }
 
-/// A datagram smaller than the buffer says nothing about the next.
+/// A datagram smaller than the buffer does not mean that no other has arrived.
 #[test]
 fn a_short_datagram_does_not_clear_readiness() {
     run(async {
@@ -177,7 +177,7 @@ fn poll_methods_send_and_receive() {
             .await
             .unwrap();
         assert_eq!(received.filled(), b"abc");
-        // On Linux a connected socket may name its peer.
+        // On Linux a connected socket may send to an address.
         #[cfg(target_os = "linux")]
         {
             let sent = poll_fn(|cx| near.poll_send_to(cx, b"de", to)).await;
@@ -233,8 +233,8 @@ fn dropped_futures_lose_nothing() {
     });
 }
 
-/// mio 449: a refusal comes with "write closed", once, and must not make a
-/// writer spin, nor a reader.
+/// mio 449: a refusal is reported once, with "write closed", and must not make a writer or a reader
+/// spin.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_refused_datagram_is_reported_once() {
@@ -250,7 +250,7 @@ fn a_refused_datagram_is_reported_once() {
         let mut recv = pin!(near.recv(&mut buffer));
         assert!(poll(recv.as_mut()).is_pending());
 
-        // As if the send buffer were full: ends, instead of trying for ever.
+        // As with a full send buffer: the operation waits instead of retrying forever.
         let mut tried = 0;
         let blocked = near.async_io(Interest::WRITABLE, || {
             tried += 1;
@@ -293,7 +293,7 @@ fn an_always_ready_socket_uses_up_the_budget() {
         });
         assert_eq!(sent, 128);
         far.readable().await.unwrap();
-        // Trying is not waiting, and pending gives back what it took.
+        // `try_recv` uses no budget, and a pending operation returns its unit.
         raddle_coop::budget(|| {
             while far.try_recv(&mut [0; 1]).is_ok() {}
             for _ in 0..1_000 {

@@ -49,7 +49,7 @@ fn options_are_set_on_the_socket() -> io::Result<()> {
 #[test]
 fn options_of_ipv6_are_set_on_the_socket() {
     run(async {
-        // Not every machine has it.
+        // Not every machine supports it.
         let Ok(socket) = UdpSocket::bind("[::1]:0").await else {
             return;
         };

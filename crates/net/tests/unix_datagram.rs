@@ -71,7 +71,7 @@ fn each_receive_returns_one_datagram_truncated_to_the_buffer() {
         let mut buffer = [0; 4];
         assert_eq!(far.recv(&mut buffer).await.unwrap(), 0);
         assert_eq!(far.recv(&mut buffer).await.unwrap(), 3);
-        // Cut off.
+        // The datagram is truncated.
         assert_eq!(far.recv(&mut buffer).await.unwrap(), 4);
         let error = far.try_recv(&mut buffer).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WouldBlock);

@@ -1,5 +1,4 @@
-//! A path that fills the address of a Unix socket, so that there is no zero
-//! after it.
+//! Paths of maximum length, which fill the address of a Unix socket without a terminating zero.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -13,7 +12,7 @@ use common::run;
 use raddle_io::ReadBuf;
 use raddle_net::{UnixDatagram, UnixListener, UnixStream};
 
-/// How many bytes of a path an address has room for.
+/// Maximum length of a path in an address.
 const FULL: usize = 108;
 
 fn full_path(directory: &Path, name: char) -> PathBuf {
@@ -24,7 +23,7 @@ fn full_path(directory: &Path, name: char) -> PathBuf {
     path.into()
 }
 
-/// Binds a socket to a path that std's and socket2's functions refuse.
+/// Binds a socket to a path that the functions of std and socket2 refuse.
 fn bind(socket: &impl std::os::fd::AsRawFd, path: &Path) {
     // SAFETY: an address is integers, for which zero is a value.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };

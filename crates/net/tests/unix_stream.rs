@@ -40,7 +40,7 @@ fn a_server_echoes_the_bytes_of_a_client() {
             assert!(stream.local_addr().unwrap().is_unnamed());
             let (mut read, mut write) = stream.into_split();
             write.write_all(&message).await.unwrap();
-            // Ends the direction.
+            // Shuts down the write direction.
             drop(write);
             let mut echoed = Vec::new();
             read.read_to_end(&mut echoed).await.unwrap();
@@ -68,7 +68,7 @@ fn connecting_without_a_listener_is_an_error() {
     });
 }
 
-/// 2218, 3879: a full backlog is an error at once, not a wait for ever.
+/// 2218, 3879: connecting to a full backlog is an error at once, and does not wait forever.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_backlog_is_an_error() {
@@ -80,14 +80,14 @@ fn a_full_backlog_is_an_error() {
         let listener = socket.listen(1).unwrap();
         let mut waiting = Vec::new();
         let error = loop {
-            assert!(waiting.len() < 100, "the backlog has no end");
+            assert!(waiting.len() < 100, "the backlog does not fill up");
             match UnixStream::connect(&path).await {
                 Ok(stream) => waiting.push(stream),
                 Err(error) => break error,
             }
         };
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
-        // Room again.
+        // The backlog has a free place again.
         listener.accept().await.unwrap();
         UnixStream::connect(&path).await.unwrap();
     });
@@ -165,7 +165,7 @@ fn try_methods_return_would_block() {
             ErrorKind::WouldBlock
         );
         assert!(poll(pin!(near.readable())).is_pending());
-        // Until there is no room.
+        // Writes until the buffer is full.
         let mut sent = 0;
         while let Ok(n) = far.try_write(&[0; 65_536]) {
             sent += n;
@@ -195,8 +195,8 @@ fn a_read_after_a_short_read_waits_for_the_next_event() {
     });
 }
 
-/// A read stops behind what came with a descriptor. What follows is there already, so that no event
-/// will report it.
+/// A read stops after data that arrived with a descriptor. The data after it has arrived already,
+/// so no event will report it.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_read_continues_after_a_passed_descriptor() {
@@ -275,7 +275,7 @@ fn halves_read_and_write_at_the_same_time_and_reunite() {
         near.read_exact(&mut buffer).await.unwrap();
         assert_eq!(&buffer, b"pong");
 
-        // A forgotten half does not end the direction.
+        // A half that is forgotten does not shut down its direction.
         let (read, write) = far.into_split();
         write.forget();
         assert!(poll(pin!(near.read(&mut buffer))).is_pending());

@@ -1,5 +1,5 @@
-//! What Wine 8 does not do as Windows does, on std and mio alone: each test here fails under it,
-//! and names the tests that find this out first.
+//! Differences between Wine 8 and Windows, shown with std and mio alone. Each test fails under Wine
+//! 8, and names the tests that check for the difference first.
 //!
 //! `cargo test -p raddle-net --target x86_64-pc-windows-gnu --test wine -- --ignored`
 #![cfg(all(windows, not(raddle_loom)))]
@@ -43,7 +43,7 @@ fn creating_the_first_instance_of_an_existing_pipe_is_refused() {
 
 /// `files_are_written_read_and_moved`.
 #[test]
-#[ignore = "fails under Wine 8: it copies, and says that nothing was copied"]
+#[ignore = "fails under Wine 8: a copy returns 0 bytes"]
 fn copying_a_file_returns_its_size() {
     let directory = tempfile::tempdir().unwrap();
     let (from, to) = (directory.path().join("from"), directory.path().join("to"));
@@ -70,7 +70,7 @@ struct End {
     stream: mio::net::TcpStream,
     is_client: bool,
     has_sent: bool,
-    /// Bytes of the present message that have arrived.
+    /// Bytes of the current message that have arrived.
     arrived: usize,
     rounds: usize,
 }
@@ -79,7 +79,8 @@ const MESSAGE: [u8; 100] = [7; 100];
 const ROUNDS: usize = 10;
 
 impl End {
-    /// Reads until that would block, as mio asks for, and answers. Returns true at the end.
+    /// Reads until a read would block, as mio requires, and answers. Returns true at the end of the
+    /// stream.
     fn step(&mut self, is_writable: bool) -> bool {
         if self.is_client && is_writable && !self.has_sent {
             self.has_sent = true;
@@ -171,8 +172,8 @@ fn echo_by_two_threads() {
     }
 }
 
-/// `a_hundred_clients_are_served`: Wine loses the event of data that arrives while another
-/// thread asks for it, at some time in a few runs.
+/// `a_hundred_clients_are_served`: in some runs Wine loses the event of data that arrives while
+/// another thread requests it.
 #[test]
 #[ignore = "fails under Wine 8: an event is missing"]
 fn connections_served_by_another_thread_get_all_events() {

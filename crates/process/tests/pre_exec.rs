@@ -1,4 +1,4 @@
-//! Functions that a child calls before its program is run.
+//! Functions that a child calls before it runs its program.
 #![cfg(all(unix, feature = "process", not(raddle_loom)))]
 
 mod common;
@@ -8,7 +8,7 @@ use std::io;
 use common::block_on;
 use raddle_process::Command;
 
-/// What `pwd` prints in a child that calls the functions in turn.
+/// The output of `pwd` in a child that calls the functions in their order.
 fn directory_after(changes: &[fn() -> io::Result<()>]) -> io::Result<String> {
     let mut command = Command::new("pwd");
     for change in changes {
@@ -27,7 +27,7 @@ fn to_root() -> io::Result<()> {
     }
 }
 
-/// Relative, so that it succeeds in the root only.
+/// A relative path, so that the call succeeds in the root only.
 fn to_dev() -> io::Result<()> {
     // SAFETY: the text is terminated by a zero.
     match unsafe { libc::chdir(c"dev".as_ptr()) } {

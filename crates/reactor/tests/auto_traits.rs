@@ -1,4 +1,4 @@
-//! Which threads may hold and share what.
+//! Which types are `Send` and `Sync`.
 #![cfg(not(raddle_loom))]
 
 use raddle_reactor::{Handle, Interest, Reactor, Ready, ReadyEvent, Registration};
@@ -11,10 +11,10 @@ assert_impl_all!(Interest: Send, Sync, Copy);
 assert_impl_all!(Ready: Send, Sync, Copy);
 assert_impl_all!(ReadyEvent: Send, Sync);
 
-// One thread at a time waits for events.
+// Only one thread at a time waits for events.
 assert_impl_all!(Reactor: Send, Unpin);
 assert_not_impl_any!(Reactor: Clone);
 
-/// The assertions above are made by the compiler.
+/// The compiler checks the assertions above.
 #[test]
 fn auto_traits_are_as_asserted_above() {}

@@ -1,4 +1,4 @@
-//! What is left of a closed direction when an operation would block.
+//! Which closed flags are kept when an operation would block.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -28,8 +28,8 @@ fn fill(registration: &Registration, mut stream: &UnixStream) {
     while write().is_ready() {}
 }
 
-/// An operation that waits for both directions and tries to write proves
-/// nothing about the end of the other direction.
+/// An operation that waits for both directions and tries to write does not clear the closed flag of
+/// the read direction.
 #[test]
 fn a_write_for_both_directions_that_would_block_leaves_the_end_to_be_read() {
     let mut reactor = Reactor::new().unwrap();
@@ -45,40 +45,43 @@ fn a_write_for_both_directions_that_would_block_leaves_the_end_to_be_read() {
     let mut tries = 0;
     let mut writing = pin!(registration.async_io(BOTH, || {
         tries += 1;
-        assert!(tries < 10, "it is tried again without an event");
+        assert!(tries < 10, "the write is retried without an event");
         (&near).write(b"x")
     }));
     assert!(writing.as_mut().poll(&mut cx).is_pending());
     assert!(flags(&registration, Interest::READABLE).is_read_closed());
 
-    // Reading finds the end, now and later.
+    // Each read returns the end.
     for _ in 0..3 {
         let mut noop = Context::from_waker(Waker::noop());
         let read = registration.poll_read_io(&mut noop, || (&near).read(&mut [0; 8]));
         let Poll::Ready(read) = read else {
-            panic!("the peer has closed its direction, and the read waits");
+            panic!("the read is pending although the peer has closed its direction");
         };
         assert_eq!(read.unwrap(), 0);
     }
-    // The writer waits for room, and is woken by it.
+    // The writer waits for buffer space, and is woken when there is space.
     assert_eq!(counter.get(), 0);
     let mut room = vec![0; 1 << 20];
     while far.read(&mut room).is_ok() {}
     turn_until(&mut reactor, || counter.get() > 0);
     let Poll::Ready(written) = writing.poll(&mut cx) else {
-        panic!("there is room");
+        panic!("the write is pending although there is space");
     };
     assert_eq!(written.unwrap(), 1);
 }
 
-/// The same by hand, as a guard of a descriptor does it.
+/// The same with explicit clearing, as a guard of `AsyncFd` does it.
 #[test]
 fn clearing_a_closed_event_of_both_directions_keeps_it() {
     for interest in [BOTH, Interest::READABLE | Interest::ERROR] {
         let state = IoState::new();
         let _ = state.set_ready(Ready::READ_CLOSED, &mut WakerBatch::new());
         for _ in 0..3 {
-            let event = state.try_ready(interest).unwrap().expect("it is closed");
+            let event = state
+                .try_ready(interest)
+                .unwrap()
+                .expect("the closed flag is gone");
             let _ = state.clear_readiness(event);
         }
         let event = state.try_ready(Interest::READABLE).unwrap().unwrap();
@@ -86,8 +89,7 @@ fn clearing_a_closed_event_of_both_directions_keeps_it() {
     }
 }
 
-/// As a descriptor that waits for out-of-band data does: that none has come says
-/// nothing about the end.
+/// A descriptor that waits for out-of-band data and finds none does not clear the closed flag.
 #[cfg(target_os = "linux")]
 #[test]
 fn clearing_an_event_of_out_of_band_data_keeps_the_end() {
@@ -98,8 +100,8 @@ fn clearing_an_event_of_out_of_band_data_keeps_the_end() {
     assert!(state.try_ready(Interest::READABLE).unwrap().is_some());
 }
 
-/// An operation for one direction that would block proves its own closed flag
-/// outdated; the wait of it ends with the next event.
+/// An operation for one direction that would block clears the closed flag of that direction, and
+/// waits for the next event.
 #[test]
 fn an_operation_that_waits_again_is_woken_by_the_next_event() {
     let state = IoState::new();
@@ -114,13 +116,13 @@ fn an_operation_that_waits_again_is_woken_by_the_next_event() {
     batch.wake_all();
     assert_eq!(counter.get(), 1);
     let Poll::Ready(event) = waiting.poll(&mut cx) else {
-        panic!("a newer event has come");
+        panic!("pending although a newer event has arrived");
     };
     assert!(event.unwrap().ready().is_writable());
     state.shut_down();
     let mut waiting = pin!(state.ready_after(BOTH, tried));
     let Poll::Ready(Err(error)) = waiting.as_mut().poll(&mut cx) else {
-        panic!("the reactor has shut down");
+        panic!("pending although the reactor has shut down");
     };
     assert_eq!(error.kind(), io::ErrorKind::Other);
 }

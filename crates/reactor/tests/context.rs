@@ -1,4 +1,4 @@
-//! Which reactor a handle belongs to, and which is the current one of a thread.
+//! The reactor of a handle, and the current reactor of a thread.
 #![cfg(not(raddle_loom))]
 
 use std::panic::catch_unwind;
@@ -15,7 +15,8 @@ fn an_inner_guard_hides_the_outer_reactor() {
     assert!(Handle::try_current().is_some());
     {
         let _none = current::enter(One(None::<Handle>));
-        let panic = catch_unwind(|| drop(Handle::current())).expect_err("there is no reactor");
+        let panic =
+            catch_unwind(|| drop(Handle::current())).expect_err("Handle::current did not panic");
         assert!(panic.is::<&str>() || panic.is::<String>());
         let _inner = handle.enter();
         assert!(Handle::try_current().is_some());

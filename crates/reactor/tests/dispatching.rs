@@ -1,4 +1,4 @@
-//! Turns of the reactor: limits, wakers, unpark, and what an event means.
+//! Turns of the reactor: limits, wakers, unpark, and the readiness that an event sets.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -93,7 +93,7 @@ fn a_thousand_events_are_dispatched_in_turns_of_sixty_four() {
     assert_eq!(handle.metrics().events, 300);
 }
 
-/// An event says what the source is ready for, and nothing more.
+/// An event sets the readiness of its source and no other.
 #[test]
 fn a_source_with_an_empty_send_buffer_is_only_writable() {
     let mut reactor = Reactor::new().unwrap();
@@ -103,7 +103,8 @@ fn a_source_with_an_empty_send_buffer_is_only_writable() {
     assert_eq!(flags(&registration, BOTH), Ready::WRITABLE);
 }
 
-/// What is waited for is what the selector is asked for: it reports no out-of-band data unasked.
+/// The selector is asked only for the registered interest: it reports no out-of-band data
+/// otherwise.
 #[cfg(target_os = "linux")]
 #[test]
 fn out_of_band_data_is_reported_to_a_source_that_waits_for_it() {
@@ -140,7 +141,7 @@ fn more_waiters_than_a_batch_holds_are_woken() {
     }
     let mut writable = pin!(registration.ready(Interest::WRITABLE));
     assert!(writable.as_mut().poll(&mut cx).is_pending());
-    // Half of them leave; their places are used again.
+    // Half of them are deregistered, and their slots are reused.
     waiting.truncate(50);
     waiting.push(Box::pin(registration.ready(Interest::READABLE)));
     assert!(waiting[50].as_mut().poll(&mut cx).is_pending());
@@ -165,8 +166,8 @@ fn unpark_ends_the_present_and_the_next_turn() {
     other.join().unwrap();
 }
 
-/// A selector that counts milliseconds in 32 bits must neither cut a long wait
-/// short nor make it endless; this one would be zero.
+/// A selector with 32-bit milliseconds must neither shorten a long timeout nor make it infinite.
+/// This timeout would wrap to zero.
 #[test]
 fn a_timeout_beyond_the_range_of_the_selector_waits() {
     let mut reactor = Reactor::new().unwrap();
@@ -188,7 +189,7 @@ fn a_timeout_beyond_the_range_of_the_selector_waits() {
     thread.join().unwrap();
 }
 
-/// mio 939: a half-close is no close.
+/// mio 939: a half-close is not reported as a close.
 #[test]
 fn a_half_close_of_the_peer_sets_only_read_closed() {
     let mut reactor = Reactor::new().unwrap();
@@ -200,16 +201,16 @@ fn a_half_close_of_the_peer_sets_only_read_closed() {
     assert!(!now.is_write_closed() && !now.is_error(), "{now:?}");
     assert!(now.is_writable());
 
-    // The end has been seen; nothing more happens, however often one looks.
+    // The end has been read; further turns dispatch no event.
     assert_eq!(near.read(&mut [0; 8]).unwrap(), 0);
     for _ in 0..10 {
         assert_eq!(reactor.turn(Some(Duration::ZERO), 8).unwrap(), 0);
     }
-    // And the other direction works.
+    // The other direction still works.
     near.write_all(b"still here").unwrap();
 }
 
-/// mio 449: a writer that waits is not woken because of readers.
+/// mio 449: events for readers do not wake a writer that waits.
 #[test]
 fn a_writer_is_not_woken_while_its_buffer_is_full() {
     let mut reactor = Reactor::new().unwrap();
@@ -231,14 +232,14 @@ fn a_writer_is_not_woken_while_its_buffer_is_full() {
         assert_eq!(reactor.turn(Some(Duration::ZERO), 8).unwrap(), 0);
     }
     assert_eq!(counter.get(), 0);
-    // Room wakes the writer.
+    // Free buffer space wakes the writer.
     let mut room = vec![0; 1 << 20];
     while far.read(&mut room).is_ok() {}
     turn_until(&mut reactor, || counter.get() > 0);
     assert!(fill(&mut cx).is_ready());
 }
 
-/// 2218: such an event has the error flag alone.
+/// 2218: this event has only the error flag.
 #[test]
 fn a_pipe_without_reader_readies_its_writer() {
     let mut reactor = Reactor::new().unwrap();
@@ -290,10 +291,10 @@ fn a_pipe_without_writer_readies_its_reader() {
 fn an_outdated_close_makes_an_operation_ready_a_bounded_number_of_times() {
     let state = IoState::new();
     let mut batch = WakerBatch::new();
-    // As a datagram socket reports a refused datagram: once, with "closed".
+    // As with a refused datagram, which is reported once, with "closed".
     let _ = state.set_ready(Ready::ALL, &mut batch);
     let mut cx = Context::from_waker(Waker::noop());
-    // Once because it was writable, once because it was closed, then no more.
+    // Ready once because of the writable flag and once because of the closed flag, then no more.
     for _ in 0..3 {
         match state.poll_write_ready(&mut cx) {
             Poll::Ready(event) => {
@@ -302,7 +303,7 @@ fn an_outdated_close_makes_an_operation_ready_a_bounded_number_of_times() {
             Poll::Pending => return,
         }
     }
-    panic!("ready although the operation would block");
+    panic!("still ready although the operation would block");
 }
 
 #[test]
@@ -324,11 +325,11 @@ fn try_io_runs_only_when_ready() {
     reactor.turn(None, 8).unwrap();
     assert_eq!(read(), (1, Ok(3)));
     assert_eq!(read(), (2, Err(io::ErrorKind::WouldBlock)));
-    // The last one has cleared the readiness.
+    // The last read has cleared the readiness.
     assert_eq!(read(), (2, Err(io::ErrorKind::WouldBlock)));
 }
 
-/// An operation of each kind runs until it ends in something else than that it would block.
+/// An operation of each kind ends with the first error other than `WouldBlock`.
 #[test]
 fn an_error_of_the_operation_is_returned() {
     let mut reactor = Reactor::new().unwrap();
@@ -342,7 +343,7 @@ fn an_error_of_the_operation_is_returned() {
     let mut tries = 0;
     let mut fail = || {
         tries += 1;
-        assert!(tries <= 3, "an operation that has failed is tried again");
+        assert!(tries <= 3, "an operation that has failed is retried");
         Err::<(), _>(io::ErrorKind::ConnectionReset.into())
     };
     let ended = [
@@ -352,7 +353,7 @@ fn an_error_of_the_operation_is_returned() {
     ];
     for result in ended {
         let Poll::Ready(Err(error)) = result else {
-            panic!("the operation has failed");
+            panic!("the operation did not return its error");
         };
         assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
     }
@@ -382,7 +383,7 @@ fn clear_drained_clears_readiness_until_the_next_event() {
     assert_eq!(near.read(&mut [0; 8]).unwrap(), 3);
     let _ = registration.clear_drained(event);
     assert!(flags(&registration, Interest::READABLE).is_empty());
-    // The end still comes through.
+    // The end is still reported.
     drop(far);
     turn_until(&mut reactor, || {
         flags(&registration, Interest::READABLE).is_readable()
@@ -438,7 +439,7 @@ fn no_waker_runs_under_a_lock() {
         tokens: Mutex::new(HashSet::new()),
     });
     let waker = || Waker::from(Arc::new(Meddling(meddler.clone())));
-    // Replaced, woken by dispatch, dropped with its future, woken by shutdown.
+    // The waker is replaced, woken by dispatch, dropped with its future, and woken by shutdown.
     for _ in 0..2 {
         let polled = registration.poll_read_ready(&mut Context::from_waker(&waker()));
         assert!(polled.is_pending());
@@ -457,7 +458,7 @@ fn no_waker_runs_under_a_lock() {
     let _ = registration.clear_readiness(event);
     let polled = registration.poll_read_ready(&mut Context::from_waker(&waker()));
     assert!(polled.is_pending());
-    // A registration that leaves with a waker in it.
+    // A registration that is dropped while it has a waker.
     let leaving = {
         let (mut near, _far) = UnixStream::pair().unwrap();
         handle.register(&mut near, BOTH).unwrap()

@@ -37,7 +37,7 @@ fn shutdown_wakes_all_waiters_with_an_error() {
     let refused = handle.register(&mut UnixStream::pair().unwrap().0, Interest::READABLE);
     assert!(refused.unwrap_err().to_string().contains("has shut down"));
     assert_eq!(handle.registered_count(), 0);
-    // What is left may still be taken down.
+    // Remaining registrations can still be deregistered.
     registration.deregister(&mut near).unwrap();
 }
 
@@ -49,7 +49,7 @@ fn is_shutdown_is_false_for_other_errors() {
     assert!(!is_shut_down(&io::ErrorKind::NotConnected.into()));
 }
 
-/// A second panic, while the first unwinds, would end the process.
+/// A second panic during the unwinding of the first would abort the process.
 #[test]
 fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_shutdown() {
     let mut reactor = Reactor::new().unwrap();
@@ -67,7 +67,7 @@ fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_shutdown() {
         .map(|registration| Box::pin(registration.ready(Interest::READABLE)))
         .collect();
     for (index, wait) in waits.iter_mut().enumerate() {
-        // The first of each source, and of each batch of wakers.
+        // The first waker of each source and of each batch panics.
         let waker = if index % 10 == 0 { &panics } else { &waker };
         let mut cx = Context::from_waker(waker);
         assert!(wait.as_mut().poll(&mut cx).is_pending());
@@ -79,7 +79,7 @@ fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_shutdown() {
     }
 }
 
-/// 2903: a registration against the shutdown is woken, or refused.
+/// 2903: a registration that races with the shutdown is woken or refused.
 #[test]
 fn dropping_a_reactor_ends_waits_on_other_threads() {
     for _ in 0..50 {

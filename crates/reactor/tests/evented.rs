@@ -1,4 +1,4 @@
-//! A source with its registration: what it passes on, what it costs, and how it leaves.
+//! A source with its registration: its methods, its budget and its deregistration.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -26,7 +26,7 @@ fn pair(reactor: &Reactor) -> (Evented<UnixStream>, UnixStream) {
 
 fn now<T>(poll: Poll<io::Result<T>>) -> T {
     let Poll::Ready(result) = poll else {
-        panic!("the operation waits");
+        panic!("the operation is pending");
     };
     result.unwrap()
 }
@@ -100,7 +100,7 @@ fn an_operation_that_completes_costs_a_unit_and_one_that_waits_costs_nothing() {
         assert_eq!(counter.get(), 0);
         assert!(near.poll_write_ready(&mut cx).is_pending());
         assert_eq!(counter.get(), 1);
-        // Only an operation that never waits is free.
+        // Only an operation that never waits uses no budget.
         let written = near.try_io(Interest::WRITABLE, |mut stream| stream.write(b"x"));
         assert_eq!(written.unwrap(), 1);
     });
@@ -118,7 +118,7 @@ fn a_source_that_is_taken_out_can_be_registered_again() {
     turn_until(&mut reactor, || event().is_some());
 }
 
-/// The selector forgets the source by itself only if its last descriptor is closed.
+/// The selector removes a source by itself only when the last descriptor of it is closed.
 #[test]
 fn a_dropped_source_is_deregistered_while_its_descriptor_is_open() {
     struct Borrowed(RawFd);

@@ -1,5 +1,5 @@
-//! A system without memory, room or descriptors for the selector: what is asked for is
-//! refused, and all that was there before goes on.
+//! A system without memory, space or descriptors for the selector: new registrations are refused,
+//! and existing ones keep working.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -18,7 +18,7 @@ use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
 use refuse::refuse;
 
-/// The call by which libc waits.
+/// The system call that libc makes to wait.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 const WAIT: libc::c_long = libc::SYS_epoll_wait;
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
@@ -28,14 +28,14 @@ fn code<T>(result: io::Result<T>) -> Option<i32> {
     result.map(drop).unwrap_err().raw_os_error()
 }
 
-/// One test at a time, for one of them counts descriptors.
+/// Only one test runs at a time, since one of them counts descriptors.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// What there was of a reactor that could not be made is closed.
+/// If a reactor cannot be created, the descriptors that were opened for it are closed.
 #[test]
 fn creating_a_reactor_without_a_selector_returns_an_error() {
     if !refuse::is_possible() {
@@ -62,8 +62,8 @@ fn creating_a_reactor_without_a_selector_returns_an_error() {
     Reactor::new().unwrap();
 }
 
-/// 7563, 6329: nothing stays of a source that was refused, which can be registered
-/// later; nothing stays either of one that was not let go.
+/// 7563, 6329: a source that was refused leaves no registration and can be registered later. A
+/// source whose deregistration fails leaves no registration either.
 #[test]
 fn registering_without_memory_or_capacity_returns_an_error() {
     if !refuse::is_possible() {
@@ -76,7 +76,7 @@ fn registering_without_memory_or_capacity_returns_an_error() {
         let (_near, mut far, registration) = pair(&handle);
         let (mut leaving, mut leaving_far, mut left) = pair(&handle);
         let (near, mut source_far) = UnixStream::pair().unwrap();
-        // By its number: mio takes what it has tried to register for registered.
+        // By its descriptor: mio considers a source registered once it has tried to register it.
         let source = near.as_raw_fd();
         let refused = thread::spawn({
             let handle = handle.clone();
@@ -92,7 +92,7 @@ fn registering_without_memory_or_capacity_returns_an_error() {
                 leaving
             }
         });
-        // No registration is left for the second.
+        // No registration is left for the second source.
         let _leaving = refused.join().unwrap();
         leaving_far.write_all(b"x").unwrap();
         let dispatched = reactor.turn(Some(Duration::from_millis(20)), usize::MAX);
@@ -107,8 +107,7 @@ fn registering_without_memory_or_capacity_returns_an_error() {
     }
 }
 
-/// A wait that fails loses no event: the next one finds it. That it was interrupted
-/// is no error.
+/// A wait that fails loses no event: the next wait returns it. An interrupted wait is no error.
 #[test]
 fn a_failing_wait_returns_an_error() {
     if !refuse::is_possible() {

@@ -1,4 +1,4 @@
-//! What can be waited for, and what it means to the selector.
+//! Interests, and their flags in the selector.
 #![cfg(not(raddle_loom))]
 
 use raddle_reactor::{Interest, Ready};
@@ -46,7 +46,7 @@ fn ready_all_has_exactly_the_six_flags() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A direction that is closed is ready, too.
+/// A closed direction is ready, too.
 #[test]
 fn each_predicate_is_true_for_its_flags_only() {
     let questions = [

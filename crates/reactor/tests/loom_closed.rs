@@ -1,5 +1,5 @@
-//! Models of a closed direction: operations for both directions against the one
-//! that reads the end, and against events.
+//! Models of a closed direction: operations for both directions against the read of the end and
+//! against events.
 #![cfg(raddle_loom)]
 
 use raddle_primitives::model;
@@ -16,9 +16,9 @@ fn dispatch(state: &IoState, ready: Ready) {
     batch.wake_all();
 }
 
-/// The peer has sent data and shut down. One task reads the data, in a short
-/// read; the other waits for `interest`, tries an operation that is no read, and
-/// would block. The end must stay to be read.
+/// The peer has sent data and shut down. One task reads the data, in a short read; the other waits
+/// for `interest`, tries an operation that is no read, and would block. The end must still be
+/// readable.
 fn a_short_read_against_an_operation_for(interest: Interest) {
     let state = Arc::new(IoState::new());
     dispatch(&state, Ready::READABLE | Ready::READ_CLOSED);
@@ -48,15 +48,15 @@ fn an_operation_for_both_directions_leaves_the_end_to_a_reader() {
     model::check(|| a_short_read_against_an_operation_for(BOTH));
 }
 
-/// The planted mistake: it says that it reads, but does something else.
+/// The planted mistake: the operation declares a read, but does something else.
 #[test]
 #[should_panic(expected = "the end of the stream is lost")]
 fn canary_an_end_that_is_cleared_is_caught() {
     model::check(|| a_short_read_against_an_operation_for(Interest::READABLE));
 }
 
-/// A write that was tried on the strength of the peer's end waits for the next
-/// event, and does not miss it. Complete.
+/// A write that was tried because of the peer's end waits for the next event, and does not miss it.
+/// Complete.
 #[test]
 fn a_wait_after_a_tried_event_is_woken_by_the_next() {
     model::check(|| {

@@ -13,14 +13,14 @@ use raddle_primitives::thread;
 use raddle_reactor::{Interest, IoState, Readiness, Ready, WakerBatch};
 use raddle_testing::{Wakes, block_on};
 
-/// Readiness and nothing else: an event comes, once, after data.
+/// Readiness alone: one event, after the data.
 fn dispatch(state: &IoState, ready: Ready) {
     let mut batch = WakerBatch::new();
     let _ = state.set_ready(ready, &mut batch);
     batch.wake_all();
 }
 
-/// A source with a count of bytes in it and a state: what a socket is.
+/// A model of a socket: a count of available bytes and an I/O state.
 #[derive(Default)]
 struct Socket {
     bytes: AtomicUsize,
@@ -35,13 +35,13 @@ impl Socket {
         dispatch(&self.state, Ready::READABLE);
     }
 
-    /// Takes all bytes; none is a read that would block.
+    /// Takes all bytes; without any, the read would block.
     fn read(&self) -> usize {
         // ORDERING: pairs with `arrive`.
         self.bytes.swap(0, Ordering::AcqRel)
     }
 
-    /// A loop as in a socket: read, clear when it would block, wait.
+    /// The loop of a socket: read, clear the readiness when a read would block, wait.
     async fn read_some(&self) -> usize {
         loop {
             let event = poll_fn(|cx| self.state.poll_read_ready(cx)).await.unwrap();
@@ -50,7 +50,7 @@ impl Socket {
                     let _ = self.state.clear_readiness(event);
                 }
                 read => {
-                    // The whole buffer was not filled: drained.
+                    // The buffer was not filled, so the source is drained.
                     let _ = self.state.clear_drained(event);
                     return read;
                 }
@@ -93,7 +93,7 @@ fn two_readers_clear_at_the_same_time() {
                 if socket.read() == 0 {
                     let _ = socket.state.clear_readiness(event);
                 } else {
-                    // Give it back as if it had come again.
+                    // Adds the byte again, as a new arrival.
                     socket.arrive();
                 }
             })
@@ -213,8 +213,8 @@ fn shutdown_ends_every_wait() {
     });
 }
 
-/// A task polls with one waker, then with another, as one that was moved does:
-/// it finds the event, or its last waker is woken.
+/// A task polls with one waker and then with another: it finds the event, or its last waker is
+/// woken.
 fn moved_against_dispatch<F: Future>(wait: impl FnOnce(Arc<IoState>) -> F) {
     let state = Arc::new(IoState::new());
     let reactor = {
@@ -248,8 +248,8 @@ fn a_waiting_future_that_is_moved_against_dispatch() {
     });
 }
 
-/// The peer closes while a reader clears what it has read: the end is reported once,
-/// and must stay to be seen (mio 939). Complete.
+/// The peer closes while a reader clears the readiness: the end is reported once, and must not be
+/// cleared (mio 939). Complete.
 #[test]
 fn a_close_outlives_a_clearing() {
     model::check(|| {
@@ -259,7 +259,7 @@ fn a_close_outlives_a_clearing() {
             let state = state.clone();
             thread::spawn(move || dispatch(&state, Ready::READABLE | Ready::READ_CLOSED))
         };
-        // Before or after the close, and of what it then is.
+        // The event was read before or after the close, and has the flags of that moment.
         let event = state.try_ready(Interest::READABLE).unwrap().unwrap();
         let _ = state.clear_readiness(event);
         let event = block_on(poll_fn(|cx| state.poll_read_ready(cx))).unwrap();
@@ -268,8 +268,7 @@ fn a_close_outlives_a_clearing() {
     });
 }
 
-/// Two that hold the same event clear it: the event that comes between stays.
-/// Complete.
+/// Two tasks that have the same event clear it: an event in between is kept. Complete.
 #[test]
 fn two_clearings_of_one_event_keep_the_next() {
     model::check(|| {
@@ -289,7 +288,7 @@ fn two_clearings_of_one_event_keep_the_next() {
     });
 }
 
-/// A waiter that is woken for the end sees what was done before it. Complete.
+/// A waiter that is woken for the shutdown sees what was done before the shutdown. Complete.
 #[test]
 fn shutdown_publishes_earlier_writes() {
     publish(
@@ -302,8 +301,8 @@ fn shutdown_publishes_earlier_writes() {
     );
 }
 
-/// An event on the way from the reactor to its registration, and the clearing of
-/// one before it: a thread that sees the event sees what its setter did. Complete.
+/// An event races with the clearing of an earlier one: a thread that sees the event sees what its
+/// setter did before. Complete.
 #[test]
 fn an_event_followed_by_a_clearing_publishes_earlier_writes() {
     publish(
@@ -319,7 +318,7 @@ fn an_event_followed_by_a_clearing_publishes_earlier_writes() {
     );
 }
 
-/// What the setter did before is seen by a thread that sees the flag.
+/// A thread that sees the flag sees what its setter did before.
 #[test]
 fn readiness_publishes_earlier_writes() {
     publish(
@@ -377,7 +376,7 @@ unsafe impl Sync for Published {}
 // SAFETY: as above.
 unsafe impl Send for Published {}
 
-/// The planted mistake: looking, then storing the waker, without a second look.
+/// The planted mistake: checking, then storing the waker, without a second check.
 #[test]
 #[should_panic(expected = "ready, but no waiter is woken")]
 fn canary_a_missed_wake_is_caught() {

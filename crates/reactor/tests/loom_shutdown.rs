@@ -13,7 +13,7 @@ use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
 use raddle_testing::block_on;
 
-/// A source the selector never hears of.
+/// A source that is never registered with the selector.
 struct Nothing;
 
 impl Source for Nothing {
@@ -38,7 +38,7 @@ fn a_registration_against_shutdown_is_woken_or_refused() {
         let registrant = {
             let handle = handle.clone();
             thread::spawn(move || {
-                // Refused, or woken while it waits.
+                // The registration is refused, or its waiter is woken.
                 if let Ok(registration) = handle.register(&mut Nothing, Interest::READABLE) {
                     let waited = block_on(poll_fn(|cx| registration.poll_read_ready(cx)));
                     assert!(waited.is_err());
@@ -66,9 +66,8 @@ fn a_deregistration_against_shutdown_frees_once() {
     });
 }
 
-/// An event that was taken from the selector is dispatched while its
-/// registration gives its place to another (RUSTSEC-2024-0019, tokio 3019).
-/// Complete.
+/// An event is dispatched while its registration is replaced by another in the same slot
+/// (RUSTSEC-2024-0019, tokio 3019). Complete.
 #[test]
 fn a_stale_event_reaches_no_successor() {
     Model::new().check(|| {
@@ -91,8 +90,7 @@ fn a_stale_event_reaches_no_successor() {
     });
 }
 
-/// Two that register and leave at the same time have places of their own.
-/// Complete.
+/// Two threads that register and deregister at the same time get different slots. Complete.
 #[test]
 fn two_concurrent_registrations_get_different_slots() {
     Model::new().check(|| {
@@ -113,7 +111,7 @@ fn two_concurrent_registrations_get_different_slots() {
     });
 }
 
-/// The planted mistake: a registrant that counts on being first.
+/// The planted mistake: a thread that expects to register before the shutdown.
 #[test]
 #[should_panic(expected = "has shut down")]
 fn canary_a_late_registration_is_caught() {

@@ -1,4 +1,4 @@
-//! Signals and forks: what needs the process for itself.
+//! Signals and forks, which need a process of their own.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 mod common;
@@ -30,7 +30,7 @@ fn a_signal_ends_a_turn_without_error() {
     let handle = reactor.handle();
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let sender = thread::spawn(move || {
-        // Until the waiting thread has noticed one of them.
+        // Until a signal has interrupted the waiting thread.
         while stopped.recv_timeout(Duration::from_millis(1))
             == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
         {
@@ -58,7 +58,7 @@ fn a_forked_child_is_refused_and_the_parent_unharmed() {
         handle
             .register(&mut source, Interest::READABLE)
             .is_err_and(is_refusal)
-            // As a socket does that is dropped; the parent still waits for it.
+            // As dropping a socket does, whose parent still waits for it.
             && registration.deregister(&mut near).is_err_and(is_refusal)
     });
     assert_eq!(status, 0);

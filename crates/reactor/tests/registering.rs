@@ -1,4 +1,4 @@
-//! Registrations come and go: nothing leaks, and no event goes astray.
+//! Registration and deregistration: nothing leaks, and no event reaches another source.
 #![cfg(all(unix, not(raddle_loom)))]
 
 mod common;
@@ -19,8 +19,7 @@ use raddle_testing::block_on;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 
-/// RUSTSEC-2024-0019, tokio-core 172: a stale interest under a number that is used
-/// again.
+/// RUSTSEC-2024-0019, tokio-core 172: a stale interest of a descriptor number that is reused.
 #[test]
 fn a_duplicated_descriptor_does_not_reach_the_successor() {
     let mut reactor = Reactor::new().unwrap();
@@ -30,7 +29,7 @@ fn a_duplicated_descriptor_does_not_reach_the_successor() {
     // registration is dropped without deregistering there.
     let duplicate: OwnedFd = near.as_fd().try_clone_to_owned().unwrap();
     drop((near, registration));
-    // The successor has the same slot, and most likely the same descriptor.
+    // The successor has the same slot, and usually the same descriptor.
     let (_near, mut successor_far, successor) = pair(&handle);
     assert_eq!(handle.registered_count(), 1);
 
@@ -54,7 +53,7 @@ fn an_event_of_a_deregistered_source_does_not_reach_its_successor() {
         far.write_all(b"x").unwrap();
     }
     assert_eq!(reactor.turn(None, 1).unwrap(), 1);
-    // Three events wait in the batch; all sources leave and others come.
+    // Three events are pending; all sources are deregistered and others are registered.
     for (near, _, registration) in &mut sources {
         registration.deregister(near).unwrap();
     }
@@ -66,7 +65,7 @@ fn an_event_of_a_deregistered_source_does_not_reach_its_successor() {
     assert!(successors.iter().all(|(_, _, r)| !readable(r)));
 }
 
-/// 3019: slots are freed and taken while events are under way.
+/// 3019: slots are freed and reused while events are pending.
 #[test]
 fn registering_and_deregistering_during_dispatch_loses_no_event() {
     let mut reactor = Reactor::new().unwrap();
@@ -98,7 +97,7 @@ fn registering_and_deregistering_during_dispatch_loses_no_event() {
     assert_eq!(handle.registered_count(), 0);
 }
 
-/// 6329: the selector refuses to watch.
+/// 6329: the selector refuses a source.
 #[test]
 fn a_refused_registration_leaks_nothing() {
     let reactor = Reactor::new().unwrap();
@@ -119,7 +118,7 @@ fn a_refused_deregistration_leaks_nothing() {
     for _ in 0..10_000 {
         let (near, _far, mut registration) = pair(&handle);
         drop(near);
-        // The descriptor is closed, the number may be another's or unused.
+        // The descriptor is closed; its number may belong to another source or be unused.
         assert!(registration.deregister(&mut SourceFd(&-1)).is_err());
         assert_eq!(handle.registered_count(), 0);
     }

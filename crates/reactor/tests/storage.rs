@@ -12,7 +12,7 @@ use mio::{Registry, Token};
 use raddle_reactor::{Interest, IoState, Reactor};
 
 thread_local! {
-    /// Bytes that this thread has allocated, less those that it has freed.
+    /// Bytes that this thread has allocated minus bytes that it has freed.
     static LIVE: Cell<isize> = const { Cell::new(0) };
 }
 
@@ -40,15 +40,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How many bytes more are allocated after `body` than before, while what it
-/// returns lives.
+/// Bytes that `body` allocates and that are not freed while its result lives.
 fn kept<R>(body: impl FnOnce() -> R) -> (isize, R) {
     let before = LIVE.get();
     let result = body();
     (LIVE.get() - before, result)
 }
 
-/// A source that the selector never sees.
+/// A source that is never registered with the selector.
 struct Nothing;
 
 impl Source for Nothing {

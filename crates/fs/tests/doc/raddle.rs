@@ -11,7 +11,7 @@ mod raddle {
     }
 
     pub fn run<F: Future>(example: F) -> F::Output {
-        // A thread for each call.
+        // Runs each call on a thread of its own.
         raddle_task::blocking::set_submit(|task| {
             std::thread::spawn(|| drop(task.into_runnable().run()));
             Ok(())

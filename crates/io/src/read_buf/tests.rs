@@ -37,7 +37,7 @@ fn initialized_bytes_are_not_zeroed_again() {
     assert_eq!(sizes(&buf), (0, 4, 4));
     assert_eq!(buf.initialized(), b"abcd");
 
-    // Nor in a window, which ends where it says.
+    // The same in a window made by `take`, which ends at its limit.
     buf.set_filled(1);
     let mut window = buf.take(2);
     assert_eq!(sizes(&window), (0, 2, 2));

@@ -1,4 +1,4 @@
-//! A little executor, and a stream that follows a script.
+//! A minimal executor, and a stream that follows a script.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_primitives::thread;
 
-/// Runs `future` to its end, each poll with a fresh budget.
+/// Runs `future` to completion, each poll with a fresh budget.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     thread::block_on(|cx| raddle_coop::budget(|| future.as_mut().poll(cx)))
@@ -17,17 +17,16 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 
 #[derive(Debug)]
 enum Step {
-    /// Give these bytes, in as many reads as it takes.
+    /// Return these bytes, in as many reads as needed.
     Give(Vec<u8>),
-    /// Take so many bytes at most in one write.
+    /// Accept at most this many bytes in one write.
     Take(usize),
-    /// Wake at once, and be pending.
+    /// Wake the task at once, and return `Pending`.
     Pending,
     Fail(ErrorKind),
 }
 
-/// A stream that follows a script, then reads its end and takes every
-/// write.
+/// A stream that follows a script, and then returns the end and accepts every write.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     reads: VecDeque<Step>,

@@ -7,12 +7,12 @@ use super::*;
 fn at_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("nothing here waits"),
+        Poll::Pending => panic!("the accept is pending"),
     }
 }
 
-/// Accepts what the script says, with sleeps that take no time, and gives the
-/// result and the pauses.
+/// Runs `accept_retrying` with an accept that fails with these codes in turn and then succeeds, and
+/// with sleeps that take no time. Returns the result and the pauses.
 fn accept_after(codes: &[i32]) -> (io::Result<()>, Vec<u64>) {
     let mut script = codes.iter();
     let mut pauses = Vec::new();
@@ -30,7 +30,7 @@ fn accept_after(codes: &[i32]) -> (io::Result<()>, Vec<u64>) {
     (result, pauses)
 }
 
-/// The errors that accept(2) names, and the ones of a firewall and a full selector.
+/// The errors in the manual page accept(2), and those of a firewall and of a full selector.
 #[test]
 fn each_error_of_accept_is_retried_delayed_or_returned() {
     let of_one_connection = [
@@ -74,7 +74,7 @@ fn pauses_after_failed_accepts_double_up_to_a_second() {
     let (result, pauses) = accept_after(&[libc::EMFILE; 10]);
     result.unwrap();
     assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
-    // An error in between that is of one connection changes nothing.
+    // An error of a single connection in between does not change the pauses.
     let (_, pauses) = accept_after(&[libc::EMFILE, libc::ECONNABORTED, libc::EMFILE]);
     assert_eq!(pauses, [5, 10]);
 }

@@ -5,13 +5,13 @@ use std::task::{Context, Poll, Waker};
 
 use super::{ToSocketAddrs, resolve};
 
-/// The answer of what needs no thread: it is there at the first poll.
+/// Resolves an address that needs no thread: the result is ready at the first poll.
 fn at_once(host: impl ToSocketAddrs) -> Result<Vec<SocketAddr>, ErrorKind> {
     let lookup = pin!(resolve(host));
     match lookup.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(Ok(addrs)) => Ok(addrs.collect()),
         Poll::Ready(Err(error)) => Err(error.kind()),
-        Poll::Pending => panic!("a thread was asked"),
+        Poll::Pending => panic!("the look-up used a thread"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A driver of the reactor on a thread of its own, and futures side by side.
+//! A driver of the reactor on a thread of its own, and combinators of futures.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::future::{Future, poll_fn};
@@ -12,7 +12,7 @@ use raddle_primitives::thread::{self, JoinHandle};
 use raddle_reactor::{Handle, Reactor};
 use raddle_testing::block_on;
 
-/// Turns a reactor until it is dropped.
+/// A thread that turns a reactor until this value is dropped.
 pub(crate) struct Driver {
     pub(crate) handle: Handle,
     stop: Arc<AtomicBool>,
@@ -56,14 +56,14 @@ impl Drop for Driver {
     }
 }
 
-/// Runs a test body with a reactor, to its end.
+/// Runs the body of a test to completion with a reactor.
 pub(crate) fn run<F: Future>(body: F) -> F::Output {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     block_on(body)
 }
 
-/// Runs all of the futures at the same time, on this thread.
+/// Polls all futures concurrently on this thread, and returns their outputs.
 pub(crate) async fn all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut running: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
     let mut outputs: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();
@@ -87,7 +87,7 @@ pub(crate) async fn all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<
     outputs.into_iter().flatten().collect()
 }
 
-/// Both of two futures, at the same time.
+/// Polls two futures concurrently, and returns both outputs.
 pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
     let (mut a, mut b) = (pin!(a), pin!(b));
     let (mut a_output, mut b_output) = (None, None);
@@ -113,7 +113,7 @@ pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Out
     .await
 }
 
-/// Whether a connection that is closed without lingering is reset. Under Wine 8 it is not
+/// Whether closing a connection with a linger time of zero resets it. Under Wine 8 it does not
 /// (`tests/wine.rs`).
 pub(crate) fn has_resets() -> bool {
     use std::io::Read;
@@ -129,7 +129,7 @@ pub(crate) fn has_resets() -> bool {
     has
 }
 
-/// Two ends of one connection.
+/// The two ends of a TCP connection.
 pub(crate) async fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();

@@ -1,5 +1,4 @@
-//! Tests of the code for systems where a process has no descriptor. The tests in `tests/` cover the
-//! rest.
+//! Tests of the code for systems without process descriptors. The tests in `tests/` cover the rest.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -12,7 +11,7 @@ use raddle_reactor::{Handle, Reactor};
 
 use super::*;
 
-/// Longer than anything but a hang.
+/// A test that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 struct Unpark(Handle);
@@ -23,7 +22,7 @@ impl Wake for Unpark {
     }
 }
 
-/// The smallest executor: poll, turn the reactor, poll again.
+/// A minimal executor: polls, turns the reactor, and polls again.
 fn block_on<F: Future>(reactor: &mut Reactor, future: F) -> F::Output {
     let handle = reactor.handle();
     let _current = handle.enter();
@@ -37,10 +36,10 @@ fn block_on<F: Future>(reactor: &mut Reactor, future: F) -> F::Output {
         }
         reactor.turn(Some(LIMIT), 64).unwrap();
     }
-    panic!("the end is noticed");
+    panic!("the exit is not reported");
 }
 
-/// A shell that ends with `code` when its input does.
+/// A shell that exits with `code` when its input ends.
 fn shell(code: i32) -> Child {
     Command::new("sh")
         .args(["-c", &format!("read line; exit {code}")])
@@ -81,7 +80,7 @@ fn ends_are_noticed(ending: fn(&Child) -> io::Result<Ending>) {
     });
 }
 
-/// Returns whether there is a process, or a zombie, of the number.
+/// Returns whether a process or a zombie with this id exists.
 #[cfg(target_os = "linux")]
 fn exists(pid: u32) -> bool {
     std::path::Path::new(&format!("/proc/{pid}")).exists()
@@ -104,11 +103,15 @@ fn a_dropped_process_leaves_no_zombie_with_any_way_of_notification() {
         drop(stdin);
         let start = Instant::now();
         while exists(pid) {
-            assert!(start.elapsed() < LIMIT, "it is a zombie");
+            assert!(start.elapsed() < LIMIT, "the child is still a zombie");
             reactor.turn(Some(Duration::from_millis(5)), 64).unwrap();
         }
     }
-    assert_eq!(reactor.handle().registered_count(), 1, "that of signals");
+    assert_eq!(
+        reactor.handle().registered_count(),
+        1,
+        "only the signal pipe is registered"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -124,7 +127,7 @@ fn a_dropped_process_that_outlives_its_reactor_is_reaped_by_the_next() {
     drop(stdin);
     let start = Instant::now();
     while exists(pid) {
-        assert!(start.elapsed() < LIMIT, "it is a zombie");
+        assert!(start.elapsed() < LIMIT, "the child is still a zombie");
         std::thread::sleep(Duration::from_millis(5));
         orphans::reap();
     }

@@ -1,4 +1,4 @@
-//! The smallest executor.
+//! A minimal executor.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use raddle_reactor::{Handle, Reactor};
 
-/// Longer than anything but a hang.
+/// A test that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 struct Unpark(Handle);
@@ -18,7 +18,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls, turns a reactor of its own, and polls again.
+/// Polls the future, turns a reactor, and polls again.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();

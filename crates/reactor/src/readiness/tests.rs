@@ -15,7 +15,7 @@ fn the_parts_of_the_word_are_disjoint() {
     assert_eq!(u64::from(Ready::ALL.bits()) & !READY, 0);
 }
 
-/// 6133, 8331: as many events as turn a counter of 8 or 16 bits around.
+/// 6133, 8331: enough events to wrap a counter of 8 or 16 bits.
 #[test]
 fn a_stale_clearing_keeps_newer_readiness() {
     for events in [1, 255, 256, 257, 32_768, 65_536, 1 << 20] {
@@ -52,7 +52,7 @@ fn draining_a_source_keeps_its_closed_flag() {
     readiness.transition_to_ready(Ready::READABLE | Ready::READ_CLOSED);
     let event = readable(&readiness).unwrap();
     assert_eq!(readiness.transition_to_drained(event), Clearing::Cleared);
-    let event = readable(&readiness).expect("the end of the stream is still to be read");
+    let event = readable(&readiness).expect("the closed flag is still set");
     assert_eq!(event.ready(), Ready::READ_CLOSED);
 }
 
@@ -61,13 +61,13 @@ fn an_operation_that_would_block_leaves_a_closed_direction_closed() {
     let closed = Ready::READ_CLOSED | Ready::WRITE_CLOSED;
     let readiness = Readiness::new();
     readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE | closed);
-    // Of both directions, though only one was tried.
+    // An event of both directions, although only one was tried.
     let event = readiness.load().event(Ready::ALL).unwrap();
     assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
     assert_eq!(readiness.load().ready(), closed);
 
-    // Tried on the strength of the flag alone, it proves the flag outdated:
-    // otherwise a loop around it would never end.
+    // An operation that was tried only because of the flag, and would block, shows that the flag is
+    // outdated. If the flag stayed, a loop around the operation would never end.
     let event = readable(&readiness).unwrap();
     assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
     assert_eq!(readiness.load().ready(), Ready::WRITE_CLOSED);

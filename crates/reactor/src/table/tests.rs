@@ -11,7 +11,7 @@ fn filled(count: usize) -> (Table, Vec<Token>) {
     (table, tokens)
 }
 
-/// Removes the last registrations until `left` are left.
+/// Removes the last registrations until `left` remain.
 fn shrink_to(table: &mut Table, tokens: &mut Vec<Token>, left: usize) {
     for token in tokens.drain(left..).rev() {
         assert!(table.remove(token).is_some());
@@ -32,7 +32,7 @@ fn memory_is_freed_at_a_quarter_of_the_peak_and_at_each_half_of_that() {
     assert_eq!(table.entries.capacity(), quarter);
     shrink_to(&mut table, &mut tokens, SMALL);
     assert_eq!(table.entries.capacity(), SMALL);
-    // A slab as small as this is kept.
+    // A slab of this size is kept.
     shrink_to(&mut table, &mut tokens, 0);
     assert_eq!(table.entries.capacity(), SMALL);
 }

@@ -21,11 +21,15 @@ fn storage_shrinks_with_the_waiters() {
         .map(|_| list.insert(Ready::READ, waker()))
         .collect();
     let (first, rest) = keys.split_first().unwrap();
-    // One stays behind which came before all others.
+    // The first waiter stays, all others are removed.
     for key in rest {
         assert!(list.remove(*key).is_some());
     }
-    assert!(walked(&list) <= 2, "an event walks {}", walked(&list));
+    assert!(
+        walked(&list) <= 2,
+        "an event visits {} entries",
+        walked(&list)
+    );
     assert!(list.entries.capacity() <= SMALL);
     assert!(list.remove(*first).is_some());
     assert_eq!(walked(&list), 0);
@@ -81,7 +85,7 @@ fn memory_is_freed_when_it_is_more_than_four_times_the_need() {
     assert_eq!(bounds(100, &[51, 25]), [(49, 128), (24, 48)]);
 }
 
-/// Against a map, in a random order that is always the same.
+/// Compares the list with a map, in a random order with a fixed seed.
 #[test]
 fn each_waiter_is_found_by_its_key() {
     let mut list = WaiterList::default();
@@ -92,7 +96,7 @@ fn each_waiter_is_found_by_its_key() {
         (random >> 8) as usize % below
     };
     for round in 0..4_000 {
-        // It grows, and then shrinks.
+        // The list grows, and then shrinks.
         let grow = if round % 1_000 < 500 { 3 } else { 1 };
         if next(4) < grow || model.is_empty() {
             let waker = waker();

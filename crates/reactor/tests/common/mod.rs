@@ -1,4 +1,4 @@
-//! What the tests of a reactor share.
+//! Helpers of the tests of a reactor.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::time::{Duration, Instant};
@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use mio::net::UnixStream;
 use raddle_reactor::{Handle, Interest, Reactor, Registration};
 
-/// Turns until `done`; a generous bound catches a hang.
+/// Turns the reactor until `done` returns true; panics after 30 seconds.
 pub(crate) fn turn_until(reactor: &mut Reactor, mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !done() {
-        assert!(Instant::now() < deadline, "no event came");
+        assert!(Instant::now() < deadline, "no event within 30 seconds");
         reactor.turn(Some(Duration::from_millis(100)), 64).unwrap();
     }
 }
 
-/// Two ends of a connection, of which the first is watched for what the other sends.
+/// The two ends of a connection. The first is registered for reading.
 pub(crate) fn pair(handle: &Handle) -> (UnixStream, UnixStream, Registration) {
     let (mut near, far) = UnixStream::pair().unwrap();
     let registration = handle.register(&mut near, Interest::READABLE).unwrap();

@@ -1,5 +1,5 @@
-//! A filter of system calls, by which one thread gets errors that the operating system
-//! seldom gives. The tests of `raddle-net` use it, too.
+//! A filter of system calls that injects rare errors of the operating system into one thread. The
+//! tests of `raddle-net` use it, too.
 
 use std::io;
 
@@ -8,17 +8,17 @@ pub(crate) fn is_possible() -> bool {
     !is_emulated()
 }
 
-/// Whether this program runs by qemu-user. `cargo xtask platforms` sets the variable.
+/// Whether this program runs under qemu-user. `cargo xtask platforms` sets the variable.
 pub(crate) fn is_emulated() -> bool {
     let is_emulated = std::env::var_os("RADDLE_EMULATED").is_some();
     if is_emulated {
-        println!("not tested: qemu-user does not do what this test needs");
+        println!("skipped: qemu-user does not support what this test needs");
     }
     is_emulated
 }
 
-/// From now on, each such call of this thread fails with `code`. There is no way
-/// back: it is for threads that end.
+/// From now on, each such call of this thread fails with `code`. This cannot be undone, so the
+/// thread must end with the test.
 pub(crate) fn refuse(call: libc::c_long, code: i32) {
     let statement = |code, k| libc::sock_filter {
         code: u16::try_from(code).unwrap(),

@@ -21,7 +21,7 @@ fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Reads what it is sent, and then the end; an empty piece is the end as well.
+/// Reads the pieces that it is sent, and then the end. An empty piece is an end as well.
 struct Pieces(Receiver<io::Result<Vec<u8>>>);
 
 impl Pieces {
@@ -86,7 +86,7 @@ fn reads_return_the_available_bytes_until_the_end() {
         let error = reader.read(&mut buf).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         assert_eq!(reader.read(&mut buf).await.unwrap(), 0);
-        // A terminal goes on after its end.
+        // A terminal may return more bytes after its end.
         assert_eq!(reader.read(&mut buf).await.unwrap(), 1);
         assert_eq!(reader.read(&mut buf).await.unwrap(), 0);
     });
@@ -117,7 +117,7 @@ fn writes_are_made_in_order_and_flushed_when_asked() {
         writer.flush().await.unwrap();
         assert_eq!(target.0.lock().flushed, b"abcd");
         writer.write_all(b"e").await.unwrap();
-        // Dropped, a flush goes on, and the next one waits for it.
+        // A dropped flush still completes, and the next one waits for it.
         let (end, ended) = channel::<()>();
         drop(offload::spawn(move |_| ended.recv()));
         assert!(poll_once(writer.flush()).is_pending());
@@ -127,7 +127,7 @@ fn writes_are_made_in_order_and_flushed_when_asked() {
     });
 }
 
-/// Writes everything at once, and remembers each write.
+/// Accepts all bytes of each write at once, and records each write.
 #[derive(Clone, Default)]
 struct Whole(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -151,7 +151,7 @@ fn a_long_text_is_split_between_characters() {
             let target = Whole::default();
             Runtime::new().block_on(async {
                 let mut writer = Blocking::new(target.clone());
-                // The piece ends in the second slice.
+                // The accepted bytes end in the second slice.
                 let (first, second) = text.as_bytes().split_at(DEFAULT_MAX_BUF_SIZE - 1);
                 let slices = [IoSlice::new(first), IoSlice::new(second)];
                 let n = writer.write_vectored(&slices).await.unwrap();
@@ -221,11 +221,11 @@ fn an_accepted_write_is_made_though_the_runtime_shuts_down() {
     shutdown.join().unwrap();
     assert_eq!(target.0.lock().written, b"abc");
 
-    // Afterwards, nothing is taken any more, and nothing lost.
+    // After the shutdown, writes are refused and no bytes are lost.
     handle.enter(|| {
         for _ in 0..2 {
             let Poll::Ready(Err(error)) = poll_once(writer.write(b"d")) else {
-                panic!("it was taken");
+                panic!("the write was accepted");
             };
             assert!(error.to_string().contains("shut down"), "{error}");
         }
@@ -238,7 +238,7 @@ fn an_accepted_write_is_made_though_the_runtime_shuts_down() {
     assert_eq!(target.0.lock().flushed, b"abce");
 }
 
-/// The threads' stacks would need more memory than there is.
+/// The stacks of the threads would need more memory than the system has.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_call_without_a_thread_fails_and_the_next_call_succeeds() {

@@ -1,4 +1,4 @@
-//! A pool with the smallest executor, for tests.
+//! A runtime for tests: a pool of one thread and a minimal executor.
 
 use std::cell::RefCell;
 
@@ -45,7 +45,7 @@ impl Runtime {
     }
 }
 
-/// The handle that is left of a runtime that has shut down.
+/// A handle of the runtime, usable after its shutdown.
 pub(super) struct RuntimeHandle(Handle<Task>);
 
 impl RuntimeHandle {

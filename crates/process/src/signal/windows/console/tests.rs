@@ -13,7 +13,7 @@ impl Wake for Count {
     }
 }
 
-/// One test, since all listeners of the process are concerned.
+/// One test, since an event affects all listeners of the process.
 #[test]
 fn each_listener_of_an_event_receives_it_once() {
     let count = Arc::new(Count::default());
@@ -34,7 +34,7 @@ fn each_listener_of_an_event_receives_it_once() {
     }
     assert!(other.poll(&mut cx).is_pending());
     drop((first, second));
-    // What the event does by default is not prevented any more.
+    // Without listeners, the event's default action is not prevented.
     assert!(!deliver(Event::CtrlC));
     assert!(deliver(Event::CtrlBreak));
 }
