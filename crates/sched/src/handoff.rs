@@ -2,14 +2,14 @@
 
 use scopeguard::guard;
 
-use crate::config::handoff::{Handoff, HandoffTarget};
+use crate::config::handoff::Handoff;
 use crate::context;
 use crate::handle::Handle;
 use crate::id::Id;
 use crate::shutdown;
 use crate::worker::Worker;
 use crate::worker::core::Core;
-use crate::worker::core_ref::HandoffSlot;
+use crate::worker::core_ref::CoreRef;
 
 /// Calls a function that may block on the calling thread, inside a task or not.
 ///
@@ -98,36 +98,35 @@ fn leave(worker: &Worker) -> bool {
 
 /// Requests another thread to drive a worker, unless one was requested already.
 fn request_thread(worker: &Worker) {
-    let slot = worker.handoff_slot();
+    let slot = worker.handoff_slot.clone();
     if !slot.request() {
         return;
     }
     let core = worker.core();
+    let retirement = &core.retirement;
     // If no thread takes the worker, the shutdown finds it here.
-    let former = core.retirement.handoff_slots[core.index()]
-        .lock()
-        .replace(slot.clone());
+    let mut retired = retirement.retired.lock();
+    let former = retired.handoff_slots.insert(core.index(), slot.clone());
+    drop(retired);
     drop(former);
-    core.retirement.finish.announce_handoff();
+    retirement.changed.notify_all();
     if let Some(handoff) = &core.shared().config.handoff {
-        handoff(Handoff::new(slot.clone()));
+        handoff(Handoff::new(move |has_thread| {
+            // CHECK: the shutdown, which otherwise looks for the worker later than this.
+            let core = slot.take_requested(|core| has_thread || core.shared().is_closed());
+            match core {
+                Some(core) if has_thread => drive(core),
+                Some(core) => shutdown::retire(core),
+                None => {}
+            }
+        }));
     }
 }
 
-impl HandoffTarget for HandoffSlot {
-    fn run(self: Box<Self>) {
-        let Some(core) = self.take_requested() else {
-            return;
-        };
-        let handle = Handle::new(core.shared().clone());
-        let _current = handle.enter();
-        core.notify(|observer, worker| observer.worker_handed_off(worker));
-        Worker::new(core).run();
-    }
-
-    fn refuse(self: Box<Self>) {
-        if let Some(core) = self.take_requested_if_closed() {
-            shutdown::retire(core);
-        }
-    }
+/// Drives a worker that another thread has left.
+fn drive(core: CoreRef) {
+    let handle = Handle::of_worker(&core);
+    let _current = handle.enter();
+    core.notify(|observer, worker| observer.worker_handed_off(worker));
+    Worker::new(core).run();
 }

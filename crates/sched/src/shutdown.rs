@@ -12,36 +12,7 @@ use scopeguard::guard;
 use crate::handle::Handle;
 use crate::task::Task;
 use crate::worker::core_ref::CoreRef;
-use crate::worker::finish::Waited;
 use crate::worker::retirement::{Retired, Retirement};
-
-/// What a thread must do after it has retired a worker, or finished a handed-off poll.
-#[must_use]
-enum Duty {
-    Nothing,
-    /// All workers are retired, and some threads are still in handed-off polls:
-    /// [release](Retirement::release_handed_off) these threads, then put the workers back.
-    Release(Vec<CoreRef>),
-    /// All workers are retired and no thread is in a handed-off poll.
-    Finish(Vec<CoreRef>),
-}
-
-impl Retired {
-    /// Decides what to do now. While a thread that releases others has the workers, no other thread
-    /// finds them all retired. When they are all retired, the number of handed-off polls can only
-    /// decrease.
-    fn take_duty(&mut self, workers: usize) -> Duty {
-        if self.workers.len() < workers {
-            Duty::Nothing
-        } else if self.handed_off == 0 {
-            Duty::Finish(std::mem::take(&mut self.workers))
-        } else if !std::mem::replace(&mut self.has_released, true) {
-            Duty::Release(std::mem::take(&mut self.workers))
-        } else {
-            Duty::Nothing
-        }
-    }
-}
 
 /// Retires a worker. The last worker to retire ends the scheduler, or releases the threads in
 /// handed-off polls, the last of which ends it.
@@ -74,27 +45,30 @@ impl Retirement {
         self.cancel_left_behind();
     }
 
-    /// Waits until every task is dropped, for at most `timeout`. Meanwhile it retires workers that
-    /// wait for a thread. Returns whether all tasks are dropped.
+    /// Waits until the shutdown is finished, for at most `timeout`, and returns whether it is.
+    /// Meanwhile it retires the workers that wait in handoff slots for a thread to drive them:
+    /// there may be no such thread, and a poll that waits for the driver waits for the shutdown.
     pub(crate) fn wait(&self, timeout: Option<Duration>) -> bool {
         let start = Instant::now();
-        let left = || timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+        let mut has_timed_out = false;
+        let mut retired = self.retired.lock();
         loop {
-            match self.finish.wait(left) {
-                Waited::Finished => return true,
-                Waited::HandedOff => self.retire_handed_off(),
-                Waited::TimedOut => return false,
+            if retired.is_finished {
+                return true;
             }
-        }
-    }
-
-    /// Retires the workers that wait in handoff slots for a thread to drive them. There may be no
-    /// such thread, and a poll that waits for the driver waits for the shutdown.
-    fn retire_handed_off(&self) {
-        for slot in &self.handoff_slots {
-            let slot = slot.lock().take();
-            if let Some(core) = slot.and_then(|slot| slot.take()) {
-                retire(core);
+            if !retired.handoff_slots.is_empty() {
+                let slots = std::mem::take(&mut retired.handoff_slots);
+                drop(retired);
+                let cores = slots.into_values().filter_map(|slot| slot.take());
+                cores.for_each(retire);
+                retired = self.retired.lock();
+            } else if has_timed_out {
+                return false;
+            } else if let Some(timeout) = timeout {
+                let left = timeout.saturating_sub(start.elapsed());
+                (retired, has_timed_out) = self.changed.wait_timeout(retired, left);
+            } else {
+                retired = self.changed.wait(retired);
             }
         }
     }
@@ -107,21 +81,27 @@ impl Retirement {
         self.finish_after(|retired| retired.workers.append(&mut cores));
     }
 
+    /// Changes what has retired. If all workers are retired by then, this finishes the shutdown, or
+    /// releases the threads in handed-off polls, the last of which finishes it. From then on the
+    /// number of these polls can only decrease.
     fn finish_after(&self, change: impl FnOnce(&mut Retired)) {
-        let mut duty = self.change_retired(change);
-        if let Duty::Release(mut cores) = duty {
-            self.release_handed_off(&cores);
-            duty = self.change_retired(|retired| retired.workers.append(&mut cores));
-        }
-        if let Duty::Finish(cores) = duty {
-            self.finish(cores);
-        }
-    }
-
-    fn change_retired(&self, change: impl FnOnce(&mut Retired)) -> Duty {
         let mut retired = self.retired.lock();
         change(&mut retired);
-        retired.take_duty(self.shared.remotes.len())
+        while retired.workers.len() == self.shared.remotes.len() {
+            let is_last = retired.handed_off == 0;
+            if !is_last && std::mem::replace(&mut retired.has_released, true) {
+                return;
+            }
+            // While this thread has the workers, no other thread finds them all retired.
+            let cores = std::mem::take(&mut retired.workers);
+            drop(retired);
+            if is_last {
+                return self.finish(cores);
+            }
+            self.release_handed_off(&cores);
+            retired = self.retired.lock();
+            retired.workers = cores;
+        }
     }
 
     /// Drops everything that handed-off polls may wait for: all tasks but theirs, and the driver,
@@ -138,7 +118,10 @@ impl Retirement {
 
     fn finish(&self, cores: Vec<CoreRef>) {
         // Also if the driver's shutdown panics: a thread may be waiting for it.
-        let announce = guard((), |()| self.finish.announce());
+        let announce = guard((), |()| {
+            self.retired.lock().is_finished = true;
+            self.changed.notify_all();
+        });
         self.shared.close();
         // Futures find the same current scheduler in their drops as in their polls: the whole of
         // it, if this is one shard.

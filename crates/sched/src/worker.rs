@@ -2,7 +2,6 @@
 
 pub(crate) mod core;
 pub(crate) mod core_ref;
-pub(crate) mod finish;
 mod monitoring;
 mod next_task;
 mod park;
@@ -51,7 +50,7 @@ pub struct Worker {
     /// Whether this thread drives the worker. If the worker was handed off to another thread,
     /// `core` only keeps its memory.
     held: Cell<bool>,
-    handoff_slot: HandoffSlot,
+    pub(crate) handoff_slot: HandoffSlot,
     /// The present wait, if the worker has parked without blocking.
     parked: Option<Parked>,
 }
@@ -151,10 +150,6 @@ impl Worker {
         let is_back = self.handoff_slot.take_back().is_some();
         self.held.set(is_back);
         is_back
-    }
-
-    pub(crate) fn handoff_slot(&self) -> &HandoffSlot {
-        &self.handoff_slot
     }
 
     /// Leaves a worker that is about to be dropped on another thread than its

@@ -16,7 +16,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Census, Gate, OnDrop, Signal, config, wait_until};
 use condvar_driver::Events;
@@ -305,7 +305,7 @@ fn shutdown_may_begin_while_functions_begin_and_return() {
 /// A pool with a driver, whose tasks may wait for the shutdown of that.
 fn pool_with_driver(config: Config) -> (Pool, raddle_primitives::sync::Arc<Events>) {
     let events = Events::new();
-    let driver = Box::new(Events::driver(&events));
+    let driver = Events::driver(&events);
     (Pool::start(config, Some(driver)).unwrap(), events)
 }
 
@@ -377,7 +377,10 @@ fn a_worker_that_is_left_during_the_shutdown_is_retired_by_it() {
         block_in_place(|| events.wait_for_shutdown());
     }));
     entered.wait();
+    let start = Instant::now();
     assert!(pool.shutdown(Some(LIMIT)));
+    // It is woken by the handoff, not by the time-out.
+    assert!(start.elapsed() < LIMIT);
 }
 
 /// No thread waits for the shutdown by then.

@@ -2,14 +2,6 @@
 
 use std::fmt;
 
-/// The worker of a [`Handoff`].
-pub(crate) trait HandoffTarget: Send {
-    /// Drives the worker on the calling thread.
-    fn run(self: Box<Self>);
-    /// Called if no thread drives the worker.
-    fn refuse(self: Box<Self>);
-}
-
 /// A worker whose thread is in [`block_in_place`](crate::block_in_place), to be driven by another
 /// thread. While a handoff has not been run or dropped, the worker requests no second one, even if
 /// its thread returns and blocks again.
@@ -18,11 +10,17 @@ pub(crate) trait HandoffTarget: Send {
 /// returns, unless other workers steal them. If the scheduler is shutting down, dropping it retires
 /// the worker, on the thread that drops it.
 #[must_use = "dropping it leaves the tasks of the worker waiting; call run on some thread"]
-pub struct Handoff(Option<Box<dyn HandoffTarget>>);
+pub struct Handoff {
+    /// Called once: with true if the calling thread drives the worker, with false if no thread
+    /// does.
+    take: Option<Box<dyn FnOnce(bool) + Send>>,
+}
 
 impl Handoff {
-    pub(crate) fn new(target: impl HandoffTarget + 'static) -> Self {
-        Self(Some(Box::new(target)))
+    pub(crate) fn new(take: impl FnOnce(bool) + Send + 'static) -> Self {
+        Self {
+            take: Some(Box::new(take)),
+        }
     }
 
     /// Drives the worker on the calling thread, until the scheduler shuts down or until a task of
@@ -33,16 +31,16 @@ impl Handoff {
     /// [`Config::around_worker`](crate::Config::around_worker) is not called: the caller sets up
     /// everything else that tasks expect.
     pub fn run(mut self) {
-        if let Some(target) = self.0.take() {
-            target.run();
+        if let Some(take) = self.take.take() {
+            take(true);
         }
     }
 }
 
 impl Drop for Handoff {
     fn drop(&mut self) {
-        if let Some(target) = self.0.take() {
-            target.refuse();
+        if let Some(take) = self.take.take() {
+            take(false);
         }
     }
 }

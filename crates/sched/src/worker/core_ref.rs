@@ -89,20 +89,12 @@ impl HandoffSlot {
         self.0.lock().take()
     }
 
-    /// Takes the worker, on the thread that was requested.
-    pub(crate) fn take_requested(&self) -> Option<CoreRef> {
+    /// Takes the worker if `condition` is true of it, on the thread that was requested or that
+    /// refuses the request.
+    pub(crate) fn take_requested(&self, condition: impl FnOnce(&Core) -> bool) -> Option<CoreRef> {
         let mut place = self.0.lock();
         place.is_requested = false;
-        place.take()
-    }
-
-    /// As [`take_requested`](Self::take_requested), if the scheduler is closed.
-    pub(crate) fn take_requested_if_closed(&self) -> Option<CoreRef> {
-        let mut place = self.0.lock();
-        place.is_requested = false;
-        let core = place.core.as_ref()?;
-        // CHECK: the shutdown, which otherwise looks for the worker later than this.
-        match core.shared().is_closed() {
+        match condition(place.core.as_ref()?) {
             true => place.take(),
             false => None,
         }
