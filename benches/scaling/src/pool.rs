@@ -1,7 +1,7 @@
 //! Runs a load on stepped workers and counts.
 
 use raddle_primitives::counting::{self, Kind, OUTSIDE, Operations};
-use raddle_sched::{Config, Pool, Step, Waiting, Worker};
+use raddle_sched::{Config, Driver, Pool, Step, Waiting, Worker};
 
 use crate::counts::{Phase, Run, Scope, Tally, Word};
 use crate::driver::Events;
@@ -45,7 +45,7 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
         workers,
         ..Config::default()
     };
-    let (handle, seats) = Pool::stepped(config, Some(Box::new(events.clone())));
+    let (handle, seats) = Pool::stepped(config, [Box::new(events.clone()) as Box<dyn Driver>]);
     let current = handle.enter();
     let mut seats: Vec<Seat> = seats
         .into_iter()

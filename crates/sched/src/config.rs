@@ -5,12 +5,10 @@ pub(crate) mod policy;
 
 use std::fmt;
 use std::sync::Arc;
-use std::task::Poll;
 
 use raddle_counters::HistogramConfiguration;
 use raddle_events::{Observer, TaskHook, TaskHooks, TaskMeta};
 use raddle_primitives::contain;
-use scopeguard::guard;
 
 use crate::context;
 use crate::panics::UnhandledPanic;
@@ -129,25 +127,6 @@ impl Config {
         if let Some(observer) = &self.observer {
             contain(|| call(&**observer));
         }
-    }
-
-    /// Polls the future of a `block_on`, and notifies the observer, if there is one.
-    pub(crate) fn notify_of_root_poll<T>(
-        &self,
-        worker: Option<usize>,
-        poll: impl FnOnce() -> Poll<T>,
-    ) -> Poll<T> {
-        let Some(_observer) = &self.observer else {
-            return poll();
-        };
-        self.notify(|observer| observer.root_poll_started(worker));
-        // Also by a panic.
-        let mut is_ready = guard(false, |is_ready| {
-            self.notify(|observer| observer.root_poll_finished(worker, is_ready));
-        });
-        let polled = poll();
-        *is_ready = polled.is_ready();
-        polled
     }
 
     /// # Panics

@@ -14,8 +14,8 @@ use crate::config::policy::{Order, Policy};
 use crate::context::{self, Blocking};
 use crate::driver::Driver;
 use crate::handle::Handle;
-use crate::id::Id;
 use crate::panics;
+use crate::pool;
 use crate::worker::core::Step;
 use crate::worker::{Worker, begin_driving};
 
@@ -61,10 +61,9 @@ impl CurrentThread {
             policy: Policy::default(),
             ..config
         };
-        config.notify(|observer| observer.started(1));
-        let (shared, mut workers) = Worker::build(Id::next(), 0, config, driver, Order::Queue);
+        let (handle, mut workers) = pool::build(config, driver, Some(Order::Queue));
         Self {
-            handle: Handle::new(shared),
+            handle,
             place: Mutex::ranked(
                 Rank::leaf("place of the worker"),
                 Place {
@@ -95,7 +94,7 @@ impl CurrentThread {
         let _handle = self.handle.enter_once();
         let signal = Arc::new(ThreadWaker::new(true, Call(self.handle.clone())));
         let waker = Waker::from(signal.clone());
-        let _woken = self.handle.shared().wake_by_panic(&waker);
+        let _woken = self.handle.shared().panics.wake_on_panic(&waker);
         let mut cx = Context::from_waker(&waker);
         let mut future = pin!(future);
         let call = BlockOn {
@@ -205,7 +204,7 @@ impl BlockOn<'_> {
 /// panic is dropped instead, and the tasks with it.
 impl Drop for BlockOn<'_> {
     fn drop(&mut self) {
-        if self.signal.place().0.shared().has_fatal_panic() {
+        if self.signal.place().0.shared().panics.is_fatal() {
             // Those that wait for the worker have been woken to see why it is
             // gone.
             self.worker = None;

@@ -9,61 +9,40 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_task::JoinHandle;
 
+use crate::config::policy::Policy;
 use crate::context::{self, Blocking};
 use crate::home;
 use crate::id::Id;
 use crate::panics;
 use crate::task::Task;
 use crate::worker::core::Core;
-use crate::worker::shared::{Remote, Shards, Shared};
+use crate::worker::shared::{Remote, Shared};
 
 /// A reference to a scheduler. It does not keep the scheduler running.
 #[derive(Clone)]
 pub struct Handle {
-    /// The first shard, if the scheduler is sharded.
+    /// The first part of the scheduler.
     shared: Arc<Shared>,
-    shards: Option<Arc<Shards>>,
 }
 
 impl Handle {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self {
-            shared,
-            shards: None,
-        }
+        Self { shared }
     }
 
-    pub(crate) fn of_shards(shards: Arc<Shards>) -> Self {
-        Self {
-            shared: shards.all()[0].clone(),
-            shards: Some(shards),
-        }
-    }
-
-    /// The scheduler of a worker, all of it if that is the worker of a shard.
+    /// The scheduler of a worker.
     pub(crate) fn of_worker(worker: &Core) -> Self {
-        match worker.shards() {
-            None => Self::new(worker.shared().clone()),
-            Some(shards) => Self::of_shards(shards.clone()),
-        }
+        Self::new(worker.first_part().clone())
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    /// What the scheduler consists of: several, if it is sharded.
-    pub(crate) fn parts(&self) -> &[Arc<Shared>] {
-        match &self.shards {
-            None => std::slice::from_ref(&self.shared),
-            Some(shards) => shards.all(),
-        }
-    }
-
     /// What the other workers need of each worker, in the order of their
     /// numbers.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = &Remote> {
-        self.parts().iter().flat_map(|part| &part.remotes)
+        self.shared.parts().flat_map(|part| &part.remotes)
     }
 
     /// Returns the scheduler's id.
@@ -119,20 +98,11 @@ impl Handle {
         match self.worker() {
             Some(worker) => home::spawn_onto(worker, future),
             None => {
-                let shared = self.part_for_spawn();
+                let shared = self.shared.part_for_spawn();
                 let (task, handle) = home::task(shared, future);
                 shared.inject_spawned(Task(task));
                 handle
             }
-        }
-    }
-
-    /// Returns the part of the scheduler that gets a task from outside.
-    #[inline]
-    fn part_for_spawn(&self) -> &Arc<Shared> {
-        match &self.shards {
-            None => &self.shared,
-            Some(shards) => shards.next(),
         }
     }
 
@@ -151,16 +121,13 @@ impl Handle {
         R: Future + 'static,
         R::Output: Send + 'static,
     {
-        let Some(shards) = &self.shards else {
-            panic!("spawn_on needs workers that keep their tasks; use Policy::Sharded");
-        };
-        let shards = shards.all();
-        let workers = shards.len();
         assert!(
-            worker < workers,
-            "there is no worker {worker}: the scheduler has {workers}"
+            self.shared.config.policy == Policy::Sharded,
+            "spawn_on needs workers that keep their tasks; use Policy::Sharded"
         );
-        let shared = &shards[worker];
+        let Some(shared) = self.shared.parts().nth(worker) else {
+            no_worker(worker, self.workers());
+        };
         // SAFETY: until the first poll there is only the function, which is
         // `Send`. A pinned worker does that poll, and adopts the task if it is
         // pending, so that it is run and dropped on one thread
@@ -189,7 +156,7 @@ impl Handle {
         let mut future = pin!(future);
         let mut woken = None;
         let output = thread::block_on(|cx| {
-            woken.get_or_insert_with(|| shared.wake_by_panic(cx.waker()));
+            woken.get_or_insert_with(|| shared.panics.wake_on_panic(cx.waker()));
             shared.poll_root(None, future.as_mut(), cx)
         });
         output.unwrap_or_else(|| panics::end_block_on())
@@ -213,7 +180,7 @@ impl Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Handle").field(&self.parts()).finish()
+        f.debug_tuple("Handle").field(&self.shared).finish()
     }
 }
 
@@ -284,41 +251,25 @@ where
 {
     let mut future = Some(future);
     let spawned = current::with(|handle: &Handle| {
-        let shared = handle.part_for_spawn();
+        let shared = handle.shared.part_for_spawn();
         if shared.observes_tasks || shared.is_closed() {
             return None;
         }
         let (task, join) = home::task(shared, future.take()?);
-        let rest = match shared.push_spawned(Task(task)) {
-            Ok(()) => shared
-                .worker_to_wake()
-                .map(|worker| Rest::Wake(shared.clone(), worker)),
-            Err(task) => Some(Rest::Cancel(shared.clone(), task)),
-        };
-        Some((join, rest))
+        let pushed = shared.push_spawned(Task(task));
+        let to_wake = shared.worker_to_wake();
+        let calls_user = pushed.is_err() || to_wake.is_some();
+        Some((join, pushed, to_wake, calls_user.then(|| shared.clone())))
     });
-    match spawned.flatten() {
-        Some((join, None)) => join,
-        Some((join, Some(Rest::Wake(shared, worker)))) => {
-            shared.wake(worker);
-            join
-        }
-        Some((join, Some(Rest::Cancel(shared, task)))) => {
-            shared.cancel(task);
-            join
-        }
-        None => {
-            let future = future.expect("a task without hooks is spawned above");
-            Handle::current().spawn(future)
-        }
+    let Some((join, pushed, to_wake, shared)) = spawned.flatten() else {
+        let future = future.expect("a task without hooks is spawned above");
+        return Handle::current().spawn(future);
+    };
+    if let Some(shared) = shared {
+        pushed.unwrap_or_else(|task| shared.cancel(task));
+        to_wake.into_iter().for_each(|worker| shared.wake(worker));
     }
-}
-
-/// What remains to be done of a spawn, by calling others.
-enum Rest {
-    Wake(Arc<Shared>, usize),
-    /// The scheduler has ended.
-    Cancel(Arc<Shared>, Task),
+    join
 }
 
 /// Spawns a task on the calling worker, where it stays, so that the future and its output need not
@@ -367,6 +318,13 @@ pub fn is_inside() -> bool {
 #[inline]
 pub fn count_nested_poll() -> bool {
     Core::current().is_none_or(Core::count_nested_poll)
+}
+
+/// Panics because a scheduler of `workers` workers has none of that index.
+#[cold]
+#[track_caller]
+pub(crate) fn no_worker(index: usize, workers: usize) -> ! {
+    panic!("there is no worker {index}: the scheduler has {workers}")
 }
 
 #[cold]

@@ -226,19 +226,15 @@ where
 
 /// Shuts the scheduler down if a task's panic is to do so. Called by the task that has panicked.
 fn task_panicked(shared: &Shared) {
-    match shared.config.unhandled_panic {
-        UnhandledPanic::Ignore => return,
-        UnhandledPanic::ShutdownRuntime => {}
+    if shared.config.unhandled_panic == UnhandledPanic::Ignore {
+        return;
     }
     match Core::current().filter(|worker| worker.scheduler == shared.id) {
-        // All shards, if this is one.
         Some(worker) => {
+            let parts = || worker.first_part().parts();
             // Closed before another thread can learn of the panic and spawn again.
-            worker.parts().iter().for_each(|part| part.close());
-            worker
-                .parts()
-                .iter()
-                .for_each(|part| part.panics.shut_down());
+            parts().for_each(|part| part.close());
+            parts().for_each(|part| part.panics.shut_down());
             worker.check_shutdown_next_step();
         }
         None => {

@@ -1,18 +1,16 @@
 //! A view of a scheduler's counters. `docs/metrics.md` says what each counter means and what
 //! counting costs.
 
-use std::fmt;
+use raddle_counters::{Histogram, WorkerCounters, WorkerMetrics};
 
-use raddle_counters::{Histogram, WorkerMetrics};
-
-use crate::handle::Handle;
-use crate::worker::shared::Remote;
+use crate::handle::{Handle, no_worker};
+use crate::worker::shared::{Remote, Shared};
 
 /// A view of a scheduler's counters. Each method reads the current values.
 ///
 /// Workers run while a method reads, so two counters that are read one after the other may be
 /// slightly inconsistent. Counters of events never decrease, and stay available after the shutdown.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Metrics {
     handle: Handle,
 }
@@ -37,34 +35,40 @@ impl Metrics {
     pub fn alive_tasks(&self) -> usize {
         // Completions are read first: a completion that is seen makes its spawn visible, so the
         // difference is not negative.
-        let workers = self.handle.remotes();
-        let completed: u64 = workers.map(|remote| remote.counters.completed.get()).sum();
-        let parts = self.handle.parts().iter();
-        let handed_off = parts.map(|part| part.completed_handed_off.get());
-        let completed = completed + handed_off.sum::<u64>();
+        let completed = self.sum(
+            |part| part.completed_handed_off.get(),
+            |worker| worker.completed.get(),
+        );
         (self.spawned_tasks() - completed) as usize
     }
 
     /// Returns the number of tasks that were spawned.
     pub fn spawned_tasks(&self) -> u64 {
-        let workers = self.handle.remotes();
-        let spawned: u64 = workers.map(|remote| remote.counters.spawned.get()).sum();
-        let parts = self.handle.parts().iter();
-        let outside = parts.map(|part| part.outside.spawned.get());
-        spawned + outside.sum::<u64>()
+        self.sum(
+            |part| part.outside.spawned.get(),
+            |worker| worker.spawned.get(),
+        )
     }
 
     /// Returns the number of tasks in the injection queue, or in those of all shards.
     pub fn injection_depth(&self) -> usize {
-        let parts = self.handle.parts().iter();
-        parts.map(|part| part.injection.len()).sum()
+        self.sum(|part| part.injection.len() as u64, |_| 0) as usize
     }
 
     /// Returns how often a thread that is not a worker of the scheduler queued a task, in the
     /// injection queue.
     pub fn remote_schedules(&self) -> u64 {
-        let parts = self.handle.parts().iter();
-        parts.map(|part| part.outside.schedules.get()).sum()
+        self.sum(|part| part.outside.schedules.get(), |_| 0)
+    }
+
+    /// The sum of a count of each part of the scheduler and of a count of each worker.
+    fn sum(&self, of_part: fn(&Shared) -> u64, of_worker: fn(&WorkerCounters) -> u64) -> u64 {
+        let parts = self.handle.shared().parts().map(|part| of_part(part));
+        let workers = self
+            .handle
+            .remotes()
+            .map(|remote| of_worker(&remote.counters));
+        parts.chain(workers).sum()
     }
 
     /// Returns the counts of a worker.
@@ -104,22 +108,9 @@ impl Metrics {
 
     #[track_caller]
     fn remote(&self, worker: usize) -> &Remote {
-        let Some(remote) = self.handle.remotes().nth(worker) else {
-            panic!(
-                "there is no worker {worker}: the scheduler has {}",
-                self.workers()
-            );
-        };
-        remote
-    }
-}
-
-impl fmt::Debug for Metrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Metrics")
-            .field("alive_tasks", &self.alive_tasks())
-            .field("injection_depth", &self.injection_depth())
-            .field("remote_schedules", &self.remote_schedules())
-            .finish_non_exhaustive()
+        match self.handle.remotes().nth(worker) {
+            Some(remote) => remote,
+            None => no_worker(worker, self.workers()),
+        }
     }
 }

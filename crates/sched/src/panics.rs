@@ -38,21 +38,21 @@ pub enum UnhandledPanic {
 
 /// Whether a panic of a task has shut the scheduler down, and the threads to wake then.
 pub(crate) struct Panics {
+    behavior: UnhandledPanic,
     fatal: AtomicBool,
     /// The wakers of threads that block on futures.
     blocked: Mutex<Vec<Waker>>,
 }
 
-impl Default for Panics {
-    fn default() -> Self {
+impl Panics {
+    pub(crate) fn new(behavior: UnhandledPanic) -> Self {
         Self {
+            behavior,
             fatal: AtomicBool::new(false),
             blocked: Mutex::ranked(Rank::leaf("threads that block"), Vec::new()),
         }
     }
-}
 
-impl Panics {
     /// Wakes the threads that block on futures. The scheduler is closed.
     pub(crate) fn shut_down(&self) {
         // ORDERING: Release pairs with `is_fatal`: a thread that sees it finds the
@@ -73,12 +73,8 @@ impl Panics {
     /// Registers the waker of a thread that blocks on a future, until the guard is dropped: a panic
     /// that shuts the scheduler down wakes it. An earlier panic does not. The waker is this
     /// crate's, not a user's, so it may be called under the lock.
-    pub(crate) fn wake_on_panic<'a>(
-        &'a self,
-        behavior: UnhandledPanic,
-        waker: &Waker,
-    ) -> Option<impl Drop + use<'a>> {
-        if behavior == UnhandledPanic::Ignore {
+    pub(crate) fn wake_on_panic<'a>(&'a self, waker: &Waker) -> Option<impl Drop + use<'a>> {
+        if self.behavior == UnhandledPanic::Ignore {
             return None;
         }
         self.blocked.lock().push(waker.clone());

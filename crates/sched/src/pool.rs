@@ -15,7 +15,6 @@ use crate::handoff;
 use crate::id::Id;
 use crate::worker::Worker;
 use crate::worker::retirement::Retirement;
-use crate::worker::shared::Shards;
 
 /// A pool of worker threads.
 ///
@@ -31,8 +30,9 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts a pool of `config.workers` threads. The workers share the driver: one parked worker
-    /// waits in it, and the other parked workers sleep.
+    /// Starts a pool of `config.workers` threads. The workers share one driver, if there is one:
+    /// one parked worker waits in it, and the other parked workers sleep. The workers of a
+    /// [`Sharded`](Policy::Sharded) pool have one driver each, or none has one.
     ///
     /// # Errors
     ///
@@ -41,28 +41,15 @@ impl Pool {
     ///
     /// # Panics
     ///
-    /// Panics if the number of workers or an interval is zero, or if the policy is
-    /// [`Sharded`](Policy::Sharded) and the workers would have to share a driver.
-    pub fn start(config: Config, driver: Option<Box<dyn Driver>>) -> io::Result<Self> {
-        Self::start_workers(Self::stepped(config, driver))
-    }
-
-    /// Starts a pool of the policy [`Sharded`](Policy::Sharded) with one thread for each driver.
-    /// The policy and the number of workers in `config` are ignored.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`start`](Self::start).
-    ///
-    /// # Panics
-    ///
-    /// Panics if there is no driver, or if an interval is zero.
-    pub fn start_sharded(config: Config, drivers: Vec<Box<dyn Driver>>) -> io::Result<Self> {
-        Self::start_workers(Self::stepped_sharded(config, drivers))
-    }
-
-    fn start_workers((handle, workers): (Handle, Vec<Worker>)) -> io::Result<Self> {
-        let mut retirements: Vec<_> = workers.iter().map(Worker::retirement).cloned().collect();
+    /// Panics if the number of workers or an interval is zero, or if the number of drivers does not
+    /// fit the policy.
+    pub fn start(
+        config: Config,
+        drivers: impl IntoIterator<Item = Box<dyn Driver>>,
+    ) -> io::Result<Self> {
+        let (handle, workers) = Self::stepped(config, drivers);
+        let retirements = workers.iter().map(|worker| &worker.core().retirement);
+        let mut retirements: Vec<_> = retirements.cloned().collect();
         retirements.dedup_by(|a, b| Arc::ptr_eq(a, b));
         let mut pool = Self {
             handle,
@@ -86,32 +73,11 @@ impl Pool {
     /// # Panics
     ///
     /// Panics in the same cases as [`start`](Self::start).
-    pub fn stepped(config: Config, driver: Option<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
-        let mut drivers = vec![driver];
-        if config.policy == Policy::Sharded {
-            assert!(
-                drivers[0].is_none() || config.workers <= 1,
-                "the workers of a sharded pool cannot share a driver; give each its own by \
-                 start_sharded"
-            );
-            drivers.resize_with(config.workers, || None);
-        }
-        build(config, drivers)
-    }
-
-    /// Makes a sharded pool without threads, with a worker for each driver; see
-    /// [`stepped`](Self::stepped).
-    ///
-    /// # Panics
-    ///
-    /// Panics in the same cases as [`start_sharded`](Self::start_sharded).
-    pub fn stepped_sharded(config: Config, drivers: Vec<Box<dyn Driver>>) -> (Handle, Vec<Worker>) {
-        let config = Config {
-            workers: drivers.len(),
-            policy: Policy::Sharded,
-            ..config
-        };
-        build(config, drivers.into_iter().map(Some).collect())
+    pub fn stepped(
+        config: Config,
+        drivers: impl IntoIterator<Item = Box<dyn Driver>>,
+    ) -> (Handle, Vec<Worker>) {
+        build(config, drivers, None)
     }
 
     fn start_thread(&self, number: usize, worker: Worker) -> io::Result<JoinHandle<()>> {
@@ -199,32 +165,42 @@ impl Pool {
     }
 }
 
-/// Makes the workers: a part of its own for each worker of a sharded pool, one part for all others.
-fn build(config: Config, drivers: Vec<Option<Box<dyn Driver>>>) -> (Handle, Vec<Worker>) {
+/// Makes the workers of a scheduler, which queue their tasks in the order of the policy or in
+/// `order`: one part for all workers, or one part for each worker of a sharded scheduler.
+pub(crate) fn build(
+    config: Config,
+    drivers: impl IntoIterator<Item = Box<dyn Driver>>,
+    order: Option<Order>,
+) -> (Handle, Vec<Worker>) {
     config.check();
-    config.notify(|observer| observer.started(config.workers));
-    let order = Order::from(config.policy);
-    let id = Id::next();
-    if config.policy != Policy::Sharded {
-        let driver = drivers.into_iter().flatten().next();
-        let (shared, workers) = Worker::build(id, 0, config, driver, order);
-        return (Handle::new(shared), workers);
-    }
-    let of_one = Config {
-        workers: 1,
-        ..config
+    let (parts, workers) = match config.policy {
+        Policy::Sharded => (config.workers, 1),
+        Policy::WorkStealing | Policy::Shared => (1, config.workers),
     };
-    let (all, workers): (Vec<_>, Vec<_>) = drivers
-        .into_iter()
-        .enumerate()
-        .map(|(number, driver)| Worker::build(id, number, of_one.clone(), driver, order))
-        .unzip();
-    let workers: Vec<_> = workers.into_iter().flatten().collect();
-    let shards = Arc::new(Shards::new(all));
+    let mut drivers: Vec<_> = drivers.into_iter().map(Some).collect();
+    assert!(
+        drivers.is_empty() || drivers.len() == parts,
+        "a scheduler has one driver or none, and a sharded scheduler has one for each worker or \
+         none; this one has places for {parts}, but got {}",
+        drivers.len()
+    );
+    drivers.resize_with(parts, || None);
+    config.notify(|observer| observer.started(config.workers));
+    let order = order.unwrap_or(config.policy.into());
+    let of_part = Config { workers, ..config };
+    let id = Id::next();
+    let build_part = |first_worker, driver, others| {
+        Worker::build(id, first_worker, of_part.clone(), driver, order, others)
+    };
+    let later = drivers.split_off(1).into_iter().zip(1..);
+    let later = later.map(|(driver, number)| build_part(number, driver, Vec::new()));
+    let (others, their_workers): (_, Vec<_>) = later.unzip();
+    let (first, mut workers) = build_part(0, drivers.remove(0), others);
+    workers.extend(their_workers.into_iter().flatten());
     for worker in &workers {
-        worker.core().join(&shards);
+        worker.core().join(&first);
     }
-    (Handle::of_shards(shards), workers)
+    (Handle::new(first), workers)
 }
 
 impl Drop for Pool {

@@ -56,15 +56,17 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Makes a scheduler of `config.workers` workers, which no thread drives yet.
+    /// Makes one part of a scheduler: `config.workers` workers, which no thread drives yet. The
+    /// first part of a sharded scheduler gets the other shards.
     pub(crate) fn build(
         id: Id,
         first_worker: usize,
         config: Config,
         driver: Option<Box<dyn Driver>>,
         order: Order,
+        other_shards: Vec<Arc<Shared>>,
     ) -> (Arc<Shared>, Vec<Self>) {
-        let (shared, queues) = Shared::new(id, first_worker, config, driver);
+        let (shared, queues) = Shared::new(id, first_worker, config, driver, other_shards);
         let retirement = Arc::new(Retirement::new(shared.clone()));
         let workers = queues
             .into_iter()
@@ -131,10 +133,6 @@ impl Worker {
         self.core
             .as_ref()
             .expect("a worker has its core until it is dropped")
-    }
-
-    pub(crate) fn retirement(&self) -> &Arc<Retirement> {
-        &self.core().retirement
     }
 
     /// Offers the worker to other threads during a poll. The caller must [take it

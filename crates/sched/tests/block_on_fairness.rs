@@ -60,7 +60,7 @@ fn a_future_that_yields_waits_for_as_many_polls_as_the_event_interval_at_most() 
 #[test]
 fn the_driver_is_polled_beside_a_future_and_beside_nested_polls() {
     let events = Events::new();
-    let scheduler = CurrentThread::new(Config::default(), Some(Box::new(Events::driver(&events))));
+    let scheduler = CurrentThread::new(Config::default(), Some(Events::driver(&events)));
     let looks = || events.with(|state| state.parks);
     scheduler.block_on(async {
         for _ in 0..61 * 10 {

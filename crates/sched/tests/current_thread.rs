@@ -98,7 +98,7 @@ fn slow_polls_shorten_the_interval_of_driver_polls() {
         event_interval: 4,
         ..Config::default()
     };
-    let scheduler = CurrentThread::new(config, Some(Box::new(Events::driver(&events))));
+    let scheduler = CurrentThread::new(config, Some(Events::driver(&events)));
     let mut polls = 0;
     let task = scheduler.handle().spawn(poll_fn(move |cx| {
         polls += 1;

@@ -20,7 +20,7 @@ use raddle_sched::{Config, CurrentThread, Policy, Pool, UnhandledPanic, spawn, y
 
 fn with_driver(config: Config) -> (Arc<Events>, Pool) {
     let events = Events::new();
-    let pool = Pool::start(config, Some(Box::new(Events::driver(&events)))).unwrap();
+    let pool = Pool::start(config, Some(Events::driver(&events))).unwrap();
     (events, pool)
 }
 
@@ -173,7 +173,7 @@ fn the_driver_is_shut_down_once_after_the_tasks() {
             assert_eq!(events.with(|state| state.shutdowns), 1);
         }
         let events = Events::new();
-        let driver = Box::new(Events::driver(&events));
+        let driver = Events::driver(&events);
         let mut scheduler = CurrentThread::new(Config::default(), Some(driver));
         scheduler.block_on(async {});
         scheduler.shutdown();
@@ -186,7 +186,7 @@ fn the_driver_is_shut_down_once_after_the_tasks() {
 #[test]
 fn the_current_thread_parks_in_the_driver() {
     let events = Events::new();
-    let driver = Box::new(Events::driver(&events));
+    let driver = Events::driver(&events);
     let scheduler = CurrentThread::new(Config::default(), Some(driver));
     let signal = Signal::default();
     let task = scheduler.handle().spawn(signal.clone());
@@ -216,7 +216,7 @@ fn a_worker_with_yielding_tasks_only_polls_the_driver_before_it_runs_them_again(
 #[test]
 fn a_current_thread_with_a_yielding_future_only_polls_the_driver() {
     let events = Events::new();
-    let driver = Box::new(Events::driver(&events));
+    let driver = Events::driver(&events);
     let scheduler = CurrentThread::new(Config::default(), Some(driver));
     let task = scheduler.handle().spawn(yields_until_woken(events.clone()));
     let rounds = scheduler.block_on(task).unwrap();
@@ -339,7 +339,7 @@ fn a_parked_worker_that_is_run_leaves_its_park() {
             unhandled_panic: UnhandledPanic::ShutdownRuntime,
             ..config_of(policy, 1)
         };
-        let driver = Box::new(Events::driver(&events));
+        let driver = Events::driver(&events);
         let (handle, mut workers) = Pool::stepped(config, Some(driver));
         let mut worker = workers.pop().unwrap();
         assert!(worker.begin_park().unwrap().in_driver);

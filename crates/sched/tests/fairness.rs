@@ -218,7 +218,7 @@ fn a_busy_worker_polls_the_driver() {
                     event_interval: interval,
                     ..config_of(policy, 1)
                 },
-                Some(Box::new(Events::driver(&events))),
+                Some(Events::driver(&events)),
             );
             let worker = &mut workers[0];
             let _guard = handle.enter();
@@ -247,8 +247,7 @@ fn yielding_tasks_cause_one_driver_poll_a_round() {
                 event_interval: 1000,
                 ..config_of(policy, 1)
             };
-            let (handle, mut workers) =
-                Pool::stepped(config, Some(Box::new(Events::driver(&events))));
+            let (handle, mut workers) = Pool::stepped(config, Some(Events::driver(&events)));
             let worker = &mut workers[0];
             let _guard = handle.enter();
             for _ in 0..tasks {
@@ -272,7 +271,7 @@ fn yielding_tasks_cause_one_driver_poll_a_round() {
             }
         }
         let events = Events::new();
-        let driver = Box::new(Events::driver(&events));
+        let driver = Events::driver(&events);
         let (handle, mut workers) = Pool::stepped(config_of(policy, 1), Some(driver));
         let _guard = handle.enter();
         drop(handle.spawn(SelfWaking(Arc::default())));
@@ -288,7 +287,7 @@ fn yielding_tasks_cause_one_driver_poll_a_round() {
 #[test]
 fn events_are_dispatched_while_the_queue_is_full() {
     let events = Events::new();
-    let (handle, mut workers) = Pool::stepped(config(1), Some(Box::new(Events::driver(&events))));
+    let (handle, mut workers) = Pool::stepped(config(1), Some(Events::driver(&events)));
     let worker = &mut workers[0];
     let _guard = handle.enter();
     let signal = Signal::default();
@@ -444,7 +443,7 @@ fn a_shared_queue_polls_each_ready_task_once_a_round() {
 #[test]
 fn a_shared_queue_takes_events_in_batches() {
     let events = Events::new();
-    let driver = Box::new(Events::driver(&events));
+    let driver = Events::driver(&events);
     let (handle, mut workers) = Pool::stepped(config_of(Policy::Shared, 1), Some(driver));
     let _guard = handle.enter();
     let signals: Vec<_> = (0..600).map(|_| Signal::default()).collect();

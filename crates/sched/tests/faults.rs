@@ -161,10 +161,10 @@ impl Driver for Stalls {
 fn tasks_complete_on_other_workers_while_the_driver_stalls() {
     for policy in SHARING {
         let turns = Arc::new(AtomicUsize::new(0));
-        let driver = Box::new(Stalls {
+        let driver: Box<dyn Driver> = Box::new(Stalls {
             turns: turns.clone(),
         });
-        let pool = Pool::start(config_of(policy, 3), Some(driver)).unwrap();
+        let pool = Pool::start(config_of(policy, 3), [driver]).unwrap();
         wait_until(|| turns.load(SeqCst) > 0);
         work(pool.handle(), 200);
         let before = turns.load(SeqCst);
@@ -178,10 +178,10 @@ fn tasks_complete_on_other_workers_while_the_driver_stalls() {
 #[test]
 fn tasks_complete_on_the_only_worker_though_its_driver_stalls() {
     let turns = Arc::new(AtomicUsize::new(0));
-    let driver = Box::new(Stalls {
+    let driver: Box<dyn Driver> = Box::new(Stalls {
         turns: turns.clone(),
     });
-    let pool = Pool::start(config_of(Policy::WorkStealing, 1), Some(driver)).unwrap();
+    let pool = Pool::start(config_of(Policy::WorkStealing, 1), [driver]).unwrap();
     wait_until(|| turns.load(SeqCst) > 0);
     work(pool.handle(), 2);
 }

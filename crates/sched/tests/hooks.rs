@@ -183,7 +183,11 @@ fn a_panic_of_the_driver_retires_one_worker_and_loses_no_task() {
     for policy in SHARING {
         for _ in 0..20 {
             let driver = Panicking::default();
-            let pool = Pool::start(config_of(policy, 2), Some(Box::new(driver.clone()))).unwrap();
+            let pool = Pool::start(
+                config_of(policy, 2),
+                [Box::new(driver.clone()) as Box<dyn Driver>],
+            )
+            .unwrap();
             let task = pool.handle().spawn(driver.0.signal.clone());
             wait_until(|| driver.0.signal.polls() == 1);
             driver.0.armed.store(true, Ordering::SeqCst);
@@ -215,7 +219,8 @@ fn a_panic_in_the_shutdown_of_the_driver_does_not_hang_the_pool() {
     for policy in SHARING {
         let driver = Panicking::default();
         driver.0.shutdown_panics.store(true, Ordering::SeqCst);
-        let mut pool = Pool::start(config_of(policy, 2), Some(Box::new(driver))).unwrap();
+        let mut pool =
+            Pool::start(config_of(policy, 2), [Box::new(driver) as Box<dyn Driver>]).unwrap();
         assert!(pool.shutdown(None));
     }
 }
@@ -248,7 +253,7 @@ fn panics_in_the_shutdown_and_the_drop_of_a_driver_are_contained() {
     for policy in SHARING {
         let driver = Panicking::default();
         driver.0.shutdown_panics.store(true, Ordering::SeqCst);
-        let driver = Box::new(PanicsAtTheEnd(driver));
+        let driver: Box<dyn Driver> = Box::new(PanicsAtTheEnd(driver));
         let (handle, mut workers) = Pool::stepped(config_of(policy, 2), Some(driver));
         let census = Census::default();
         let citizen = census.citizen();

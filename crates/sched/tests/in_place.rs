@@ -494,8 +494,8 @@ impl Unpark for Blocking {
 #[test]
 fn a_driver_s_unpark_that_blocks_keeps_the_worker() {
     let handoffs = Handoffs::default();
-    let driver = Box::new(Blocking(Arc::default()));
-    let pool = Pool::start(handoffs.config(config(2)), Some(driver)).unwrap();
+    let driver: Box<dyn Driver> = Box::new(Blocking(Arc::default()));
+    let pool = Pool::start(handoffs.config(config(2)), [driver]).unwrap();
     let task = pool.handle().spawn(async {
         for _ in 0..100 {
             // The second displaces the first from the slot, and wakes a worker.

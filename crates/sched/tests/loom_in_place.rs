@@ -226,7 +226,7 @@ fn pool_with_driver(handoffs: &Handoffs) -> (Pool, Gate) {
         ends: ends.clone(),
     };
     let config = handoffs.config(Config::default());
-    let pool = Pool::start(config, Some(Box::new(driver))).unwrap();
+    let pool = Pool::start(config, [Box::new(driver) as Box<dyn Driver>]).unwrap();
     (pool, ends)
 }
 
@@ -269,7 +269,7 @@ fn the_end_without_another_thread(is_refused: bool) {
             })),
             ..Config::default()
         };
-        let pool = Pool::start(config, Some(Box::new(driver))).unwrap();
+        let pool = Pool::start(config, [Box::new(driver) as Box<dyn Driver>]).unwrap();
         drop(pool.handle().spawn(async move {
             let _counted = counted;
             block_in_place(|| ends.wait());

@@ -41,7 +41,7 @@ impl Trio {
             has_monitor: true,
             ..Config::default()
         };
-        let driver = Box::new(Events::driver(&events));
+        let driver = Events::driver(&events);
         let (handle, workers) = Pool::stepped(config, Some(driver));
         // The one with the lowest number is woken first, if it is not in the driver.
         let [mut running, mut in_driver, mut asleep]: [_; 3] =
@@ -136,7 +136,7 @@ fn an_event_against_a_worker_that_parks_in_the_driver() {
             workers: 2,
             ..Config::default()
         };
-        let driver = Box::new(Events::driver(&events));
+        let driver = Events::driver(&events);
         let (handle, workers) = Pool::stepped(config, Some(driver));
         let [mut parks, other]: [_; 2] = workers.try_into().expect("two workers");
         let waker = Arc::new(Mutex::new(None));

@@ -473,7 +473,8 @@ impl Unpark for Nothing {
 #[test]
 fn parks_and_driver_polls_are_observed() {
     let log = Arc::new(Log::default());
-    let (handle, mut workers) = Pool::stepped(log.config(config(1)), Some(Box::new(Finding)));
+    let driver: Box<dyn Driver> = Box::new(Finding);
+    let (handle, mut workers) = Pool::stepped(log.config(config(1)), [driver]);
     let _current = handle.enter();
     log.take();
     assert_eq!(workers[0].step(), Step::Idle);

@@ -167,7 +167,7 @@ fn an_unparker_that_panics_loses_no_task_and_no_wake() {
             _ => 2,
         };
         let config = config_of(policy, workers);
-        let pool = Pool::start(config, Some(Box::new(driver.clone()))).unwrap();
+        let pool = Pool::start(config, [Box::new(driver.clone()) as Box<dyn Driver>]).unwrap();
         let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
         for signal in &signals {
             spawn_waiting(pool.handle(), policy, signal, &census);

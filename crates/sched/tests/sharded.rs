@@ -573,25 +573,27 @@ fn a_driver_for_several_shards_is_refused() {
         ..Config::default()
     };
     let message = message_of(|| {
-        let driver = Box::new(Events::driver(&events));
-        drop(Pool::start(config, Some(driver)));
+        let driver = Events::driver(&events);
+        drop(Pool::start(config, [driver]));
     });
     assert_eq!(
         message,
-        "the workers of a sharded pool cannot share a driver; give each its own by start_sharded"
+        "a scheduler has one driver or none, and a sharded scheduler has one for each worker or \
+         none; this one has places for 2, but got 1"
     );
-    let message = message_of(|| drop(Pool::start_sharded(Config::default(), Vec::new())));
-    assert_eq!(message, "a scheduler needs at least one worker");
 }
 
 /// Each worker waits in its own driver, and its events wake tasks there.
 #[test]
 fn each_worker_has_its_driver() {
     let events: Vec<_> = (0..2).map(|_| Events::new()).collect();
-    let drivers = events
-        .iter()
-        .map(|events| Box::new(Events::driver(events)) as Box<dyn raddle_sched::Driver>);
-    let pool = Pool::start_sharded(Config::default(), drivers.collect()).unwrap();
+    let drivers = events.iter().map(|events| Events::driver(events));
+    let config = Config {
+        workers: 2,
+        policy: Policy::Sharded,
+        ..Config::default()
+    };
+    let pool = Pool::start(config, drivers).unwrap();
     assert_eq!(pool.handle().workers(), 2);
     for (worker, events) in events.iter().enumerate() {
         let handle = pool.handle().clone();

@@ -607,8 +607,8 @@ impl Unpark for NotesCurrent {
 #[test]
 fn no_scheduler_is_current_while_the_driver_is_shut_down() {
     let noted = Arc::new(Mutex::new(Vec::new()));
-    let driver = Box::new(NotesCurrent(noted.clone()));
-    let (handle, workers) = Pool::stepped(config_of(Policy::WorkStealing, 2), Some(driver));
+    let driver: Box<dyn Driver> = Box::new(NotesCurrent(noted.clone()));
+    let (handle, workers) = Pool::stepped(config_of(Policy::WorkStealing, 2), [driver]);
     drop((handle, workers));
     assert_eq!(*noted.lock(), [false]);
 }

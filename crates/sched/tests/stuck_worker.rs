@@ -169,7 +169,7 @@ fn events_of_the_driver_are_dispatched() {
     for policy in SHARING {
         for workers in [2, 4] {
             let events = Events::new();
-            let driver = Box::new(Events::driver(&events));
+            let driver = Events::driver(&events);
             let pool = Pool::start(config_of(policy, workers), Some(driver)).unwrap();
             let (first, second) = (Sleeper::on(pool.handle()), Sleeper::on(pool.handle()));
             // Let whichever worker waits in the driver be the one that is stuck.

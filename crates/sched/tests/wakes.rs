@@ -31,7 +31,7 @@ impl Asleep {
     /// be woken.
     fn new(policy: Policy, in_driver: usize) -> Self {
         let events = Events::new();
-        let driver = Box::new(Events::driver(&events));
+        let driver = Events::driver(&events);
         let (handle, mut workers) = Pool::stepped(config_of(policy, WORKERS), Some(driver));
         for place in 0..WORKERS {
             let wait = workers[(in_driver + place) % WORKERS].begin_park().unwrap();

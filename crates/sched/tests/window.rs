@@ -48,7 +48,7 @@ fn is_seen(source: Source) {
                     ..config_of(policy, 2)
                 };
                 let events = Events::new();
-                let driver = Box::new(Events::driver(&events));
+                let driver = Events::driver(&events);
                 let (handle, mut workers) = Pool::stepped(config, Some(driver));
                 let (other, mut worker) = (workers.pop().unwrap(), workers.pop().unwrap());
                 let signal = Signal::default();

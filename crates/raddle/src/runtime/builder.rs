@@ -947,10 +947,7 @@ impl Builder {
                     })),
                     ..config
                 };
-                let pool = match config.policy {
-                    Policy::Sharded => Pool::start_sharded(config, drivers.collect()),
-                    _ => Pool::start(config, drivers.next()),
-                }?;
+                let pool = Pool::start(config, drivers)?;
                 let handle = pool.handle().clone();
                 (Scheduler::MultiThread { pool, handoffs }, handle)
             }

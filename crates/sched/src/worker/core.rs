@@ -18,7 +18,7 @@ use scopeguard::guard;
 use super::park::{self, Parked};
 use super::queues::Queues;
 use super::retirement::Retirement;
-use super::shared::{Shards, Shared};
+use super::shared::Shared;
 use super::ticks::Ticks;
 use crate::config::call_hook;
 use crate::config::policy::{Order, Policy};
@@ -56,8 +56,7 @@ pub(crate) struct Core {
     calls_hooks: bool,
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
-    /// The whole scheduler, if this is the worker of a shard.
-    shards: OnceCell<Arc<Shards>>,
+    first_part: OnceCell<Arc<Shared>>,
     pub(crate) retirement: Arc<Retirement>,
 }
 
@@ -80,7 +79,7 @@ impl Core {
             observes: config.observes_runs(),
             calls_hooks: config.poll_time_histogram.is_some() || config.task_hooks.are_set(),
             thread: Cell::new(None),
-            shards: OnceCell::new(),
+            first_part: OnceCell::new(),
             queues: Queues::new(shared, index, queue, order),
             retirement,
         }
@@ -137,22 +136,14 @@ impl Core {
         self.queues.notify_observer(call);
     }
 
-    /// The whole scheduler, if this is the worker of a shard.
-    pub(crate) fn shards(&self) -> Option<&Arc<Shards>> {
-        self.shards.get()
+    /// The first part of the worker's scheduler: the first shard, if the worker is that of a shard.
+    pub(crate) fn first_part(&self) -> &Arc<Shared> {
+        self.first_part.get().unwrap_or(self.shared())
     }
 
-    /// The parts of the scheduler: all shards, if this is the worker of one.
-    pub(crate) fn parts(&self) -> &[Arc<Shared>] {
-        match self.shards() {
-            None => std::slice::from_ref(self.shared()),
-            Some(shards) => shards.all(),
-        }
-    }
-
-    /// Notes the shards that the worker's shard belongs to.
-    pub(crate) fn join(&self, shards: &Arc<Shards>) {
-        let joined = self.shards.set(shards.clone());
+    /// Sets the first part of the worker's scheduler.
+    pub(crate) fn join(&self, first_part: &Arc<Shared>) {
+        let joined = self.first_part.set(first_part.clone());
         debug_assert!(joined.is_ok(), "a worker is of one scheduler");
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll};
 
 use raddle_counters::WorkerCounters;
 use raddle_events::{PollResult, TaskRef};
@@ -12,6 +12,7 @@ use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::{CachePadded, Count, Epoch, named};
 use raddle_queue::{Injection, Owner, Slot, Stealer};
 use raddle_task::Outcome;
+use scopeguard::guard;
 
 use crate::config::{Config, call_hook};
 use crate::context;
@@ -23,9 +24,13 @@ use crate::task::Task;
 /// The state of a scheduler that every worker and handle reaches.
 pub(crate) struct Shared {
     pub(crate) id: Id,
-    /// How many workers of the whole scheduler come before its own: some if it
-    /// is a shard.
+    /// The number of its first worker in the whole scheduler: not zero in the later shards of a
+    /// sharded scheduler.
     pub(crate) first_worker: usize,
+    /// The other shards, in the first shard of a sharded scheduler.
+    other_shards: Box<[Arc<Self>]>,
+    /// The number of tasks that other threads have spawned on the shards.
+    spawns_on_shards: AtomicUsize,
     pub(crate) config: Config,
     /// Whether the observer or a hook needs each task.
     pub(crate) observes_tasks: bool,
@@ -66,39 +71,6 @@ pub(crate) struct Outside {
     pub(crate) spawned: Count,
 }
 
-/// The schedulers of a sharded one, by the numbers of their workers:
-/// `docs/policies.md`, `Sharded`.
-pub(crate) struct Shards {
-    all: Box<[Arc<Shared>]>,
-    /// How many spawns came from outside.
-    spawned: AtomicUsize,
-}
-
-impl Shards {
-    pub(crate) fn new(all: Vec<Arc<Shared>>) -> Self {
-        Self {
-            all: all.into(),
-            spawned: AtomicUsize::new(0),
-        }
-    }
-
-    pub(crate) fn all(&self) -> &[Arc<Shared>] {
-        &self.all
-    }
-
-    /// The shard whose turn it is to get a task from outside: of those that
-    /// have not ended, if there is any.
-    pub(crate) fn next(&self) -> &Arc<Shared> {
-        // ORDERING: any spread will do.
-        let turn = self.spawned.fetch_add(1, Ordering::Relaxed);
-        let (earlier, next) = self.all.split_at(turn % self.all.len());
-        let mut in_turn = next.iter().chain(earlier);
-        in_turn
-            .find(|shard| !shard.is_closed())
-            .unwrap_or(&self.all[0])
-    }
-}
-
 impl Shared {
     /// Makes the shared state of a scheduler, and the run queues of its workers.
     pub(crate) fn new(
@@ -106,6 +78,7 @@ impl Shared {
         first_worker: usize,
         config: Config,
         driver: Option<Box<dyn Driver>>,
+        other_shards: Vec<Arc<Self>>,
     ) -> (Arc<Self>, Vec<Owner<Task>>) {
         config.check();
         let epoch = Epoch::now();
@@ -127,6 +100,8 @@ impl Shared {
         let shared = Arc::new(Self {
             id,
             first_worker,
+            other_shards: other_shards.into(),
+            spawns_on_shards: AtomicUsize::new(0),
             observes_tasks: config.observes_tasks(),
             locates_tasks: config.needs_locations(),
             injection: Injection::new(),
@@ -139,11 +114,30 @@ impl Shared {
             driver: slot_of(driver),
             last_poller: named("last poller of the driver", AtomicUsize::new(0)),
             closed: named("shutdown flag", AtomicBool::new(false)),
-            panics: Panics::default(),
+            panics: Panics::new(config.unhandled_panic),
             completed_handed_off: Count::default(),
             config,
         });
         (shared, owners)
+    }
+
+    /// The parts of the scheduler whose first part this is: all shards, or this part alone.
+    pub(crate) fn parts(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+        std::iter::once(self).chain(&self.other_shards)
+    }
+
+    /// The part that gets the next task that is spawned outside the workers. Shards get tasks in
+    /// turn, as long as they are not closed.
+    #[inline]
+    pub(crate) fn part_for_spawn(self: &Arc<Self>) -> &Arc<Self> {
+        if self.other_shards.is_empty() {
+            return self;
+        }
+        // ORDERING: any distribution is correct.
+        let spawns = self.spawns_on_shards.fetch_add(1, Ordering::Relaxed);
+        let turn = spawns % (1 + self.other_shards.len());
+        let mut in_turn = self.parts().skip(turn).chain(self.parts());
+        in_turn.find(|part| !part.is_closed()).unwrap_or(self)
     }
 
     /// Queues a task from outside the workers, and wakes one for it. When the
@@ -333,32 +327,29 @@ impl Shared {
         }
     }
 
-    /// Whether a task has panicked and the scheduler ends by that.
-    pub(crate) fn has_fatal_panic(&self) -> bool {
-        self.panics.is_fatal()
-    }
-
-    /// Polls the future of a `block_on`, on the thread that drives `worker`. `None` if a task's
-    /// panic has shut the scheduler down.
+    /// Polls the future of a `block_on`, on the thread that drives `worker`, and notifies the
+    /// observer. Returns `None` if a task's panic has shut the scheduler down.
     pub(crate) fn poll_root<F: Future>(
         &self,
         worker: Option<usize>,
         future: Pin<&mut F>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<F::Output>> {
-        if self.has_fatal_panic() {
+        if self.panics.is_fatal() {
             return Poll::Ready(None);
         }
-        let poll = || raddle_coop::budget(|| future.poll(cx));
-        let output = ready!(self.config.notify_of_root_poll(worker, poll));
-        // What the future waited for may have been the task that panicked.
-        Poll::Ready((!self.has_fatal_panic()).then_some(output))
-    }
-
-    /// As [`Panics::wake_on_panic`].
-    pub(crate) fn wake_by_panic<'a>(&'a self, waker: &Waker) -> Option<impl Drop + use<'a>> {
-        self.panics
-            .wake_on_panic(self.config.unhandled_panic, waker)
+        self.config
+            .notify(|observer| observer.root_poll_started(worker));
+        // Also if the poll panics.
+        let mut is_ready = guard(false, |is_ready| {
+            self.config
+                .notify(|observer| observer.root_poll_finished(worker, is_ready));
+        });
+        let polled = raddle_coop::budget(|| future.poll(cx));
+        *is_ready = polled.is_ready();
+        drop(is_ready);
+        // The future may have waited for the task that panicked.
+        polled.map(|output| (!self.panics.is_fatal()).then_some(output))
     }
 }
 

@@ -10,7 +10,7 @@ fn two_workers() -> (Arc<Shared>, [Worker; 2]) {
         workers: 2,
         ..Config::default()
     };
-    let (shared, workers) = Worker::build(Id::next(), 0, config, None, Order::Slot);
+    let (shared, workers) = Worker::build(Id::next(), 0, config, None, Order::Slot, Vec::new());
     (shared, workers.try_into().expect("there are two"))
 }
 
@@ -128,7 +128,7 @@ fn stuck() -> (Arc<Shared>, Vec<Worker>) {
         workers: 2,
         ..Config::default()
     };
-    let (shared, workers) = Worker::build(Id::next(), 0, config, None, Order::Slot);
+    let (shared, workers) = Worker::build(Id::next(), 0, config, None, Order::Slot, Vec::new());
     // It has polled once, so that the first look does not find it stuck.
     workers[1].core().queues.counters.polls.add(1);
     assert!(!looks(&workers[0]));

@@ -36,8 +36,8 @@ impl Events {
         })
     }
 
-    pub(crate) fn driver(this: &Arc<Self>) -> EventDriver {
-        EventDriver(this.clone())
+    pub(crate) fn driver(this: &Arc<Self>) -> Box<dyn Driver> {
+        Box::new(EventDriver(this.clone()))
     }
 
     /// Makes events due: the next turn of the driver wakes them.

@@ -111,16 +111,13 @@ impl Run {
             config.on_thread_park = Some(hook(world));
             config.on_thread_unpark = Some(hook(world));
         }
-        let mut drivers = (0..world.with(|state| state.drivers.len()))
+        let drivers = (0..world.with(|state| state.drivers.len()))
             .map(|shard| VirtualDriver {
                 world: world.clone(),
                 shard,
             })
             .map(|driver| Box::new(driver) as Box<dyn Driver>);
-        let (handle, workers) = match config.policy {
-            Policy::Sharded => Pool::stepped_sharded(config, drivers.collect()),
-            _ => Pool::stepped(config, drivers.next()),
-        };
+        let (handle, workers) = Pool::stepped(config, drivers);
         let lost = world.below(4);
         if plant == Plant::DriverUnpark {
             world.with(|state| state.drivers[0].swallow_in = Some(lost));

@@ -53,8 +53,14 @@ fn observed_workers(
         observer,
         ..Config::default()
     };
-    let (shared, workers) =
-        Worker::build(Id::next(), 0, config, Some(Box::new(Quiet)), Order::Slot);
+    let (shared, workers) = Worker::build(
+        Id::next(),
+        0,
+        config,
+        Some(Box::new(Quiet)),
+        Order::Slot,
+        Vec::new(),
+    );
     for worker in &workers {
         worker.core().attach();
         worker.core().queues.counters.polls.add(1);
