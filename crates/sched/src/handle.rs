@@ -42,7 +42,7 @@ impl Handle {
     /// What the other workers need of each worker, in the order of their
     /// numbers.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = &Remote> {
-        self.shared.parts().flat_map(|part| &part.remotes)
+        Shared::parts(&self.shared).flat_map(|part| &part.remotes)
     }
 
     /// Returns the scheduler's id.
@@ -98,7 +98,7 @@ impl Handle {
         match self.worker() {
             Some(worker) => home::spawn_onto(worker, future),
             None => {
-                let shared = self.shared.part_for_spawn();
+                let shared = Shared::part_for_spawn(&self.shared);
                 let (task, handle) = home::task(shared, future);
                 shared.inject_spawned(Task(task));
                 handle
@@ -125,7 +125,7 @@ impl Handle {
             self.shared.config.policy == Policy::Sharded,
             "spawn_on needs workers that keep their tasks; use Policy::Sharded"
         );
-        let Some(shared) = self.shared.parts().nth(worker) else {
+        let Some(shared) = Shared::parts(&self.shared).nth(worker) else {
             no_worker(worker, self.workers());
         };
         // SAFETY: until the first poll there is only the function, which is
@@ -251,7 +251,7 @@ where
 {
     let mut future = Some(future);
     let spawned = current::with(|handle: &Handle| {
-        let shared = handle.shared.part_for_spawn();
+        let shared = Shared::part_for_spawn(&handle.shared);
         if shared.observes_tasks || shared.is_closed() {
             return None;
         }

@@ -231,7 +231,7 @@ fn task_panicked(shared: &Shared) {
     }
     match Core::current().filter(|worker| worker.scheduler == shared.id) {
         Some(worker) => {
-            let parts = || worker.first_part().parts();
+            let parts = || Shared::parts(worker.first_part());
             // Closed before another thread can learn of the panic and spawn again.
             parts().for_each(|part| part.close());
             parts().for_each(|part| part.panics.shut_down());

@@ -36,7 +36,7 @@ fn start(workers: usize, events: Option<&Arc<Events>>) -> Pool {
         workers,
         ..Config::default()
     };
-    let driver = events.map(|events| Box::new(Events::driver(events)) as Box<dyn driver::Driver>);
+    let driver = events.map(Events::driver);
     Pool::start(config, driver).unwrap()
 }
 

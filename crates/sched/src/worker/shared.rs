@@ -121,23 +121,23 @@ impl Shared {
         (shared, owners)
     }
 
-    /// The parts of the scheduler whose first part this is: all shards, or this part alone.
-    pub(crate) fn parts(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
-        std::iter::once(self).chain(&self.other_shards)
+    /// The parts of the scheduler of this first part: all shards, or this part alone.
+    pub(crate) fn parts(first: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+        std::iter::once(first).chain(&first.other_shards)
     }
 
     /// The part that gets the next task that is spawned outside the workers. Shards get tasks in
     /// turn, as long as they are not closed.
     #[inline]
-    pub(crate) fn part_for_spawn(self: &Arc<Self>) -> &Arc<Self> {
-        if self.other_shards.is_empty() {
-            return self;
+    pub(crate) fn part_for_spawn(first: &Arc<Self>) -> &Arc<Self> {
+        if first.other_shards.is_empty() {
+            return first;
         }
         // ORDERING: any distribution is correct.
-        let spawns = self.spawns_on_shards.fetch_add(1, Ordering::Relaxed);
-        let turn = spawns % (1 + self.other_shards.len());
-        let mut in_turn = self.parts().skip(turn).chain(self.parts());
-        in_turn.find(|part| !part.is_closed()).unwrap_or(self)
+        let spawns = first.spawns_on_shards.fetch_add(1, Ordering::Relaxed);
+        let turn = spawns % (1 + first.other_shards.len());
+        let mut in_turn = Self::parts(first).skip(turn).chain(Self::parts(first));
+        in_turn.find(|part| !part.is_closed()).unwrap_or(first)
     }
 
     /// Queues a task from outside the workers, and wakes one for it. When the
