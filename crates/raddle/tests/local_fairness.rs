@@ -107,6 +107,32 @@ fn a_future_in_a_local_set_that_yields_waits_for_each_ready_task_once() {
     }
 }
 
+/// The number of tasks, each of which spawns the next, that have run after one yield.
+async fn chained_tasks_run_by_a_yield() -> usize {
+    fn spawn_chain(started: Rc<Cell<usize>>, rest: usize) {
+        drop(spawn_local(async move {
+            started.set(started.get() + 1);
+            if rest > 1 {
+                spawn_chain(started, rest - 1);
+            }
+        }));
+    }
+    let started = Rc::new(Cell::new(0));
+    spawn_chain(Rc::clone(&started), 10);
+    yield_now().await;
+    started.get()
+}
+
+#[test]
+fn local_tasks_that_tasks_spawn_run_before_a_woken_future() {
+    let started = LocalRuntime::new()
+        .unwrap()
+        .block_on(chained_tasks_run_by_a_yield());
+    assert_eq!(started, 10, "in a LocalRuntime");
+    let started = LocalSet::new().block_on(&runtime(), chained_tasks_run_by_a_yield());
+    assert_eq!(started, 10, "in a LocalSet");
+}
+
 /// The set does not know of other futures in the task that polls it.
 #[test]
 fn a_future_beside_a_set_waits_for_one_poll_of_the_set() {

@@ -80,9 +80,10 @@ impl CurrentThread {
     }
 
     /// Runs a future on the calling thread until it is ready, together with the scheduler's tasks.
-    /// The future takes turns with the tasks: after a poll of it, the tasks that are ready by then
-    /// are polled, at most [`event_interval`](Config::event_interval) of them, before it is polled
-    /// again. If several threads are in `block_on`, one of them runs the tasks.
+    /// After a poll of the future, tasks run, with those that they spawn and wake, until the only
+    /// ready ones have woken themselves since, as `yield_now` does. They run at most
+    /// [`event_interval`](Config::event_interval) times. Then the future is polled again if it was
+    /// woken. If several threads are in `block_on`, one of them runs the tasks.
     ///
     /// # Panics
     ///
@@ -156,22 +157,26 @@ impl BlockOn<'_> {
         core.set_free_running();
         let _worker = core.enter();
         let _driving = begin_driving(core);
-        // The tasks that go first once the future was polled, those that are due by then: it has
-        // its turn among them as if it were one. A long queue does not keep it waiting.
+        // The number of steps before the future is polled again if it was woken. Tasks that are
+        // spawned or woken meanwhile run first, as on Tokio. A task that keeps waking itself runs
+        // once.
         let mut before_future = 0;
         loop {
-            if before_future == 0 && self.signal.take_woken() {
-                let worker = handle.current_worker();
-                if let Poll::Ready(output) = shared.poll_root(worker, future.as_mut(), cx) {
-                    return output;
+            if before_future == 0 {
+                if self.signal.take_woken() {
+                    let worker = handle.current_worker();
+                    if let Poll::Ready(output) = shared.poll_root(worker, future.as_mut(), cx) {
+                        return output;
+                    }
                 }
-                let limit = core.shared().config.event_interval as usize;
-                before_future = core.queues.due_len().min(limit);
+                before_future = core.shared().config.event_interval;
+                core.clear_requeued();
             }
             match core.step() {
-                Step::Ran => before_future = before_future.saturating_sub(1),
-                // The tasks that were to go first have run.
+                Step::Ran if core.has_only_requeued() => before_future = 0,
+                Step::Ran => before_future -= 1,
                 Step::Idle => {
+                    before_future = 0;
                     // CHECK: a wake of the future since it was last polled.
                     if self.signal.is_woken() {
                         core.look_if_yielded();

@@ -43,6 +43,34 @@ fn a_future_that_yields_waits_for_each_ready_task_once() {
     }
 }
 
+/// On Tokio these tasks run before the future too, and the tests of bb8 expect that.
+#[test]
+fn tasks_that_tasks_spawn_run_before_a_woken_future() {
+    fn spawn_chain(started: Arc<AtomicUsize>, rest: usize) {
+        drop(spawn(async move {
+            started.fetch_add(1, Ordering::SeqCst);
+            if rest > 1 {
+                spawn_chain(started, rest - 1);
+            }
+        }));
+    }
+
+    let started = Arc::new(AtomicUsize::new(0));
+    let after_join = current_thread().block_on(async {
+        let chain = started.clone();
+        spawn(async move { spawn_chain(chain, 50) }).await.unwrap();
+        started.swap(0, Ordering::SeqCst)
+    });
+    assert_eq!(after_join, 50);
+
+    let after_yield = current_thread().block_on(async {
+        spawn_chain(started.clone(), 50);
+        yield_now().await;
+        started.load(Ordering::SeqCst)
+    });
+    assert_eq!(after_yield, 50);
+}
+
 #[test]
 fn a_future_that_yields_waits_for_as_many_polls_as_the_event_interval_at_most() {
     for (event_interval, tasks) in [(61, 1000), (1, 3), (7, 300)] {

@@ -25,8 +25,8 @@ use crate::JoinHandle;
 ///
 /// Wakers may be used on any thread. Tasks run in the order in which they become ready, whether
 /// they were woken on this thread or on another. One poll of the set runs at most 61 tasks, and
-/// then yields to its executor. The future of [`run_until`](Self::run_until) takes turns with the
-/// tasks.
+/// then yields to its executor. The future of [`run_until`](Self::run_until) is polled again after
+/// the tasks that are ready, and those that they spawn and wake, have run once.
 ///
 /// Dropping the set drops the futures of its tasks; awaiting their handles returns an error that
 /// [`is_cancelled`](crate::JoinError::is_cancelled).

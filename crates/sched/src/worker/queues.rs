@@ -387,8 +387,7 @@ impl Queues {
 
 /// What is queued.
 impl Queues {
-    /// How many tasks the worker, which has no slot and no others beside it, runs before one
-    /// that is queued now.
+    /// The number of ready tasks of a worker that has no slot and no others beside it.
     pub(crate) fn due_len(&self) -> usize {
         self.run_queue.len() + self.shared.injection.len()
     }

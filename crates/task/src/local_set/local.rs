@@ -84,12 +84,13 @@ impl Local {
     /// that were woken here before, so that neither kind starves the other.
     ///
     /// Stops early when `may_poll` returns false. If `has_waiting` says that the future beside the
-    /// tasks was woken, it also stops as soon as each task that is ready by now has run.
+    /// tasks was woken, it also stops as soon as only tasks are ready that have woken themselves.
+    /// Tasks that the tasks wake and spawn run before that future, as on Tokio.
     fn tick(&self, has_waiting: impl Fn() -> bool) {
         self.shared.take(&mut self.due.borrow_mut());
-        let round = self.due.borrow().len();
+        let mut self_woken = 0;
         for ran in 0..POLLS {
-            if ran >= round && has_waiting() {
+            if self_woken > 0 && self_woken >= self.due.borrow().len() && has_waiting() {
                 return;
             }
             if ran > 0 && !(self.may_poll)() {
@@ -98,7 +99,7 @@ impl Local {
             let Some(task) = self.next() else {
                 return;
             };
-            self.run(task);
+            self_woken += usize::from(self.run(task));
             if self.panicked.get() {
                 return;
             }
@@ -113,13 +114,15 @@ impl Local {
         })
     }
 
-    fn run(&self, task: LocalRunnable) {
-        if let Some(task) = raddle_coop::budget(|| self.tasks.run(task)) {
-            self.due.borrow_mut().push_back(task);
-        }
+    /// Polls a task. Returns whether it has woken itself, and is queued again.
+    fn run(&self, task: LocalRunnable) -> bool {
+        let again = raddle_coop::budget(|| self.tasks.run(task));
+        let woke_itself = again.is_some();
+        self.due.borrow_mut().extend(again);
         if self.shared.take_panicked() && self.shuts_down_on_panic.get() {
             self.panicked.set(true);
         }
+        woke_itself
     }
 
     /// # Panics
