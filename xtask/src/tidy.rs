@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of layout, dependencies and comments, as code.
 
+mod code_map;
 mod imports;
 pub(crate) mod layers;
 mod layout;
@@ -8,9 +9,10 @@ mod regressions;
 mod source;
 pub(crate) mod text;
 
+use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use crate::workspace::{self, Package};
 
@@ -28,9 +30,11 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<()> {
     findings.extend(layers::check(packages));
     findings.extend(regressions::check(root)?);
     findings.extend(prose::check(root)?);
+    let map = fs::read_to_string(root.join(code_map::PAGE)).context(code_map::PAGE)?;
     for package in packages {
         let files = text::files(root, package)?;
         findings.extend(files.iter().flat_map(source::check));
+        findings.extend(code_map::check(&map, &files));
         findings.extend(imports::check(&package.name, &files));
     }
     for finding in &findings {
