@@ -1,20 +1,20 @@
-//! Whether a worker that has run out of tasks yields its processor before it parks:
-//! `docs/scheduler.md`, yielding before a park.
+//! Whether a worker that has run out of tasks yields its processor before it parks. See "Yielding
+//! before a park" in `docs/scheduler.md`.
 
 use std::cell::Cell;
 use std::time::Duration;
 
-/// The longest yield after which the worker yields before its next park too. A longer one means
-/// that other processes keep the processor busy: a worker that yields to them gets it back too
-/// late.
-const LONGEST: Duration = Duration::from_millis(2);
-/// The shortest yield during which another thread can have run, and made events ready.
-const SHORTEST_SWITCH: Duration = Duration::from_micros(3);
-/// How many parks follow the first long yield without one. Each further long yield doubles it.
-const FEWEST_SKIPPED: u32 = 8;
-const MOST_SKIPPED: u32 = 1024;
+/// The longest yield that can be useful. After a longer one, other processes keep the processor
+/// busy, and the worker gets it back too late.
+const MAX_YIELD: Duration = Duration::from_millis(2);
+/// The most parks that begin without a yield before the next one with a yield.
+const MAX_SKIPPED_PARKS: u32 = 1024;
 
 /// What a worker remembers of its yields, to decide whether the next park begins with one.
+///
+/// A yield is useful if it takes at most 2 ms, and the worker has a task after it, so that it does
+/// not park. After a useless yield the next park begins without one. Each further useless yield
+/// doubles the number of these parks, up to 1,024, until a yield is useful again.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,15 +23,15 @@ const MOST_SKIPPED: u32 = 1024;
 ///
 /// let yields = IdleYield::default();
 /// assert!(yields.is_due());
-/// // Another process kept the processor: the next eight parks begin without a yield.
-/// assert!(yields.note(Duration::from_millis(5)));
-/// assert_eq!((0..9).filter(|_| yields.is_due()).count(), 1);
+/// yields.note(Duration::from_micros(20), false);
+/// assert!(!yields.is_due());
+/// assert!(yields.is_due());
 /// ```
 #[derive(Debug)]
 pub struct IdleYield {
     /// The number of parks until the next yield.
     left_to_skip: Cell<u32>,
-    /// The number of parks to skip after the next long yield.
+    /// The number of parks to skip after the next yield that is not useful.
     next_skip: Cell<u32>,
 }
 
@@ -39,12 +39,15 @@ impl Default for IdleYield {
     fn default() -> Self {
         Self {
             left_to_skip: Cell::new(0),
-            next_skip: Cell::new(FEWEST_SKIPPED),
+            next_skip: Cell::new(1),
         }
     }
 }
 
 impl IdleYield {
+    /// The shortest yield during which another thread can have run, and made events ready.
+    pub const MIN_SWITCH_TIME: Duration = Duration::from_micros(3);
+
     /// Counts a park that is about to begin. Returns whether a yield comes before it.
     #[inline]
     pub fn is_due(&self) -> bool {
@@ -53,17 +56,16 @@ impl IdleYield {
         left == 0
     }
 
-    /// Notes how long a yield took. Returns whether another thread can have run meanwhile.
+    /// Notes how long a yield took, and whether the worker has a task after it.
     #[inline]
-    pub fn note(&self, took: Duration) -> bool {
-        if took > LONGEST {
+    pub fn note(&self, took: Duration, has_task: bool) {
+        if has_task && took <= MAX_YIELD {
+            self.next_skip.set(1);
+        } else {
             let skip = self.next_skip.get();
             self.left_to_skip.set(skip);
-            self.next_skip.set((2 * skip).min(MOST_SKIPPED));
-        } else {
-            self.next_skip.set(FEWEST_SKIPPED);
+            self.next_skip.set((2 * skip).min(MAX_SKIPPED_PARKS));
         }
-        took >= SHORTEST_SWITCH
     }
 }
 

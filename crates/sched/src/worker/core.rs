@@ -184,10 +184,13 @@ impl Core {
             // No pusher counts on this worker while it has no processor.
             queues.end_search();
         }
-        if self.idle_yield.note(queues.counters.yield_processor()) {
+        let took = queues.counters.yield_processor();
+        if took >= IdleYield::MIN_SWITCH_TIME {
             self.look_at_driver();
         }
-        queues.has_queued() || !queues.shared.injection.is_empty()
+        let has_task = queues.has_queued() || !queues.shared.injection.is_empty();
+        self.idle_yield.note(took, has_task);
+        has_task
     }
 
     /// Parks up to the point where the worker would block. Returns `None` if there is something to

@@ -41,7 +41,7 @@ fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
     assert!(core.queues.search().is_none() && core.queues.searching.get());
     assert!(!core.yield_before_park(), "there is nothing to run");
     assert!(!core.queues.searching.get());
-    // Another worker: this one skips yields for a while if its first took long.
+    // Another worker: this one skips its next yield, since the first found nothing.
     let core = other.core();
     core.attach();
     core.set_free_running();
