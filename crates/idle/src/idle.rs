@@ -19,8 +19,10 @@ const GROUP: usize = match cfg!(raddle_loom) {
     false => (usize::BITS - SEARCHING_BITS) as usize,
 };
 
-/// The monitor's number while there is none.
-const NONE: usize = usize::MAX;
+/// The role's word while no worker has the role.
+const NO_MONITOR: usize = usize::MAX;
+/// Set in the role's word while the monitor is on standby.
+const ON_STANDBY: usize = 1 << (usize::BITS - 1);
 
 /// The workers that are idle, in groups.
 ///
@@ -49,10 +51,9 @@ const NONE: usize = usize::MAX;
 /// ```
 pub struct IdleSet {
     groups: Box<[CachePadded<Group>]>,
-    /// The worker that is the monitor while it is parked, or `NONE`. It keeps the role while it
-    /// runs, until another worker that parks takes it, so that a worker that parks repeatedly does
-    /// not write this word.
-    monitor: CachePadded<AtomicUsize>,
+    /// The [`Role`]. A worker keeps the role while it runs, until another worker that parks takes
+    /// it, so that a worker that parks repeatedly does not write this word.
+    role: CachePadded<AtomicUsize>,
     /// Whether a parked worker monitors running ones.
     has_monitor: bool,
 }
@@ -70,6 +71,41 @@ struct Group {
 /// thread that claims it, to wake it.
 #[derive(Clone, Copy)]
 struct Snapshot(usize);
+
+/// Which worker is the monitor while it is parked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    None,
+    /// It looks at the running workers from time to time.
+    Active(usize),
+    /// It sleeps until it is elected again, since no worker ran at its last look.
+    Standby(usize),
+}
+
+impl Role {
+    fn of(word: usize) -> Self {
+        match word {
+            NO_MONITOR => Self::None,
+            _ if word & ON_STANDBY == 0 => Self::Active(word),
+            _ => Self::Standby(word & !ON_STANDBY),
+        }
+    }
+
+    fn word(self) -> usize {
+        match self {
+            Self::None => NO_MONITOR,
+            Self::Active(worker) => worker,
+            Self::Standby(worker) => worker | ON_STANDBY,
+        }
+    }
+
+    fn worker(self) -> Option<usize> {
+        match self {
+            Self::None => None,
+            Self::Active(worker) | Self::Standby(worker) => Some(worker),
+        }
+    }
+}
 
 impl Snapshot {
     fn searching(self) -> usize {
@@ -111,6 +147,10 @@ pub enum Duty {
     Sleep,
     /// Sleep for a short time, then check the running workers.
     Monitor,
+    /// Sleep until woken or elected, as the monitor on standby.
+    Standby,
+    /// Elect the monitor on standby, and ask again.
+    Elect,
 }
 
 impl IdleSet {
@@ -137,7 +177,7 @@ impl IdleSet {
         });
         Self {
             groups: groups.collect(),
-            monitor: CachePadded::new(named("role of the monitor", AtomicUsize::new(NONE))),
+            role: CachePadded::new(named("role of the monitor", AtomicUsize::new(NO_MONITOR))),
             has_monitor,
         }
     }
@@ -177,7 +217,7 @@ impl IdleSet {
 
     #[cold]
     fn claim(&self, in_driver: Option<usize>) -> Option<usize> {
-        let monitor = self.monitor();
+        let monitor = self.role().worker();
         for spared in [[monitor, in_driver], [monitor, None], [None, None]] {
             for (index, group) in self.groups.iter().enumerate() {
                 let mut state = group.load();
@@ -330,23 +370,22 @@ impl IdleSet {
 
 /// The monitor.
 impl IdleSet {
-    /// Returns the worker that has the role, parked or not.
     #[inline]
-    fn monitor(&self) -> Option<usize> {
+    fn role(&self) -> Role {
         // ORDERING: the fences order it with the marks of parked workers.
-        let monitor = self.monitor.load(Ordering::Relaxed);
-        (monitor != NONE).then_some(monitor)
+        Role::of(self.role.load(Ordering::Relaxed))
     }
 
-    /// Passes the role to a worker, or to none, if it has not changed since the caller read it.
-    fn pass_role(&self, from: Option<usize>, to: Option<usize>) -> bool {
-        let (from, to) = (from.unwrap_or(NONE), to.unwrap_or(NONE));
-        // ORDERING: as in `monitor`.
+    /// Changes the role, if it has not changed since the caller read it.
+    fn pass_role(&self, from: Role, to: Role) -> bool {
+        let (from, to) = (from.word(), to.word());
+        // ORDERING: AcqRel orders the alarm: it is cleared before the role becomes standby, and set
+        // after the monitor on standby is elected.
         let passed = self
-            .monitor
-            .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
-        // ORDERING: pairs with the fence in `transition_to_running`: the caller sees
-        // that a worker runs, or that worker sees the change.
+            .role
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed);
+        // ORDERING: pairs with the fence in `transition_to_running`: the caller sees that a worker
+        // runs, or that worker sees the change.
         fence(Ordering::SeqCst);
         passed.is_ok()
     }
@@ -355,7 +394,7 @@ impl IdleSet {
     /// have relied on it.
     #[inline]
     pub fn was_monitor(&self, worker: usize) -> bool {
-        self.has_monitor && self.monitor() == Some(worker)
+        self.has_monitor && self.role() == Role::Active(worker)
     }
 
     /// Returns whether workers are parked and none of them is the monitor. This is a hint for a
@@ -367,30 +406,54 @@ impl IdleSet {
 
     #[inline]
     fn has_parked_monitor(&self) -> bool {
-        self.monitor().is_some_and(|worker| self.is_parked(worker))
+        matches!(self.role(), Role::Active(worker) if self.is_parked(worker))
     }
 
     /// Elects a parked worker as the monitor, if some workers run, some are parked, and no parked
-    /// one is the monitor. The caller must unpark the elected worker, which stays marked as parked.
-    #[must_use = "the worker that is returned has to be unparked"]
+    /// one is the monitor. If one is on standby outside the driver, that one is elected. The caller
+    /// must set the alarm if the elected worker waits for it, and unpark the worker otherwise. The
+    /// worker stays marked as parked.
+    #[must_use = "the worker that is returned has to be unparked, or its alarm set"]
     pub fn elect_monitor(&self, in_driver: Option<usize>) -> Option<usize> {
         if !self.has_monitor {
             return None;
         }
         loop {
-            let former = self.monitor();
-            if former.is_some_and(|worker| self.is_parked(worker)) || !self.is_any_running() {
+            let former = self.role();
+            if self.has_parked_monitor() || !self.is_any_running() {
                 return None;
             }
-            let elected = self
-                .first_parked([in_driver])
-                .or_else(|| self.first_parked([]))?;
+            let elected = match former {
+                Role::Standby(worker) if self.is_parked(worker) && in_driver != Some(worker) => {
+                    worker
+                }
+                _ => self
+                    .first_parked([in_driver])
+                    .or_else(|| self.first_parked([]))?,
+            };
             // CHECK: a worker that has returned since it was chosen, and has not found
             // itself to be the monitor.
-            if self.pass_role(former, Some(elected)) && self.is_parked(elected) {
+            if self.pass_role(former, Role::Active(elected)) && self.is_parked(elected) {
                 return Some(elected);
             }
         }
+    }
+
+    /// Puts the monitor on standby, if no worker runs. Calls `clear_alarm` before. The caller is
+    /// parked, and asks for its [`duty`](Self::duty) next. Returns `false` if the role changed
+    /// meanwhile: then another worker may rely on the alarm, and the caller sets it again.
+    #[must_use = "the alarm has to be set again if this is false"]
+    pub fn put_monitor_on_standby(&self, clear_alarm: impl FnOnce()) -> bool {
+        let role = self.role();
+        let Role::Active(monitor) = role else {
+            return true;
+        };
+        if self.is_any_running() {
+            return true;
+        }
+        // Before the role changes: the worker that elects the monitor next sets the alarm again.
+        clear_alarm();
+        self.pass_role(role, Role::Standby(monitor))
     }
 
     fn first_parked<const N: usize>(&self, spared: [Option<usize>; N]) -> Option<usize> {
@@ -401,8 +464,8 @@ impl IdleSet {
     }
 
     /// Returns the duty of a parked worker that has woken up, or is about to block. The worker
-    /// takes the role of the monitor if no parked worker has it. The monitor resigns when no worker
-    /// runs.
+    /// takes the role of the monitor if no parked worker has it. The monitor goes on standby when
+    /// no worker runs.
     #[inline]
     pub fn duty(&self, worker: usize) -> Duty {
         loop {
@@ -413,21 +476,30 @@ impl IdleSet {
             if !self.has_monitor {
                 return Duty::Sleep;
             }
-            let monitor = self.monitor();
+            let role = self.role();
             let is_needed = self.is_any_running();
-            if monitor == Some(worker) {
-                if is_needed {
-                    return Duty::Monitor;
+            match role {
+                Role::Active(monitor) if monitor == worker => {
+                    if is_needed {
+                        return Duty::Monitor;
+                    }
+                    // CHECK: a worker that began to run before it could see that there is no
+                    // monitor.
+                    if self.pass_role(role, Role::Standby(worker)) && !self.is_any_running() {
+                        return Duty::Standby;
+                    }
                 }
-                // CHECK: a worker that began to run before it could see that there is no
-                // monitor.
-                if self.pass_role(monitor, None) && !self.is_any_running() {
-                    return Duty::Sleep;
+                Role::Standby(monitor) if monitor == worker && !is_needed => return Duty::Standby,
+                Role::Active(monitor) if self.is_parked(monitor) => return Duty::Sleep,
+                _ if !is_needed => return Duty::Sleep,
+                Role::Standby(monitor) if monitor != worker && self.is_parked(monitor) => {
+                    return Duty::Elect;
                 }
-            } else if !is_needed || monitor.is_some_and(|worker| self.is_parked(worker)) {
-                return Duty::Sleep;
-            } else if self.pass_role(monitor, Some(worker)) {
-                return Duty::Monitor;
+                _ => {
+                    if self.pass_role(role, Role::Active(worker)) {
+                        return Duty::Monitor;
+                    }
+                }
             }
         }
     }
@@ -436,7 +508,8 @@ impl IdleSet {
 impl Group {
     #[inline]
     fn load(&self) -> Snapshot {
-        // ORDERING: the fences of those who look do it, or it is a hint.
+        // ORDERING: a caller that decides to sleep or wake has passed a SeqCst fence; for others it
+        // is a hint.
         Snapshot(self.state.load(Ordering::Relaxed))
     }
 

@@ -56,6 +56,11 @@ impl Monitor {
     /// The time that the monitor sleeps before its first look.
     pub const FIRST_LOOK: Duration = Duration::from_millis(1);
 
+    /// The time after which the [`Alarm`](crate::Alarm) of the monitor on standby is due. It is
+    /// longer than a tick of a kernel with 250 ticks a second: for a shorter time, the kernel has
+    /// to program the hardware when the alarm is set and again when it is cleared.
+    pub const STANDBY_LOOK: Duration = Duration::from_millis(5);
+
     /// Returns the time that the monitor sleeps before its next look, after it has slept for
     /// `interval`.
     pub fn next_interval(interval: Duration, has_rescued: bool) -> Duration {

@@ -19,6 +19,8 @@ const ON_OTHER_THREAD: u32 = 2;
 const ON_DRIVER: u32 = 3;
 /// The current or next park returns at once.
 const NOTIFIED: u32 = 4;
+/// Waits for the alarm, or is about to.
+const ON_ALARM: u32 = 5;
 
 /// Where a worker blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub enum Place {
     Thread,
     /// In the driver, which waits for events too. The pool knows how to unpark it.
     Driver,
+    /// In [`Alarm::wait`](crate::Alarm::wait). The pool has the alarm.
+    Alarm,
 }
 
 /// The blocking of one worker.
@@ -40,7 +44,7 @@ pub enum Place {
 /// let parker = Parker::default();
 /// parker.attach();
 /// std::thread::scope(|scope| {
-///     scope.spawn(|| parker.unpark(|| unreachable!("no worker is in a driver")));
+///     scope.spawn(|| parker.unpark(|_| unreachable!("no worker is in a driver")));
 ///     if parker.enter(Place::Thread) {
 ///         parker.block(None);
 ///         parker.leave();
@@ -102,6 +106,7 @@ impl Parker {
         let is_on_other_thread = || self.is_on_other_thread.load(Ordering::Relaxed);
         let state = match place {
             Place::Driver => ON_DRIVER,
+            Place::Alarm => ON_ALARM,
             Place::Thread if is_on_other_thread() => ON_OTHER_THREAD,
             Place::Thread => ON_THREAD,
         };
@@ -138,14 +143,14 @@ impl Parker {
     }
 
     /// Ends the current park, or makes the next one return at once. Returns the place of the park
-    /// if the worker was blocked or about to block. Calls `unpark_driver` if the worker was in the
-    /// driver.
+    /// if the worker was blocked or about to block. Calls `wake` with the place if the worker waits
+    /// in the driver or for the alarm.
     ///
     /// # Panics
     ///
     /// Panics if the worker parked on a thread without [`attach`](Self::attach).
     #[inline]
-    pub fn unpark(&self, unpark_driver: impl FnOnce()) -> Option<Place> {
+    pub fn unpark(&self, wake: impl FnOnce(Place)) -> Option<Place> {
         // ORDERING: Release pairs with `leave`: the worker sees why it was
         // unparked. Acquire pairs with `enter`.
         match self.state.swap(NOTIFIED, Ordering::AcqRel) {
@@ -162,11 +167,26 @@ impl Parker {
                 Some(Place::Thread)
             }
             ON_DRIVER => {
-                unpark_driver();
+                wake(Place::Driver);
                 Some(Place::Driver)
+            }
+            ON_ALARM => {
+                wake(Place::Alarm);
+                Some(Place::Alarm)
             }
             _ => None,
         }
+    }
+
+    /// Returns whether the worker waits for the alarm, or is about to. If so, what the caller wrote
+    /// before is visible to the worker when the wait ends.
+    #[inline]
+    pub fn is_on_alarm(&self) -> bool {
+        let state = &self.state;
+        // ORDERING: Release pairs with `leave`, which reads this write or comes before it.
+        state
+            .compare_exchange(ON_ALARM, ON_ALARM, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// Returns whether the worker is blocked in the driver, or about to be.
@@ -199,6 +219,7 @@ impl fmt::Debug for Parker {
             ON_THREAD => "on thread",
             ON_OTHER_THREAD => "on other thread",
             ON_DRIVER => "on driver",
+            ON_ALARM => "on alarm",
             _ => "notified",
         };
         f.debug_tuple("Parker").field(&state).finish()

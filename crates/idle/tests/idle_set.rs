@@ -148,7 +148,7 @@ fn a_worker_that_has_left_does_not_count_for_its_group() {
     park(&set, (0..GROUP).chain([GROUP]));
     assert_eq!(set.duty(GROUP), Duty::Monitor);
     park(&set, [GROUP + 2]);
-    assert_eq!(set.duty(GROUP), Duty::Sleep);
+    assert_eq!(set.duty(GROUP), Duty::Standby);
 }
 
 #[test]
@@ -240,18 +240,92 @@ fn another_worker_becomes_the_monitor_when_the_monitor_runs() {
 }
 
 #[test]
-fn the_monitor_resigns_when_all_workers_are_parked() {
+fn the_monitor_goes_on_standby_when_all_workers_are_parked() {
     for workers in [2, GROUP + 2] {
         let set = IdleSet::new(workers, true);
         park(&set, [0]);
         assert_eq!(set.duty(0), Duty::Monitor);
         park(&set, 1..workers);
         assert_eq!(set.duty(1), Duty::Sleep);
-        assert_eq!(set.duty(0), Duty::Sleep);
-        assert!(!set.was_monitor(0));
+        assert_eq!(set.duty(0), Duty::Standby);
+        assert_eq!(set.duty(0), Duty::Standby);
+        assert!(set.lacks_monitor() && !set.was_monitor(0));
         assert_eq!(set.duty(1), Duty::Sleep);
         assert!(!set.was_monitor(1));
     }
+}
+
+/// Workers 0 to 3 are parked, and 2 is on standby.
+fn worker_2_on_standby() -> IdleSet {
+    let set = IdleSet::new(4, true);
+    park(&set, [2]);
+    assert_eq!(set.duty(2), Duty::Monitor);
+    park(&set, [0, 1, 3]);
+    assert_eq!(set.duty(2), Duty::Standby);
+    set
+}
+
+#[test]
+fn the_monitor_on_standby_is_elected_before_others_and_claimed_after_them() {
+    let set = worker_2_on_standby();
+    for expected in [0, 1, 3] {
+        assert_eq!(set.claim_to_wake(|| None), Some(expected));
+        assert!(set.transition_to_running(expected) && set.end_search(expected));
+    }
+    park(&set, [1, 3]);
+    assert_eq!(set.elect_monitor(None), Some(2));
+    assert_eq!(set.duty(2), Duty::Monitor);
+    assert_eq!(set.elect_monitor(None), None, "it is the monitor");
+}
+
+#[test]
+fn another_worker_is_elected_if_the_one_on_standby_runs_or_is_in_the_driver() {
+    let set = worker_2_on_standby();
+    assert!(!set.transition_to_running(2));
+    assert_eq!(set.elect_monitor(None), Some(0));
+
+    let set = worker_2_on_standby();
+    assert!(!set.transition_to_running(3));
+    assert_eq!(set.elect_monitor(Some(2)), Some(0));
+    assert_eq!(set.duty(2), Duty::Sleep);
+}
+
+#[test]
+fn a_worker_that_parks_elects_the_monitor_on_standby() {
+    let set = worker_2_on_standby();
+    assert!(!set.transition_to_running(3));
+    assert_eq!(set.duty(0), Duty::Elect);
+    assert_eq!(set.elect_monitor(None), Some(2));
+    assert_eq!(set.duty(0), Duty::Sleep);
+    assert_eq!(set.duty(2), Duty::Monitor);
+}
+
+#[test]
+fn the_monitor_is_put_on_standby_if_no_worker_runs() {
+    let set = worker_2_on_standby();
+    let put = |set: &IdleSet| {
+        let mut clears = 0;
+        assert!(set.put_monitor_on_standby(|| clears += 1));
+        clears
+    };
+    assert_eq!(put(&set), 0, "it is on standby");
+    assert!(!set.transition_to_running(0));
+    assert_eq!(set.elect_monitor(None), Some(2));
+    assert_eq!(put(&set), 0, "a worker runs");
+    park(&set, [0]);
+    assert_eq!(put(&set), 1);
+    assert!(!set.was_monitor(2));
+    assert_eq!(set.duty(2), Duty::Standby);
+}
+
+#[test]
+fn the_alarm_has_to_be_set_again_if_the_role_changed_while_it_was_cleared() {
+    let set = worker_2_on_standby();
+    assert!(!set.transition_to_running(0));
+    assert_eq!(set.elect_monitor(None), Some(2));
+    park(&set, [0]);
+    let is_done = set.put_monitor_on_standby(|| assert_eq!(set.duty(2), Duty::Standby));
+    assert!(!is_done);
 }
 
 #[test]

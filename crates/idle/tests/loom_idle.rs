@@ -358,10 +358,10 @@ fn finish_park(idle: &IdleSet, worker: usize) -> Option<usize> {
     }
 }
 
-/// A worker begins to run while the monitor, which saw no other run, resigns: it stays
-/// the monitor, or the other has it elected again. Complete.
+/// A worker begins to run while the monitor, which saw no other run, goes on standby: it stays the
+/// monitor, or the other has it elected again. Complete.
 #[test]
-fn the_monitor_resigns_against_a_worker_that_begins_to_run() {
+fn the_monitor_that_goes_on_standby_is_elected_again_for_a_worker_that_begins_to_run() {
     for other in [1, 2] {
         Model::new().check(move || {
             let idle = Arc::new(IdleSet::new(3, true));
@@ -378,6 +378,103 @@ fn the_monitor_resigns_against_a_worker_that_begins_to_run() {
             assert!(stays || elected.is_some(), "no worker is the monitor");
         });
     }
+}
+
+/// Workers and an alarm. Worker 0 is the monitor and waits for the alarm.
+struct WithAlarm {
+    idle: IdleSet,
+    is_set: Mutex<bool>,
+    /// Whether a worker that parks clears the alarm before the role changes.
+    clears_before: bool,
+}
+
+impl WithAlarm {
+    /// Worker 1 is parked, and the others run.
+    fn new(workers: usize, clears_before: bool) -> Arc<Self> {
+        let idle = IdleSet::new(workers, true);
+        let _ = idle.transition_to_parked(0, false);
+        assert_eq!(idle.duty(0), Duty::Monitor);
+        let _ = idle.transition_to_parked(1, false);
+        Arc::new(Self {
+            idle,
+            is_set: Mutex::new(true),
+            clears_before,
+        })
+    }
+
+    fn set(&self) {
+        *self.is_set.lock() = true;
+    }
+
+    fn clear(&self) {
+        *self.is_set.lock() = false;
+    }
+
+    fn elect(&self, elected: Option<usize>) {
+        if let Some(elected) = elected {
+            assert_eq!(elected, 0);
+            self.set();
+        }
+    }
+
+    /// What `Parked::begin` does.
+    fn park(&self, worker: usize) {
+        let _ = self.idle.transition_to_parked(worker, false);
+        let is_done = match self.clears_before {
+            true => self.idle.put_monitor_on_standby(|| self.clear()),
+            false => {
+                let is_done = self.idle.put_monitor_on_standby(|| ());
+                self.clear();
+                is_done
+            }
+        };
+        if !is_done {
+            self.set();
+        }
+        while self.idle.duty(worker) == Duty::Elect {
+            self.elect(self.idle.elect_monitor(None));
+        }
+    }
+
+    /// Worker 1 begins to run while the others park.
+    fn check(workers: usize, clears_before: bool) {
+        let this = Self::new(workers, clears_before);
+        let runs = {
+            let this = this.clone();
+            thread::spawn(move || this.elect(finish_park(&this.idle, 1)))
+        };
+        let parks = (3..workers).map(|worker| {
+            let this = this.clone();
+            thread::spawn(move || this.park(worker))
+        });
+        let parks: Vec<_> = parks.collect();
+        this.park(2);
+        for thread in parks {
+            thread.join().unwrap();
+        }
+        runs.join().unwrap();
+        assert!(*this.is_set.lock(), "no worker is the monitor");
+    }
+}
+
+/// The last worker that runs parks and clears the alarm of the monitor, while another begins to run
+/// and relies on the alarm or sets it again. Complete.
+#[test]
+fn the_alarm_is_set_after_a_worker_begins_to_run_while_the_last_one_parks() {
+    Model::new().check(|| WithAlarm::check(3, true));
+}
+
+#[test]
+fn the_alarm_is_set_after_a_worker_begins_to_run_while_two_park() {
+    Model::new()
+        .preemptions(3)
+        .check(|| WithAlarm::check(4, true));
+}
+
+#[test]
+#[should_panic(expected = "no worker is the monitor")]
+fn canary_an_alarm_that_is_cleared_after_the_role_changes_is_lost() {
+    Model::new().check(|| WithAlarm::check(3, false));
 }
 
 /// A worker parks, counting on the monitor, which returns by itself or is claimed at the

@@ -32,7 +32,7 @@ impl Driver {
     }
 }
 
-fn not_in_driver() {
+fn not_in_driver(_: Place) {
     panic!("the worker is not in the driver");
 }
 
@@ -60,7 +60,7 @@ fn unpark_against_park(park: impl Fn(&Parker, usize), driver: &Arc<Driver>) {
         thread::spawn(move || {
             // ORDERING: the parker makes it visible.
             flag.store(true, Ordering::Relaxed);
-            parker.unpark(|| driver.unpark());
+            parker.unpark(|_| driver.unpark());
         })
     };
     parker.attach();
@@ -215,5 +215,33 @@ fn canary_a_write_after_an_unpark_is_not_seen_by_the_unparked_worker() {
         parker.unpark(not_in_driver);
         race.first();
         parking.join().unwrap();
+    });
+}
+
+/// A thread elects a worker that leaves its wait for the alarm at the same time. If the thread sets
+/// the alarm instead of unparking the worker, the worker sees the election. Complete.
+#[test]
+fn a_worker_that_leaves_the_alarm_sees_its_election_or_is_not_found_there() {
+    Model::new().check(|| {
+        let parker = Arc::new(Parker::default());
+        let is_elected = Arc::new(AtomicBool::new(false));
+        parker.attach();
+        assert!(parker.enter(Place::Alarm));
+        let elector = {
+            let (parker, is_elected) = (parker.clone(), is_elected.clone());
+            thread::spawn(move || {
+                // ORDERING: the parker makes it visible.
+                is_elected.store(true, Ordering::Relaxed);
+                parker.is_on_alarm()
+            })
+        };
+        parker.leave();
+        let sees = is_elected.load(Ordering::Relaxed);
+        assert!(parker.enter(Place::Driver));
+        let sets_alarm = elector.join().unwrap();
+        assert!(
+            sees || !sets_alarm,
+            "the worker is not the monitor, and not at the alarm"
+        );
     });
 }

@@ -10,7 +10,7 @@ use raddle_idle::{Parker, Place};
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(10);
 
-fn not_in_driver() {
+fn not_in_driver(_: Place) {
     panic!("the worker is not in the driver");
 }
 
@@ -48,7 +48,7 @@ fn an_unpark_of_a_worker_that_is_awake_refuses_its_next_park() {
 fn an_unpark_leads_to_the_driver_while_the_worker_is_there() {
     let parker = Parker::default();
     let unparks = AtomicUsize::new(0);
-    let unpark_driver = || {
+    let unpark_driver = |_| {
         unparks.fetch_add(1, Ordering::SeqCst);
     };
     assert_eq!(parker.unpark(unpark_driver), None);
@@ -61,6 +61,26 @@ fn an_unpark_leads_to_the_driver_while_the_worker_is_there() {
     assert!(!parker.is_in_driver() && parker.is_notified());
     assert_eq!(parker.unpark(unpark_driver), None, "once is enough");
     assert_eq!(unparks.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn an_unpark_leads_to_the_alarm_while_the_worker_waits_for_it() {
+    let parker = Parker::default();
+    let unparks = AtomicUsize::new(0);
+    let unpark_alarm = |place| {
+        assert_eq!(place, Place::Alarm);
+        unparks.fetch_add(1, Ordering::SeqCst);
+    };
+    assert!(!parker.is_on_alarm());
+    assert!(parker.enter(Place::Alarm));
+    assert!(parker.is_on_alarm() && parker.is_parked() && !parker.is_in_driver());
+    assert!(parker.is_on_alarm(), "asking changes nothing");
+    assert_eq!(parker.unpark(unpark_alarm), Some(Place::Alarm));
+    assert!(!parker.is_on_alarm() && parker.is_notified());
+    assert_eq!(unparks.load(Ordering::SeqCst), 1);
+    parker.leave();
+    assert!(parker.enter(Place::Driver));
+    assert!(!parker.is_on_alarm());
 }
 
 #[test]

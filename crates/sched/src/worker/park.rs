@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use raddle_events::MonitorAction;
-use raddle_idle::{Duty, Monitor, Parking, Place};
+use raddle_idle::{Alarm, Duty, Monitor, Parking, Place};
 use scopeguard::guard;
 
 use super::monitoring;
@@ -19,8 +19,8 @@ pub(crate) struct Parked {
     pub(crate) driver: Option<BoxedDriver>,
     /// How long the wait takes at most.
     pub(crate) timeout: Option<Duration>,
-    /// Whether its last wait is, or was, in the driver.
-    was_in_driver: bool,
+    /// Where it waits, or waited last.
+    place: Place,
     /// Whether it looks at the others when the wait ends.
     is_monitor: bool,
     /// For how long the caller lets it park, whatever happens.
@@ -43,9 +43,10 @@ pub(super) fn park(queues: &Queues, limit: Option<Duration>) {
         raddle_primitives::thread::yield_now();
     }
     while let Some(parked) = &mut *blocked {
-        match &mut parked.driver {
-            Some(driver) => queues.run_driver(driver, parked.timeout),
-            None => queues.remote().parker.block(parked.timeout),
+        match (&mut parked.driver, &queues.shared.alarm) {
+            (Some(driver), _) => queues.run_driver(driver, parked.timeout),
+            (None, Some(alarm)) if parked.place == Place::Alarm => parked.is_monitor = alarm.wait(),
+            _ => queues.remote().parker.block(parked.timeout),
         }
         let parked = blocked.take();
         *blocked = parked.and_then(|parked| parked.end_wait(queues));
@@ -55,7 +56,8 @@ pub(super) fn park(queues: &Queues, limit: Option<Duration>) {
 impl Parked {
     /// From running or searching to parked. None if there is something to do after all.
     pub(crate) fn begin(queues: &Queues, limit: Option<Duration>) -> Option<Self> {
-        if let Some(hook) = &queues.shared.config.on_thread_park {
+        let shared = &queues.shared;
+        if let Some(hook) = &shared.config.on_thread_park {
             hook();
             // The driver has its turn between steps.
             if queues.has_queued() {
@@ -68,10 +70,16 @@ impl Parked {
             return None;
         }
         queues.notify_observer(|observer, worker| observer.worker_parked(worker));
+        if let Some(alarm) = &shared.alarm
+            && alarm.is_worth_clearing()
+            && !shared.idle.put_monitor_on_standby(|| alarm.clear())
+        {
+            alarm.set(Monitor::STANDBY_LOOK);
+        }
         let parked = Self {
             driver: None,
             timeout: None,
-            was_in_driver: false,
+            place: Place::Thread,
             is_monitor: false,
             limit,
             interval: Monitor::FIRST_LOOK,
@@ -91,8 +99,13 @@ impl Parked {
         let shared = &queues.shared;
         loop {
             let duty = shared.idle.duty(queues.index);
-            if duty == Duty::Leave {
-                return self.finish(queues);
+            match duty {
+                Duty::Leave => return self.finish(queues),
+                Duty::Elect => {
+                    shared.elect_monitor();
+                    continue;
+                }
+                Duty::Sleep | Duty::Monitor | Duty::Standby => {}
             }
             self.is_monitor = duty == Duty::Monitor;
             let interval = self.is_monitor.then_some(self.interval);
@@ -101,18 +114,24 @@ impl Parked {
             if let (Some(stuck), Some(_)) = (lacking.take(), &self.driver) {
                 monitoring::notify_of_action(queues, stuck, MonitorAction::TookDriver);
             }
-            self.was_in_driver = self.driver.is_some();
-            let place = match self.was_in_driver {
-                true => Place::Driver,
-                false => Place::Thread,
-            };
-            if self.was_in_driver {
+            if self.driver.is_some() {
                 shared.set_last_poller(queues.index);
             }
-            if queues.remote().parker.enter(place) {
+            let waits_for_alarm = || {
+                duty == Duty::Standby
+                    && self.limit.is_none()
+                    && queues.is_free_running.get()
+                    && shared.alarm.as_ref().is_some_and(Alarm::take)
+            };
+            self.place = match &self.driver {
+                Some(_) => Place::Driver,
+                None if waits_for_alarm() => Place::Alarm,
+                None => Place::Thread,
+            };
+            if queues.remote().parker.enter(self.place) {
                 return Some(self);
             }
-            shared.return_driver(self.driver.take());
+            self.leave_place(queues);
             if !self.stays(queues) {
                 return self.finish(queues);
             }
@@ -139,7 +158,15 @@ impl Parked {
     /// Leaves the parker, and the driver if the worker was in it.
     fn leave_wait(&mut self, queues: &Queues) {
         queues.remote().parker.leave();
+        self.leave_place(queues);
+    }
+
+    /// Gives the driver or the alarm back.
+    fn leave_place(&mut self, queues: &Queues) {
         queues.shared.return_driver(self.driver.take());
+        if let (Place::Alarm, Some(alarm)) = (self.place, &queues.shared.alarm) {
+            alarm.give_back();
+        }
     }
 
     /// Whether a worker whose wait has ended has no reason to stop parking. A
@@ -165,11 +192,11 @@ impl Parked {
     /// Whether the next wait is in the driver, if that is free, and in place of which worker, if
     /// that should be there.
     fn takes_driver_again(&self, queues: &Queues) -> (bool, Option<usize>) {
-        let lacking = match self.was_in_driver {
-            true => None,
-            false => monitoring::lacking_poller(queues),
+        let lacking = match self.place {
+            Place::Driver => None,
+            _ => monitoring::lacking_poller(queues),
         };
-        (self.was_in_driver || lacking.is_some(), lacking)
+        (self.place == Place::Driver || lacking.is_some(), lacking)
     }
 
     /// From parked to running, or to searching if the worker has been claimed.

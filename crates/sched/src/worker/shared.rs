@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use raddle_counters::WorkerCounters;
 use raddle_events::{PollResult, TaskRef};
-use raddle_idle::{IdleSet, Monitor, Parker, Place, StealableSet};
+use raddle_idle::{Alarm, IdleSet, Monitor, Parker, Place, StealableSet};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::{CachePadded, Count, Epoch, named};
@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) outside: CachePadded<Outside>,
     pub(crate) idle: IdleSet,
     pub(crate) monitor: Monitor,
+    /// For the monitor on standby. `None` without a monitor, and where there is no such timer.
+    pub(crate) alarm: Option<Alarm>,
     pub(crate) stealable: StealableSet,
     pub(crate) remotes: Box<[Remote]>,
     /// Empty while a worker is in the driver.
@@ -82,6 +84,7 @@ impl Shared {
     ) -> (Arc<Self>, Vec<Owner<Task>>) {
         config.check();
         let epoch = Epoch::now();
+        let has_monitor = config.has_monitor && config.workers > 1;
         let (owners, remotes): (Vec<_>, Vec<_>) = (0..config.workers)
             .map(|_| {
                 let (owner, stealer) = raddle_queue::local::new();
@@ -107,7 +110,8 @@ impl Shared {
             injection: Injection::new(),
             outside: CachePadded::default(),
             monitor: Monitor::new(config.workers),
-            idle: IdleSet::new(config.workers, config.has_monitor && config.workers > 1),
+            alarm: has_monitor.then(Alarm::new).flatten(),
+            idle: IdleSet::new(config.workers, has_monitor),
             stealable: StealableSet::new(config.workers),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
@@ -239,7 +243,14 @@ impl Shared {
     #[cold]
     pub(crate) fn elect_monitor(&self) {
         if let Some(monitor) = self.idle.elect_monitor(self.worker_in_driver()) {
-            self.unpark(monitor);
+            match &self.alarm {
+                Some(alarm) if self.remotes[monitor].parker.is_on_alarm() => {
+                    alarm.set(Monitor::STANDBY_LOOK);
+                }
+                _ => {
+                    self.unpark(monitor);
+                }
+            }
         }
     }
 
@@ -247,7 +258,10 @@ impl Shared {
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) -> Option<Place> {
         let _pinned = context::pin();
-        self.remotes[worker].parker.unpark(|| {
+        self.remotes[worker].parker.unpark(|place| {
+            if let (Place::Alarm, Some(alarm)) = (place, &self.alarm) {
+                return alarm.notify();
+            }
             let unparker = self.driver_unparker.as_ref();
             let unparker = unparker.expect("a worker parked on the driver");
             // A user's code: who unparks may be about to unpark others, or to queue more tasks.

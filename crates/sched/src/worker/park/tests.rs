@@ -144,7 +144,7 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
     let parked = Parked {
         driver: None,
         timeout: None,
-        was_in_driver: false,
+        place: Place::Thread,
         is_monitor: false,
         limit: None,
         interval: Monitor::FIRST_LOOK,

@@ -1,0 +1,146 @@
+//! A timer of the kernel for which the monitor on standby waits. See "The monitor on standby" in
+//! `docs/scheduler.md`.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+
+/// The alarm is cleared only if it was not set for this time before it was set last. So a pool that
+/// runs and parks all the time makes at most two system calls for the alarm in this time.
+const SHORTEST_CLEAR: Duration = Duration::from_millis(2);
+
+/// A timer that other threads set and clear while one thread waits for it.
+///
+/// A thread that sleeps has to be woken to give it a time-out. This timer is set without waking the
+/// thread. It is a `timerfd` of Linux; other systems have no alarm.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use raddle_idle::Alarm;
+///
+/// if let Some(alarm) = Alarm::new() {
+///     assert!(alarm.take());
+///     alarm.set(Duration::from_millis(1));
+///     assert!(alarm.wait(), "it is due");
+///     alarm.notify();
+///     assert!(!alarm.wait());
+///     alarm.give_back();
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Alarm {
+    timer: OwnedFd,
+    /// The counter that ends a wait before the timer does.
+    notification: OwnedFd,
+    is_taken: AtomicBool,
+    /// See the method of that name.
+    is_worth_clearing: AtomicBool,
+    made: Instant,
+    /// When it was set last, in nanoseconds since `made`.
+    last_set: AtomicU64,
+}
+
+impl Alarm {
+    /// Makes an alarm that is not set. Returns `None` on systems other than Linux, and if the
+    /// process has no descriptors left.
+    pub fn new() -> Option<Self> {
+        let make = || -> io::Result<Self> {
+            let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+            Ok(Self {
+                timer: timerfd_create(TimerfdClockId::Monotonic, flags)?,
+                notification: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
+                is_taken: AtomicBool::new(false),
+                is_worth_clearing: AtomicBool::new(false),
+                made: Instant::now(),
+                last_set: AtomicU64::new(0),
+            })
+        };
+        make().ok()
+    }
+
+    /// Reserves the alarm for one waiting thread. Returns `false` if another thread has it.
+    #[must_use]
+    pub fn take(&self) -> bool {
+        // ORDERING: Acquire pairs with `give_back`: the former thread has left its wait.
+        !self.is_taken.swap(true, Ordering::Acquire)
+    }
+
+    /// Lets another thread take the alarm.
+    pub fn give_back(&self) {
+        // ORDERING: Release pairs with `take`.
+        self.is_taken.store(false, Ordering::Release);
+    }
+
+    /// Waits until the alarm is due or [`notify`](Self::notify) is called. Returns whether it is
+    /// due. May return early, with `false`.
+    pub fn wait(&self) -> bool {
+        let mut ready = [&self.timer, &self.notification].map(|fd| PollFd::new(fd, PollFlags::IN));
+        // Interrupted by a signal: the caller checks why it was woken.
+        let _ = poll(&mut ready, None);
+        let [is_due, is_notified] = ready.map(|fd| !fd.revents().is_empty());
+        let mut count = [0; 8];
+        if is_notified {
+            let _ = rustix::io::read(&self.notification, &mut count);
+        }
+        // The read fails if another thread has cleared the alarm since.
+        let is_due = is_due && rustix::io::read(&self.timer, &mut count).is_ok();
+        if is_due {
+            // ORDERING: a hint.
+            self.is_worth_clearing.store(false, Ordering::Relaxed);
+        }
+        is_due
+    }
+
+    /// Ends the current wait, or the next one.
+    pub fn notify(&self) {
+        rustix::io::write(&self.notification, &1_u64.to_ne_bytes())
+            .expect("the counter of an alarm does not overflow");
+    }
+
+    /// Makes the alarm due after a time, which replaces the time that was set before.
+    pub fn set(&self, after: Duration) {
+        let now = self.made.elapsed().as_nanos() as u64;
+        // ORDERING: hints.
+        let last = self.last_set.swap(now, Ordering::Relaxed);
+        let is_rare = now.saturating_sub(last) >= SHORTEST_CLEAR.as_nanos() as u64;
+        self.is_worth_clearing.store(is_rare, Ordering::Relaxed);
+        self.set_timer(after);
+    }
+
+    /// Returns whether the alarm is set, and was not set in the 2 ms before that. Then it costs
+    /// less to clear it than to let it wake a thread. This is a hint.
+    #[inline]
+    pub fn is_worth_clearing(&self) -> bool {
+        // ORDERING: a hint.
+        self.is_worth_clearing.load(Ordering::Relaxed)
+    }
+
+    /// Clears the alarm: it is not due until it is set again.
+    pub fn clear(&self) {
+        // ORDERING: a hint.
+        self.is_worth_clearing.store(false, Ordering::Relaxed);
+        self.set_timer(Duration::ZERO);
+    }
+
+    fn set_timer(&self, after: Duration) {
+        let zero = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let it_value = Timespec::try_from(after).expect("the time is short");
+        let timer = Itimerspec {
+            it_interval: zero,
+            it_value,
+        };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &timer)
+            .expect("the times of an alarm are valid");
+    }
+}

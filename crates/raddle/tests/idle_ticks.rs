@@ -1,0 +1,52 @@
+//! A timer that fires on an idle runtime wakes one thread. Alone in its file, since it counts what
+//! the threads of the process do.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use common::multi_thread;
+use raddle::time::{interval, sleep};
+
+/// The directories of all threads of this process.
+fn threads() -> Vec<PathBuf> {
+    let threads = fs::read_dir("/proc/self/task").expect("Linux lists the threads");
+    threads.map(|thread| thread.unwrap().path()).collect()
+}
+
+/// How often a thread has blocked.
+fn blocks(thread: &PathBuf) -> u64 {
+    let status = fs::read_to_string(thread.join("status")).expect("the thread lives");
+    let mut lines = status.lines();
+    let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count.expect("Linux counts them").trim().parse().unwrap()
+}
+
+/// Without the alarm of the monitor on standby, each tick wakes a second worker twice.
+#[test]
+fn a_tick_on_an_idle_runtime_wakes_one_thread() {
+    const TICKS: u32 = 100;
+    let before = threads();
+    let runtime = multi_thread().build().unwrap();
+    runtime.block_on(async { sleep(Duration::from_millis(20)).await });
+    let mut workers = threads();
+    workers.retain(|thread| !before.contains(thread));
+    let count = || workers.iter().map(blocks).sum::<u64>();
+    let start = count();
+    let ticks = runtime.spawn(async {
+        let mut ticks = interval(Duration::from_millis(5));
+        for _ in 0..TICKS {
+            ticks.tick().await;
+        }
+    });
+    runtime.block_on(ticks).unwrap();
+    let blocks = count() - start;
+    assert!(
+        blocks >= u64::from(TICKS),
+        "the workers of {before:?} were not found"
+    );
+    assert!(blocks < u64::from(2 * TICKS), "{blocks} for {TICKS} ticks");
+}
