@@ -222,7 +222,7 @@ impl IdleSet {
             for (index, group) in self.groups.iter().enumerate() {
                 let mut state = group.load();
                 loop {
-                    // CHECK: a worker that began to search meanwhile answers for the work.
+                    // CHECK: a worker that began to search meanwhile is responsible for the task.
                     if state.searching() > 0 {
                         return None;
                     }

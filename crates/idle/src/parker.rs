@@ -90,7 +90,7 @@ impl Parker {
     /// The thread that runs the worker, or did last.
     #[cfg(not(raddle_loom))]
     pub fn thread_id(&self) -> Option<ThreadId> {
-        // ORDERING: for people.
+        // ORDERING: only shown to users; no access depends on it.
         match self.is_on_other_thread.load(Ordering::Relaxed) {
             true => self.other_thread.lock().as_ref().map(Thread::id),
             false => self.first_thread.get().map(|(id, _)| *id),
@@ -213,7 +213,7 @@ impl Parker {
 
 impl fmt::Debug for Parker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // ORDERING: for people.
+        // ORDERING: only shown to users; no access depends on it.
         let state = match self.state.load(Ordering::Relaxed) {
             AWAKE => "awake",
             ON_THREAD => "on thread",

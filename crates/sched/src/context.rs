@@ -30,7 +30,7 @@ struct Context {
     /// The scheduler of the worker that this thread has [left](leave) last.
     left: Cell<Option<Id>>,
     blocking: Cell<Blocking>,
-    /// Why the task has ended that has ended on this thread last, if it was observed.
+    /// The end reason of the last observed task that ended on this thread.
     end_reason: Cell<EndReason>,
 }
 
@@ -67,7 +67,7 @@ fn read<R>(gone: R, f: impl FnOnce(&Context) -> R) -> R {
     CONTEXT.try_with(f).unwrap_or(gone)
 }
 
-/// Why the observed task has ended whose run has just returned on this thread.
+/// Returns the end reason of the observed task whose run has just returned on this thread.
 pub(crate) fn end_reason() -> EndReason {
     read(EndReason::Completed, |context| context.end_reason.get())
 }
@@ -151,8 +151,8 @@ pub(crate) fn pin() -> impl Drop {
 
 /// Makes the calling thread one that runs no worker and blocks on nothing. `scheduler` is
 /// that of its worker, if it has one.
-pub(crate) fn leave(scheduler: Option<Id>) -> Left {
-    CONTEXT.with(|context| Left {
+pub(crate) fn leave(scheduler: Option<Id>) -> SavedContext {
+    CONTEXT.with(|context| SavedContext {
         worker: context.worker.replace(ptr::null()),
         left: context.left.replace(scheduler.or(context.left.get())),
         blocking: context.blocking.replace(Blocking::No),
@@ -162,13 +162,13 @@ pub(crate) fn leave(scheduler: Option<Id>) -> Left {
 /// What the thread was before [`leave`].
 #[derive(Debug)]
 #[must_use = "the thread is to become again what it was"]
-pub(crate) struct Left {
+pub(crate) struct SavedContext {
     worker: Erased,
     left: Option<Id>,
     blocking: Blocking,
 }
 
-impl Left {
+impl SavedContext {
     /// Undoes [`leave`]; if the worker was handed off meanwhile, the thread stays without.
     pub(crate) fn come_back(self, is_handed_off: bool) {
         CONTEXT.with(|context| {

@@ -10,7 +10,7 @@ use raddle_primitives::sync::{Mutex, Rank};
 use raddle_primitives::thread::{self, Notify, ThreadWaker};
 
 use crate::config::Config;
-use crate::config::policy::{Order, Policy};
+use crate::config::policy::{Placement, Policy};
 use crate::context::{self, Blocking};
 use crate::driver::Driver;
 use crate::handle::Handle;
@@ -61,7 +61,7 @@ impl CurrentThread {
             policy: Policy::default(),
             ..config
         };
-        let (handle, mut workers) = pool::build(config, driver, Some(Order::Queue));
+        let (handle, mut workers) = pool::build(config, driver, Some(Placement::RunQueue));
         Self {
             handle,
             place: Mutex::ranked(
@@ -179,7 +179,7 @@ impl BlockOn<'_> {
                     before_future = 0;
                     // CHECK: a wake of the future since it was last polled.
                     if self.signal.is_woken() {
-                        core.look_if_yielded();
+                        core.poll_driver_if_yielded();
                         continue;
                     }
                     core.park(None);

@@ -8,7 +8,7 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, JoinHandle};
 
 use crate::config::Config;
-use crate::config::policy::{Order, Policy};
+use crate::config::policy::{Placement, Policy};
 use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::handoff;
@@ -165,12 +165,12 @@ impl Pool {
     }
 }
 
-/// Makes the workers of a scheduler, which queue their tasks in the order of the policy or in
-/// `order`: one part for all workers, or one part for each worker of a sharded scheduler.
+/// Makes the workers of a scheduler, which queue their tasks in the place that the policy or
+/// `placement` says: one part for all workers, or one part for each worker of a sharded scheduler.
 pub(crate) fn build(
     config: Config,
     drivers: impl IntoIterator<Item = Box<dyn Driver>>,
-    order: Option<Order>,
+    placement: Option<Placement>,
 ) -> (Handle, Vec<Worker>) {
     config.check();
     let (parts, workers) = match config.policy {
@@ -186,11 +186,11 @@ pub(crate) fn build(
     );
     drivers.resize_with(parts, || None);
     config.notify(|observer| observer.started(config.workers));
-    let order = order.unwrap_or(config.policy.into());
+    let placement = placement.unwrap_or(config.policy.into());
     let of_part = Config { workers, ..config };
     let id = Id::next();
     let build_part = |first_worker, driver, others| {
-        Worker::build(id, first_worker, of_part.clone(), driver, order, others)
+        Worker::build(id, first_worker, of_part.clone(), driver, placement, others)
     };
     let later = drivers.split_off(1).into_iter().zip(1..);
     let later = later.map(|(driver, number)| build_part(number, driver, Vec::new()));

@@ -19,7 +19,7 @@ use raddle_primitives::sync::Arc;
 use scopeguard::guard;
 
 use crate::config::Config;
-use crate::config::policy::Order;
+use crate::config::policy::Placement;
 use crate::context;
 use crate::driver::Driver;
 use crate::id::Id;
@@ -63,7 +63,7 @@ impl Worker {
         first_worker: usize,
         config: Config,
         driver: Option<Box<dyn Driver>>,
-        order: Order,
+        placement: Placement,
         other_shards: Vec<Arc<Shared>>,
     ) -> (Arc<Shared>, Vec<Self>) {
         let (shared, queues) = Shared::new(id, first_worker, config, driver, other_shards);
@@ -71,7 +71,7 @@ impl Worker {
         let workers = queues
             .into_iter()
             .enumerate()
-            .map(|(index, queue)| Core::new(retirement.clone(), index, queue, order))
+            .map(|(index, queue)| Core::new(retirement.clone(), index, queue, placement))
             .map(|core| Self::new(CoreRef::new(core)))
             .collect();
         (shared, workers)
@@ -112,7 +112,7 @@ impl Worker {
         let _loop = context::enter_loop(&self);
         let _worker = core.enter();
         if core.shared().is_closed() {
-            // Its surroundings may be gone already: it comes up too late.
+            // The scheduler was closed before this thread started; the runtime may be gone.
             return;
         }
         let _driving = begin_driving(core);

@@ -35,22 +35,22 @@ pub enum Policy {
 
 /// Where a worker queues the tasks that it spawns and wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum Placement {
     /// In its next-task slot; the task that was in the slot moves to the run queue.
-    Slot,
+    NextTaskSlot,
     /// In its run queue, and in its backlog when that is full.
-    Queue,
+    RunQueue,
     /// In the injection queue.
-    Common,
+    InjectionQueue,
 }
 
-impl Order {
-    /// The highest number of tasks that an idle worker takes from the injection queue at once. In
-    /// `Common` order it takes one: others that it kept for later would be overtaken.
+impl Placement {
+    /// The highest number of tasks that an idle worker takes from the injection queue at once. If
+    /// all tasks are in that queue it takes one: others that it kept for later would be overtaken.
     pub(crate) fn batch(self) -> usize {
         match self {
-            Self::Slot | Self::Queue => usize::MAX,
-            Self::Common => 1,
+            Self::NextTaskSlot | Self::RunQueue => usize::MAX,
+            Self::InjectionQueue => 1,
         }
     }
 
@@ -60,18 +60,18 @@ impl Order {
     /// backlog.
     pub(crate) fn batch_of_tick(self, interval: u32) -> usize {
         match self {
-            Self::Slot => interval as usize,
-            Self::Queue | Self::Common => 1,
+            Self::NextTaskSlot => interval as usize,
+            Self::RunQueue | Self::InjectionQueue => 1,
         }
     }
 }
 
-impl From<Policy> for Order {
+impl From<Policy> for Placement {
     fn from(policy: Policy) -> Self {
         match policy {
-            Policy::WorkStealing => Self::Slot,
-            Policy::Shared => Self::Common,
-            Policy::Sharded => Self::Queue,
+            Policy::WorkStealing => Self::NextTaskSlot,
+            Policy::Shared => Self::InjectionQueue,
+            Policy::Sharded => Self::RunQueue,
         }
     }
 }

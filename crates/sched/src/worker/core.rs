@@ -21,7 +21,7 @@ use super::retirement::Retirement;
 use super::shared::Shared;
 use super::ticks::Ticks;
 use crate::config::call_hook;
-use crate::config::policy::{Order, Policy};
+use crate::config::policy::{Placement, Policy};
 use crate::context;
 use crate::id::Id;
 use crate::task::Task;
@@ -68,7 +68,7 @@ impl Core {
         retirement: Arc<Retirement>,
         index: usize,
         queue: Owner<Task>,
-        order: Order,
+        placement: Placement,
     ) -> Self {
         let shared = retirement.shared.clone();
         let config = &shared.config;
@@ -84,7 +84,7 @@ impl Core {
             calls_hooks: config.poll_time_histogram.is_some() || config.task_hooks.are_set(),
             thread: Cell::new(None),
             first_part: OnceCell::new(),
-            queues: Queues::new(shared, index, queue, order),
+            queues: Queues::new(shared, index, queue, placement),
             retirement,
         }
     }
@@ -186,7 +186,7 @@ impl Core {
         }
         let took = queues.counters.yield_processor();
         if took >= IdleYield::MIN_SWITCH_TIME {
-            self.look_at_driver();
+            self.poll_driver();
         }
         let has_task = queues.has_queued() || !queues.shared.injection.is_empty();
         self.idle_yield.note(took, has_task);
@@ -260,7 +260,7 @@ impl Core {
     #[inline]
     pub(crate) fn step(&self) -> Step {
         if self.ticks.step() {
-            if let Some(step) = self.look_around() {
+            if let Some(step) = self.run_due_tick() {
                 return step;
             }
         }
@@ -274,7 +274,7 @@ impl Core {
     /// Does what is due before the worker takes from its own queue. If that is to run a task, the
     /// task is the step.
     #[cold]
-    fn look_around(&self) -> Option<Step> {
+    fn run_due_tick(&self) -> Option<Step> {
         let busy = || {
             self.queues
                 .is_free_running
@@ -284,13 +284,13 @@ impl Core {
         let due = self.ticks.take(busy);
         if due.events {
             self.live.reclaim();
-            self.look_at_driver();
+            self.poll_driver();
             if self.shared().is_closed() {
                 return Some(Step::Shutdown);
             }
         }
         let interval = self.shared().config.global_queue_interval;
-        let limit = self.queues.order.batch_of_tick(interval);
+        let limit = self.queues.placement.batch_of_tick(interval);
         let task = due
             .injection
             .then(|| self.queues.take_injected(limit))
@@ -370,7 +370,7 @@ impl Core {
 
     /// Makes the next step check whether the scheduler is shutting down.
     pub(crate) fn check_shutdown_next_step(&self) {
-        self.ticks.look_next();
+        self.ticks.force_tick();
     }
 
     #[inline]
@@ -439,7 +439,7 @@ impl Core {
 impl Core {
     /// Lets the driver wake the tasks whose events are ready, unless another worker has the driver.
     #[cold]
-    pub(crate) fn look_at_driver(&self) {
+    pub(crate) fn poll_driver(&self) {
         self.yields.set(0);
         // Given back also if the driver panics.
         let mut lent = guard(self.shared().driver.take(), |driver| {
@@ -469,7 +469,7 @@ impl Core {
     fn count_yield(&self) {
         self.yields.set(self.yields.get() + 1);
         if self.yields.get() >= self.queues.queued_len() && !self.queues.has_next() {
-            self.look_at_driver();
+            self.poll_driver();
         }
     }
 
@@ -487,9 +487,9 @@ impl Core {
 
     /// Looks at the driver if the future of `block_on` has yielded, and there is
     /// nothing else to run.
-    pub(crate) fn look_if_yielded(&self) {
+    pub(crate) fn poll_driver_if_yielded(&self) {
         if self.has_yielded.take() {
-            self.look_at_driver();
+            self.poll_driver();
         }
     }
 }

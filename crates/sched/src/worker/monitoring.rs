@@ -50,7 +50,7 @@ fn finds_worker_to_help(queues: &Queues) -> bool {
 /// The stuck worker because of which the monitor should wait in the driver, as that worker does not
 /// return to it. As long as there is none, the monitor leaves the driver to the others: if an event
 /// woke it, another would have to be woken to be the monitor.
-pub(super) fn lacking_poller(queues: &Queues) -> Option<usize> {
+pub(super) fn stuck_driver_worker(queues: &Queues) -> Option<usize> {
     let monitor = &queues.shared.monitor;
     let mut workers = queues.shared.remotes.iter().enumerate();
     let lacking = workers.find(|&(worker, remote)| {
@@ -61,13 +61,13 @@ pub(super) fn lacking_poller(queues: &Queues) -> Option<usize> {
     lacking.map(|(worker, _)| worker)
 }
 
-/// Says to the observer what the monitor does because of a worker of its scheduler.
+/// Notifies the observer of what the monitor does because of a worker of its scheduler.
 pub(super) fn notify_of_action(queues: &Queues, stuck: usize, action: MonitorAction) {
     let stuck = queues.shared.first_worker + stuck;
     queues.notify_observer(|observer, worker| observer.monitor_acted(worker, stuck, action));
 }
 
-/// A hint: what is taken on the strength of it is taken by a read-modify-write.
+/// The number of polls that a worker has begun. A hint: a task is claimed by a read-modify-write.
 fn polls(remote: &Remote) -> u64 {
     remote.counters.polls.get()
 }

@@ -132,7 +132,7 @@ impl Parked {
                 return Some(self);
             }
             self.leave_place(queues);
-            if !self.stays(queues) {
+            if !self.should_stay_parked(queues) {
                 return self.finish(queues);
             }
             (takes_driver, lacking) = self.takes_driver_again(queues);
@@ -142,7 +142,7 @@ impl Parked {
     /// From waiting to parked, and on to the next wait unless there is a reason not to.
     pub(crate) fn end_wait(mut self, queues: &Queues) -> Option<Self> {
         self.leave_wait(queues);
-        if !self.stays(queues) {
+        if !self.should_stay_parked(queues) {
             return self.finish(queues);
         }
         let (takes_driver, lacking) = self.takes_driver_again(queues);
@@ -171,11 +171,11 @@ impl Parked {
 
     /// Whether a worker whose wait has ended has no reason to stop parking. A
     /// monitor looks at the others.
-    fn stays(&mut self, queues: &Queues) -> bool {
+    fn should_stay_parked(&mut self, queues: &Queues) -> bool {
         if self.limit.is_some()
             // CHECK: what the driver has just made ready, which no other worker may know of.
             || queues.has_queued()
-            // CHECK: the end, for which the worker was unparked.
+            // CHECK: the shutdown flag, for which the worker was unparked.
             || queues.shared.is_closed()
         {
             return false;
@@ -194,7 +194,7 @@ impl Parked {
     fn takes_driver_again(&self, queues: &Queues) -> (bool, Option<usize>) {
         let lacking = match self.place {
             Place::Driver => None,
-            _ => monitoring::lacking_poller(queues),
+            _ => monitoring::stuck_driver_worker(queues),
         };
         (self.place == Place::Driver || lacking.is_some(), lacking)
     }
@@ -237,7 +237,7 @@ fn mark_parked(queues: &Queues) -> bool {
         // CHECK: a task that came before its pusher could see that this worker is
         // parked.
         shared.has_work()
-            // CHECK: the end. Each worker is unparked after it, and would
+            // CHECK: the shutdown flag. Each worker is unparked after it, and would
             // look again; this spares that park.
             || shared.is_closed()
     };

@@ -14,7 +14,7 @@ use scopeguard::guard;
 use super::next_task::SlotUse;
 use super::run_queue::RunQueue;
 use super::shared::{Remote, Shared};
-use crate::config::policy::Order;
+use crate::config::policy::Placement;
 use crate::driver::BoxedDriver;
 use crate::task::Task;
 
@@ -25,7 +25,7 @@ pub(crate) struct Queues {
     pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
     pub(super) run_queue: RunQueue,
     /// Where woken and spawned tasks go.
-    pub(super) order: Order,
+    pub(super) placement: Placement,
     /// Whether they go through the next-task slot.
     has_slot: bool,
     /// Whether there is another worker to notify of new work.
@@ -49,13 +49,18 @@ const SLOT_WAIT: Duration = Duration::from_micros(3);
 const SPINS_PER_LOOK: u32 = 16;
 
 impl Queues {
-    pub(super) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Task>, order: Order) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        index: usize,
+        queue: Owner<Task>,
+        placement: Placement,
+    ) -> Self {
         let has_others = shared.remotes.len() > 1;
         Self {
             counters: shared.remotes[index].counters.clone(),
             run_queue: RunQueue::new(queue, has_others),
-            order,
-            has_slot: order == Order::Slot && shared.config.next_task_slot,
+            placement,
+            has_slot: placement == Placement::NextTaskSlot && shared.config.next_task_slot,
             has_others,
             slot_use: SlotUse::default(),
             searching: Cell::new(false),
@@ -98,7 +103,7 @@ impl Queues {
         }
         self.slot_use.restart();
         self.take_own()
-            .or_else(|| self.take_injected(self.order.batch()))
+            .or_else(|| self.take_injected(self.placement.batch()))
     }
 
     /// Takes the task to run next out of the slot.
@@ -142,9 +147,8 @@ impl Queues {
         let share = injection.len() / self.shared.remotes.len() + 1;
         let limit = limit.min(share).min(raddle_queue::local::CAPACITY / 2);
         let taken = injection.pop_into(limit, self.run_queue.owner())?;
-        // While they were on their way here a searcher could see them nowhere,
-        // and may have gone to sleep. A worker that searches itself notifies
-        // when it runs the first.
+        // While a batch moves, it is in no queue, and a searcher may have parked meanwhile. A
+        // worker that searches itself notifies when it runs the first task.
         if taken.moved > 0 && self.has_others {
             match self.searching.get() {
                 true => self.shared.stealable.insert(self.index),
@@ -168,7 +172,7 @@ impl Queues {
         self.shared
             .stealable
             .find_from(start, |victim| self.steal_from(victim))
-            .or_else(|| self.take_injected(self.order.batch()))
+            .or_else(|| self.take_injected(self.placement.batch()))
             .or_else(|| self.steal_from_slot())
     }
 
@@ -196,7 +200,7 @@ impl Queues {
                 }
                 // No other worker is woken for a task from outside while this one searches.
                 if !self.shared.injection.is_empty() {
-                    return self.take_injected(self.order.batch());
+                    return self.take_injected(self.placement.batch());
                 }
                 hint::spin_loop();
             }
@@ -295,7 +299,7 @@ impl Queues {
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
-        if !self.has_slot || self.is_woken_by_the_queue(&task) {
+        if !self.has_slot || self.should_queue_behind_wakers(&task) {
             return self.push_back(task);
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
@@ -312,7 +316,7 @@ impl Queues {
     pub(super) fn requeue(&self, task: Task) {
         self.counters.local_schedules.add(1);
         let is_alone = self.run_queue.is_empty() && self.remote().slot.is_empty();
-        if self.order != Order::Slot || !is_alone {
+        if self.placement != Placement::NextTaskSlot || !is_alone {
             return self.push_back(task);
         }
         let _not_notified = self.push_needs_notify(task);
@@ -324,22 +328,22 @@ impl Queues {
     /// wait: they are likely to wake it too, as what it joins or receives from.
     /// Behind them it is polled once for them all, instead of once for each.
     #[inline]
-    fn is_woken_by_the_queue(&self, task: &Task) -> bool {
+    fn should_queue_behind_wakers(&self, task: &Task) -> bool {
         self.slot_use.is_woken_again(task.0.id()) && !self.run_queue.is_empty()
     }
 
     /// Queues a task behind the others.
     #[inline]
     fn push_back(&self, task: Task) {
-        match self.order {
-            Order::Slot => {
+        match self.placement {
+            Placement::NextTaskSlot => {
                 if self.push_needs_notify(task) && !self.in_driver.get() {
                     self.notify_of_push();
                 }
             }
             // The worker is the only one of its scheduler, so it notifies no other.
-            Order::Queue => self.run_queue.push_in_order(task, &self.counters),
-            Order::Common => self.push_common(task),
+            Placement::RunQueue => self.run_queue.push_in_order(task, &self.counters),
+            Placement::InjectionQueue => self.push_common(task),
         }
     }
 
@@ -394,17 +398,19 @@ impl Queues {
 
     /// How many tasks are where the worker queues those that it wakes.
     pub(super) fn queued_len(&self) -> usize {
-        match self.order {
-            Order::Slot | Order::Queue => self.run_queue.len(),
-            Order::Common => self.shared.injection.len(),
+        match self.placement {
+            Placement::NextTaskSlot | Placement::RunQueue => self.run_queue.len(),
+            Placement::InjectionQueue => self.shared.injection.len(),
         }
     }
 
     /// Whether there is something to run that the worker has queued.
     pub(super) fn has_queued(&self) -> bool {
-        match self.order {
-            Order::Slot | Order::Queue => !self.run_queue.is_empty() || self.has_next(),
-            Order::Common => !self.shared.injection.is_empty(),
+        match self.placement {
+            Placement::NextTaskSlot | Placement::RunQueue => {
+                !self.run_queue.is_empty() || self.has_next()
+            }
+            Placement::InjectionQueue => !self.shared.injection.is_empty(),
         }
     }
 
@@ -415,9 +421,9 @@ impl Queues {
 
     /// Whether there is more of it than the worker runs next.
     fn has_more_queued(&self) -> bool {
-        match self.order {
-            Order::Slot | Order::Queue => !self.run_queue.is_empty(),
-            Order::Common => self.shared.injection.len() > 1,
+        match self.placement {
+            Placement::NextTaskSlot | Placement::RunQueue => !self.run_queue.is_empty(),
+            Placement::InjectionQueue => self.shared.injection.len() > 1,
         }
     }
 }
@@ -449,9 +455,9 @@ impl Queues {
         if !self.has_others || !self.has_more_queued() {
             return;
         }
-        match self.order {
-            Order::Common => self.shared.notify(),
-            Order::Slot | Order::Queue => self.shared.notify_of_push(self.index),
+        match self.placement {
+            Placement::InjectionQueue => self.shared.notify(),
+            Placement::NextTaskSlot | Placement::RunQueue => self.shared.notify_of_push(self.index),
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) locates_tasks: bool,
     pub(crate) injection: Injection<Task>,
     /// Written under the injection queue's lock.
-    pub(crate) outside: CachePadded<Outside>,
+    pub(crate) outside: CachePadded<RemoteCounts>,
     pub(crate) idle: IdleSet,
     pub(crate) monitor: Monitor,
     /// For the monitor on standby. `None` without a monitor, and where there is no such timer.
@@ -68,7 +68,7 @@ pub(crate) struct Remote {
 
 /// Counts of tasks from outside the workers. Written under the lock of the injection queue.
 #[derive(Debug, Default)]
-pub(crate) struct Outside {
+pub(crate) struct RemoteCounts {
     pub(crate) schedules: Count,
     pub(crate) spawned: Count,
 }
@@ -154,8 +154,7 @@ impl Shared {
             Ok(()) => self.notify(),
             Err(task) => self.cancel(task),
         }
-        // Not before the push: who wakes a task owns it, and a panic would drop it
-        // here, where its worker may not be.
+        // Checked after the push: a panic before it would drop the task on this thread.
         self.injection.check_lock_order();
     }
 
@@ -264,7 +263,7 @@ impl Shared {
             }
             let unparker = self.driver_unparker.as_ref();
             let unparker = unparker.expect("a worker parked on the driver");
-            // A user's code: who unparks may be about to unpark others, or to queue more tasks.
+            // User code may panic; the caller may still have workers to unpark or tasks to queue.
             raddle_primitives::contain(|| unparker.unpark());
         })
     }
@@ -314,17 +313,17 @@ impl Shared {
 
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
-        // ORDERING: Acquire pairs with `close`: whose task is refused sees what was
-        // done before the end. A worker looks again because it is unparked.
+        // ORDERING: Acquire pairs with `close`: a thread whose task is refused sees what was done
+        // before the shutdown. A worker reads the flag again, since it is unparked.
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Tells every worker to end.
+    /// Sets the shutdown flag and unparks every worker.
     pub(crate) fn close(&self) {
-        // ORDERING: Release pairs with `is_closed`. Each worker is unparked after,
-        // so that it looks again. What others did that closed it before is not looked at.
+        // ORDERING: Release pairs with `is_closed`. Each worker is unparked afterwards, and reads
+        // the flag again. Nothing depends on what a thread that closed it before has done.
         let was_closed = self.closed.swap(true, Ordering::Release);
-        // Of shards, which close together, the first one says it for all.
+        // Shards close together: the first one notifies the observer.
         if !was_closed && self.first_worker == 0 {
             self.config.notify(|observer| observer.shutdown_started());
         }

@@ -10,7 +10,14 @@ fn two_workers() -> (Arc<Shared>, [Worker; 2]) {
         workers: 2,
         ..Config::default()
     };
-    let (shared, workers) = Worker::build(Id::next(), 0, config, None, Order::Slot, Vec::new());
+    let (shared, workers) = Worker::build(
+        Id::next(),
+        0,
+        config,
+        None,
+        Placement::NextTaskSlot,
+        Vec::new(),
+    );
     (shared, workers.try_into().expect("there are two"))
 }
 
@@ -128,7 +135,14 @@ fn stuck() -> (Arc<Shared>, Vec<Worker>) {
         workers: 2,
         ..Config::default()
     };
-    let (shared, workers) = Worker::build(Id::next(), 0, config, None, Order::Slot, Vec::new());
+    let (shared, workers) = Worker::build(
+        Id::next(),
+        0,
+        config,
+        None,
+        Placement::NextTaskSlot,
+        Vec::new(),
+    );
     // It has polled once, so that the first look does not find it stuck.
     workers[1].core().queues.counters.polls.add(1);
     assert!(!looks(&workers[0]));

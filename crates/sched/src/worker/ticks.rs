@@ -106,7 +106,7 @@ impl Ticks {
     }
 
     /// Makes a look at the driver due before the next step.
-    pub(super) fn look_next(&self) {
+    pub(super) fn force_tick(&self) {
         let taken = self.span.get() - self.left.get();
         self.to_injection.set(self.to_injection.get() - taken);
         self.to_events.set(1);

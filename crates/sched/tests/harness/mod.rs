@@ -347,7 +347,7 @@ impl Run {
         });
     }
 
-    /// Who waits from outside for a task that has ended was woken.
+    /// Checks that each outside join of a completed task was woken.
     fn check_joins(&self) {
         for join in &self.joins {
             let woken = join.woken.is_set();

@@ -3,7 +3,7 @@ use raddle_events::{MonitorAction, Observer};
 use raddle_primitives::sync::Arc;
 
 use crate::config::Config;
-use crate::config::policy::Order;
+use crate::config::policy::Placement;
 use crate::driver::{Driver, Unpark};
 use crate::home;
 use crate::id::Id;
@@ -58,7 +58,7 @@ fn observed_workers(
         0,
         config,
         Some(Box::new(Quiet)),
-        Order::Slot,
+        Placement::NextTaskSlot,
         Vec::new(),
     );
     for worker in &workers {

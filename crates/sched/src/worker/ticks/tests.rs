@@ -92,7 +92,7 @@ fn a_requested_tick_is_next_and_delays_no_other_tick() {
     let mut events = Vec::new();
     for step in 1..=12 {
         if step == 2 || step == 9 {
-            ticks.look_next();
+            ticks.force_tick();
         }
         if ticks.step() {
             let due = ticks.take(|| None);
