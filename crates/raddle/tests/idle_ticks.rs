@@ -5,7 +5,7 @@
 mod common;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::multi_thread;
@@ -18,7 +18,7 @@ fn threads() -> Vec<PathBuf> {
 }
 
 /// How often a thread has blocked.
-fn blocks(thread: &PathBuf) -> u64 {
+fn blocks(thread: &Path) -> u64 {
     let status = fs::read_to_string(thread.join("status")).expect("the thread lives");
     let mut lines = status.lines();
     let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
@@ -34,7 +34,7 @@ fn a_tick_on_an_idle_runtime_wakes_one_thread() {
     runtime.block_on(async { sleep(Duration::from_millis(20)).await });
     let mut workers = threads();
     workers.retain(|thread| !before.contains(thread));
-    let count = || workers.iter().map(blocks).sum::<u64>();
+    let count = || workers.iter().map(|thread| blocks(thread)).sum::<u64>();
     let start = count();
     let ticks = runtime.spawn(async {
         let mut ticks = interval(Duration::from_millis(5));
