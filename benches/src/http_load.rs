@@ -11,7 +11,7 @@ use crate::wrk::{self, Report};
 /// What is sent.
 pub const REQUEST: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 
-/// Who sends requests.
+/// The program or thread that sends requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loader {
     /// The program of this name.

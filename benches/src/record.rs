@@ -43,7 +43,7 @@ pub struct Comparison {
     pub unit: String,
     /// What one would wish for.
     pub better: Better,
-    /// Who took part, Raddle first.
+    /// The contestants, Raddle first.
     pub contestants: Vec<Contestant>,
 }
 

@@ -42,7 +42,7 @@ impl Unpark for Nothing {
     fn unpark(&self) {}
 }
 
-/// How many tasks there are, and who waits for their end.
+/// The number of tasks, and the waker of the future that waits for their end.
 #[derive(Default)]
 struct Open {
     count: Cell<usize>,

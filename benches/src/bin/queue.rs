@@ -19,7 +19,7 @@ const ITEMS: usize = 20_000;
 /// How many passes a round has; its figure is their median.
 const PASSES: usize = 5;
 
-/// A pass in which the thief got less was one of the owner alone.
+/// A pass in which the stealer got less was one of the owner alone.
 const STOLEN_AT_LEAST: usize = ITEMS / 20;
 
 /// How many passes a round tries.
@@ -52,7 +52,7 @@ fn round<Q: Queue>(load: Load) -> Result<[f64; FIGURES.len()]> {
         .collect();
     if passes.is_empty() {
         return Err(Error::other(format!(
-            "in {TRIES} passes the thief never ran beside the owner; free a second core"
+            "in {TRIES} passes the stealer never ran beside the owner; free a second core"
         )));
     }
     Ok([

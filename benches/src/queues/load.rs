@@ -11,19 +11,19 @@ use crossbeam_utils::CachePadded;
 use super::{Item, Queue};
 
 /// How many items the owner pushes before it pops. A bounded queue of 256 has
-/// room for them, also while a thief still holds half of the batch before, and
+/// room for them, also while a stealer still holds half of the batch before, and
 /// crossbeam-deque's keeps its first buffer, which it would else replace in
 /// each batch, growing and shrinking it.
 pub const BATCH: usize = 64;
 
-/// Who takes from the queue.
+/// Which threads take from the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// The owner alone pushes and pops.
     Owner,
     /// The owner pushes and pops, while another thread steals all the while
     /// and pops what it got.
-    Thief,
+    Stealer,
 }
 
 /// What one run took.
@@ -31,19 +31,19 @@ pub enum Load {
 pub struct Measured {
     /// From the first push until all items had been popped.
     pub time: Duration,
-    /// How many of the items the thief popped.
+    /// How many of the items the stealer popped.
     pub stolen: usize,
 }
 
 impl Load {
     /// Both, in the order of tables.
-    pub const ALL: [Self; 2] = [Self::Owner, Self::Thief];
+    pub const ALL: [Self; 2] = [Self::Owner, Self::Stealer];
 
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Owner => "owner alone",
-            Self::Thief => "with a thief",
+            Self::Stealer => "with a stealer",
         }
     }
 
@@ -59,7 +59,7 @@ impl Load {
                 push_and_pop(&owner, supply, &mut popped);
                 (start.elapsed(), Vec::new())
             }
-            Self::Thief => beside_a_thief(&owner, stealer, supply, &mut popped),
+            Self::Stealer => beside_a_stealer(&owner, stealer, supply, &mut popped),
         };
         check(items, popped.iter().chain(&stolen));
         Measured {
@@ -69,10 +69,10 @@ impl Load {
     }
 }
 
-/// What the thief uses lies on its own stack, or else in cache lines that the
-/// owner does not write: what the two shared there would be the benchmark's,
-/// differ from process to process, and outweigh what the queues share.
-fn beside_a_thief<Q: Queue>(
+/// What the stealer uses lies on its own stack, or else in cache lines that the owner does not
+/// write. Otherwise the two would share words of the benchmark, whose cost differs from process to
+/// process and outweighs that of the words of the queues.
+fn beside_a_stealer<Q: Queue>(
     owner: &Q,
     stealer: Q::Stealer,
     supply: Vec<Item>,
@@ -83,7 +83,7 @@ fn beside_a_thief<Q: Queue>(
     let emptied = CachePadded::new(AtomicBool::new(false));
     let (at_work, emptied) = (&at_work, &*emptied);
     thread::scope(|scope| {
-        let thief = scope.spawn(move || {
+        let stealing = scope.spawn(move || {
             let (own, _) = Q::new();
             let stealer = stealer;
             let mut stolen = Vec::with_capacity(items);
@@ -102,8 +102,8 @@ fn beside_a_thief<Q: Queue>(
         // empty from now on.
         emptied.store(true, Ordering::Release);
         let owner_end = Instant::now();
-        let (thief_end, stolen) = thief.join().expect("the thief ends");
-        (owner_end.max(thief_end) - start, stolen)
+        let (stealer_end, stolen) = stealing.join().expect("the stealer ends");
+        (owner_end.max(stealer_end) - start, stolen)
     })
 }
 
@@ -112,7 +112,7 @@ fn push_and_pop<Q: Queue>(queue: &Q, mut supply: Vec<Item>, popped: &mut Vec<Ite
         let batch = supply.len().saturating_sub(BATCH);
         for mut item in supply.drain(batch..) {
             while let Err(back) = queue.push(item) {
-                // A thief that does not run holds what it claimed.
+                // A stealer that does not run holds what it claimed.
                 thread::yield_now();
                 item = back;
             }

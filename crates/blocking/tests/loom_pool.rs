@@ -132,7 +132,7 @@ fn submit_against_shutdown() {
     });
 }
 
-/// A word that no lock guards: the pool itself must order who touches it.
+/// A word that no lock guards: the pool itself must order the accesses.
 #[derive(Default)]
 struct Plain(UnsafeCell<usize>);
 

@@ -79,8 +79,7 @@ impl InFlight {
         result
     }
 
-    /// Waits for the call under way, and says what it gave: nothing if there
-    /// is none.
+    /// Waits for the call in flight and returns its result, or `None` if there is none.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
         let State::Busy(call) = &mut self.state else {
             return Poll::Ready(None);
@@ -120,8 +119,7 @@ impl Lane {
         self.in_flight.lock()
     }
 
-    /// Waits for the call under way, and says what it gave: nothing if there
-    /// is none.
+    /// Waits for the call in flight and returns its result, or `None` if there is none.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
         if self.lock().idle().is_some() {
             return Poll::Ready(None);

@@ -44,8 +44,8 @@ impl Count {
     /// Sets the number. The writer alone.
     #[inline]
     pub fn set(&self, number: u64) {
-        // ORDERING: Release pairs with `get`: who sees the number sees what
-        // the writer counted elsewhere before.
+        // ORDERING: Release pairs with `get`: a thread that reads the number also sees what the
+        // writer counted elsewhere before.
         self.0.store(number, Ordering::Release);
     }
 

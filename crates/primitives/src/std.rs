@@ -221,7 +221,7 @@ pub(crate) mod sync {
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             count_event(WAIT);
             let MutexGuard { inner, held } = guard;
-            // Who waits takes no other lock.
+            // A thread that waits takes no other lock.
             let inner = self.0.wait(inner).unwrap_or_else(PoisonError::into_inner);
             MutexGuard { inner, held }
         }

@@ -1,4 +1,4 @@
-//! Wakers on their way from under a lock to their wake.
+//! Wakers collected under a lock, to be woken after it is released.
 
 use ::std::fmt;
 use ::std::task::Waker;

@@ -187,7 +187,7 @@ impl Racy {
     }
 }
 
-/// The models see who goes on without the lock that they tried to take.
+/// The models find an access by a thread that failed to take the lock.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_access_without_the_lock_after_a_failed_try_lock_is_caught() {

@@ -45,7 +45,8 @@ impl Child {
     pub(super) fn new(mut child: std::process::Child, kill_on_drop: bool) -> io::Result<Self> {
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        // From here on it is seen to, and killed, whatever fails.
+        // If a step below fails, the drop of `this` leaves the child to be reaped, and first kills
+        // it if `kill_on_drop` is set.
         let mut this = Self {
             stdin: None,
             stdout: None,

@@ -7,19 +7,17 @@ use crate::cursor::Index;
 
 const NOT_MARKED: u64 = 0;
 
-/// Set while a stealer is at work; with the index at which its claim starts
-/// below. Set by `mark`; cleared by `clear`.
+/// Set while a stealer is at work; the bits below then hold the index at which its claim starts.
+/// Set by `mark`; cleared by `clear`.
 const MARKED: u64 = 1 << 32;
 
-/// A stealer's mark: where the claim starts that it is about to make, or has
-/// made and is reading.
+/// A stealer's mark: where the claim starts that it is about to make, or has made and is reading.
 ///
-/// One stealer at a time has it: the others are refused. It is set before the
-/// head moves past the claim, and cleared after the last read, so that a thread
-/// that acquires a head, and then this word, knows of each claim before that head that it is
-/// marked here or has been read. A mark may be older than the head
-/// beside it, if the owner was faster than the stealer: it then promises less
-/// room than there is.
+/// One stealer at a time has it: the others are refused. It is set before the head moves past the
+/// claim, and cleared after the last read, so that a thread that acquires a head, and then this
+/// word, knows of each claim before that head that it is marked here or has been read. A mark may
+/// be older than the head beside it, if the owner was faster than the stealer. The owner then
+/// computes less free room than there is, which is safe.
 #[derive(Debug)]
 pub(crate) struct ClaimCell(AtomicU64);
 
@@ -49,10 +47,9 @@ impl ClaimCell {
     #[inline]
     #[must_use]
     pub(crate) fn mark(&self, start: Index) -> bool {
-        // ORDERING: Acquire pairs with `clear`, so that what this stealer
-        // writes here later also vouches for the reads of those before it. That
-        // the mark is seen with the head that it covers is for
-        // `HeadCell::advance` to release.
+        // ORDERING: Acquire pairs with `clear`, so that what this stealer writes here later also
+        // publishes the reads of the stealers before it. `HeadCell::advance` publishes the mark
+        // together with the head that it covers.
         self.0
             .compare_exchange(
                 NOT_MARKED,

@@ -11,9 +11,8 @@ use crate::Pointer;
 
 /// A place for one item. One thread puts items in, any thread takes them.
 ///
-/// A worker keeps the task that was just woken here, so that it runs while
-/// what it waits for is still in the cache; other workers can take it when its
-/// worker does not come to it.
+/// A worker keeps the task that was just woken here, so that it runs while what it waits for is
+/// still in the cache. Other workers can take it while its worker is busy.
 pub struct Slot<T: Pointer> {
     item: CachePadded<AtomicPtr<()>>,
     items: PhantomData<T>,

@@ -5,29 +5,28 @@
 #![cfg(raddle_loom)]
 
 mod arena;
-mod thieves;
+mod stealers;
 
 use arena::{Arena, Item};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_queue::local;
-use thieves::{NEAR_WRAP, NoOverflow, Sink, drain, steal_half, thief};
+use stealers::{NEAR_WRAP, NoOverflow, Sink, drain, spawn_stealer, steal_half};
 
-/// Fills a queue under a thief and pushes one more. The batch is the older
-/// half and the item, or the item alone if the thief is at work. Returns how long
-/// it was.
+/// Fills a queue under a stealer and pushes one more. The batch is the older half and the item, or
+/// the item alone if the stealer is at work. Returns the length of the batch.
 fn overflow<const N: usize>(index: u32) -> usize {
     let arena = Arena::new(N + 1);
     let (owner, _) = local::starting_at::<Item, N>(index);
     for id in 0..N {
         owner.push(arena.item(id), &NoOverflow);
     }
-    let thief = thief(&owner, 0);
+    let stealing = spawn_stealer(&owner, 0);
     let sink = Sink::default();
     owner.push(arena.item(N), &sink);
     let batches = sink.0.take();
-    thief.join().unwrap();
+    stealing.join().unwrap();
 
     let half_and_item: Vec<_> = (0..N / 2).chain([N]).collect();
     let batch = match batches.as_slice() {
@@ -73,7 +72,7 @@ fn overflow_of_a_queue_of_four_under_a_stealer() {
 fn go_round(items: usize) {
     let arena = Arena::new(items);
     let (owner, _) = local::starting_at::<Item, 2>(NEAR_WRAP);
-    let thief = thief(&owner, 0);
+    let stealing = spawn_stealer(&owner, 0);
     let sink = Sink::default();
     for id in 0..items {
         owner.push(arena.item(id), &sink);
@@ -81,14 +80,14 @@ fn go_round(items: usize) {
             owner.pop().map(Item::take);
         }
     }
-    thief.join().unwrap();
+    stealing.join().unwrap();
     drain(&owner, None);
     assert_eq!(owner.room(), 2, "a mark was left behind");
     arena.check();
 }
 
-/// The thief is held anywhere in its steal while the owner comes to the first
-/// slot again. Complete.
+/// The stealer is held anywhere in its steal while the owner comes to the first slot again.
+/// Complete.
 #[test]
 fn the_owner_wraps_around_to_a_slot_that_is_being_stolen() {
     model::check(|| go_round(3));
@@ -100,22 +99,22 @@ fn the_owner_wraps_around_beyond_a_slot_that_is_being_stolen() {
     Model::new().preemptions(4).check(|| go_round(4));
 }
 
-/// A thief that has marked a claim finds the item gone, and gives up. Complete.
+/// A stealer that has marked a claim finds the item gone, and gives up. Complete.
 #[test]
 fn a_stealer_that_gives_up_leaves_no_mark() {
     model::check(|| {
         let arena = Arena::new(1);
         let (owner, stealer) = local::starting_at::<Item, 2>(NEAR_WRAP + 1);
         owner.push(arena.item(0), &NoOverflow);
-        let thief = thread::spawn(move || steal_half(&stealer, 0));
+        let stealing = thread::spawn(move || steal_half(&stealer, 0));
         drain(&owner, None);
-        thief.join().unwrap();
+        stealing.join().unwrap();
         assert_eq!(owner.room(), 2);
         arena.check();
     });
 }
 
-/// What a thief might take is written too late.
+/// An item that a stealer might take is written too late.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_an_item_written_after_a_full_queue_took_it_is_caught() {
@@ -125,9 +124,9 @@ fn canary_an_item_written_after_a_full_queue_took_it_is_caught() {
         owner.push(arena.item(0), &NoOverflow);
         let late = arena.unwritten(1);
         owner.push(arena.unwritten(1), &NoOverflow);
-        // A thief that comes after the write is ordered by this.
+        // A stealer that comes after the write is ordered by this.
         let turn = Arc::new(Mutex::new(()));
-        let thief = thread::spawn({
+        let stealing = thread::spawn({
             let (stealer, turn) = (owner.stealer(), turn.clone());
             move || {
                 drop(turn.lock());
@@ -137,7 +136,7 @@ fn canary_an_item_written_after_a_full_queue_took_it_is_caught() {
         owner.push(arena.item(2), &Sink::default());
         late.write();
         drop(turn.lock());
-        thief.join().unwrap();
+        stealing.join().unwrap();
         drain(&owner, None);
     });
 }

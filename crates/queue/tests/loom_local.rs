@@ -7,19 +7,19 @@
 #![cfg(raddle_loom)]
 
 mod arena;
-mod thieves;
+mod stealers;
 
 use arena::{Arena, Item};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread::{self, JoinHandle};
 use raddle_queue::{Owner, Stealer, local};
-use thieves::{NEAR_WRAP, NoOverflow, Sink, drain, thief};
+use stealers::{NEAR_WRAP, NoOverflow, Sink, drain, spawn_stealer};
 
 /// Starts a thread that takes from a queue.
 type Start<const N: usize> = fn(&Owner<Item, N>) -> JoinHandle<()>;
 
-/// A thread that steals one item.
-fn pickpocket<const N: usize>(owner: &Owner<Item, N>) -> JoinHandle<()> {
+/// Starts a thread that steals one item.
+fn spawn_one_item_stealer<const N: usize>(owner: &Owner<Item, N>) -> JoinHandle<()> {
     let stealer = owner.stealer();
     thread::spawn(move || {
         if let Some(item) = stealer.steal() {
@@ -50,33 +50,33 @@ fn push_and_pop<const N: usize>(index: u32, others: &[Start<N>]) {
 /// Complete.
 #[test]
 fn a_stealer_of_a_queue_of_two() {
-    model::check(|| push_and_pop::<2>(0, &[|owner| thief(owner, 0)]));
+    model::check(|| push_and_pop::<2>(0, &[|owner| spawn_stealer(owner, 0)]));
 }
 
 /// Complete.
 #[test]
 fn a_stealer_of_a_queue_of_four() {
-    model::check(|| push_and_pop::<4>(0, &[|owner| thief(owner, 0)]));
+    model::check(|| push_and_pop::<4>(0, &[|owner| spawn_stealer(owner, 0)]));
 }
 
 /// Complete.
 #[test]
 fn a_stealer_of_indices_that_wrap() {
-    model::check(|| push_and_pop::<2>(NEAR_WRAP, &[|owner| thief(owner, NEAR_WRAP + 1)]));
+    model::check(|| push_and_pop::<2>(NEAR_WRAP, &[|owner| spawn_stealer(owner, NEAR_WRAP + 1)]));
 }
 
 /// A queue of eight is the smallest in which a stealer waits: it finds a single
 /// item, and the owner goes on meanwhile. Complete.
 #[test]
 fn a_stealer_that_waits_for_more() {
-    model::check(|| push_and_pop::<8>(NEAR_WRAP, &[|owner| thief(owner, 0)]));
-    model::check(|| one_item::<8>(&[|owner| thief(owner, 0)]));
+    model::check(|| push_and_pop::<8>(NEAR_WRAP, &[|owner| spawn_stealer(owner, 0)]));
+    model::check(|| one_item::<8>(&[|owner| spawn_stealer(owner, 0)]));
 }
 
 /// Complete.
 #[test]
 fn a_stealer_of_single_items() {
-    model::check(|| push_and_pop::<2>(0, &[pickpocket]));
+    model::check(|| push_and_pop::<2>(0, &[spawn_one_item_stealer]));
 }
 
 /// The owner has one item, pushes another and pops one, under two stealers.
@@ -98,7 +98,13 @@ fn two_stealers<const N: usize>(index: u32, others: [Start<N>; 2]) {
 #[test]
 fn two_stealers_of_a_queue_of_two() {
     model::check(|| {
-        two_stealers::<2>(0, [|owner| thief(owner, 0), |owner| thief(owner, 0)]);
+        two_stealers::<2>(
+            0,
+            [
+                |owner| spawn_stealer(owner, 0),
+                |owner| spawn_stealer(owner, 0),
+            ],
+        );
     });
 }
 
@@ -106,7 +112,10 @@ fn two_stealers_of_a_queue_of_two() {
 #[test]
 fn two_stealers_of_a_queue_of_four() {
     Model::new().preemptions(4).check(|| {
-        two_stealers::<4>(NEAR_WRAP + 1, [|owner| thief(owner, 0), pickpocket]);
+        two_stealers::<4>(
+            NEAR_WRAP + 1,
+            [|owner| spawn_stealer(owner, 0), spawn_one_item_stealer],
+        );
     });
 }
 
@@ -127,16 +136,21 @@ fn one_item<const N: usize>(others: &[Start<N>]) {
 /// Complete.
 #[test]
 fn one_item_and_one_stealer() {
-    model::check(|| one_item::<2>(&[|owner| thief(owner, 0)]));
-    model::check(|| one_item::<2>(&[pickpocket]));
+    model::check(|| one_item::<2>(&[|owner| spawn_stealer(owner, 0)]));
+    model::check(|| one_item::<2>(&[spawn_one_item_stealer]));
 }
 
 /// Complete.
 #[test]
 fn one_item_and_two_stealers() {
-    model::check(|| one_item::<2>(&[pickpocket, pickpocket]));
-    model::check(|| one_item::<2>(&[pickpocket, |owner| thief(owner, 0)]));
-    model::check(|| one_item::<4>(&[|owner| thief(owner, 0), |owner| thief(owner, 0)]));
+    model::check(|| one_item::<2>(&[spawn_one_item_stealer, spawn_one_item_stealer]));
+    model::check(|| one_item::<2>(&[spawn_one_item_stealer, |owner| spawn_stealer(owner, 0)]));
+    model::check(|| {
+        one_item::<4>(&[
+            |owner| spawn_stealer(owner, 0),
+            |owner| spawn_stealer(owner, 0),
+        ])
+    });
 }
 
 /// `c` steals from `b` while `b` steals from `a`, whose owner pushes on; each
@@ -153,7 +167,7 @@ fn stealing_into_a_queue_that_is_stolen_from() {
         for id in 4..6 {
             b.push(arena.item(id), &NoOverflow);
         }
-        let c = thief(&b, 0);
+        let c = spawn_stealer(&b, 0);
         let from_a = a.stealer();
         let items = arena.clone();
         let b = thread::spawn(move || {
@@ -236,11 +250,11 @@ fn the_length_does_not_wrap_under_a_stealer() {
         let stealer = owner.stealer();
         thread::spawn(move || assert!(stealer.len() <= 1, "more than one item of one"))
     }
-    model::check(|| one_item::<4>(&[watcher, |owner| thief(owner, 0)]));
-    model::check(|| one_item::<4>(&[watcher, pickpocket]));
+    model::check(|| one_item::<4>(&[watcher, |owner| spawn_stealer(owner, 0)]));
+    model::check(|| one_item::<4>(&[watcher, spawn_one_item_stealer]));
 }
 
-/// As above, with a thief between; the owner's own view is exact but for it.
+/// As above, with a stealer too; the owner's own view is exact but for its steal.
 /// Bounded at three preemptions.
 #[test]
 fn the_length_stays_within_the_capacity() {
@@ -248,7 +262,7 @@ fn the_length_stays_within_the_capacity() {
         let arena = Arena::new(3);
         let (owner, stealer) = local::starting_at::<Item, 2>(NEAR_WRAP);
         owner.push(arena.item(0), &NoOverflow);
-        let thief = thief(&owner, 0);
+        let stealing = spawn_stealer(&owner, 0);
         let watcher = thread::spawn(move || assert!(stealer.len() <= 2));
         let sink = Sink::default();
         for id in 1..3 {
@@ -256,7 +270,7 @@ fn the_length_stays_within_the_capacity() {
             assert!(owner.len() <= 2);
             assert!(owner.room() <= 2 - owner.len());
         }
-        thief.join().unwrap();
+        stealing.join().unwrap();
         watcher.join().unwrap();
         assert_eq!(owner.len() + owner.room(), 2);
         drain(&owner, None);
@@ -271,11 +285,11 @@ fn canary_an_item_written_after_its_push_is_caught() {
     model::check(|| {
         let arena = Arena::new(1);
         let (owner, _) = local::new::<Item, 2>();
-        let thief = thief(&owner, 0);
+        let stealing = spawn_stealer(&owner, 0);
         let late = arena.unwritten(0);
         owner.push(arena.unwritten(0), &NoOverflow);
         late.write();
-        thief.join().unwrap();
+        stealing.join().unwrap();
     });
 }
 
@@ -289,12 +303,12 @@ fn canary_indices_that_wrap_during_a_steal_are_caught() {
         let arena = Arena::new(17);
         let (owner, _) = local::new::<Item, 2>();
         owner.push(arena.item(0), &NoOverflow);
-        let thief = pickpocket(&owner);
+        let stealing = spawn_one_item_stealer(&owner);
         for id in 0..16 {
             owner.pop().map(Item::take);
             owner.push(arena.item(id + 1), &NoOverflow);
         }
-        thief.join().unwrap();
+        stealing.join().unwrap();
         drain(&owner, None);
         arena.check();
     });

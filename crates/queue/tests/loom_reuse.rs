@@ -232,16 +232,16 @@ fn canary_a_slot_written_while_it_is_read_is_caught() {
         let slots = Slots::new();
         let (owner, stealer) = local::new::<Item, 2>();
         owner.try_push(slots.item(0)).unwrap();
-        // A thief that comes after the second push is ordered by this.
+        // A stealer that comes after the second push is ordered by this.
         let turn = Arc::new(Mutex::new(()));
         let theirs = turn.clone();
-        let thief = thread::spawn(move || {
+        let stealing = thread::spawn(move || {
             drop(theirs.lock());
             drop(steal_half(&stealer));
         });
         // The item goes into slot 1, but says 0, which is stolen.
         owner.try_push(slots.item(0)).unwrap();
         drop(turn.lock());
-        thief.join().unwrap();
+        stealing.join().unwrap();
     });
 }

@@ -1,6 +1,6 @@
 //! Code that the compiler must refuse: tests of bounds.
 
-/// A task may go to another thread, and outlive who spawned it.
+/// A task may move to another thread, and outlive the code that spawned it.
 ///
 /// ```compile_fail
 /// let bound = std::rc::Rc::new(1);

@@ -446,7 +446,7 @@ impl Recorder {
     /// assert_eq!(recorder.refused_threads(), 1);
     /// ```
     pub fn refused_threads(&self) -> u64 {
-        // ORDERING: a count for people.
+        // ORDERING: only shown to users; no access depends on it.
         self.shared.refused.load(Ordering::Relaxed)
     }
 
@@ -538,7 +538,7 @@ impl Shared {
             .find_map(claim)
             .or_else(|| claim(&self.add_lane()?))
             .or_else(|| {
-                // ORDERING: a count for people.
+                // ORDERING: only shown to users; no access depends on it.
                 self.refused.fetch_add(1, Ordering::Relaxed);
                 None
             })?;

@@ -1,4 +1,4 @@
-//! Any number of wakers on their way out of a lock.
+//! Any number of wakers, collected under a lock, to be woken after it is released.
 
 use std::mem;
 use std::task::Waker;

@@ -40,7 +40,7 @@ fn a_barrier_opens_for_the_last_arrival_and_closes_again() {
         assert_eq!(woken.get(), 0);
         assert!(ready(barrier.wait()).is_leader());
         assert_eq!(woken.get(), 2);
-        // Who comes for the next time does not hold up who may go.
+        // A task that waits for the next opening does not delay the released ones.
         let mut next = Box::pin(barrier.wait());
         assert!(poll(&mut next).is_pending());
         assert!(!ready(first).is_leader());
@@ -64,8 +64,8 @@ fn more_waiters_than_a_batch_are_released() {
     assert!(waiting.into_iter().all(|wait| !ready(wait).is_leader()));
 }
 
-/// As in Tokio: who has come and does not wait any more is one of those for whom it opens. Its
-/// waker is not kept.
+/// As in Tokio: a wait that was polled and then dropped still counts towards the opening. Its waker
+/// is not kept.
 #[test]
 fn a_wait_dropped_after_its_first_poll_stays_counted() {
     for polls in 0..3 {

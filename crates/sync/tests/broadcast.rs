@@ -1,4 +1,4 @@
-//! Who receives what, and what is lost to those who are slow.
+//! Which receiver gets which value, and which values a slow receiver misses.
 #![cfg(not(raddle_loom))]
 
 mod polling;

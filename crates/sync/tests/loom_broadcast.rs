@@ -1,4 +1,4 @@
-//! A ring of values, under those who send, receive and leave.
+//! A ring of values, with threads that send, receive and drop their handles.
 #![cfg(raddle_loom)]
 
 mod modelling;
@@ -40,8 +40,7 @@ fn a_value_wakes_both_waiters() {
     });
 }
 
-/// Who waits again while senders are still on their way to those who waited before is not
-/// forgotten.
+/// A receiver that waits again while senders still wake the earlier waiters is woken too.
 #[test]
 fn values_of_two_senders_wake_a_receiver_that_waits_again() {
     Model::new().preemptions(2).check(|| {

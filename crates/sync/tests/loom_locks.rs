@@ -150,8 +150,8 @@ unsafe impl Sync for Raced {}
 // SAFETY: as above.
 unsafe impl Send for Raced {}
 
-/// Two who read are in at the same time: if both write, that is found. The guards
-/// are forgotten, for their drops would panic on top of the panic.
+/// Two readers hold the lock at the same time: if both write, the model finds it. The guards are
+/// forgotten, because their drops would panic on top of the panic.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_writes_under_two_read_locks_race() {

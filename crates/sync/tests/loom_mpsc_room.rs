@@ -48,8 +48,8 @@ fn try_send_succeeds_while_permits_are_moved() {
     });
 }
 
-/// Who has room that came back sees what the receiver did before: a permit that is all that came
-/// back, or one of two, which are moved. Complete.
+/// A sender that takes a returned permit sees what the receiver did before: a permit that is the
+/// only one returned, or one of two, which are moved. Complete.
 #[test]
 fn returned_permits_publish_earlier_writes() {
     for room in [1, 2] {

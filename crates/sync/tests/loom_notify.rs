@@ -1,4 +1,4 @@
-//! Notifications, in all interleavings of those who notify and those who wait.
+//! Notifications, in all interleavings of notifying threads and waiters.
 #![cfg(raddle_loom)]
 
 mod modelling;
@@ -111,7 +111,7 @@ fn a_notification_between_the_check_and_the_wait_is_not_missed() {
 }
 
 /// Two threads each set a flag and notify; the second may find the permit of
-/// the first. Who takes it sees both flags, or is notified again.
+/// the first. The waiter that takes it sees both flags, or is notified again.
 #[test]
 fn a_notification_that_finds_a_permit_publishes() {
     use raddle_primitives::sync::atomic::{AtomicBool, Ordering};

@@ -13,7 +13,7 @@ use raddle_primitives::thread;
 use raddle_sync::{Semaphore, TryAcquireError};
 use raddle_testing::block_on;
 
-/// A number that only who has a permit may touch: the model finds a race.
+/// A number that only the holder of a permit may access: the model finds a race.
 struct Guarded(UnsafeCell<u32>);
 
 // SAFETY: shared on purpose; the model finds what races.
@@ -254,7 +254,7 @@ fn a_waiter_released_without_the_lock_sees_what_was_done_before() {
     });
 }
 
-/// Who has its permit finds the other that was released with it.
+/// A waiter that has its permit finds the other permit that was released with it.
 #[test]
 fn a_waiter_released_without_the_lock_finds_the_permits_left() {
     model::check(|| {

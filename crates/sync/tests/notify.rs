@@ -1,4 +1,4 @@
-//! Who is notified, and what becomes of a notification.
+//! Which waiter a notification wakes, and where it goes if that waiter is dropped.
 #![cfg(not(raddle_loom))]
 
 mod hooked;

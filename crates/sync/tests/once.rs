@@ -139,7 +139,7 @@ fn a_set_is_refused_once_the_next_waiter_may_initialise() {
     }
 }
 
-/// Who was to try next is dropped: the one behind tries.
+/// If the waiter that is to try next is dropped, the waiter behind it tries.
 #[test]
 fn dropping_the_next_initialiser_lets_the_following_waiter_initialise() {
     for dropped_first in [false, true] {

@@ -342,7 +342,7 @@ fn a_release_or_a_close_in_the_middle_of_a_poll_is_seen() {
     }
 }
 
-/// Who can be served is polled again, since it costs budget; who cannot gets its place in line.
+/// Without budget, a waiter that can have its permits yields; one that cannot enters the wait list.
 #[test]
 fn a_poll_without_budget_waits_only_for_permits() {
     let semaphore = Semaphore::new(1);

@@ -209,7 +209,7 @@ impl Drop for Cache {
     }
 }
 
-/// Batches on their way from thread to thread.
+/// Batches that one thread has freed and another may take.
 struct Depot([Mutex<Vec<Batch>>; SIZES]);
 
 /// A chain of `BATCH` blocks.

@@ -67,9 +67,9 @@ pub(crate) enum Insert {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// Nothing: the wheel's next tick may be another now.
+    /// The slot is empty: recompute the next tick.
     Empty,
-    /// Other timers.
+    /// The slot has other timers.
     Others,
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum Left {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// The batch is full: wake it and come again.
+    /// The batch is full: wake it, then call again.
     BatchFull,
     /// No further timer is due.
     Done,

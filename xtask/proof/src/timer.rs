@@ -19,7 +19,7 @@ const TICK: u64 = 1000;
 const LAST: u64 = 1 << 47;
 const TIMERS: usize = 12;
 
-/// Who was woken, in order.
+/// The timers whose wakers were called, in order.
 type Log = Arc<Mutex<Vec<usize>>>;
 
 struct Recorder(usize, Log);
@@ -230,7 +230,7 @@ impl Bench {
         }
     }
 
-    /// A timer of `tick` is set: who parks beyond it is woken (tokio 3190).
+    /// A timer of `tick` is set: a thread that parks beyond it is woken (tokio 3190).
     fn earlier(&mut self, tick: u64) {
         let at = self.instant(tick * TICK);
         let unparked = self.unparked();

@@ -2,7 +2,7 @@
 //! more than [`MAX_CIRCLE`] files of one folder in a circle.
 //!
 //! A file imports another if it names it by a path, or something that is defined
-//! there. A `pub use` is no import of the file that has it: who names the item through
+//! there. A `pub use` is no import of the file that has it: a file that names the item through
 //! it imports the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};

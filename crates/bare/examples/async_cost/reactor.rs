@@ -22,7 +22,7 @@ pub struct Reactor<'c> {
 #[derive(Debug)]
 struct Registration {
     ready: Cell<Readiness>,
-    /// Who waited last.
+    /// The waker of the last wait.
     waker: RefCell<Waker>,
     index: usize,
     next_free: Cell<usize>,

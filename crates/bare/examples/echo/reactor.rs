@@ -37,7 +37,7 @@ struct Registration {
 #[derive(Debug)]
 struct Side {
     ready: Cell<bool>,
-    /// Who waited last.
+    /// The waker of the last wait.
     waker: RefCell<Waker>,
 }
 

@@ -44,8 +44,8 @@ pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     pub(super) items: PhantomData<T>,
 }
 
-// SAFETY: an owner moves its items along, and its methods need only that no two
-// threads call them at once, which the missing `Sync` sees to.
+// SAFETY: an owner moves its items along, and its methods need only that no two threads call them
+// at once; `Owner` is not `Sync`.
 unsafe impl<T: Pointer + Send, const N: usize> Send for Owner<T, N> {}
 
 impl<T: Pointer, const N: usize> Owner<T, N> {
@@ -282,7 +282,7 @@ impl<T: Pointer, const N: usize> fmt::Debug for Owner<T, N> {
     }
 }
 
-/// Items on their way from a full queue to its overflow.
+/// Items that were taken out of a full queue, to be pushed to its overflow.
 struct Batch<T: Pointer, const N: usize> {
     words: [MaybeUninit<*mut ()>; N],
     next: usize,

@@ -59,8 +59,8 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
     /// for n in 0..8 {
     ///     owner.push(Box::new(n), &Injection::new());
     /// }
-    /// let (thief, _) = local::new();
-    /// let stolen = stealer.steal_into(&thief, |n| n / 2).unwrap();
+    /// let (other, _) = local::new();
+    /// let stolen = stealer.steal_into(&other, |n| n / 2).unwrap();
     /// assert_eq!((*stolen.first, stolen.moved, owner.len()), (0, 3, 4));
     /// ```
     pub fn steal_into(

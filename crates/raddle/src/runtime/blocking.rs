@@ -16,8 +16,8 @@ pub(crate) struct BlockingJob {
     task: Runnable,
     span: trace::BlockingSpan,
     spawned_at: &'static Location<'static>,
-    /// Dropped after the task: who waits for that has been woken when a paused
-    /// clock may be moved on again.
+    /// Dropped after the task: a paused clock may advance again only after the waiter of the task
+    /// has been woken.
     _hold: Option<ClockHold>,
 }
 

@@ -62,7 +62,7 @@ impl<T> Head<T> {
         self.block().start().plus(self.index)
     }
 
-    /// Messages that are there or on their way.
+    /// The number of messages that are there or are being sent.
     pub(super) fn len(&self, list: &List<T>) -> usize {
         let end = self.end.unwrap_or_else(|| list.tail().position());
         end.since(self.position())

@@ -126,7 +126,7 @@ impl<R: Returns> Core<R> {
     #[inline]
     pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), Refused> {
         let taken = match self.take(permits) {
-            // They may be on their way from where they came back.
+            // The permits may be between the two words; look under the lock.
             Take::Short if R::IS_APART => self.take_moved(permits),
             taken => taken,
         };
@@ -204,9 +204,10 @@ impl<R: Returns> Core<R> {
         result
     }
 
-    /// Enters the wait list, if that is not empty, for a task that has to yield: it keeps its
-    /// place, which wakes it. Should the permits have come just now it has them, at no cost to a
-    /// budget that is used up.
+    /// Polls for a task whose budget is used up. If the task has to wait for permits, it enters the
+    /// wait list, so that it keeps its position and the release of permits wakes it; otherwise it
+    /// yields. If permits come between the check and the lock, takes them without a unit of the
+    /// budget.
     #[cold]
     fn poll_without_budget(
         &self,

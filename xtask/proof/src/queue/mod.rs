@@ -1,8 +1,8 @@
 //! The run queue, the next-task slot and the injection queue, against queues of
 //! numbers: what comes out is what went in, once and in order.
 //!
-//! A thief may be stopped in the middle of a steal, as another thread would be,
-//! and other things done to the queue meanwhile.
+//! A stealer may be stopped in the middle of a steal, as another thread would be, while other
+//! operations on the queue run.
 
 mod item;
 

@@ -225,7 +225,7 @@ pub(super) enum Hazard {
     Drop,
 }
 
-/// One who joins, and counts wakes.
+/// A joiner, which counts its wakes.
 #[derive(Debug)]
 pub(super) struct Joiner {
     pub(super) hazard: Hazard,

@@ -1,4 +1,4 @@
-//! What is known of a task, and who joins it.
+//! The reference model of a task and of its joiners.
 
 use super::callbacks::Hazard;
 

@@ -66,7 +66,7 @@ static LISTENERS: LazyLock<Mutex<Listeners>> = LazyLock::new(|| {
     )
 });
 
-/// Notifies those who listen for `event`. Returns whether there are any.
+/// Notifies the listeners for `event`. Returns whether there are any.
 fn deliver(event: Event) -> bool {
     let mut listeners = LISTENERS.lock();
     let concerned = listeners.waiting.values_mut();

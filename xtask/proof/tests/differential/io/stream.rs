@@ -101,7 +101,7 @@ struct Inner {
     at_rest: bool,
 }
 
-/// The stream, of which a program keeps a clone to wake who waits.
+/// The stream. A program keeps a clone of it, to wake the waiters.
 #[derive(Clone)]
 pub(crate) struct Stream(Rc<RefCell<Inner>>);
 

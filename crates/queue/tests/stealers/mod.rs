@@ -1,5 +1,5 @@
-//! What models of the local queue have in common: thieves, and what becomes of
-//! an overflow.
+//! What the models of the local queue share: threads that steal, and overflows that keep or refuse
+//! items.
 
 use std::cell::RefCell;
 
@@ -50,8 +50,8 @@ pub(crate) fn steal_half<const N: usize>(stealer: &Stealer<Item, N>, index: u32)
     }
 }
 
-/// A thread that does so.
-pub(crate) fn thief<const N: usize>(owner: &Owner<Item, N>, index: u32) -> JoinHandle<()> {
+/// Starts a thread that does so.
+pub(crate) fn spawn_stealer<const N: usize>(owner: &Owner<Item, N>, index: u32) -> JoinHandle<()> {
     let stealer = owner.stealer();
     thread::spawn(move || steal_half(&stealer, index))
 }
