@@ -166,7 +166,7 @@ fn raise_file_limit() {}
 fn is_under_wine() -> bool {
     let is_under_wine = std::env::var_os("RADDLE_WINE").is_some();
     if is_under_wine {
-        println!("not tested: Wine loses events of many sockets");
+        println!("skipped: Wine loses events of many sockets");
     }
     is_under_wine
 }

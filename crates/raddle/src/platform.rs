@@ -1,7 +1,7 @@
-//! Features that a platform does not have: using one is an error of the compiler that names both.
+//! Compile errors for features that the platform does not support. Each names both.
 
-/// Writes the errors for WebAssembly, which has no threads, and no descriptors that a selector of
-/// ours could wait for. Tokio has the same features there.
+/// Emits the errors for WebAssembly, which has no threads, and no descriptors that Raddle's
+/// selectors support. Tokio supports the same features there.
 macro_rules! not_on_webassembly {
     ($($feature:literal)+) => {$(
         #[cfg(all(target_family = "wasm", feature = $feature))]

@@ -14,7 +14,7 @@
 /// }
 /// ```
 ///
-/// What would not go there may not be held over an await either.
+/// A value that is not `Send` must not be held across an `.await` either.
 ///
 /// ```compile_fail
 /// fn sent<T: Send>(_: T) {}
@@ -26,7 +26,7 @@
 /// ```
 struct Spawned;
 
-/// So may blocking work, and what it gives.
+/// Blocking work and its output must be `Send`.
 ///
 /// ```compile_fail,E0277
 /// let bound = std::rc::Rc::new(1);
@@ -38,7 +38,7 @@ struct Spawned;
 /// ```
 struct Blocking;
 
-/// A local set stays on its thread, and so does the handle of an output that must.
+/// A local set is not `Send`, and neither is the join handle of an output that is not.
 ///
 /// ```compile_fail,E0277
 /// fn sent<T: Send>(_: T) {}
@@ -51,7 +51,7 @@ struct Blocking;
 /// ```
 struct Local;
 
-/// A guard does not outlive its lock, nor what is borrowed its stream.
+/// A guard must not outlive its lock, nor a borrowed half its stream.
 ///
 /// ```compile_fail,E0505
 /// async fn outlives() {
@@ -71,8 +71,8 @@ struct Local;
 /// ```
 struct Borrowed;
 
-/// What makes a runtime of its own for a function is given an async one, with nothing that
-/// it does not know. The words are tested in `raddle-macros`.
+/// `#[raddle::main]` refuses a function that is not async, and arguments that do not fit.
+/// `raddle-macros` tests the messages.
 ///
 /// ```compile_fail
 /// #[raddle::main]
@@ -84,7 +84,7 @@ struct Borrowed;
 /// async fn main() {}
 /// ```
 ///
-/// It does not have the function's future sent anywhere, but what that spawns.
+/// The future of `main` need not be `Send`, but the futures that it spawns must be.
 ///
 /// ```compile_fail
 /// #[raddle::main(flavor = "current_thread")]
@@ -94,7 +94,7 @@ struct Borrowed;
 /// }
 /// ```
 ///
-/// A branch of `select!` that borrows what another changes is refused as anywhere.
+/// Two branches of `select!` must not borrow the same value mutably.
 ///
 /// ```compile_fail,E0499
 /// async fn both(stream: &mut raddle::net::TcpStream) {

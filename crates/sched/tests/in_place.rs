@@ -37,8 +37,8 @@ where
     output
 }
 
-/// Has the worker taken over by another thread, for certain.
-fn be_handed_off() {
+/// Blocks in place until another thread has taken the worker.
+fn force_handoff() {
     block_in_place(|| {
         let handle = Handle::current();
         handle.block_on(handle.spawn(async {})).unwrap();
@@ -128,20 +128,20 @@ fn a_task_that_waits_for_a_lock_held_over_the_function_does_not_deadlock() {
 fn a_handed_off_task_may_wait_and_yield_and_spawn() {
     run(1, async {
         for _ in 0..100 {
-            be_handed_off();
+            force_handoff();
             yield_now().await;
-            be_handed_off();
+            force_handoff();
             let signal = Signal::default();
             let theirs = signal.clone();
             let waiting = spawn(async move {
-                be_handed_off();
+                force_handoff();
                 theirs.await;
             });
             wait_until_polled(&signal).await;
             signal.set();
-            be_handed_off();
+            force_handoff();
             waiting.await.unwrap();
-            drop(spawn(async { be_handed_off() }));
+            drop(spawn(async { force_handoff() }));
         }
     });
 }
@@ -158,7 +158,7 @@ fn a_handed_off_thread_is_no_worker_and_stays_inside_the_scheduler() {
         assert!(is_inside());
         let before = thread::current().id();
         block_in_place(|| assert!(!is_inside()));
-        be_handed_off();
+        force_handoff();
         assert_eq!(thread::current().id(), before, "in the same poll");
         assert!(is_inside());
         let message = message_of(|| Handle::current().block_on(async {}));
@@ -167,7 +167,7 @@ fn a_handed_off_thread_is_no_worker_and_stays_inside_the_scheduler() {
         assert_ne!(thread::current().id(), before);
         // Again in the first poll of a new thread, and again in that one.
         for _ in 0..3 {
-            be_handed_off();
+            force_handoff();
             assert!(is_inside());
         }
     });
@@ -209,7 +209,7 @@ fn nested_blocking_functions_are_called() {
     let number = run(1, async {
         block_in_place(|| block_in_place(|| block_in_place(|| 7)))
             + block_in_place(|| {
-                be_handed_off();
+                force_handoff();
                 block_in_place(|| Handle::current().block_on(async { block_in_place(|| 7) }))
             })
     });
@@ -222,7 +222,7 @@ fn a_panic_of_the_function_is_that_of_the_task() {
         for displaces in [false, true] {
             let fails = move || -> () {
                 if displaces {
-                    be_handed_off();
+                    force_handoff();
                 }
                 panic!("planted");
             };
@@ -414,7 +414,7 @@ fn block_in_place_panics_on_the_current_thread_scheduler() {
                 assert!(message_of(|| block_in_place(|| ())).starts_with(MESSAGE));
             });
         });
-        be_handed_off();
+        force_handoff();
     });
 }
 
@@ -558,7 +558,7 @@ fn hooks_run_on_both_threads_after_a_handoff() {
         ..config(1)
     });
     for _ in 0..10 {
-        drop(pool.handle().spawn(async { be_handed_off() }));
+        drop(pool.handle().spawn(async { force_handoff() }));
     }
     wait_until(|| ended.load(SeqCst) == 20);
     drop(pool);
@@ -585,7 +585,7 @@ fn the_drop_of_a_future_may_block_in_place() {
         task.abort();
         drop(spawn(async move { gate.open() }));
         assert!(task.await.unwrap_err().is_cancelled());
-        let outcome = catch_unwind(AssertUnwindSafe(be_handed_off));
+        let outcome = catch_unwind(AssertUnwindSafe(force_handoff));
         assert!(outcome.is_ok());
     });
 }
@@ -604,7 +604,7 @@ fn a_handed_off_poll_changes_no_counter_of_its_worker() {
         if polls == 2 {
             return Poll::Ready(());
         }
-        be_handed_off();
+        force_handoff();
         while raddle_coop::poll_proceed(cx)
             .map(|unit| unit.made_progress())
             .is_ready()

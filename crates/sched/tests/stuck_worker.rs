@@ -53,8 +53,8 @@ impl Sleeper {
         self.waker.lock().clone().unwrap()
     }
 
-    /// Wakes the task `ROUNDS` times, and waits each time until it was polled.
-    fn is_served(&self, wake: impl Fn(Waker)) {
+    /// Wakes the task `ROUNDS` times, and waits each time until it has been polled.
+    fn wake_and_wait_for_polls(&self, wake: impl Fn(Waker)) {
         for _ in 0..ROUNDS {
             let polls = self.polls();
             wake(self.waker());
@@ -64,7 +64,7 @@ impl Sleeper {
 }
 
 /// Runs `stuck` inside a poll of one of two workers.
-fn inside_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
+fn run_in_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
     let task = pool.handle().spawn(async move { stuck() });
     pool.handle().block_on(task).unwrap();
 }
@@ -79,7 +79,7 @@ fn a_searching_worker_takes_the_next_task_of_a_long_poll_without_a_monitor() {
     };
     let pool = Pool::start(config, None).unwrap();
     for _ in 0..ROUNDS {
-        inside_a_poll(&pool, || {
+        run_in_a_poll(&pool, || {
             let next = spawn(async {});
             // The slot is full, so this one goes to the queue, for which the other worker is woken.
             drop(spawn(async {}));
@@ -94,7 +94,7 @@ fn a_task_that_the_stuck_worker_woke_runs() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         let sleeper = Sleeper::on(pool.handle());
-        inside_a_poll(&pool, move || sleeper.is_served(Waker::wake));
+        run_in_a_poll(&pool, move || sleeper.wake_and_wait_for_polls(Waker::wake));
     }
 }
 
@@ -102,7 +102,7 @@ fn a_task_that_the_stuck_worker_woke_runs() {
 fn a_task_that_the_stuck_worker_spawned_runs() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
-        inside_a_poll(&pool, || {
+        run_in_a_poll(&pool, || {
             for _ in 0..ROUNDS {
                 let task = spawn(async {});
                 wait_until(|| task.is_finished());
@@ -115,7 +115,7 @@ fn a_task_that_the_stuck_worker_spawned_runs() {
 fn tasks_in_the_queue_of_the_stuck_worker_run() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
-        inside_a_poll(&pool, || {
+        run_in_a_poll(&pool, || {
             for _ in 0..ROUNDS {
                 let tasks: Vec<_> = (0..10).map(|_| spawn(async {})).collect();
                 wait_until(|| tasks.iter().all(|task| task.is_finished()));
@@ -136,7 +136,7 @@ fn a_task_that_yields_to_the_stuck_worker_runs() {
                 raddle_sched::yield_now().await;
             }
         }));
-        inside_a_poll(&pool, move || {
+        run_in_a_poll(&pool, move || {
             for _ in 0..ROUNDS {
                 let before = theirs.load(Ordering::SeqCst);
                 wait_until(|| theirs.load(Ordering::SeqCst) > before);
@@ -150,7 +150,7 @@ fn a_task_spawned_from_outside_runs() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         let handle = pool.handle().clone();
-        inside_a_poll(&pool, move || {
+        run_in_a_poll(&pool, move || {
             for _ in 0..ROUNDS {
                 let outside = std::thread::spawn({
                     let handle = handle.clone();
@@ -183,8 +183,8 @@ fn events_of_the_driver_are_dispatched() {
                     return Poll::Pending;
                 }
                 marks.0.fetch_add(1, Ordering::SeqCst);
-                first.is_served(|waker| raised.raise([waker]));
-                second.is_served(|waker| raised.raise([waker]));
+                first.wake_and_wait_for_polls(|waker| raised.raise([waker]));
+                second.wake_and_wait_for_polls(|waker| raised.raise([waker]));
                 marks.1.fetch_add(1, Ordering::SeqCst);
                 Poll::Ready(())
             })));
@@ -211,7 +211,7 @@ fn without_a_monitor_the_task_waits_for_the_stuck_worker() {
     // A worker that searches would take the task.
     let metrics = pool.handle().metrics();
     wait_until(|| (0..2).all(|worker| metrics.worker(worker).parks > 0));
-    inside_a_poll(&pool, || {
+    run_in_a_poll(&pool, || {
         let task = spawn(async {});
         thread::sleep(Duration::from_millis(50));
         assert!(!task.is_finished());

@@ -138,9 +138,9 @@ fn a_task_woken_while_it_runs_is_returned_to_the_runner() {
     executor.check();
 }
 
-/// The wake of the first poll of a task that then runs what `nested` runs in
-/// the same poll.
-fn is_run_again_after(nested: impl FnOnce(&Executor) + Send + 'static) {
+/// Checks that a task that wakes itself in its first poll, and then calls `nested` in the same
+/// poll, is polled again.
+fn check_that_a_woken_task_runs_again(nested: impl FnOnce(&Executor) + Send + 'static) {
     let executor = Executor::new();
     let inner = executor.clone();
     let mut nested = Some(nested);
@@ -162,7 +162,7 @@ fn is_run_again_after(nested: impl FnOnce(&Executor) + Send + 'static) {
 
 #[test]
 fn a_task_that_wakes_itself_and_runs_another_is_run_again() {
-    is_run_again_after(|executor| {
+    check_that_a_woken_task_runs_again(|executor| {
         let (nested, handle) = executor.task(async {});
         assert!(matches!(nested.run(), Outcome::Complete));
         join(handle).unwrap();
@@ -171,7 +171,7 @@ fn a_task_that_wakes_itself_and_runs_another_is_run_again() {
 
 #[test]
 fn a_task_that_wakes_itself_and_drops_a_finished_handle_is_run_again() {
-    is_run_again_after(|executor| {
+    check_that_a_woken_task_runs_again(|executor| {
         let (nested, handle) = executor.task(async {});
         // On a thread that does not run the outer task.
         let finished = std::thread::spawn(move || drop(nested.run()));

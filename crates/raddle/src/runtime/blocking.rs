@@ -11,7 +11,7 @@ use raddle_timer::ClockHold;
 use crate::runtime::{Handle, context};
 use raddle_task::trace;
 
-/// A blocking task that is due to run. Dropped, it cancels the task.
+/// A blocking task that is ready to run. Dropping the job cancels the task.
 pub(crate) struct BlockingJob {
     task: Runnable,
     span: trace::BlockingSpan,
@@ -26,8 +26,7 @@ impl Job for BlockingJob {
         let Self {
             task, span, _hold, ..
         } = self;
-        // A blocking task completes at its first poll, so it is never due
-        // again.
+        // A blocking task completes at its first poll, so `run` never returns it to be run again.
         drop(span.in_scope(|| task.run()));
     }
 
@@ -39,8 +38,8 @@ impl Job for BlockingJob {
     }
 }
 
-/// A worker that needs a thread, since its own is in `block_in_place`. It may
-/// stay there for good, so the threads are not those for blocking tasks.
+/// A worker that needs a thread, since its own thread is in `block_in_place`. The worker may stay
+/// on the new thread, so these threads are separate from those for blocking tasks.
 pub(crate) struct HandoffJob(pub(crate) raddle_sched::Handoff);
 
 impl Job for HandoffJob {
@@ -49,7 +48,7 @@ impl Job for HandoffJob {
     }
 }
 
-/// Gives a task to the pool of the current runtime.
+/// Submits a task to the blocking pool of the current runtime.
 pub(crate) fn submit_to_current(task: BlockingTask) -> Result<(), Refused> {
     match context::current() {
         Ok(handle) => submit(&handle, task),
@@ -60,7 +59,7 @@ pub(crate) fn submit_to_current(task: BlockingTask) -> Result<(), Refused> {
     }
 }
 
-/// Gives a task to the pool of a runtime.
+/// Submits a task to the blocking pool of a runtime.
 pub(crate) fn submit(handle: &Handle, task: BlockingTask) -> Result<(), Refused> {
     let pool = &handle.inner.blocking;
     let is_mandatory = task.is_mandatory();

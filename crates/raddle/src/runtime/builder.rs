@@ -19,8 +19,7 @@ use crate::runtime::{
     RuntimeFlavor, TaskMeta, UnhandledPanic,
 };
 
-/// The variables that say how many workers a runtime has by default. The first
-/// that is set counts.
+/// The environment variables for the default number of workers. The first one that is set is used.
 const WORKERS_VARIABLES: [&str; 2] = ["RADDLE_WORKER_THREADS", "TOKIO_WORKER_THREADS"];
 
 type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -41,7 +40,8 @@ type Around = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
 pub struct Builder {
     flavor: RuntimeFlavor,
     name: Option<String>,
-    /// What of the scheduler's settings has its place there. The others follow from the rest.
+    /// The scheduler's settings that methods of the builder write directly. `scheduler_config`
+    /// derives the others.
     scheduler: raddle_sched::Config,
     worker_threads: Option<usize>,
     driver: driver::Settings,
@@ -56,7 +56,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// For a runtime that runs its tasks on workers of its own.
+    /// Returns a builder for a multi-thread runtime, which runs its tasks on worker threads.
     ///
     /// # Examples
     ///
@@ -75,8 +75,8 @@ impl Builder {
         Self::new(RuntimeFlavor::MultiThread)
     }
 
-    /// For a runtime that runs its tasks inside [`Runtime::block_on`], on the
-    /// thread that calls it.
+    /// Returns a builder for a current-thread runtime, which runs its tasks inside
+    /// [`Runtime::block_on`], on the thread that calls it.
     ///
     /// # Examples
     ///
@@ -936,12 +936,13 @@ impl Builder {
                 (Scheduler::CurrentThread(Box::new(scheduler)), handle)
             }
             RuntimeFlavor::MultiThread => {
-                // Each worker may stay on one of these threads.
+                // After a handoff, each worker may stay on one of these threads.
                 let max_handoffs = self.max_blocking_threads.saturating_add(workers);
                 let handoffs = self.thread_pool(&Arc::downgrade(&inner), max_handoffs, None);
                 let jobs = handoffs.handle().clone();
                 let config = raddle_sched::Config {
-                    // Without a thread the worker waits for its own.
+                    // If no thread is available, the worker waits until its own thread returns to
+                    // it.
                     handoff: Some(Arc::new(move |handoff| {
                         drop(jobs.submit(HandoffJob(handoff)));
                     })),
@@ -998,7 +999,7 @@ impl Builder {
         ))
     }
 
-    /// One driver for each worker of a sharded runtime, else one for all.
+    /// Makes one driver for each worker of a sharded runtime, otherwise one for all workers.
     #[track_caller]
     fn drivers(&self, workers: usize) -> io::Result<Vec<Driver>> {
         let is_pausable = self.flavor == RuntimeFlavor::CurrentThread;
@@ -1040,7 +1041,7 @@ impl Builder {
         }
     }
 
-    /// Threads for work that blocks, inside the runtime.
+    /// Makes a pool of threads for blocking jobs, which run inside the runtime.
     fn thread_pool<J: raddle_blocking::Job>(
         &self,
         inner: &Weak<Inner>,
@@ -1051,7 +1052,7 @@ impl Builder {
             let _guard = handle.enter();
             run();
         });
-        // The thread is no worker's.
+        // The index is not used, since the closure enters no worker.
         let around = Arc::new(move |run: &mut dyn FnMut()| around(0, run));
         raddle_blocking::Pool::new(raddle_blocking::Config {
             max_threads,
@@ -1063,12 +1064,11 @@ impl Builder {
         })
     }
 
-    /// What runs around the loop of each thread: the user's hooks, inside the
-    /// runtime, which `enter` enters.
+    /// Returns the function that wraps the loop of each thread: it enters the runtime by `enter`,
+    /// and calls the user's hooks before and after the loop.
     ///
-    /// It refers to the runtime weakly, for it is held by parts of it. A
-    /// thread that comes up after the runtime is gone has nothing to do but
-    /// end.
+    /// It has a weak reference to the runtime, since parts of the runtime hold it. On a thread that
+    /// starts after the runtime is gone, it only calls the loop, which ends at once.
     fn around(&self, inner: &Weak<Inner>, enter: fn(&Handle, usize, &mut dyn FnMut())) -> Around {
         let inner = Weak::clone(inner);
         let start = self.on_thread_start.clone();

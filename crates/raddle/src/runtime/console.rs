@@ -10,7 +10,7 @@ use crate::runtime::tools::{RecordingFile, Running, Tool, Tools};
 use crate::runtime::watching::{self, Listener};
 use crate::runtime::{Builder, Handle, Runtime};
 
-/// When a poll is slow, if the runtime has no watchdog of its own.
+/// The duration from which a poll counts as slow, if the runtime has no watchdog.
 const THRESHOLD: Duration = Duration::from_millis(100);
 
 /// The page of one runtime.

@@ -13,11 +13,11 @@ use crate::task::LocalEnterGuard;
 raddle_primitives::thread_local! {
     /// The guards of the local sets that this thread has entered by an [`EnterGuard`].
     static LOCALS: RefCell<Vec<LocalEnterGuard>> = RefCell::new(Vec::new());
-    /// How many runs of a runtime this thread is inside of.
+    /// The number of [`Inside`] values of this thread.
     static INSIDE: Cell<usize> = Cell::new(0);
 }
 
-/// The handle that was entered last.
+/// Returns the handle of the runtime that was entered last.
 pub(crate) fn current() -> Result<Handle, TryCurrentError> {
     current::get().ok_or_else(|| match current::depth() {
         Some(_) => TryCurrentError::missing_context(),
@@ -68,7 +68,7 @@ pub fn worker_index() -> Option<usize> {
 /// ```
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
-    // Checked before anything is restored.
+    // Dropped first: it checks the order before anything is restored.
     _order: Order,
     _entered: raddle_sched::EnterGuard<'a>,
     _local: Option<EnteredLocal>,
@@ -84,19 +84,20 @@ impl<'a> EnterGuard<'a> {
         }
     }
 
-    /// The same with the local tasks of the runtime.
+    /// Also keeps the local set of the runtime current.
     pub(crate) fn with_local(mut self, local: LocalEnterGuard) -> Self {
         self._local = Some(EnteredLocal::new(local));
         self
     }
 }
 
-/// How many frames the thread had entered when the guard was made, its own included.
+/// The number of frames that the thread had entered when the guard was made, including the guard's
+/// own. The drop panics if the thread has another number of frames then.
 struct Order(Option<usize>);
 
 impl Drop for Order {
     fn drop(&mut self) {
-        // A thread that ends drops what it has left in any order.
+        // An exiting thread drops its remaining guards in any order.
         let depth = current::depth();
         if depth.is_some() && depth != self.0 && !std::thread::panicking() {
             panic!(
@@ -107,8 +108,8 @@ impl Drop for Order {
     }
 }
 
-/// Keeps a local set current. The set's own guard, which is not `Sync`, is kept
-/// by the thread, so that an [`EnterGuard`] is `Sync`.
+/// Keeps a local set current. The set's own guard is not `Sync`; it is in a thread-local, so that
+/// an [`EnterGuard`] is `Sync`.
 struct EnteredLocal;
 
 impl EnteredLocal {
@@ -120,7 +121,8 @@ impl EnteredLocal {
 
 impl Drop for EnteredLocal {
     fn drop(&mut self) {
-        // What was current is restored after the borrow. A thread that ends has dropped the guards.
+        // The guard is dropped after the borrow has ended. On an exiting thread, `LOCALS` may
+        // already be destroyed, and the guards with it.
         drop(LOCALS.try_with(|locals| locals.borrow_mut().pop()));
     }
 }
@@ -132,7 +134,7 @@ impl fmt::Debug for EnterGuard<'_> {
 }
 
 /// The context that a runtime makes current: itself, and the handles of its layers. A runtime
-/// without sockets or timers hides the ones of an outer runtime, whose driver may never run again
+/// without sockets or timers hides those of an outer runtime, whose driver may never run again
 /// while this thread waits.
 struct Entered {
     runtime: Handle,
@@ -150,8 +152,8 @@ impl Frame for Entered {
     }
 }
 
-/// Makes a runtime current. On a worker of the runtime its sockets and timers become current,
-/// elsewhere the ones of worker 0.
+/// Makes a runtime current. On a worker of the runtime, the worker's sockets and timers become
+/// current; elsewhere, those of worker 0.
 pub(crate) fn enter(handle: &Handle) -> raddle_sched::EnterGuard<'_> {
     let worker = handle.scheduler().current_worker();
     enter_worker(handle, worker.unwrap_or(0))
@@ -182,8 +184,7 @@ impl Drop for Inside {
     }
 }
 
-/// Whether this thread runs a runtime's work, and so must not wait for a
-/// runtime to end.
+/// Returns whether this thread runs a runtime's work, so that it must not wait for a shutdown.
 pub(crate) fn is_inside() -> bool {
     INSIDE.with(Cell::get) > 0
 }

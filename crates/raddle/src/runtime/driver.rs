@@ -1,4 +1,4 @@
-//! Sockets and timers as the one thing a scheduler parks on.
+//! The driver in which the workers of a runtime park: sockets and timers.
 
 use std::io;
 use std::sync::Arc;
@@ -9,29 +9,29 @@ use raddle_timer::driver::{Token, UnparkFn, Wait};
 
 use crate::runtime::reactor::{self, Reactor};
 
-/// The driver of a runtime.
+/// Sockets, if they are enabled, and timers, as a driver of the scheduler.
 pub(crate) struct Driver {
     driver: raddle_timer::driver::Driver<EventSource>,
     settings: Settings,
     last_turn: Turn,
 }
 
-/// References to what a driver consists of, as far as it is enabled.
+/// The handles of the parts of a driver that are enabled.
 pub(crate) struct DriverHandles {
     pub(crate) reactor: Option<reactor::Handle>,
     pub(crate) timers: Option<raddle_timer::Handle>,
 }
 
-/// The sources of events that a driver waits for.
+/// The settings of a driver.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) io: bool,
     pub(crate) time: bool,
-    /// Whether the clock is paused at first.
+    /// Whether the clock starts paused.
     pub(crate) start_paused: bool,
-    /// How many events the driver takes from the selector at most.
+    /// The maximum number of events that the driver takes from the selector at a time.
     pub(crate) max_events: usize,
-    /// The same, when the worker is busy and does not wait for events.
+    /// The maximum while the worker is busy and does not wait for events.
     pub(crate) max_busy_events: Option<usize>,
 }
 
@@ -47,18 +47,18 @@ impl Default for Settings {
     }
 }
 
-/// The place in which the driver waits.
+/// The object in which the driver waits.
 enum EventSource {
-    /// For events: with sockets enabled.
+    /// Waits for events: sockets are enabled.
     Reactor(Reactor),
-    /// For nothing but an unpark.
+    /// Waits only for an unpark.
     Token(Token),
 }
 
 struct Unparker(UnparkFn);
 
 impl Driver {
-    /// A driver with timers for that many workers.
+    /// Makes a driver with a timer shard for each of `workers` workers.
     ///
     /// # Errors
     ///
@@ -80,8 +80,8 @@ impl Driver {
         })
     }
 
-    /// For each worker that has a shard of the timers to itself; else for all of
-    /// them.
+    /// Returns the handles of each worker that has a timer shard; without timers, those of all
+    /// workers together.
     pub(crate) fn handles(&self) -> Vec<DriverHandles> {
         let reactor = match self.driver.place() {
             EventSource::Reactor(reactor) => Some(reactor.handle()),
@@ -134,7 +134,7 @@ impl Wait for EventSource {
         match self {
             EventSource::Reactor(reactor) => match reactor.turn(timeout, limit) {
                 Ok(dispatched) => dispatched,
-                // The selector's descriptor is not what it was.
+                // The program has closed or replaced the selector's descriptor.
                 Err(error) => {
                     panic!(
                         "the reactor cannot wait for events: {error}; do not close its descriptor"

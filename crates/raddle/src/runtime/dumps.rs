@@ -8,7 +8,7 @@ use raddle_dump::{Dump, DumpError, Tasks};
 use crate::runtime::tools::{Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
-/// Starts the dumps of a runtime.
+/// Adds a table of tasks to the tools of a runtime.
 fn start(tools: &mut Tools) -> io::Result<()> {
     let tasks = Tasks::new();
     tools.observers.add_of_tasks(tasks.observer());
@@ -61,7 +61,7 @@ impl Builder {
         let start_with_signal = |tools: &mut Tools| {
             start(tools)?;
             let printing = tools.shared.get().map(Tasks::print_on_sigquit);
-            // Prints until it is dropped, with the last handle.
+            // The thread prints until this value is dropped, with the last handle.
             tools.shared.add(printing.transpose()?);
             Ok(())
         };

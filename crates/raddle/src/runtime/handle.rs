@@ -40,11 +40,9 @@ pub struct Handle {
 
 /// The parts of a runtime that a handle reaches. Nothing here owns the runtime.
 pub(crate) struct Inner {
-    /// Set by the builder or by a worker that is up earlier, before anything
-    /// can ask for it.
+    /// Set by the builder, or by a worker that starts earlier, before any code reads it.
     pub(crate) scheduler: OnceLock<raddle_sched::Handle>,
-    /// One for each worker, whose reactor or shard of the timers it is; or one for
-    /// all.
+    /// One for each worker, with its reactor and its timer shard; or one for all workers.
     pub(crate) drivers: Box<[DriverHandles]>,
     pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
     pub(crate) flavor: RuntimeFlavor,
@@ -56,7 +54,7 @@ pub(crate) struct Inner {
             feature = "task-dumps",
             feature = "watchdog"
         )),
-        expect(dead_code, reason = "for the methods of the tools")
+        expect(dead_code, reason = "only the methods of tools use it")
     )]
     pub(crate) tools: tools::Shared,
 }
@@ -243,11 +241,10 @@ impl Handle {
         raddle_task::blocking::spawn(f, |task| blocking::submit(self, task))
     }
 
-    /// Keeps a paused clock from moving by itself while blocking work is under
-    /// way.
+    /// Keeps a paused clock from advancing automatically while blocking work is queued or runs.
     pub(crate) fn hold_clock(&self) -> Option<raddle_timer::ClockHold> {
         match self.inner.flavor {
-            // The others' clocks are never paused.
+            // The clock of a multi-thread runtime is never paused.
             RuntimeFlavor::MultiThread => None,
             RuntimeFlavor::CurrentThread => {
                 let timers = self.driver(0).timers.as_ref();
@@ -352,15 +349,14 @@ impl Handle {
         scheduler.expect("the builder sets the scheduler before it returns the handle")
     }
 
-    /// The sockets and timers of a worker.
+    /// Returns the handles of a worker's reactor and timers.
     pub(crate) fn driver(&self, worker: usize) -> &DriverHandles {
         let drivers = &self.inner.drivers;
         drivers.get(worker).unwrap_or(&drivers[0])
     }
 }
 
-/// What a panic interrupts is a task or a hook, never the state behind a
-/// handle.
+/// A panic interrupts a task or a hook, never a change of the state behind a handle.
 impl UnwindSafe for Handle {}
 impl RefUnwindSafe for Handle {}
 

@@ -31,14 +31,15 @@ use crate::task::{JoinHandle, LocalSet};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct LocalRuntime {
-    /// Before the runtime, which the drops of its tasks are to find.
+    /// Declared before the runtime, so that it is dropped first: the drops of its tasks may use the
+    /// runtime.
     local: Local,
     runtime: Runtime,
 }
 
 /// The tasks that are not `Send`.
 struct Local {
-    /// There until the drop.
+    /// `None` only in the drop.
     set: Option<LocalSet>,
     runtime: Handle,
 }
@@ -57,7 +58,7 @@ struct Local {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LocalOptions {
-    /// Options may come that are not `Send`.
+    /// Makes the type `!Send`, so that later options need not be `Send`.
     _thread: PhantomData<*mut ()>,
 }
 
@@ -174,7 +175,7 @@ impl LocalRuntime {
     /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        // For the tasks that are outside the set.
+        // So that tasks of the runtime that are outside the set can call `spawn_local`.
         let _local = self.local.set().enter();
         self.local.set().block_on(&self.runtime, future)
     }

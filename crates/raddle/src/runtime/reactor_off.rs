@@ -1,13 +1,13 @@
-//! No reactor: no feature that waits for descriptors is on, so none is ever made.
+//! Stands in for the reactor if no feature that waits for descriptors is on.
 
 use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
-/// Never made.
+/// Has no values.
 pub(crate) struct Reactor(Infallible);
 
-/// Never made.
+/// Has no values.
 #[derive(Clone)]
 pub(crate) struct Handle(Infallible);
 
@@ -35,7 +35,7 @@ impl Handle {
     }
 }
 
-/// No error is one of a reactor.
+/// Returns `false`: without a reactor, no error comes from one.
 pub(crate) fn is_shut_down(_: &io::Error) -> bool {
     false
 }

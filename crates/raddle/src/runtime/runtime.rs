@@ -53,11 +53,14 @@ struct Parts {
 
 /// The result of a shutdown.
 #[derive(Clone, Copy, Default)]
-#[cfg_attr(not(feature = "watchdog"), allow(dead_code, reason = "for its report"))]
+#[cfg_attr(
+    not(feature = "watchdog"),
+    allow(dead_code, reason = "only the watchdog reads it")
+)]
 pub(crate) struct Stopped {
     pub(crate) workers: bool,
     pub(crate) blocking: bool,
-    /// The number of tasks that have not ended.
+    /// The number of tasks that have not completed.
     pub(crate) alive_tasks: usize,
 }
 
@@ -65,7 +68,7 @@ pub(crate) enum Scheduler {
     CurrentThread(Box<raddle_sched::CurrentThread>),
     MultiThread {
         pool: raddle_sched::Pool,
-        /// The threads that take over workers whose own block.
+        /// The threads that take over workers whose own threads block.
         handoffs: raddle_blocking::Pool<HandoffJob>,
     },
 }
@@ -282,7 +285,7 @@ impl Runtime {
         self.shut_down(Some(Duration::ZERO));
     }
 
-    /// Keeps a tool until the shutdown.
+    /// Starts a tool, and keeps it until the shutdown.
     pub(crate) fn serve(&mut self, mut tool: Box<dyn Running>) -> std::io::Result<()> {
         tool.serve(&self.handle)?;
         let parts = self.parts.as_mut();
@@ -314,14 +317,14 @@ impl Runtime {
 }
 
 impl Parts {
-    /// Returns what has stopped, if that was reported: after a wait that is not for ever.
+    /// Reports to the tools and returns what has stopped, if the wait has a limit other than zero.
     fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) -> Option<Stopped> {
-        // A time too long for the clock is for ever.
+        // A deadline that the clock cannot represent is no limit.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let mut workers = {
-            // Futures that are dropped here find the runtime that their polls found. They are all
-            // futures of a current-thread runtime, or the ones of a worker without a thread.
+            // The drops of futures find the same current runtime as their polls. Dropped here are
+            // all futures of a current-thread runtime, and those of a worker without a thread.
             let _entered = context::enter(handle);
             match &mut self.scheduler {
                 Scheduler::CurrentThread(scheduler) => {
@@ -350,10 +353,11 @@ impl Parts {
         self.tools.iter().for_each(|tool| tool.report(stopped));
     }
 
-    /// Lets a new thread wait for the shutdown. If the system refuses one, no thread waits.
+    /// Starts a thread that shuts the runtime down and waits. If the system refuses to start one,
+    /// shuts down on this thread without waiting.
     fn hand_over(self, handle: Handle, wait: Option<Duration>) {
-        // Shared, since a spawn that fails drops its closure.
-        // UNRANKED: emptied by one of two threads, and never waited for.
+        // Shared, since a failed spawn drops its closure.
+        // UNRANKED: only one of the two threads locks it, so no thread waits for it.
         let parts = Arc::new(Mutex::new(Some(self)));
         let theirs = (Arc::clone(&parts), handle.clone());
         let spawned = thread::Builder::new()
@@ -380,7 +384,7 @@ impl Drop for Runtime {
     }
 }
 
-/// As for [`Handle`]: a panic in a task or a future leaves the runtime whole.
+/// As for [`Handle`]: a panic in a task or a future leaves the runtime's state consistent.
 impl UnwindSafe for Runtime {}
 impl RefUnwindSafe for Runtime {}
 

@@ -34,7 +34,7 @@ pub(crate) type Start = Arc<dyn Fn(&mut Tools) -> io::Result<()> + Send + Sync>;
 /// The tools that a builder starts for each runtime.
 pub(crate) type Selected = BTreeMap<Tool, Start>;
 
-/// What the tools of one runtime consist of.
+/// The parts of the tools of one runtime.
 #[derive(Default)]
 pub(crate) struct Tools {
     pub(crate) observers: Observers,
@@ -46,7 +46,7 @@ pub(crate) struct Tools {
 #[derive(Default)]
 pub(crate) struct Shared(Vec<Box<dyn Any + Send + Sync>>);
 
-/// Makes a file of the recent events, which the flight recorder shares with the live page.
+/// A function of the flight recorder that returns its recent events as a file, for the live page.
 pub(crate) struct RecordingFile(pub(crate) Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>);
 
 /// A tool that ends with its runtime.
@@ -56,7 +56,7 @@ pub(crate) trait Running: Send + Sync {
         Ok(())
     }
 
-    /// Called when the shutdown waits for workers and blocking threads no more.
+    /// Called when the shutdown no longer waits for workers and blocking threads.
     fn stop(&mut self) {}
 
     /// Reports a shutdown.

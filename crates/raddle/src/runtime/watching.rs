@@ -23,7 +23,7 @@ struct Watching {
 #[derive(Clone, Default)]
 struct FirstReport(Arc<OnceLock<ShutdownReport>>);
 
-/// Starts a watchdog for each runtime.
+/// Returns the function that starts a watchdog for a runtime.
 pub(crate) fn start<F>(threshold: Duration, action: F) -> Start
 where
     F: Fn(&Report) + Send + Sync + 'static,

@@ -254,7 +254,7 @@ impl fmt::Debug for LocalSet {
 ///
 /// # Panics
 ///
-/// Elsewhere.
+/// Panics in every other place: if the thread has no current set, and is not such a worker.
 ///
 /// # Examples
 ///

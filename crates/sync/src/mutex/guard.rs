@@ -11,8 +11,8 @@ use crate::semaphore::core::Core;
 
 /// The lock of a [`Mutex`], released on drop.
 ///
-/// Comes from [`Mutex::lock`] and its relatives. It may be held across an
-/// `.await`, and dropped on another thread.
+/// Returned by [`Mutex::lock`], [`Mutex::try_lock`] and [`Mutex::blocking_lock`]. It may be held
+/// across an `.await`, and dropped on another thread.
 ///
 /// # Examples
 ///

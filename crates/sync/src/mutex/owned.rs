@@ -20,7 +20,7 @@ impl<T: ?Sized> Drop for Locked<T> {
 
 /// The lock of a [`Mutex`] that the guard keeps alive, released on drop.
 ///
-/// Comes from [`Mutex::lock_owned`] and its relatives.
+/// Returned by [`Mutex::lock_owned`], [`Mutex::try_lock_owned`] and [`Mutex::blocking_lock_owned`].
 ///
 /// # Examples
 ///

@@ -11,8 +11,9 @@ use super::held::HeldOwned;
 
 /// A read lock on an [`RwLock`] that the guard keeps alive, released on drop.
 ///
-/// Comes from [`RwLock::read_owned`] and its relatives. `U` is the part of the
-/// value that it is narrowed to.
+/// Returned by [`RwLock::read_owned`], [`RwLock::try_read_owned`] and
+/// [`OwnedRwLockWriteGuard::downgrade`](crate::OwnedRwLockWriteGuard::downgrade). `U` is the part
+/// of the value that it is narrowed to.
 ///
 /// # Examples
 ///

@@ -12,7 +12,7 @@ use super::owned_read::OwnedRwLockReadGuard;
 
 /// A write lock on an [`RwLock`] that the guard keeps alive, released on drop.
 ///
-/// Comes from [`RwLock::write_owned`] and its relatives.
+/// Returned by [`RwLock::write_owned`] and [`RwLock::try_write_owned`].
 ///
 /// # Examples
 ///

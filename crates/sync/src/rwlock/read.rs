@@ -9,8 +9,9 @@ use super::held::Held;
 
 /// A read lock on an [`RwLock`](crate::RwLock), released on drop.
 ///
-/// Comes from [`RwLock::read`](crate::RwLock::read) and its relatives. It may be
-/// held across an `.await`, and dropped on another thread.
+/// Returned by [`RwLock::read`](crate::RwLock::read), by its `try_` and `blocking_` forms, and by
+/// [`RwLockWriteGuard::downgrade`](crate::RwLockWriteGuard::downgrade). It may be held across an
+/// `.await`, and dropped on another thread.
 ///
 /// # Examples
 ///

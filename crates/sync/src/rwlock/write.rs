@@ -10,8 +10,8 @@ use super::read::RwLockReadGuard;
 
 /// A write lock on an [`RwLock`](crate::RwLock), released on drop.
 ///
-/// Comes from [`RwLock::write`](crate::RwLock::write) and its relatives. It may
-/// be held across an `.await`, and dropped on another thread.
+/// Returned by [`RwLock::write`](crate::RwLock::write) and by its `try_` and `blocking_` forms. It
+/// may be held across an `.await`, and dropped on another thread.
 ///
 /// # Examples
 ///

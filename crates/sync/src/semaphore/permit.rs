@@ -9,7 +9,8 @@ use super::Semaphore;
 
 /// Permits of a [`Semaphore`], released on drop.
 ///
-/// Comes from [`Semaphore::acquire`] and its relatives.
+/// Returned by [`Semaphore::acquire`], [`Semaphore::acquire_many`] and their `try_` and `blocking_`
+/// forms.
 ///
 /// # Examples
 ///
@@ -172,7 +173,8 @@ impl fmt::Debug for SemaphorePermit<'_> {
 
 /// Permits of a [`Semaphore`] that they keep alive, released on drop.
 ///
-/// Comes from [`Semaphore::acquire_owned`] and its relatives.
+/// Returned by [`Semaphore::acquire_owned`], [`Semaphore::acquire_many_owned`] and their `try_` and
+/// `blocking_` forms.
 ///
 /// # Examples
 ///
