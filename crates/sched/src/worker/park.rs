@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use raddle_events::MonitorAction;
-use raddle_idle::{Alarm, Duty, Monitor, Parking, Place};
+use raddle_idle::{Duty, Monitor, Parking, Place};
 use scopeguard::guard;
 
 use super::monitoring;
@@ -121,7 +121,7 @@ impl Parked {
                 duty == Duty::Standby
                     && self.limit.is_none()
                     && queues.is_free_running.get()
-                    && shared.alarm.as_ref().is_some_and(Alarm::take)
+                    && shared.alarm.as_ref().is_some_and(|alarm| alarm.take())
             };
             self.place = match &self.driver {
                 Some(_) => Place::Driver,

@@ -468,6 +468,6 @@ struct Overflowing<'a>(&'a Queues);
 impl Overflow<Task> for Overflowing<'_> {
     fn push_batch(&self, tasks: impl Iterator<Item = Task>) {
         self.0.counters.overflows.add(1);
-        Overflow::push_batch(&self.0.shared.injection, tasks);
+        Overflow::push_batch(&*self.0.shared.injection, tasks);
     }
 }

@@ -21,7 +21,8 @@ use crate::id::Id;
 use crate::panics::Panics;
 use crate::task::Task;
 
-/// The state of a scheduler that every worker and handle reaches.
+/// The state of a scheduler that every worker and handle reaches. What workers write often is on
+/// cache lines of its own, apart from what each spawn reads.
 pub(crate) struct Shared {
     pub(crate) id: Id,
     /// The number of its first worker in the whole scheduler: not zero in the later shards of a
@@ -36,17 +37,17 @@ pub(crate) struct Shared {
     pub(crate) observes_tasks: bool,
     /// Whether each task remembers where it was spawned.
     pub(crate) locates_tasks: bool,
-    pub(crate) injection: Injection<Task>,
+    pub(crate) injection: CachePadded<Injection<Task>>,
     /// Written under the injection queue's lock.
     pub(crate) outside: CachePadded<RemoteCounts>,
     pub(crate) idle: IdleSet,
     pub(crate) monitor: Monitor,
     /// For the monitor on standby. `None` without a monitor, and where there is no such timer.
-    pub(crate) alarm: Option<Alarm>,
+    pub(crate) alarm: Option<Box<Alarm>>,
     pub(crate) stealable: StealableSet,
     pub(crate) remotes: Box<[Remote]>,
     /// Empty while a worker is in the driver.
-    pub(crate) driver: Slot<BoxedDriver>,
+    pub(crate) driver: CachePadded<Slot<BoxedDriver>>,
     /// The worker that was in the driver last. A hint.
     last_poller: AtomicUsize,
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
@@ -107,15 +108,15 @@ impl Shared {
             spawns_on_shards: AtomicUsize::new(0),
             observes_tasks: config.observes_tasks(),
             locates_tasks: config.needs_locations(),
-            injection: Injection::new(),
+            injection: CachePadded::new(Injection::new()),
             outside: CachePadded::default(),
             monitor: Monitor::new(config.workers),
-            alarm: has_monitor.then(Alarm::new).flatten(),
+            alarm: has_monitor.then(Alarm::new).flatten().map(Box::new),
             idle: IdleSet::new(config.workers, has_monitor),
             stealable: StealableSet::new(config.workers),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
-            driver: slot_of(driver),
+            driver: CachePadded::new(slot_of(driver)),
             last_poller: named("last poller of the driver", AtomicUsize::new(0)),
             closed: named("shutdown flag", AtomicBool::new(false)),
             panics: Panics::new(config.unhandled_panic),
