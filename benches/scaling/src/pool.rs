@@ -28,7 +28,7 @@ enum Posture {
     },
 }
 
-struct Seat {
+struct SteppedWorker {
     worker: Worker,
     posture: Posture,
 }
@@ -45,11 +45,11 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
         workers,
         ..Config::default()
     };
-    let (handle, seats) = Pool::stepped(config, [Box::new(events.clone()) as Box<dyn Driver>]);
+    let (handle, stepped) = Pool::stepped(config, [Box::new(events.clone()) as Box<dyn Driver>]);
     let current = handle.enter();
-    let mut seats: Vec<Seat> = seats
+    let mut stepped_workers: Vec<SteppedWorker> = stepped
         .into_iter()
-        .map(|worker| Seat {
+        .map(|worker| SteppedWorker {
             worker,
             posture: Posture::Awake,
         })
@@ -68,7 +68,7 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
         rng.shuffle(&mut order);
         for &worker in &order {
             counting::act_as(worker + 1);
-            drive(&mut seats[worker], &context.events, &mut tally);
+            drive(&mut stepped_workers[worker], &context.events, &mut tally);
         }
         counting::act_as(OUTSIDE);
         body.act_outside(tally.rounds, &mut context);
@@ -82,36 +82,36 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
     }
     count_steals(&handle, &mut tally);
     tally.words = words(workers, &mut tally);
-    drop(seats);
+    drop(stepped_workers);
     drop(current);
     tally
 }
 
 /// Lets a worker do one thing, if it does not wait.
-fn drive(seat: &mut Seat, events: &Events, tally: &mut Run) {
+fn drive(stepped: &mut SteppedWorker, events: &Events, tally: &mut Run) {
     let now = tally.rounds * ROUND_MICROS;
-    let phase = match &seat.posture {
-        Posture::Awake => match seat.worker.step() {
+    let phase = match &stepped.posture {
+        Posture::Awake => match stepped.worker.step() {
             Step::Ran => {
                 tally.polls += 1;
                 Phase::Task
             }
             Step::Idle | Step::Shutdown => {
-                seat.posture = Posture::Idle;
+                stepped.posture = Posture::Idle;
                 Phase::Search
             }
         },
         Posture::Idle => {
-            let waiting = seat.worker.begin_park();
+            let waiting = stepped.worker.begin_park();
             tally.parks += u64::from(waiting.is_some());
-            seat.posture = posture(waiting, now);
+            stepped.posture = posture(waiting, now);
             Phase::Park
         }
         Posture::Parked { waiting, deadline } => {
             // To ask is no operation of the worker, which sleeps.
             let notified = match waiting.in_driver {
                 true => events.is_ready(),
-                false => seat.worker.is_unparked(),
+                false => stepped.worker.is_unparked(),
             };
             counting::settle(NOT_COUNTED);
             let over = deadline.is_some_and(|deadline| deadline <= now);
@@ -123,8 +123,8 @@ fn drive(seat: &mut Seat, events: &Events, tally: &mut Run) {
                 (true, true) => tally.events += 1,
                 (true, false) => tally.wakeups += 1,
             }
-            let waiting = seat.worker.resume_park();
-            seat.posture = posture(waiting, now);
+            let waiting = stepped.worker.resume_park();
+            stepped.posture = posture(waiting, now);
             Phase::Unpark
         }
     };

@@ -11,7 +11,7 @@ use core::task::{Context, Poll, RawWakerVTable};
 
 use crate::header::Header;
 use crate::lists::Lists;
-use crate::slot::Slot;
+use crate::slot::TaskSlot;
 use crate::spawner::{SpawnError, Spawner};
 use crate::state::{Taken, Vacated};
 use crate::storage::Storage;
@@ -119,7 +119,7 @@ where
         // SAFETY: the executor is pinned, so its storage does not move; its drop
         // detaches. If it is leaked, so is its memory.
         unsafe { self.spawner.attach(lists) };
-        lists.attach(Slot::<A, F>::OFFSET);
+        lists.attach(TaskSlot::<A, F>::OFFSET);
         for slot in self.storage.slots().iter().rev() {
             slot.header().attach(NonNull::from(lists), self.thread);
             lists.push_free(slot.erased());
@@ -195,7 +195,7 @@ where
     fn poll(self: Pin<&Self>, lists: &Lists, erased: NonNull<Header>, starts: bool) {
         // SAFETY: a slot of this storage, which is pinned; no code makes a unique
         // reference to a slot before the executor is dropped.
-        let slot = unsafe { Slot::<A, F>::of(erased) };
+        let slot = unsafe { TaskSlot::<A, F>::of(erased) };
         let vacate = Vacate {
             lists,
             slot: erased,
@@ -232,7 +232,7 @@ where
 }
 
 /// Drops the future of a slot when its last poll returns or panics.
-struct End<'a, A, F>(&'a Slot<A, F>);
+struct End<'a, A, F>(&'a TaskSlot<A, F>);
 
 impl<A, F> Drop for End<'_, A, F> {
     #[inline]
@@ -300,7 +300,7 @@ impl<A, F, M, S: Storage<A, F>> Drop for Executor<'_, A, F, M, S> {
 /// The slots whose tasks have not been dropped yet. A panic in one of the drops
 /// does not spare the others: their futures are pinned.
 struct Rest<'a, A, F> {
-    slots: &'a [Slot<A, F>],
+    slots: &'a [TaskSlot<A, F>],
     next: &'a Cell<usize>,
 }
 

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::lists::Lists;
-use crate::slot::Slot;
+use crate::slot::TaskSlot;
 use crate::storage::{has_wakers, sealed};
 
 /// Room for a number of tasks in the heap, allocated once.
@@ -21,7 +21,7 @@ pub struct Slab<A, F> {
 
 struct Contents<A, F> {
     lists: Lists,
-    slots: Box<[Slot<A, F>]>,
+    slots: Box<[TaskSlot<A, F>]>,
 }
 
 impl<A, F> Slab<A, F> {
@@ -29,7 +29,7 @@ impl<A, F> Slab<A, F> {
     pub fn with_capacity(capacity: usize) -> Self {
         let contents = Box::new(Contents {
             lists: Lists::new(),
-            slots: (0..capacity).map(|_| Slot::vacant()).collect(),
+            slots: (0..capacity).map(|_| TaskSlot::vacant()).collect(),
         });
         Self {
             contents: NonNull::from(Box::leak(contents)),
@@ -54,7 +54,7 @@ unsafe impl<A, F> sealed::Parts<A, F> for Slab<A, F> {
     }
 
     #[inline]
-    fn slots(&self) -> &[Slot<A, F>] {
+    fn slots(&self) -> &[TaskSlot<A, F>] {
         &self.contents().slots
     }
 }

@@ -10,7 +10,7 @@ use crate::header::Header;
 
 /// The place of one task: its header, and the argument or the future.
 #[repr(C)]
-pub struct Slot<A, F> {
+pub struct TaskSlot<A, F> {
     header: Header,
     content: UnsafeCell<Content<A, F>>,
 }
@@ -24,7 +24,7 @@ union Content<A, F> {
     future: ManuallyDrop<F>,
 }
 
-impl<A, F> Slot<A, F> {
+impl<A, F> TaskSlot<A, F> {
     /// The offset of the content of a slot from the header.
     pub(crate) const OFFSET: usize = offset_of!(Self, content);
 
@@ -107,8 +107,8 @@ impl<A, F> Slot<A, F> {
     }
 }
 
-impl<A, F> fmt::Debug for Slot<A, F> {
+impl<A, F> fmt::Debug for TaskSlot<A, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Slot").field(&self.header).finish()
+        f.debug_tuple("TaskSlot").field(&self.header).finish()
     }
 }

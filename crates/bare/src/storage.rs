@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::lists::Lists;
-use crate::slot::Slot;
+use crate::slot::TaskSlot;
 
 /// Storage for the tasks of an [`Executor`](crate::Executor): an [`Array`] or a
 /// [`Slab`](crate::Slab).
@@ -15,7 +15,7 @@ impl<A, F, T: sealed::Parts<A, F>> Storage<A, F> for T {}
 
 pub(crate) mod sealed {
     use crate::lists::Lists;
-    use crate::slot::Slot;
+    use crate::slot::TaskSlot;
 
     /// The interface between the executor and its storage.
     ///
@@ -26,7 +26,7 @@ pub(crate) mod sealed {
     /// slot has wakers.
     pub unsafe trait Parts<A, F> {
         fn lists(&self) -> &Lists;
-        fn slots(&self) -> &[Slot<A, F>];
+        fn slots(&self) -> &[TaskSlot<A, F>];
     }
 }
 
@@ -38,7 +38,7 @@ pub(crate) mod sealed {
 /// since its memory is reused. A [`Slab`](crate::Slab) is leaked instead.
 pub struct Array<A, F, const N: usize> {
     lists: Lists,
-    slots: [Slot<A, F>; N],
+    slots: [TaskSlot<A, F>; N],
 }
 
 impl<A, F, const N: usize> Array<A, F, N> {
@@ -46,7 +46,7 @@ impl<A, F, const N: usize> Array<A, F, N> {
     pub const fn new() -> Self {
         Self {
             lists: Lists::new(),
-            slots: [const { Slot::vacant() }; N],
+            slots: [const { TaskSlot::vacant() }; N],
         }
     }
 }
@@ -66,7 +66,7 @@ unsafe impl<A, F, const N: usize> sealed::Parts<A, F> for Array<A, F, N> {
     }
 
     #[inline]
-    fn slots(&self) -> &[Slot<A, F>] {
+    fn slots(&self) -> &[TaskSlot<A, F>] {
         &self.slots
     }
 }
@@ -89,7 +89,7 @@ impl<A, F, const N: usize> fmt::Debug for Array<A, F, N> {
 }
 
 /// Returns whether one of the slots has wakers.
-pub(crate) fn has_wakers<A, F>(slots: &[Slot<A, F>]) -> bool {
+pub(crate) fn has_wakers<A, F>(slots: &[TaskSlot<A, F>]) -> bool {
     slots.iter().any(|slot| slot.header().state.wakers() > 0)
 }
 

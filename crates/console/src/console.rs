@@ -10,7 +10,7 @@ use raddle_primitives::sync::atomic::Ordering;
 use raddle_primitives::thread;
 
 use crate::metrics::Source;
-use crate::observer::Watch;
+use crate::observer::ConsoleObserver;
 use crate::server::Server;
 use crate::slow::SlowPolls;
 use crate::table::Table;
@@ -62,7 +62,7 @@ impl Console {
 
     /// Returns the observer for the scheduler that the page shows.
     pub fn observer(&self) -> Arc<dyn raddle_events::Observer> {
-        Arc::new(Watch::new(Arc::clone(&self.table)))
+        Arc::new(ConsoleObserver::new(Arc::clone(&self.table)))
     }
 
     /// Returns the list of slow polls that the page shows.

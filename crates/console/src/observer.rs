@@ -10,13 +10,13 @@ use raddle_task::Id;
 use crate::table::{Activity, Table};
 
 /// Keeps the table up to date.
-pub(crate) struct Watch {
+pub(crate) struct ConsoleObserver {
     table: Arc<Table>,
     /// Keeps the tasks of the table.
     tasks: Arc<dyn raddle_events::Observer>,
 }
 
-impl Watch {
+impl ConsoleObserver {
     pub(crate) fn new(table: Arc<Table>) -> Self {
         let tasks = table.tasks.observer();
         Self { table, tasks }
@@ -28,7 +28,7 @@ impl Watch {
     }
 }
 
-impl raddle_events::Observer for Watch {
+impl raddle_events::Observer for ConsoleObserver {
     fn started(&self, workers: usize) {
         self.table.set_workers(workers);
     }

@@ -80,7 +80,7 @@ impl Server {
     /// Starts a thread for a client, if there are not too many.
     fn receive(self: &Arc<Self>, stream: TcpStream) {
         let _ = stream.set_write_timeout(Some(WRITE_LIMIT));
-        let Some(place) = Place::take(self, MAX_CLIENTS, |server| &server.clients) else {
+        let Some(permit) = ClientPermit::take(self, MAX_CLIENTS, |server| &server.clients) else {
             return refuse_busy(stream);
         };
         let builder = thread::Builder::new()
@@ -90,7 +90,7 @@ impl Server {
         let _ = builder.spawn(move || {
             let mut stream = stream;
             // An error is one of the client's connection.
-            let _ = place.server.answer(&mut stream);
+            let _ = permit.server.answer(&mut stream);
             close(&stream);
         });
     }
@@ -118,10 +118,12 @@ impl Server {
                 Some(bytes) => send(stream, "application/octet-stream", &bytes),
                 None => refuse(stream, Refusal::NotFound),
             },
-            Route::Events => match Place::take(self, MAX_STREAMS, |server| &server.streams) {
-                Some(_place) => self.events(stream),
-                None => busy(stream),
-            },
+            Route::Events => {
+                match ClientPermit::take(self, MAX_STREAMS, |server| &server.streams) {
+                    Some(_permit) => self.events(stream),
+                    None => busy(stream),
+                }
+            }
         }
     }
 
@@ -145,9 +147,9 @@ impl Server {
     fn event(&self, slow: Vec<Value>) -> Value {
         let now = Instant::now();
         let metrics = self.source.metrics();
-        let lanes = self.table.lanes();
-        let workers = lanes.iter().enumerate().map(|(number, lane)| {
-            let (activity, task) = match lane.activity {
+        let states = self.table.worker_states();
+        let workers = states.iter().enumerate().map(|(number, state)| {
+            let (activity, task) = match state.activity {
                 Activity::Ready => ("ready", None),
                 Activity::Polling(task) => ("polling", Some(task)),
                 Activity::Searching => ("searching", None),
@@ -158,7 +160,7 @@ impl Server {
             let counts = metrics.workers.get(number).copied().unwrap_or_default();
             json!({
                 "activity": activity,
-                "for": now.saturating_duration_since(lane.since).as_secs_f64(),
+                "for": now.saturating_duration_since(state.since).as_secs_f64(),
                 "task": task,
                 "name": found.as_ref().and_then(|task| task.name()),
                 "location": found.as_ref().map(|task| task.spawned_at().to_string()),
@@ -202,13 +204,13 @@ impl Server {
     }
 }
 
-/// A place among a bounded number.
-struct Place {
+/// The right of a client to one of a bounded number of connections or streams.
+struct ClientPermit {
     server: Arc<Server>,
     count: fn(&Server) -> &AtomicUsize,
 }
 
-impl Place {
+impl ClientPermit {
     fn take(server: &Arc<Server>, max: usize, count: fn(&Server) -> &AtomicUsize) -> Option<Self> {
         let taken = count(server)
             // ORDERING: a number by itself.
@@ -222,7 +224,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientPermit {
     fn drop(&mut self) {
         // ORDERING: a number by itself.
         (self.count)(&self.server).fetch_sub(1, Ordering::Relaxed);

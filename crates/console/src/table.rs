@@ -22,7 +22,7 @@ const MAX_WAITS: usize = 50;
 
 /// The current state of workers and tasks.
 pub(crate) struct Table {
-    workers: OnceLock<Box<[Mutex<Lane>]>>,
+    workers: OnceLock<Box<[Mutex<WorkerState>]>>,
     pub(crate) tasks: Tasks,
     /// The last copy of all tasks. Held while a copy is made, so that one is made at a time.
     copy: Mutex<Option<(Instant, Arc<Dump>)>>,
@@ -30,7 +30,7 @@ pub(crate) struct Table {
 
 /// The state of a worker.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lane {
+pub(crate) struct WorkerState {
     pub(crate) activity: Activity,
     pub(crate) since: Instant,
 }
@@ -100,26 +100,26 @@ impl Table {
     }
 
     pub(crate) fn set_workers(&self, count: usize) {
-        let lane = |_| {
-            let lane = Lane {
+        let state = |_| {
+            let state = WorkerState {
                 activity: Activity::Ready,
                 since: Instant::now(),
             };
-            Mutex::ranked(Rank::leaf("console worker"), lane)
+            Mutex::ranked(Rank::leaf("console worker"), state)
         };
-        self.workers.get_or_init(|| (0..count).map(lane).collect());
+        self.workers.get_or_init(|| (0..count).map(state).collect());
     }
 
     pub(crate) fn set_activity(&self, worker: usize, activity: Activity, since: Instant) {
         let workers = self.workers.get();
-        if let Some(lane) = workers.and_then(|workers| workers.get(worker)) {
-            *lane.lock() = Lane { activity, since };
+        if let Some(state) = workers.and_then(|workers| workers.get(worker)) {
+            *state.lock() = WorkerState { activity, since };
         }
     }
 
-    pub(crate) fn lanes(&self) -> Vec<Lane> {
+    pub(crate) fn worker_states(&self) -> Vec<WorkerState> {
         let workers = self.workers.get().into_iter().flatten();
-        workers.map(|lane| *lane.lock()).collect()
+        workers.map(|state| *state.lock()).collect()
     }
 
     /// A copy of all tasks, which may be a little old.

@@ -12,7 +12,7 @@ use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use super::OpenOptions;
-use super::in_flight::Lane;
+use super::in_flight::SharedCall;
 use crate::buffer::DEFAULT_MAX_BUF_SIZE;
 use crate::offload;
 
@@ -59,7 +59,7 @@ use crate::offload;
 #[derive(Debug)]
 pub struct File {
     pub(crate) std: Arc<fs::File>,
-    lane: Lane,
+    call: SharedCall,
     /// The maximum number of bytes that one call transfers.
     max_buf_size: usize,
 }
@@ -205,7 +205,7 @@ impl File {
     pub fn from_std(std: fs::File) -> Self {
         Self {
             std: Arc::new(std),
-            lane: Lane::new(),
+            call: SharedCall::new(),
             max_buf_size: DEFAULT_MAX_BUF_SIZE,
         }
     }
@@ -306,9 +306,9 @@ impl File {
     /// # }) }
     /// ```
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
-        self.lane.settle().await;
+        self.call.settle().await;
         // What was read ahead may be cut off.
-        let mut ahead = self.lane.lock().idle().map(mem::take).unwrap_or_default();
+        let mut ahead = self.call.lock().idle().map(mem::take).unwrap_or_default();
         let std = Arc::clone(&self.std);
         let call = offload::spawn_mandatory(move |taken| {
             if let Err(error) = taken {
@@ -323,7 +323,7 @@ impl File {
         match call {
             Ok(call) => call.await?.0,
             Err((refused, ahead)) => {
-                if let Some(buffer) = self.lane.lock().idle() {
+                if let Some(buffer) = self.call.lock().idle() {
                     if buffer.is_empty() {
                         *buffer = ahead;
                     }
@@ -418,7 +418,7 @@ impl File {
     /// # }) }
     /// ```
     pub async fn into_std(self) -> fs::File {
-        self.lane.settle().await;
+        self.call.settle().await;
         let mut std = self.std;
         loop {
             // A method that was dropped may still have its call under way.
@@ -627,7 +627,7 @@ impl File {
         &self,
         call: impl FnOnce(&fs::File) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
-        self.lane.settle().await;
+        self.call.settle().await;
         self.call(call).await
     }
 }

@@ -99,12 +99,12 @@ impl InFlight {
 /// The call under way behind a lock, for the methods that take a file by
 /// reference. The lock is held for moments, never over a call.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct SharedCall {
     in_flight: Mutex<InFlight>,
     waiters: Arc<Waiters>,
 }
 
-impl Lane {
+impl SharedCall {
     pub(super) fn new() -> Self {
         Self {
             in_flight: Mutex::ranked(Rank::outer(1, "call in flight"), InFlight::new()),

@@ -33,7 +33,7 @@ use crate::semaphore::core::{Closed, Core, Refused};
 pub struct OnceCell<T> {
     slot: OnceSlot<T>,
     /// One permit: the right to initialise the cell. Closed once the value is set.
-    turns: Core,
+    init_permits: Core,
 }
 
 /// The error of [`OnceCell::set`]: why the value was refused. Contains the value.
@@ -112,7 +112,7 @@ impl<T> OnceCell<T> {
     pub const fn const_new() -> Self {
         Self {
             slot: OnceSlot::new(),
-            turns: Core::new(1),
+            init_permits: Core::new(1),
         }
     }
 
@@ -134,14 +134,14 @@ impl<T> OnceCell<T> {
     pub const fn const_new_with(value: T) -> Self {
         Self {
             slot: OnceSlot::with_value(value),
-            turns: Core::new(1),
+            init_permits: Core::new(1),
         }
     }
 
     fn with_slot(slot: OnceSlot<T>) -> Self {
         Self {
             slot,
-            turns: Core::new(1),
+            init_permits: Core::new(1),
         }
     }
 
@@ -225,9 +225,9 @@ impl<T> OnceCell<T> {
         if self.initialized() {
             return Err(SetError::AlreadyInitializedError(value));
         }
-        match self.turns.try_acquire(1) {
+        match self.init_permits.try_acquire(1) {
             Ok(()) => {
-                Turn(self).succeed(value);
+                InitPermit(self).succeed(value);
                 Ok(())
             }
             Err(Refused::Closed) => Err(SetError::AlreadyInitializedError(value)),
@@ -309,17 +309,17 @@ impl<T> OnceCell<T> {
         if let Some(value) = self.get() {
             return Ok(value);
         }
-        let turn = raddle_wait::located("OnceCell", Resource::Unknown, self.turns.acquire(1));
-        match turn.await {
+        let acquire = self.init_permits.acquire(1);
+        match raddle_wait::located("OnceCell", Resource::Unknown, acquire).await {
             Ok(()) => {
-                let turn = Turn(self);
-                Ok(turn.succeed(f().await?))
+                let permit = InitPermit(self);
+                Ok(permit.succeed(f().await?))
             }
             Err(Closed) => Ok(self.value()),
         }
     }
 
-    /// The value, which is there once there are no turns any more.
+    /// The value, which is there once there are no permits any more.
     fn value(&self) -> &T {
         self.get()
             .expect("the value is set before the semaphore is closed")
@@ -356,27 +356,27 @@ impl<T> OnceCell<T> {
     /// # }
     /// ```
     pub fn take(&mut self) -> Option<T> {
-        self.turns = Core::new(1);
+        self.init_permits = Core::new(1);
         self.slot.take()
     }
 }
 
 /// The right to initialise the cell. Its drop passes it to the next waiter.
-struct Turn<'a, T>(&'a OnceCell<T>);
+struct InitPermit<'a, T>(&'a OnceCell<T>);
 
-impl<'a, T> Turn<'a, T> {
+impl<'a, T> InitPermit<'a, T> {
     fn succeed(self, value: T) -> &'a T {
         let cell = self.0;
         let refused = cell.slot.set(value);
         debug_assert!(refused.is_ok(), "one initialiser at a time has the permit");
-        cell.turns.close();
+        cell.init_permits.close();
         cell.value()
     }
 }
 
-impl<T> Drop for Turn<'_, T> {
+impl<T> Drop for InitPermit<'_, T> {
     fn drop(&mut self) {
-        self.0.turns.release(1);
+        self.0.init_permits.release(1);
     }
 }
 

@@ -50,13 +50,13 @@ pub(crate) struct Node<T, V: Copy> {
     /// The list that it was last queued in. Its future's alone at any time.
     list: Cell<*const ()>,
     /// There while it is queued.
-    place: UnsafeCell<MaybeUninit<Place<T, V>>>,
+    links: UnsafeCell<MaybeUninit<Links<T, V>>>,
     /// There while it is released.
     verdict: UnsafeCell<MaybeUninit<V>>,
     _pinned: PhantomPinned,
 }
 
-struct Place<T, V: Copy> {
+struct Links<T, V: Copy> {
     before: Option<Link<T, V>>,
     after: Option<Link<T, V>>,
     item: T,
@@ -77,7 +77,7 @@ impl<T, V: Copy> Node<T, V> {
         Self {
             state: AtomicU32::new(IDLE),
             list: Cell::new(ptr::null()),
-            place: UnsafeCell::new(MaybeUninit::uninit()),
+            links: UnsafeCell::new(MaybeUninit::uninit()),
             verdict: UnsafeCell::new(MaybeUninit::uninit()),
             _pinned: PhantomPinned,
         }
@@ -124,16 +124,16 @@ impl<T, V: Copy> Node<T, V> {
         queued
     }
 
-    /// Calls `change` with the node's place.
+    /// Calls `change` with the node's links.
     ///
     /// # Safety
     ///
     /// It is queued, and the caller has its list exclusively.
     #[inline]
-    unsafe fn with_place<R>(&self, change: impl FnOnce(&mut Place<T, V>) -> R) -> R {
-        self.place.with_mut(|place| {
-            // SAFETY: the place is there while the node is queued, and the caller's by rule 2.
-            change(unsafe { (*place).assume_init_mut() })
+    unsafe fn with_links<R>(&self, change: impl FnOnce(&mut Links<T, V>) -> R) -> R {
+        self.links.with_mut(|links| {
+            // SAFETY: the links are there while the node is queued, and the caller's by rule 2.
+            change(unsafe { (*links).assume_init_mut() })
         })
     }
 }
@@ -148,7 +148,7 @@ impl<T, V: Copy> Drop for Node<T, V> {
             process::abort();
         }
         // To a model it is a write, so that each access has to be ordered before.
-        self.place.with_mut(|_| ());
+        self.links.with_mut(|_| ());
     }
 }
 
@@ -175,14 +175,14 @@ impl<T, V: Copy> WaitList<T, V> {
         assert!(node.is_idle(), "the node is queued already");
         node.list.set(ptr::from_ref(self).cast());
         let before = self.ends.as_ref().map(|ends| ends.last);
-        node.place.with_mut(|place| {
-            let new = Place {
+        node.links.with_mut(|links| {
+            let new = Links {
                 before,
                 after: None,
                 item,
             };
             // SAFETY: rule 1, for the node is idle.
-            unsafe { (*place).write(new) };
+            unsafe { (*links).write(new) };
         });
         // ORDERING: only the holder of the lock, now the caller, looks for queued nodes.
         node.state.store(QUEUED, Ordering::Relaxed);
@@ -195,7 +195,7 @@ impl<T, V: Copy> WaitList<T, V> {
                 unsafe {
                     ends.last
                         .as_ref()
-                        .with_place(|place| place.after = Some(last))
+                        .with_links(|links| links.after = Some(last))
                 };
                 ends.last = last;
             }
@@ -209,9 +209,9 @@ impl<T, V: Copy> WaitList<T, V> {
         if !node.is_in(self) {
             return None;
         }
-        node.place.with_mut(|place| {
+        node.links.with_mut(|links| {
             // SAFETY: it is queued in this list, which the caller has exclusively for `'a`.
-            Some(&mut unsafe { (*place).assume_init_mut() }.item)
+            Some(&mut unsafe { (*links).assume_init_mut() }.item)
         })
     }
 
@@ -235,12 +235,12 @@ impl<T, V: Copy> WaitList<T, V> {
         std::iter::from_fn(move || {
             // SAFETY: it is in the list, so it is there.
             let node = unsafe { next?.as_ref() };
-            node.place.with(|place| {
+            node.links.with(|links| {
                 // SAFETY: it is queued, and by rule 2 no other thread changes its content while the
                 // list is borrowed.
-                let place = unsafe { (*place).assume_init_ref() };
-                next = place.after;
-                Some(&place.item)
+                let links = unsafe { (*links).assume_init_ref() };
+                next = links.after;
+                Some(&links.item)
             })
         })
     }
@@ -289,13 +289,13 @@ impl<T, V: Copy> WaitList<T, V> {
     unsafe fn unlink(&mut self, node: Link<T, V>) -> T {
         // SAFETY: it is in this list, so it is there.
         let node = unsafe { node.as_ref() };
-        let Place {
+        let Links {
             before,
             after,
             item,
-        } = node.place.with_mut(|place| {
-            // SAFETY: it is queued, and its place is not read again before another is written.
-            unsafe { (*place).assume_init_read() }
+        } = node.links.with_mut(|links| {
+            // SAFETY: it is queued, and its links are not read again before new ones are written.
+            unsafe { (*links).assume_init_read() }
         });
         match (before, after) {
             (None, None) => self.ends = None,
@@ -304,23 +304,23 @@ impl<T, V: Copy> WaitList<T, V> {
                 unsafe {
                     before
                         .as_ref()
-                        .with_place(|place| place.after = Some(after))
+                        .with_links(|links| links.after = Some(after))
                 };
                 // SAFETY: as above.
                 unsafe {
                     after
                         .as_ref()
-                        .with_place(|place| place.before = Some(before))
+                        .with_links(|links| links.before = Some(before))
                 };
             }
             (Some(before), None) => {
                 // SAFETY: as above.
-                unsafe { before.as_ref().with_place(|place| place.after = None) };
+                unsafe { before.as_ref().with_links(|links| links.after = None) };
                 self.ends.iter_mut().for_each(|ends| ends.last = before);
             }
             (None, Some(after)) => {
                 // SAFETY: as above.
-                unsafe { after.as_ref().with_place(|place| place.before = None) };
+                unsafe { after.as_ref().with_links(|links| links.before = None) };
                 self.ends.iter_mut().for_each(|ends| ends.first = after);
             }
         }

@@ -163,7 +163,7 @@ impl LiveList {
         // Chained first: `enqueue` may change the list.
         let mut due = Chain(None);
         // Those that completed meanwhile. To free them may run code that changes the list.
-        let mut left = Left(None);
+        let mut completed = CompletedTasks(None);
         for page in self.pages.iter() {
             let held = page.word.transition_to_held(page.occupied.get());
             for header in page.tasks(held) {
@@ -176,10 +176,10 @@ impl LiveList {
             let left_meanwhile = page.word.transition_to_not_held(held);
             for header in page.tasks(left_meanwhile) {
                 // SAFETY: the transition has left the liveness reference to this thread.
-                unsafe { left.push(header) };
+                unsafe { completed.push(header) };
             }
         }
-        drop(left);
+        drop(completed);
         due.for_each(enqueue);
     }
 }
@@ -208,9 +208,9 @@ impl fmt::Debug for LiveList {
 
 /// Completed tasks whose liveness references are this thread's, linked as runnables are. Dropping
 /// it gives the references up.
-struct Left(Option<NonNull<Header>>);
+struct CompletedTasks(Option<NonNull<Header>>);
 
-impl Left {
+impl CompletedTasks {
     /// # Safety
     ///
     /// The task is complete, and its liveness reference is the caller's to give.
@@ -224,7 +224,7 @@ impl Left {
     }
 }
 
-impl Drop for Left {
+impl Drop for CompletedTasks {
     fn drop(&mut self) {
         while let Some(header) = self.0 {
             // SAFETY: the chain has the reference.

@@ -16,7 +16,7 @@ use crate::handle::Handle;
 use crate::instant::Instant;
 use crate::shard::Core;
 use crate::state::{Postpone, State};
-use crate::wheel::{Insert, Left};
+use crate::wheel::{Insert, SlotAfterRemoval};
 
 /// The part of an entry that the wheel and the firer see.
 pub(crate) struct Node {
@@ -323,7 +323,7 @@ impl Entry {
         }
         // SAFETY: the caller is the owner and holds the lock, and the entry is
         // armed.
-        if unsafe { core.wheel.remove(NonNull::from(&self.node)) } == Left::Empty {
+        if unsafe { core.wheel.remove(NonNull::from(&self.node)) } == SlotAfterRemoval::Empty {
             shard.note_removal(&core);
         }
         drop(core);

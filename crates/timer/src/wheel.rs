@@ -66,7 +66,7 @@ pub(crate) enum Insert {
 /// The state of a slot after a removal.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum SlotAfterRemoval {
     /// The slot is empty: recompute the next tick.
     Empty,
     /// The slot has other timers.
@@ -119,7 +119,7 @@ impl Wheel {
     /// # Safety
     ///
     /// `node` is armed in this wheel.
-    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> Left {
+    pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> SlotAfterRemoval {
         // SAFETY: an armed node is linked and alive (rule 4); the borrow of the
         // wheel is the lock of rule 2.
         let Links {
@@ -132,7 +132,7 @@ impl Wheel {
         if next == node {
             level.slots[slot] = None;
             level.occupied &= !(1 << slot);
-            return Left::Empty;
+            return SlotAfterRemoval::Empty;
         }
         // SAFETY: the neighbours of a linked node are linked (rules 2 and 4),
         // and they are not `node` itself.
@@ -143,7 +143,7 @@ impl Wheel {
         if level.slots[slot] == Some(node) {
             level.slots[slot] = Some(next);
         }
-        Left::Others
+        SlotAfterRemoval::Others
     }
 
     /// The tick before which nothing is due: that of the earliest timer, or an

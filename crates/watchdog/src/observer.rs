@@ -12,13 +12,13 @@ use crate::slot::{Activity, Kind};
 
 /// Notes what the threads of a runtime run.
 #[derive(Debug)]
-pub(crate) struct Watch(pub(crate) Arc<Registry>);
+pub(crate) struct WatchdogObserver(pub(crate) Arc<Registry>);
 
 fn number(task: Id) -> u64 {
     NonZeroU64::from(task).get()
 }
 
-impl raddle_events::Observer for Watch {
+impl raddle_events::Observer for WatchdogObserver {
     fn task_spawned(&self, task: &SpawnedTask<'_>) {
         if let Some(name) = task.name() {
             self.0.name_task(number(task.id()), name);
@@ -60,7 +60,7 @@ impl raddle_events::Observer for Watch {
     }
 }
 
-impl raddle_blocking::Observer for Watch {
+impl raddle_blocking::Observer for WatchdogObserver {
     fn queued(&self, job: JobMeta) {
         self.0.queue_job(job.id, job.location);
     }

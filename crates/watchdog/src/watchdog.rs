@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 use raddle_primitives::thread;
 
-use crate::observer::Watch;
+use crate::observer::WatchdogObserver;
 use crate::registry::{Found, Registry};
 use crate::report::{Report, ShutdownReport, SlowPoll, WaitingJobs};
 use crate::slot::Slot;
@@ -123,7 +123,9 @@ impl Watchdog {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn observer(&self) -> std::sync::Arc<dyn raddle_events::Observer> {
-        std::sync::Arc::new(Watch(std::sync::Arc::clone(&self.shared.registry)))
+        std::sync::Arc::new(WatchdogObserver(std::sync::Arc::clone(
+            &self.shared.registry,
+        )))
     }
 
     /// Returns the observer for the blocking pool to watch.
@@ -139,7 +141,9 @@ impl Watchdog {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn job_observer(&self) -> std::sync::Arc<dyn raddle_blocking::Observer> {
-        std::sync::Arc::new(Watch(std::sync::Arc::clone(&self.shared.registry)))
+        std::sync::Arc::new(WatchdogObserver(std::sync::Arc::clone(
+            &self.shared.registry,
+        )))
     }
 
     /// Returns all polls and blocking jobs that run now, also the fast ones, with the stacks of

@@ -23,29 +23,31 @@ impl AsyncRead for File {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         loop {
-            let outcome = ready!(self.lane.poll(cx));
-            let mut lane = self.lane.lock();
+            let outcome = ready!(self.call.poll(cx));
+            let mut in_flight = self.call.lock();
             let mut at_end = false;
             match outcome {
                 Some(Outcome::Read(result)) => at_end = result? == 0,
-                Some(Outcome::Write(Err(error))) => lane.write_error = Some(error),
+                Some(Outcome::Write(Err(error))) => in_flight.write_error = Some(error),
                 Some(Outcome::Lost(error)) => return Poll::Ready(Err(error)),
                 _ => {}
             }
-            let Some(buffer) = lane.idle() else { continue };
+            let Some(buffer) = in_flight.idle() else {
+                continue;
+            };
             if !buffer.is_empty() || at_end || buf.remaining() == 0 {
                 buffer.move_to(buf);
                 return Poll::Ready(Ok(()));
             }
             let mut buffer = mem::take(buffer);
-            drop(lane);
+            drop(in_flight);
             let max = buf.remaining().min(self.max_buf_size);
             let std = Arc::clone(&self.std);
             let call = offload::spawn(move |taken| {
                 let result = taken.and_then(|()| buffer.read_from(&mut &*std, max));
                 (Outcome::Read(result), buffer)
             });
-            self.lane.lock().begin(call)?;
+            self.call.lock().begin(call)?;
         }
     }
 }
@@ -60,8 +62,8 @@ impl AsyncWrite for File {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let outcome = ready!(self.lane.poll(cx));
-        let mut error = self.lane.lock().write_error.take();
+        let outcome = ready!(self.call.poll(cx));
+        let mut error = self.call.lock().write_error.take();
         if let Some(Outcome::Write(Err(now)) | Outcome::Lost(now)) = outcome {
             error.get_or_insert(now);
         }
@@ -79,7 +81,7 @@ impl AsyncWrite for File {
     ) -> Poll<io::Result<usize>> {
         // As a flush: the error of an earlier write.
         ready!(self.as_mut().poll_flush(cx))?;
-        let mut ahead = match self.lane.lock().idle() {
+        let mut ahead = match self.call.lock().idle() {
             Some(buffer) => mem::take(buffer),
             None => unreachable!("no call is in flight after a flush"),
         };
@@ -102,7 +104,7 @@ impl AsyncWrite for File {
             let result = sought.and_then(|_| buffer.write_to(&mut file));
             (Outcome::Write(result), buffer)
         });
-        self.lane.lock().begin(call)?;
+        self.call.lock().begin(call)?;
         Poll::Ready(Ok(n))
     }
 
@@ -115,7 +117,7 @@ impl AsyncWrite for File {
 /// read ahead.
 impl AsyncSeek for File {
     fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
-        let mut buffer = match self.lane.lock().idle() {
+        let mut buffer = match self.call.lock().idle() {
             Some(buffer) => mem::take(buffer),
             None => {
                 return Err(io::Error::other(
@@ -135,18 +137,18 @@ impl AsyncSeek for File {
             };
             (Outcome::Seek((&*std).seek(position)), buffer)
         });
-        self.lane.lock().begin(call)
+        self.call.lock().begin(call)
     }
 
     fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
-        let outcome = ready!(self.lane.poll(cx));
-        let mut lane = self.lane.lock();
+        let outcome = ready!(self.call.poll(cx));
+        let mut in_flight = self.call.lock();
         match outcome {
             Some(Outcome::Seek(result)) => return Poll::Ready(result),
-            Some(Outcome::Write(Err(error))) => lane.write_error = Some(error),
+            Some(Outcome::Write(Err(error))) => in_flight.write_error = Some(error),
             Some(Outcome::Lost(error)) => return Poll::Ready(Err(error)),
             _ => {}
         }
-        Poll::Ready(Ok(lane.position))
+        Poll::Ready(Ok(in_flight.position))
     }
 }

@@ -110,7 +110,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             }
             match self.ring.head.advance(head, head.plus(1)) {
                 // SAFETY: the exchange claimed the slot, and the tail is ours.
-                Ok(()) => return Some(unsafe { self.took(head) }),
+                Ok(()) => return Some(unsafe { self.take_claimed(head) }),
                 Err(actual) => head = actual,
             }
         }
@@ -128,7 +128,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
         self.ring.head.set(head.plus(1));
         // SAFETY: no other thread takes the slot, and the tail is ours.
-        Some(unsafe { self.took(head) })
+        Some(unsafe { self.take_claimed(head) })
     }
 
     /// Takes the item at `index`, past which the owner has moved the head.
@@ -137,7 +137,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     ///
     /// It has just done so.
     #[inline]
-    unsafe fn took(&self, index: Index) -> T {
+    unsafe fn take_claimed(&self, index: Index) -> T {
         self.cached_head.set(index.plus(1));
         self.unstolen_head.set(self.unstolen_head.get().plus(1));
         // SAFETY: the caller claimed the slot; the owner wrote it.

@@ -10,7 +10,7 @@ use raddle_sched::Pool;
 
 use crate::runtime::blocking::{self, HandoffJob};
 use crate::runtime::context::{self, Inside};
-use crate::runtime::driver::{self, Driver};
+use crate::runtime::driver::{self, RuntimeDriver};
 use crate::runtime::handle::Inner;
 use crate::runtime::runtime::Scheduler;
 use crate::runtime::tools::{Selected, Tools};
@@ -912,7 +912,7 @@ impl Builder {
             let pool = blocking.insert(pool);
             Inner {
                 scheduler: OnceLock::new(),
-                drivers: drivers.iter().flat_map(Driver::handles).collect(),
+                drivers: drivers.iter().flat_map(RuntimeDriver::handles).collect(),
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
                 name: self.name.clone(),
@@ -1001,7 +1001,7 @@ impl Builder {
 
     /// Makes one driver for each worker of a sharded runtime, otherwise one for all workers.
     #[track_caller]
-    fn drivers(&self, workers: usize) -> io::Result<Vec<Driver>> {
+    fn drivers(&self, workers: usize) -> io::Result<Vec<RuntimeDriver>> {
         let is_pausable = self.flavor == RuntimeFlavor::CurrentThread;
         if self.driver.start_paused {
             assert!(
@@ -1019,7 +1019,7 @@ impl Builder {
         };
         let drivers = 0..count;
         drivers
-            .map(|_| Driver::new(self.driver, workers / count, is_pausable))
+            .map(|_| RuntimeDriver::new(self.driver, workers / count, is_pausable))
             .collect()
     }
 

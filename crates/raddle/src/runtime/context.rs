@@ -69,7 +69,7 @@ pub fn worker_index() -> Option<usize> {
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
     // Dropped first: it checks the order before anything is restored.
-    _order: Order,
+    _depth: FrameDepth,
     _entered: raddle_sched::EnterGuard<'a>,
     _local: Option<EnteredLocal>,
 }
@@ -78,7 +78,7 @@ impl<'a> EnterGuard<'a> {
     pub(crate) fn new(handle: &'a Handle) -> Self {
         let entered = enter(handle);
         Self {
-            _order: Order(current::depth()),
+            _depth: FrameDepth(current::depth()),
             _entered: entered,
             _local: None,
         }
@@ -93,9 +93,9 @@ impl<'a> EnterGuard<'a> {
 
 /// The number of frames that the thread had entered when the guard was made, including the guard's
 /// own. The drop panics if the thread has another number of frames then.
-struct Order(Option<usize>);
+struct FrameDepth(Option<usize>);
 
-impl Drop for Order {
+impl Drop for FrameDepth {
     fn drop(&mut self) {
         // An exiting thread drops its remaining guards in any order.
         let depth = current::depth();

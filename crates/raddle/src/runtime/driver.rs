@@ -10,7 +10,7 @@ use raddle_timer::driver::{Token, UnparkFn, Wait};
 use crate::runtime::reactor::{self, Reactor};
 
 /// Sockets, if they are enabled, and timers, as a driver of the scheduler.
-pub(crate) struct Driver {
+pub(crate) struct RuntimeDriver {
     driver: raddle_timer::driver::Driver<EventSource>,
     settings: Settings,
     last_turn: Turn,
@@ -57,7 +57,7 @@ enum EventSource {
 
 struct Unparker(UnparkFn);
 
-impl Driver {
+impl RuntimeDriver {
     /// Makes a driver with a timer shard for each of `workers` workers.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Driver {
     }
 }
 
-impl raddle_sched::Driver for Driver {
+impl raddle_sched::Driver for RuntimeDriver {
     fn park(&mut self, timeout: Option<Duration>, limit: usize) {
         let max_events = match (timeout, self.settings.max_busy_events) {
             (Some(Duration::ZERO), Some(busy)) => busy,

@@ -5,10 +5,10 @@ use raddle_primitives::sync::Mutex;
 /// A power of two of slots; the value at position `p`, the `p`th that was sent,
 /// has slot `p` modulo that.
 pub(super) struct Ring<T> {
-    slots: Box<[Mutex<Slot<T>>]>,
+    slots: Box<[Mutex<ValueSlot<T>>]>,
 }
 
-struct Slot<T> {
+struct ValueSlot<T> {
     /// The position of the value that was put here last; `NOTHING` before.
     position: u64,
     /// The number of receivers that have still to receive it.
@@ -41,7 +41,7 @@ impl<T> Ring<T> {
         );
         let slot = || {
             // UNRANKED: the value is cloned under it, which is the user's code.
-            Mutex::new(Slot {
+            Mutex::new(ValueSlot {
                 position: NOTHING,
                 remaining: 0,
                 value: None,
@@ -58,7 +58,7 @@ impl<T> Ring<T> {
         self.slots.len() as u64
     }
 
-    fn slot(&self, position: u64) -> &Mutex<Slot<T>> {
+    fn slot(&self, position: u64) -> &Mutex<ValueSlot<T>> {
         // Less than the number of slots, so no bit is lost.
         &self.slots[(position & (self.capacity() - 1)) as usize]
     }

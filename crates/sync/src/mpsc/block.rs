@@ -63,12 +63,12 @@ pub(super) enum Fill {
 /// and `EMPTY` again. A sender that finds it `WAITING` makes it `WAKING`, takes the waker, and
 /// goes on to `FILLED` or `END`: so the receiver cannot write another waker, for the
 /// next slot, before this one is taken.
-pub(super) struct Slot<T> {
+pub(super) struct MessageSlot<T> {
     state: AtomicU32,
     message: UnsafeCell<MaybeUninit<T>>,
 }
 
-impl<T> Slot<T> {
+impl<T> MessageSlot<T> {
     fn new() -> Self {
         Self {
             state: AtomicU32::new(state::EMPTY),
@@ -205,7 +205,7 @@ pub(super) struct Block<T> {
     /// Nonzero once senders no longer begin their search in this block: `RETIRED`, and above it the
     /// first position that was not reserved when that became certain.
     retired: AtomicUsize,
-    slots: [Slot<T>; SLOTS],
+    slots: [MessageSlot<T>; SLOTS],
 }
 
 impl<T> Block<T> {
@@ -214,7 +214,7 @@ impl<T> Block<T> {
             start: UnsafeCell::new(start),
             next: AtomicPtr::new(ptr::null_mut()),
             retired: AtomicUsize::new(0),
-            slots: array::from_fn(|_| Slot::new()),
+            slots: array::from_fn(|_| MessageSlot::new()),
         })
     }
 
@@ -251,7 +251,7 @@ impl<T> Block<T> {
     }
 
     #[inline]
-    pub(super) fn slot(&self, index: usize) -> &Slot<T> {
+    pub(super) fn slot(&self, index: usize) -> &MessageSlot<T> {
         &self.slots[index % SLOTS]
     }
 

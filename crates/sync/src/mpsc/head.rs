@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::sync::atomic::Ordering;
 
-use super::block::{Block, Look, SLOTS, Slot};
+use super::block::{Block, Look, MessageSlot, SLOTS};
 use super::list::List;
 use super::position::Position;
 
@@ -258,7 +258,7 @@ impl<T> Head<T> {
 /// A sender has the waker already, and fills the slot.
 struct Withdrawn;
 
-fn withdraw<T>(slot: &Slot<T>, list: &List<T>) -> Result<Option<Waker>, Withdrawn> {
+fn withdraw<T>(slot: &MessageSlot<T>, list: &List<T>) -> Result<Option<Waker>, Withdrawn> {
     match slot.look() {
         Look::Waiting if slot.transition_to_empty() => {
             // SAFETY: the receiver has taken the cell back.

@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::block::{Block, Fill, SLOTS, Slot};
+use super::block::{Block, Fill, MessageSlot, SLOTS};
 use super::head::Head;
 use super::position::{Position, STEP};
 use crate::waker_cell::WakerCell;
@@ -141,7 +141,7 @@ impl<T> List<T> {
     }
 
     #[inline]
-    fn fill(&self, slot: &Slot<T>, fill: Fill) {
+    fn fill(&self, slot: &MessageSlot<T>, fill: Fill) {
         if !slot.fill(fill) {
             // SAFETY: the slot is `WAKING` by the caller, so the waker is the caller's.
             let waker = unsafe { self.waker.take() };
@@ -152,7 +152,7 @@ impl<T> List<T> {
 
     /// The slot of a position that the caller has reserved.
     #[inline]
-    fn slot(&self, position: Position) -> &Slot<T> {
+    fn slot(&self, position: Position) -> &MessageSlot<T> {
         // ORDERING: Acquire pairs with `advance`, which hands on what was seen of the block's link.
         let block = self.tail_block.load(Ordering::Acquire);
         // SAFETY: by the third rule a block is there until the caller has filled its slot.
@@ -164,7 +164,7 @@ impl<T> List<T> {
     }
 
     #[cold]
-    fn search<'a>(&'a self, mut block: &'a Block<T>, position: Position) -> &'a Slot<T> {
+    fn search<'a>(&'a self, mut block: &'a Block<T>, position: Position) -> &'a MessageSlot<T> {
         let mut moves = true;
         while !block.holds(position) {
             let next = self.next(block);

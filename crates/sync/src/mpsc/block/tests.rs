@@ -2,10 +2,10 @@ use super::*;
 
 #[test]
 fn a_slot_whose_receiver_stopped_waiting_is_filled_at_once() {
-    let slot = Slot::<u32>::new();
+    let slot = MessageSlot::<u32>::new();
     assert!(slot.fill_waiting(Fill::Message));
     assert_eq!(slot.look(), Look::Filled);
-    let slot = Slot::<u32>::new();
+    let slot = MessageSlot::<u32>::new();
     assert!(slot.transition_to_waiting() && slot.transition_to_empty());
     assert!(slot.fill(Fill::End));
     assert_eq!(slot.look(), Look::End);
@@ -13,7 +13,7 @@ fn a_slot_whose_receiver_stopped_waiting_is_filled_at_once() {
 
 #[test]
 fn a_slot_whose_receiver_waits_is_filled_once_the_waker_is_taken() {
-    let slot = Slot::<u32>::new();
+    let slot = MessageSlot::<u32>::new();
     assert!(slot.transition_to_waiting());
     assert_eq!(slot.look(), Look::Waiting);
     assert!(!slot.fill(Fill::Message));
