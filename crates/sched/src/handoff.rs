@@ -96,13 +96,17 @@ fn leave(worker: &Worker) -> bool {
     true
 }
 
-/// Requests another thread to drive a worker, unless one was requested already.
+/// Requests another thread to drive a worker, unless one was requested already, and announces the
+/// worker to the shutdown.
 fn request_thread(worker: &Worker) {
     let slot = worker.handoff_slot.clone();
-    if !slot.request() {
+    let is_requested = slot.request();
+    let core = worker.core();
+    // CHECK: the shutdown, which may have looked into the slot after the former request and before
+    // the thread left its worker again.
+    if !is_requested && !core.shared().is_closed() {
         return;
     }
-    let core = worker.core();
     let retirement = &core.retirement;
     // If no thread takes the worker, the shutdown finds it here.
     let mut retired = retirement.retired.lock();
@@ -110,10 +114,13 @@ fn request_thread(worker: &Worker) {
     drop(retired);
     drop(former);
     retirement.changed.notify_all();
-    if let Some(handoff) = &core.shared().config.handoff {
+    if let (true, Some(handoff)) = (is_requested, &core.shared().config.handoff) {
         handoff(Handoff::new(move |has_thread| {
-            // CHECK: the shutdown, which otherwise looks for the worker later than this.
-            let core = slot.take_requested(|core| has_thread || core.shared().is_closed());
+            let core = slot.take_requested(|core| {
+                has_thread
+                    // CHECK: the shutdown, which otherwise looks for the worker later than this.
+                    || core.shared().is_closed()
+            });
             match core {
                 Some(core) if has_thread => drive(core),
                 Some(core) => shutdown::retire(core),

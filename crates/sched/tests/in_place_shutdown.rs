@@ -383,6 +383,33 @@ fn a_worker_that_is_left_during_the_shutdown_is_retired_by_it() {
     assert!(start.elapsed() < LIMIT);
 }
 
+/// Another thread was requested for the worker before, and has not come. The shutdown has looked
+/// for the worker by then.
+#[test]
+fn a_worker_that_is_left_again_during_the_shutdown_is_retired_by_it() {
+    let config = Config {
+        handoff: Some(kept()),
+        ..config(1)
+    };
+    let (mut pool, events) = pool_with_driver(config);
+    let (entered, begins) = (Gate::default(), Gate::default());
+    let (inside, waits) = (entered.clone(), begins.clone());
+    drop(pool.handle().spawn(async move {
+        block_in_place(|| ());
+        inside.open();
+        waits.wait();
+        block_in_place(|| events.wait_for_shutdown());
+    }));
+    entered.wait();
+    let shutdown = thread::spawn(move || {
+        let start = Instant::now();
+        pool.shutdown(Some(LIMIT)) && start.elapsed() < LIMIT
+    });
+    thread::sleep(Duration::from_millis(50));
+    begins.open();
+    assert!(shutdown.join().unwrap(), "the worker is not retired");
+}
+
 /// No thread waits for the shutdown by then.
 #[test]
 fn a_worker_whose_handoff_is_dropped_after_the_shutdown_is_retired() {
