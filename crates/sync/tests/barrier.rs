@@ -1,4 +1,4 @@
-//! What a barrier promises.
+//! The documented behaviour of a barrier.
 #![cfg(not(raddle_loom))]
 
 mod hooked;
@@ -86,7 +86,7 @@ fn a_wait_dropped_after_its_first_poll_stays_counted() {
         assert!(ready(last).is_leader());
         assert!(!ready(stays).is_leader());
         assert_eq!(woken.get(), 1);
-        // Nothing of that counts for the next time.
+        // The next round counts from zero.
         let mut next = [Box::pin(barrier.wait()), Box::pin(barrier.wait())];
         assert!(next.iter_mut().all(|next| poll(next).is_pending()));
         assert!(ready(barrier.wait()).is_leader());
@@ -171,7 +171,7 @@ fn a_waker_may_panic_or_call_the_barrier() {
     }
 }
 
-/// As many others come, and go, before the first that it was opened for are all woken.
+/// The waiters of another round come and leave before all waiters of the first round are woken.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_round_wakes_its_waiters_while_the_former_round_is_woken() {

@@ -1,4 +1,4 @@
-//! Waiting for a future with a whole thread, on the very file of the crate.
+//! Blocking a thread on a future, with the source file of the crate.
 #![cfg(not(raddle_loom))]
 
 #[path = "../src/blocking.rs"]

@@ -263,7 +263,7 @@ fn dropping_a_receive_loses_no_value() {
     }
 }
 
-/// Panics where the test asks for it, and may call back.
+/// Panics when it is cloned, or in its first drops, as the test sets.
 struct Touchy {
     at_clone: bool,
     at_drop: Arc<AtomicUsize>,
@@ -325,7 +325,7 @@ fn a_drop_that_panics_leaves_the_channel_usable() {
     let (sender, mut one) = broadcast::channel(2);
     sender.send(touchy(false, 1)).ok().unwrap();
     sender.send(touchy(false, 0)).ok().unwrap();
-    // Takes the place of the first one.
+    // Overwrites the first value.
     let result = catch_unwind(AssertUnwindSafe(|| sender.send(touchy(false, 0)).is_ok()));
     assert!(result.is_err());
     assert!(matches!(one.try_recv(), Err(TryRecvError::Lagged(1))));
@@ -363,7 +363,7 @@ fn a_receiver_that_is_dropped_drops_all_values_even_if_one_panics() {
     assert!(sender.is_empty());
 }
 
-/// A value that sends as it is dropped.
+/// A value that sends another value when it is dropped.
 #[derive(Clone)]
 struct Echo(Option<Sender<Echo>>);
 
@@ -421,7 +421,7 @@ fn wakers_may_call_back_and_panic() {
 #[test]
 fn no_two_threads_clone_a_value_at_once() {
     struct Unshared {
-        /// Makes it `!Sync`, as what the flag stands for would be.
+        /// Makes the type `!Sync`.
         _unshared: Cell<u32>,
         cloning: Arc<AtomicBool>,
     }
@@ -432,7 +432,7 @@ fn no_two_threads_clone_a_value_at_once() {
             self.cloning.store(false, Ordering::Relaxed);
             Self {
                 _unshared: Cell::new(0),
-                // That of the copy is its own.
+                // The clone has a flag of its own.
                 cloning: Arc::default(),
             }
         }
@@ -502,8 +502,7 @@ fn blocking_inside_a_poll_is_refused() {
     let _ = raddle_coop::budget(|| receiver.blocking_recv());
 }
 
-/// Each receiver gets the values of each sender in order, those it missed
-/// counted.
+/// Each receiver gets the values of each sender in order, if the missed ones are counted.
 #[test]
 fn threads_receive_in_order() {
     let (sender, receiver) = broadcast::channel(16);

@@ -1,4 +1,4 @@
-//! What the errors say.
+//! The messages of the errors.
 #![cfg(not(raddle_loom))]
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use raddle_sync::{
     Mutex, OnceCell, RwLock, Semaphore, SetOnce, TryAcquireError, broadcast, mpsc, oneshot, watch,
 };
 
-/// The output of a future that is ready at its first poll.
+/// Returns the output of a future that is ready at its first poll.
 #[track_caller]
 fn now<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
@@ -18,7 +18,7 @@ fn now<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Checks both texts of an error.
+/// Checks the `Display` and `Debug` texts of an error.
 #[track_caller]
 fn check(error: impl Error, display: &str, debug: &str) {
     assert_eq!(error.to_string(), display);

@@ -1,4 +1,4 @@
-//! Wakers that panic, and wakers that come back, against a semaphore.
+//! Wakers that panic, and wakers that use the semaphore that wakes them.
 #![cfg(not(raddle_loom))]
 
 mod locks;

@@ -110,8 +110,8 @@ fn a_lost_value_is_reported() {
     });
 }
 
-/// Each value is dropped, also if its receivers come and leave at one time; the
-/// model finds an `Arc` that is left over.
+/// Each value is dropped, also if receivers subscribe and are dropped at the same time. The model
+/// reports an `Arc` that is leaked.
 #[test]
 fn a_receiver_leaves_while_another_receives() {
     model::check(|| {
@@ -187,7 +187,7 @@ fn a_weak_sender_of_a_closed_channel_cannot_be_upgraded() {
     });
 }
 
-/// One of two senders sends and goes, while the other goes. Complete.
+/// One of two senders sends and is dropped while the other is dropped. Complete.
 #[test]
 fn receivers_see_the_close_after_all_values() {
     model::check(|| {

@@ -150,7 +150,7 @@ fn try_recv_sees_what_was_sent_before() {
     });
 }
 
-/// A receiver that waits and goes takes its waker along. Complete.
+/// A waiting receiver that is dropped drops its waker. Complete.
 #[test]
 fn send_against_a_receiver_that_waits_and_is_dropped() {
     model::check(|| {
@@ -165,7 +165,7 @@ fn send_against_a_receiver_that_waits_and_is_dropped() {
     });
 }
 
-/// The last sender goes while a weak one becomes one. Complete.
+/// The last sender is dropped while a weak sender is upgraded. Complete.
 #[test]
 fn upgrade_against_the_last_sender() {
     model::check(|| {
@@ -355,7 +355,8 @@ fn dropping_the_sender_publishes_earlier_writes() {
     });
 }
 
-/// The same by looking: that nothing comes any more, or that the channel is closed. Complete.
+/// The same without waiting: the receiver checks for the end, or whether the channel is closed.
+/// Complete.
 #[test]
 fn the_close_publishes_to_a_receiver_that_checks() {
     for tries in [true, false] {

@@ -9,8 +9,8 @@ use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 use raddle_sync::mpsc;
 
-/// A permit that is taken while the channel is closed is good for a message, although a third sees
-/// the close before that. Bounded at 3 preemptions.
+/// A permit that is taken while the channel is being closed allows one message, even if another
+/// thread has seen the close before. Bounded at 3 preemptions.
 #[test]
 fn a_permit_acquired_against_close_sends_a_message() {
     Model::new().preemptions(3).check(|| {
@@ -28,8 +28,8 @@ fn a_permit_acquired_against_close_sends_a_message() {
     });
 }
 
-/// One sender moves what has come back to where it is taken from; the other must not find
-/// that there is no room. Bounded at 3 preemptions.
+/// One sender moves returned permits to the word that senders take from. Meanwhile the other must
+/// not find the channel full. Bounded at 3 preemptions.
 #[test]
 fn try_send_succeeds_while_permits_are_moved() {
     Model::new().preemptions(3).check(|| {
@@ -74,7 +74,7 @@ fn returned_permits_publish_earlier_writes() {
     }
 }
 
-/// Two threads that both believe that the permit is theirs.
+/// Two threads that both use one permit.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_two_holders_of_one_permit_are_caught() {

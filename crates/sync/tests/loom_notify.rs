@@ -34,8 +34,7 @@ fn one_notification_wakes_the_waiter() {
     });
 }
 
-// In the next four the thread of its own is the one that looks: loom then
-// lets it look at any time.
+// In the next four models the spawned thread reads: loom then lets the read happen at any time.
 
 #[test]
 fn a_permit_publishes_earlier_writes() {
@@ -69,7 +68,7 @@ fn notify_waiters_reaches_futures_created_before_it() {
     });
 }
 
-/// As above, while another waiter is in line.
+/// As above, while another waiter is queued.
 #[test]
 fn notify_waiters_with_a_queued_waiter_reaches_an_unpolled_future() {
     model::check(|| {
@@ -89,7 +88,7 @@ fn notify_waiters_with_a_queued_waiter_reaches_an_unpolled_future() {
     });
 }
 
-/// A flag that is set before the call, and looked at after the future was made.
+/// A flag that is set before the call, and read after the future was created.
 #[test]
 fn a_notification_between_the_check_and_the_wait_is_not_missed() {
     use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
@@ -153,7 +152,7 @@ fn two_notifications_reach_two_waiters() {
     });
 }
 
-/// Dropped while it is notified: another gets it.
+/// A future is dropped while it is notified: another one gets the notification.
 #[test]
 fn a_dropped_waiter_passes_its_notification_on() {
     Model::new().preemptions(3).check(|| {
@@ -187,8 +186,8 @@ fn notify_one_against_notify_waiters() {
     });
 }
 
-/// A waiter that is polled before it is woken has only its node's word to see by that
-/// it was notified.
+/// A waiter that is polled before it is woken learns only from its node's word that it was
+/// notified.
 #[test]
 fn a_waiter_released_without_the_lock_sees_what_was_done_before() {
     model::check(|| {
@@ -229,7 +228,7 @@ fn waiters_are_freed_while_their_neighbours_are_released() {
     });
 }
 
-/// The same future's node goes through the line again and again.
+/// The node of one future is queued again and again.
 #[test]
 fn a_waiter_that_waits_again_is_notified_again() {
     Model::new().preemptions(3).check(|| {

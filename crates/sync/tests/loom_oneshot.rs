@@ -147,9 +147,9 @@ fn dropping_the_sender_publishes_earlier_writes() {
     });
 }
 
-/// The other way round: closed or dropped, seen by waiting, by looking or by sending. Complete. The
-/// spawned thread is the one that looks, since loom forgets another thread's load once a thread's
-/// own load comes before an exchange.
+/// The other direction: the sender sees the close or the drop by waiting, by checking or by
+/// sending. Complete. The spawned thread is the one that reads, since loom forgets another thread's
+/// load once a thread's own load comes before an exchange.
 #[test]
 fn the_close_publishes_earlier_writes() {
     for (close, look) in [

@@ -104,7 +104,7 @@ fn try_acquire_publishes_what_was_done_under_the_permit() {
 }
 
 /// The store of the thread that serves a waiter does not order an earlier release before a later
-/// acquisition: the thread that begins the wait has to.
+/// acquisition; the thread that begins the wait must do so.
 #[test]
 fn a_release_before_a_wait_is_seen_after_it() {
     Model::new().preemptions(3).check(|| {
@@ -232,8 +232,8 @@ fn a_waiter_for_several_permits_is_served_by_several_releases() {
     });
 }
 
-/// A waiter that is polled before it is woken has only its node's word to see by
-/// that it was served.
+/// A waiter that is polled before it is woken learns only from its node's word that it has its
+/// permits.
 #[test]
 fn a_waiter_released_without_the_lock_sees_what_was_done_before() {
     model::check(|| {

@@ -117,7 +117,7 @@ fn dropping_the_last_receiver_closes_the_channel() {
     });
 }
 
-/// What each of two senders did is done once the channel is closed.
+/// A thread that sees the close also sees the earlier writes of both senders.
 #[test]
 fn closing_publishes_the_writes_of_the_senders() {
     model::check(|| {

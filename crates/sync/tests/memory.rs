@@ -1,4 +1,4 @@
-//! What waiters and messages leave behind in what they waited for, or went through: nothing.
+//! Waiters and messages leave no memory behind in a channel or lock.
 #![cfg(not(raddle_loom))]
 
 mod held;
@@ -14,7 +14,7 @@ use raddle_sync::{
 
 const WAITERS: usize = 10_000;
 
-/// How much more is held once many futures have waited, beyond what one had left behind.
+/// Returns how many more bytes are held after many futures have waited than after a few.
 fn left_by<F: Future>(wait: impl Fn() -> F, release: impl Fn()) -> isize {
     let wait_and_release = |count: usize| {
         let mut waiting: Vec<Pin<Box<F>>> = (0..count).map(|_| Box::pin(wait())).collect();
@@ -120,7 +120,7 @@ fn waiters_and_messages_leave_no_storage_behind() {
     }
 }
 
-/// However a oneshot channel ends. The memory is there as long as one of its ends.
+/// Covers the ways to end a oneshot channel. Its memory is held while one of its ends exists.
 #[test]
 fn oneshot_channels_leave_no_storage_behind() {
     let cx = &mut Context::from_waker(Waker::noop());

@@ -100,7 +100,7 @@ fn owned_permits_keep_the_sender() {
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
 }
 
-/// One place each, also where others are taken.
+/// The permit returns one place, also if other places are taken.
 #[test]
 fn an_unused_owned_permit_returns_its_capacity() {
     let (sender, _receiver) = mpsc::channel(3);
@@ -405,7 +405,7 @@ fn messages_are_dropped_once() {
     assert_eq!(dropped.count(), 91);
 }
 
-/// Messages that panic, of which the last are dropped with the channel itself.
+/// Messages whose drop panics; the last of them are dropped with the channel.
 #[test]
 fn a_message_whose_drop_panics_does_not_affect_others() {
     enum Message {
@@ -555,7 +555,7 @@ fn a_permit_returned_in_the_middle_of_a_poll_completes_it() {
         drop(permit);
         drop(reserve);
         while receiver.lock().try_recv().is_ok() {}
-        // No more and no less than there was.
+        // Exactly the free places.
         let room = (0..10).take_while(|_| sender.try_send(0).is_ok()).count();
         assert_eq!(room, capacity);
     }

@@ -193,7 +193,7 @@ fn many_are_received_by_a_poll_or_a_thread() {
     assert_eq!(
         receiver.poll_recv_many(cx, &mut buffer, 0),
         Poll::Ready(0),
-        "of none there is nothing to wait for"
+        "a limit of 0 is ready at once"
     );
     for message in 0..9 {
         sender.send(message).unwrap();
@@ -243,7 +243,7 @@ fn a_receive_dropped_at_each_poll_loses_nothing() {
         }
         assert_eq!(woken.get(), polls);
         if polls > 0 {
-            // Received by another future than the one that was woken.
+            // Another future than the woken one receives the message.
             assert_eq!(receiver.try_recv(), Ok(polls));
         } else {
             assert_eq!(block_on(receiver.recv()), Some(polls));
@@ -408,7 +408,7 @@ fn a_waker_that_panics_leaves_the_channel_usable() {
     }
 }
 
-/// A waker, and a message, that send to, and receive from, the channel they are of.
+/// A waker and a message that send to their own channel, and receive from it.
 #[test]
 fn wakers_and_messages_may_use_the_channel() {
     struct Sends(UnboundedSender<Message>);

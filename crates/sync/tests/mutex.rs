@@ -1,4 +1,4 @@
-//! What a mutex promises.
+//! The documented behaviour of a mutex.
 #![cfg(not(raddle_loom))]
 
 mod locks;

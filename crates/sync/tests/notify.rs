@@ -15,7 +15,7 @@ use raddle_sync::Notify;
 use raddle_sync::futures::{Notified, OwnedNotified};
 use raddle_testing::{Wakes, calling, poll, poll_with, ready};
 
-/// Futures that wait, in line one behind the other.
+/// Makes waiting futures, queued in this order.
 fn line(notify: &Notify, len: usize) -> Vec<Pin<Box<Notified<'_>>>> {
     let mut line: Vec<_> = (0..len).map(|_| Box::pin(notify.notified())).collect();
     for notified in &mut line {
@@ -24,7 +24,7 @@ fn line(notify: &Notify, len: usize) -> Vec<Pin<Box<Notified<'_>>>> {
     line
 }
 
-/// Which of a line are ready.
+/// Returns which of the futures are ready.
 fn ready_of(line: &mut [Pin<Box<Notified<'_>>>]) -> Vec<usize> {
     let ready = |(at, notified): (usize, &mut Pin<Box<Notified<'_>>>)| {
         poll(notified.as_mut()).is_ready().then_some(at)
@@ -185,7 +185,7 @@ fn a_poll_with_the_same_waker_clones_nothing() {
     assert_eq!(counts.cloned(), 1, "they were notified");
 }
 
-/// In its first poll, and in one that brings another waker.
+/// Covers the first poll, and a poll with another waker.
 #[test]
 fn a_notification_in_the_middle_of_a_poll_is_seen() {
     for is_queued in [false, true] {
@@ -210,8 +210,8 @@ fn a_notification_in_the_middle_of_a_poll_is_seen() {
     }
 }
 
-/// Dropped unpolled, waiting, or notified: whatever was meant for it goes to
-/// another, now or later.
+/// A future is dropped unpolled, waiting or notified: its notification goes to another future, now
+/// or later.
 #[test]
 fn dropping_a_notified_future_loses_no_notification() {
     for others in 0..3 {

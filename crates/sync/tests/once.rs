@@ -115,7 +115,8 @@ fn the_next_waiter_initialises_after_a_failure() {
     }
 }
 
-/// The turn of one that gave up is its successor's from then on, and not only once that is polled.
+/// When an initialiser gives up, its successor has the permit at once, not only after its next
+/// poll.
 #[test]
 fn a_set_is_refused_once_the_next_waiter_may_initialise() {
     for drops in [false, true] {
@@ -279,7 +280,7 @@ fn futures_are_send() {
     send(set.wait());
 }
 
-/// Four threads set one cell; the value that each finds is the one that won.
+/// Four threads set one cell; each thread then finds the value that was set first.
 #[test]
 fn a_set_that_fails_finds_the_value() {
     for _ in 0..200 {

@@ -83,7 +83,7 @@ fn a_poll_with_the_same_waker_clones_nothing() {
     assert_eq!(counts.wakers(), 1);
 }
 
-/// In its first poll, and in one that brings another waker.
+/// Covers the first poll, and a poll with another waker.
 #[test]
 fn a_poll_sees_that_the_other_end_is_dropped_meanwhile() {
     for waits in [false, true] {
@@ -208,7 +208,7 @@ fn closed_is_ready_once_the_receiver_has_closed() {
         assert_eq!((counts.woken(), counts.cloned()), (1, 1));
         assert!(closed.as_mut().poll(cx).is_ready());
     }
-    // It costs budget, and clones no waker.
+    // The poll uses budget, and clones no waker.
     let polls = raddle_coop::budget(|| {
         (0..1_000)
             .take_while(|_| sender.poll_closed(cx).is_ready())
@@ -270,7 +270,7 @@ fn a_value_that_panics_when_dropped_leaves_nothing_behind() {
     woken.assert_released();
 }
 
-/// A waker that takes part in the channel that wakes it.
+/// A waker that uses the channel that wakes it.
 #[test]
 fn a_waker_may_drop_the_other_end() {
     struct DropsReceiver(raddle_primitives::sync::Mutex<Option<oneshot::Receiver<u32>>>);
@@ -346,7 +346,7 @@ fn blocking_recv_waits_for_the_value() {
     assert_eq!(thread.join().unwrap(), Ok(7));
 }
 
-/// What the receiver's end sends away belongs to one thread.
+/// A channel of values that are not `Send`, on one thread.
 #[test]
 fn values_need_not_be_send() {
     let (sender, mut receiver) = oneshot::channel();

@@ -1,4 +1,4 @@
-//! What a lock for readers and writers promises.
+//! The documented behaviour of a reader-writer lock.
 #![cfg(not(raddle_loom))]
 
 mod locks;

@@ -1,4 +1,4 @@
-//! What a semaphore promises.
+//! The documented behaviour of a semaphore.
 #![cfg(not(raddle_loom))]
 
 mod hooked;
@@ -146,7 +146,7 @@ fn waiters_are_served_in_order_also_if_the_first_needs_more_permits() {
     assert!(poll_with(&mut first, &first_waker).is_pending());
     assert!(poll_with(&mut second, &second_waker).is_pending());
 
-    // One permit would do for the second, but it is the first's turn.
+    // One permit is enough for the second waiter, but the first is in front of it.
     let mut held = held;
     drop(held.split(1));
     assert_eq!((first_woken.get(), second_woken.get()), (0, 0));
@@ -236,7 +236,7 @@ fn closing_refuses_present_and_later_waiters() {
     );
 }
 
-/// Also if many wait.
+/// Also with many waiters.
 #[test]
 fn a_served_waiter_is_refused_after_a_close_and_returns_its_permit() {
     let semaphore = Semaphore::new(0);
@@ -313,7 +313,7 @@ fn a_poll_with_the_same_waker_clones_nothing() {
     assert_eq!(counts.cloned(), 0, "it was served");
 }
 
-/// In its first poll, and in one that brings another waker.
+/// Covers the first poll, and a poll with another waker.
 #[test]
 fn a_release_or_a_close_in_the_middle_of_a_poll_is_seen() {
     for waits in [false, true] {
@@ -374,8 +374,8 @@ fn a_poll_without_budget_waits_only_for_permits() {
     assert_eq!(semaphore.available_permits(), 2);
 }
 
-/// Three wait for two permits each; the middle one is dropped at each point of
-/// its life. What it had, or would have had, goes to the last.
+/// Three futures wait for two permits each. The second is dropped in each of its states; the third
+/// gets its permits.
 #[test]
 fn an_acquisition_dropped_at_any_poll_loses_nothing() {
     for dropped_at in ["unpolled", "queued", "first in line", "served", "never"] {

@@ -1,4 +1,4 @@
-//! What the receivers of a watch channel see, and when they are notified.
+//! Which values the receivers of a watch channel see, and when they are notified.
 #![cfg(not(raddle_loom))]
 
 mod polling;
@@ -239,7 +239,7 @@ fn a_closure_that_panics_leaves_the_channel_usable() {
     ready(receiver.changed()).unwrap();
 }
 
-/// A value that uses its channel as it is dropped, or panics.
+/// A value that uses its channel when it is dropped, or panics.
 struct Value(Option<(Sender<Value>, bool)>);
 
 impl Drop for Value {
@@ -383,7 +383,7 @@ fn senders_and_receivers_are_send_and_sync_and_a_borrow_is_not_send() {
     let _ = <Ref<'static, u32> as AmbiguousIfSend<_>>::check;
 }
 
-/// Values only grow in the eyes of each receiver, and all see the last one.
+/// Each receiver sees increasing values, and all see the last one.
 #[test]
 fn threads_see_values_in_order() {
     let (sender, receiver) = watch::channel(0);

@@ -63,7 +63,7 @@ fn tasks_are_joined_in_the_order_in_which_they_end() {
     executor.check();
 }
 
-/// Its end woke no set, since it was in none then.
+/// The task's completion woke no set, since the task was in none.
 #[test]
 fn a_task_that_ended_before_it_was_put_in_is_joined() {
     let executor = Executor::new();
@@ -229,7 +229,7 @@ fn a_set_that_is_dropped_aborts_its_tasks() {
     executor.check();
 }
 
-/// Nothing of them is looked at later.
+/// The set does not check detached tasks later.
 #[test]
 fn detached_tasks_run_on_and_leave_nothing_in_the_set() {
     let executor = Executor::new();
@@ -242,11 +242,7 @@ fn detached_tasks_run_on_and_leave_nothing_in_the_set() {
     set.insert(executor.spawn(std::future::pending()));
     let (wakes, waker) = Wakes::new();
     assert!(poll_next(&mut set, &waker).is_pending());
-    assert_eq!(
-        wakes.get(),
-        0,
-        "there was more to look at than the one task"
-    );
+    assert_eq!(wakes.get(), 0, "the set checked more than one task");
     assert_eq!(executor.futures.get(), 1_001);
     executor.run();
     assert_eq!(executor.futures.get(), 1);

@@ -181,7 +181,7 @@ fn a_task_that_wakes_itself_and_drops_a_finished_handle_is_run_again() {
     });
 }
 
-/// The other way round: the wake of the nested task is not that of the outer one.
+/// The other direction: the wake of the nested task does not wake the outer one.
 #[test]
 fn a_task_that_runs_one_that_wakes_itself_is_not_run_again() {
     let executor = Executor::new();

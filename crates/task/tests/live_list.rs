@@ -34,7 +34,7 @@ fn a_task_that_completes_here_leaves_the_list() {
         live.adopt(task);
     }
     assert_eq!(live.len(), 3);
-    // The middle one, an end, and what is left.
+    // The middle task, one at an end, and the last one.
     let mut tasks = tasks.into_iter();
     let (first, second, third) = (tasks.next(), tasks.next(), tasks.next());
     for (left, (task, handle)) in [second, first, third].into_iter().flatten().enumerate() {
@@ -111,7 +111,7 @@ fn tasks_may_be_added_and_removed_in_any_order() {
     executor.check();
 }
 
-/// The slots of what left elsewhere are used again, so that the list does not grow.
+/// The slots of tasks that completed on other threads are reused, so that the list does not grow.
 #[test]
 fn aborting_finds_each_of_many_tasks_once() {
     let executor = Executor::new();
@@ -182,7 +182,7 @@ fn all_tasks_are_aborted() {
     executor.check();
 }
 
-/// The function that the runnables are given to changes the list under it.
+/// The function that gets the runnables changes the list during `abort_all`.
 #[test]
 fn aborted_tasks_may_be_run_at_once() {
     let executor = Executor::new();
@@ -199,7 +199,7 @@ fn aborted_tasks_may_be_run_at_once() {
         }
         assert!(matches!(task.run_in(&live), Outcome::Complete));
     });
-    // The one that was adopted meanwhile left: its runnable was dropped.
+    // The task that was adopted meanwhile has left the list, since its runnable was dropped.
     assert!(live.is_empty());
     executor.check();
 }
@@ -216,7 +216,7 @@ fn a_panic_in_abort_all_cancels_the_other_tasks() {
     executor.check();
 }
 
-/// A dropped runnable is a task that was cancelled on whichever thread that is.
+/// Dropping a runnable cancels the task, on any thread.
 #[test]
 fn a_dropped_runnable_leaves_the_list() {
     let executor = Executor::new();
@@ -229,7 +229,7 @@ fn a_dropped_runnable_leaves_the_list() {
     executor.check();
 }
 
-/// What the tasks of a list that is gone leave is freed by the last of them.
+/// The last task of a dropped list frees the list's pages.
 #[test]
 fn tasks_outlive_their_list() {
     let executor = Executor::new();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use common::Executor;
 use raddle_task::{LiveList, Outcome, Runnable};
 
-/// Bytes that are allocated now.
+/// The number of bytes that are allocated now.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
@@ -32,11 +32,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Tasks of ten pages.
+/// The number of tasks that fill ten pages.
 const TASKS: usize = 310;
-/// Ten pages that are not freed in each of as many rounds are 200 KB.
+/// The number of rounds. If each of them leaked its ten pages, 200 KB would be held.
 const ROUNDS: usize = 50;
-/// What may differ between two rounds: a page, and what the test itself holds.
+/// The bytes by which two rounds may differ: a page, and the test's own memory.
 const SLACK: usize = 2048;
 
 fn adopted(executor: &Executor, live: &LiveList) -> Vec<Runnable> {
@@ -49,8 +49,8 @@ fn adopted(executor: &Executor, live: &LiveList) -> Vec<Runnable> {
     (0..TASKS).map(task).collect()
 }
 
-/// Runs `round` often, and checks that it leaves nothing behind. The first runs
-/// fill the lists of free cells.
+/// Runs `round` `ROUNDS` times, and checks that no memory is left. The first runs fill the lists of
+/// free cells.
 fn leaves_nothing(mut round: impl FnMut()) {
     round();
     round();
@@ -88,7 +88,7 @@ fn a_reclaimed_list_frees_pages_that_were_left_elsewhere() {
     for task in adopted(&executor, &live) {
         assert!(matches!(task.run(), Outcome::CompleteElsewhere));
     }
-    // Each call looks at a few pages.
+    // Each call visits a few pages.
     (0..TASKS).for_each(|_| live.reclaim());
     let grown = HELD.load(Ordering::SeqCst).saturating_sub(before);
     assert!(grown < SLACK, "{grown} bytes more are held");

@@ -20,7 +20,7 @@ fn poll<F: Future>(future: Pin<&mut F>, wakes: &Arc<Wakes>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(&waker))
 }
 
-/// Adds tasks that count their runs.
+/// Spawns tasks, and returns the count of their runs.
 fn spawn_counting(set: &LocalSet, tasks: usize) -> Rc<Cell<usize>> {
     let runs = Rc::new(Cell::new(0));
     for _ in 0..tasks {
@@ -30,7 +30,7 @@ fn spawn_counting(set: &LocalSet, tasks: usize) -> Rc<Cell<usize>> {
     runs
 }
 
-/// Waits until it is opened, and hands its waker out.
+/// A future that gives out its waker, and is ready once the gate is open.
 #[derive(Clone, Default)]
 struct Gate(Arc<GateState>);
 
@@ -61,7 +61,7 @@ impl Future for Gate {
     }
 }
 
-/// Wakes itself in each poll, and counts its polls.
+/// Spawns a task that wakes itself in each poll, and returns the count of its polls.
 fn spawn_yielding(set: &LocalSet) -> Rc<Cell<usize>> {
     let polls = Rc::new(Cell::new(0));
     let count = Rc::clone(&polls);
@@ -73,7 +73,7 @@ fn spawn_yielding(set: &LocalSet) -> Rc<Cell<usize>> {
     polls
 }
 
-/// Counts the value that lives until it is dropped.
+/// Spawns a task that is never ready, and returns a reference to a value that it owns.
 fn spawn_pending(set: &LocalSet) -> Weak<()> {
     let held = Rc::new(());
     let weak = Rc::downgrade(&held);
@@ -92,7 +92,7 @@ fn a_set_that_may_not_poll_on_runs_one_task_in_each_poll() {
     for run in 1..=3 {
         assert_eq!(poll(Pin::new(&mut set), &wakes).is_ready(), run == 3);
         assert_eq!(runs.get(), run);
-        // Each poll that leaves tasks behind asks for the next.
+        // Each poll that leaves tasks in the queue wakes the poller.
         assert_eq!(wakes.get(), run.min(2));
     }
     assert!(set.is_empty());
@@ -315,7 +315,7 @@ fn a_set_that_is_dropped_drops_its_tasks() {
     let gate = Gate::default();
     let woken = set.spawn_local(gate.clone());
     assert!(poll(Pin::new(&mut set), &Arc::default()).is_pending());
-    // It has arrived when the set looks for what it has to end.
+    // The woken task has been pushed when the drop of the set collects the tasks to cancel.
     thread::spawn(move || gate.open()).join().unwrap();
     let due = spawn_pending(&set);
     drop(set);
@@ -337,7 +337,7 @@ fn a_task_for_a_set_that_was_dropped_is_cancelled_on_the_spot() {
     assert!(error.is_cancelled());
 }
 
-/// Whether the poll panics because of a task.
+/// Returns whether a poll of the set panics because of a task.
 fn shuts_down(set: &mut LocalSet) -> bool {
     catch_unwind(AssertUnwindSafe(|| poll(Pin::new(set), &Arc::default()))).is_err()
 }

@@ -261,8 +261,8 @@ fn yields() -> impl Future<Output = ()> + Send + 'static {
     })
 }
 
-/// Runs a task, of another thread's list, until it is idle or has completed. Returns
-/// whether it has.
+/// Runs a task of another thread's list until it is idle or has completed. Returns whether it has
+/// completed.
 fn run_on_elsewhere(mut outcome: Outcome) -> bool {
     loop {
         match outcome {
@@ -274,7 +274,7 @@ fn run_on_elsewhere(mut outcome: Outcome) -> bool {
     }
 }
 
-/// Ends the one task of a list that was aborted while it was run elsewhere.
+/// Runs the only task of a list to its end, after an abort while another thread ran the task.
 fn end(live: &LiveList, due: Option<Runnable>, completed: bool) {
     match (due, completed) {
         (Some(task), false) => match task.run_in(live) {
@@ -294,9 +294,9 @@ fn abort_one(live: &LiveList) -> Option<Runnable> {
     due
 }
 
-/// A task that has woken itself is queued as running, and not as notified, and
-/// only its list can reach it: the count is one. It is run on by another thread
-/// while the list's aborts it. Complete.
+/// A task that has woken itself is queued in the state running, not notified, and only its list can
+/// reach it: the reference count is one. Another thread runs it again while the list's thread
+/// aborts it. Complete.
 #[test]
 fn abort_all_against_a_task_that_woke_itself() {
     model::check(|| {
@@ -317,8 +317,8 @@ fn abort_all_against_a_task_that_woke_itself() {
     });
 }
 
-/// As above, from the first poll on. A task without a handle is reached by its list alone, which
-/// the start of a run has to mind. Complete.
+/// As above, from the first poll on. Only its list can reach a task without a handle; the start of
+/// a run must allow for that. Complete.
 fn abort_all_against_the_first_poll(is_detached: bool) {
     model::check(move || {
         let tally = Tally::default();
@@ -348,16 +348,15 @@ fn abort_all_against_a_detached_task_that_wakes_itself() {
     abort_all_against_the_first_poll(true);
 }
 
-/// A list that one thread uses at a time, but for what never changes.
+/// A list that one thread at a time uses, except for fields that never change.
 struct Away(LiveList);
 
 // SAFETY: the model's first thread leaves the list alone from the moment that it
 // goes to the second until that has ended (`docs/block-in-place.md`, rule 2).
 unsafe impl Sync for Away {}
 
-/// A list goes to another thread in the first poll of a task, which wakes itself
-/// after that: the word is not the poll's alone any more, though the count is
-/// one. Complete.
+/// A list moves to another thread in the first poll of a task, which then wakes itself: another
+/// thread may now change the state word, although the reference count is one. Complete.
 #[test]
 fn abort_all_against_a_poll_that_the_list_has_left() {
     model::check(|| {

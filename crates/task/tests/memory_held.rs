@@ -1,4 +1,4 @@
-//! The memory of tasks that have ended.
+//! The memory of tasks that have completed.
 #![cfg(not(raddle_loom))]
 
 mod common;

@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use common::{Count, Counted, Executor, Gate, join};
 use raddle_task::JoinError;
 
-/// Panics when it is dropped, if it is to.
+/// Panics with `text` when it is dropped, if there is one.
 #[derive(Debug)]
 struct Bomb {
     text: Option<&'static str>,
@@ -106,7 +106,7 @@ fn text(payload: &(dyn Any + Send)) -> Option<&'static str> {
     payload.downcast_ref::<&'static str>().copied()
 }
 
-/// What the join handle has to give.
+/// Checks the output of the join handle.
 fn check_output(case: Case, output: Result<Bomb, JoinError>) {
     let polled = case.end == End::Complete;
     match output {
@@ -123,7 +123,7 @@ fn check_output(case: Case, output: Result<Bomb, JoinError>) {
                 assert_eq!(text(&*error.into_panic()), Some("poll"));
             } else {
                 assert!(polled && case.poll == PollPanic::Payload);
-                // Dropped with the error, and swallowed there.
+                // The drop of the error drops the payload, and discards its panic.
                 drop(error);
             }
         }
@@ -162,7 +162,7 @@ fn run(case: Case) {
     }
     assert!(abort.is_finished());
     drop(abort);
-    // What is dropped without a poll, or as an output, is not the task's.
+    // A panic counts as the task's only in a poll, or in the drop of the future after it was ready.
     let reported = match case.end {
         End::Complete => usize::from(case.poll != PollPanic::None) + usize::from(case.future_drop),
         End::Cancel | End::DropRunnable => 0,
@@ -172,7 +172,7 @@ fn run(case: Case) {
         if case.handle == Handle::Joined {
             check_output(case, join(handle));
         } else {
-            // Whatever the output's drop does stays with the task.
+            // A panic in the drop of the output does not reach the handle.
             drop(handle);
         }
     }

@@ -90,7 +90,7 @@ fn a_detached_task_is_finished_when_it_completes_elsewhere() {
     executor.check();
 }
 
-/// The last code of the task's that runs before it is complete.
+/// The drop of the output is the last code of the task that runs before it is complete.
 #[test]
 fn the_task_of_a_detached_output_completes_elsewhere() {
     struct Parts;
@@ -118,7 +118,7 @@ fn the_task_completes_as_if_elsewhere_in_a_later_run() {
     let mut polls = 0;
     let (task, handle) = executor.task(poll_fn(move |cx| {
         polls += 1;
-        // The mark stays, and may be made anew.
+        // The mark stays, and may be set again.
         assert!(polls == 2 || part());
         cx.waker().wake_by_ref();
         match polls {
@@ -165,7 +165,7 @@ fn a_task_that_does_not_run_in_the_list_is_not_parted_with() {
     executor.check();
 }
 
-/// The outer task's completion would touch the list.
+/// The completion of the outer task would access the list.
 #[test]
 fn a_task_polled_inside_another_is_not_parted_with() {
     let executor = Executor::new();
@@ -187,7 +187,7 @@ fn a_task_polled_inside_another_is_not_parted_with() {
     executor.check();
 }
 
-/// Whether the task is still in the list is settled by then.
+/// The task has already left the list when its completion wakes the joiner.
 #[test]
 fn a_completed_task_is_not_parted_with() {
     struct Asks(Arc<Mutex<Option<bool>>>);
@@ -208,8 +208,8 @@ fn a_completed_task_is_not_parted_with() {
     executor.check();
 }
 
-/// What is called when the cell is freed: the task has left the list by then,
-/// and to adopt it anew would be to list freed memory.
+/// Code that runs when the cell is freed: the task has left the list by then, and adopting it again
+/// would leave freed memory in the list.
 #[test]
 fn a_task_that_is_being_freed_is_not_parted_with() {
     type Answers = Arc<Mutex<Vec<(bool, Option<raddle_task::Id>)>>>;

@@ -1,4 +1,4 @@
-//! Handles: which one is current, whose clock counts, what may cross threads.
+//! Handles: which one is current, which clock applies, what may move between threads.
 #![cfg(not(raddle_loom))]
 
 mod support;
@@ -218,7 +218,7 @@ fn fire_due_of_a_handle_returns_the_number_of_fired_timers() {
     assert!(sleeps.iter().all(|sleep| sleep.is_elapsed()));
 }
 
-/// A timer that goes where other timers are current leaves its handle to none of them.
+/// A timer that is dropped where other timers are current leaves its handle to none of them.
 #[test]
 fn a_timer_belongs_to_the_timers_that_are_current_where_it_is_made() {
     let (first, second) = (Driver::paused(), Driver::paused());

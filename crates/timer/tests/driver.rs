@@ -1,4 +1,4 @@
-//! The owner: what it may wait for, and when it is unparked.
+//! The owner: how long it may park, and when it is unparked.
 #![cfg(not(raddle_loom))]
 
 mod support;
@@ -128,7 +128,7 @@ fn the_unpark_function_may_use_the_timers() {
     assert_eq!(timers.next_deadline(), Some(Instant::now() + ms(20)));
 }
 
-/// Nor moves a stopped clock on by itself, when there is no other.
+/// It does not advance a stopped clock automatically either, if there is no other timer.
 #[test]
 fn a_timer_that_is_reset_to_the_past_is_not_waited_for() {
     let mut driver = Driver::paused();
@@ -144,7 +144,8 @@ fn a_timer_that_is_reset_to_the_past_is_not_waited_for() {
     assert_eq!(Instant::now(), now);
 }
 
-/// How often what is cheap is done: less under a sanitizer, of which one thread needs no more.
+/// The number of repetitions of a cheap operation: fewer under a sanitizer, which needs no more on
+/// one thread.
 const OFTEN: usize = if cfg!(raddle_sanitize) {
     100_000
 } else {

@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use raddle_timer::driver::{Driver, Token, UnparkFn, Wait};
 use raddle_timer::{Handle, sleep};
 
-/// A place that waits for nothing, and notes what it is asked for.
+/// A place that returns at once, and records the waits that the driver asks for.
 #[derive(Default)]
 struct FakeSource {
     waits: Vec<(Option<Duration>, usize)>,
     /// Called in the next wait.
     during: Option<Box<dyn FnOnce()>>,
-    /// How many tasks the next wait says that it has woken.
+    /// The number of woken tasks that the next wait returns.
     ready: usize,
     unparks: Arc<AtomicUsize>,
 }
@@ -113,7 +113,7 @@ fn a_park_moves_a_paused_clock_to_the_next_timer() {
     let mut sleep = pin!(sleep(ms(70_000)));
     assert!(poll(sleep.as_mut()).is_pending());
     driver.unparker()();
-    // The unpark that is pending comes first, and what is ready.
+    // Because of the pending unpark, the driver only looks for ready events.
     driver.park(None, 1);
     assert_eq!(timers.now(), start);
     driver.park(Some(Duration::ZERO), 1);

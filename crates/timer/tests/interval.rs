@@ -17,8 +17,8 @@ fn tick(interval: &mut Interval, start: Instant) -> Option<u128> {
     }
 }
 
-/// An interval of 10 ms after its first tick, of which nothing is taken until
-/// 37 ms; what it ticks then, and what a period later.
+/// Takes the first tick of an interval of 10 ms, and no other until 37 ms. Returns the ticks that
+/// are due then, and those that are due a period later.
 fn ticks_after_a_delay(behavior: MissedTickBehavior) -> (Vec<u128>, Vec<u128>) {
     let mut driver = Driver::paused();
     let handle = driver.handle.clone();

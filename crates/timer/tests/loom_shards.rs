@@ -23,7 +23,7 @@ fn set(handle: &Handle, deadline: Instant) -> Pin<Box<Sleep>> {
     sleep
 }
 
-/// Timers in two shards, whose owner is the calling thread.
+/// Makes timers in two shards, owned by the calling thread.
 fn two_shards() -> (Timers, [Handle; 2]) {
     let driver = thread::current();
     let timers = Timers::sharded(2, StdArc::new(move || driver.unpark()));
@@ -33,8 +33,8 @@ fn two_shards() -> (Timers, [Handle; 2]) {
     (timers, both)
 }
 
-/// Parks as a driver does, for ever, until it knows of a timer at `deadline` or
-/// before. If no thread woke it for that, the model would end in a deadlock.
+/// Parks as a driver does, without a limit, until it knows of a timer at `deadline` or before. If
+/// no thread unparked it, the model would end in a deadlock.
 fn drive_until(timers: &mut Timers, deadline: Instant) {
     while timers.next_deadline().is_none_or(|next| next > deadline) {
         thread::park();
@@ -57,8 +57,7 @@ fn inserts_in_two_shards_against_a_parking_driver() {
     });
 }
 
-/// What one shard has makes the driver wait for a tick; the other's timer is
-/// sooner.
+/// The driver waits for a timer of one shard; the timer that is set in the other shard is earlier.
 #[test]
 fn an_insert_against_a_driver_that_waits_for_another_shard() {
     model::Model::new().preemptions(3).check(|| {
@@ -71,8 +70,8 @@ fn an_insert_against_a_driver_that_waits_for_another_shard() {
     });
 }
 
-/// A timer that is no sooner than another of its shard is not announced. When
-/// that one goes, the driver must know of the rest.
+/// A timer that is not earlier than another one of its shard does not unpark the driver. When the
+/// earlier one is cancelled, the driver must know of the others.
 #[test]
 fn a_cancellation_against_an_insert_in_its_shard() {
     model::Model::new().preemptions(3).check(|| {
@@ -84,7 +83,7 @@ fn a_cancellation_against_an_insert_in_its_shard() {
         let user = thread::spawn(move || set(&handle, start + 2 * HOUR));
         drop(first);
         let second = user.join().unwrap();
-        // The driver wakes at the tick that it waited for, and looks again.
+        // The driver wakes at the tick that it waited for, and checks again.
         assert!(timers.fire_due() == 0 && timers.next_deadline().is_some());
         drive_until(&mut timers, start + 2 * HOUR + Duration::from_millis(1));
         drop(second);
@@ -92,8 +91,8 @@ fn a_cancellation_against_an_insert_in_its_shard() {
     });
 }
 
-/// Of two that set a timer of the same tick, in different shards, while the
-/// driver waits, at least one unparks it.
+/// Two threads set a timer of the same tick in different shards while the driver waits: at least
+/// one of them unparks it.
 #[test]
 fn equal_timers_in_two_shards_unpark_the_driver() {
     model::Model::new().preemptions(3).check(|| {

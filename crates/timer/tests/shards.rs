@@ -95,8 +95,8 @@ fn no_shards_are_refused() {
     drop(sharded(0));
 }
 
-/// What a timer leaves behind for the next belongs to the handle that is entered,
-/// and goes with it.
+/// The memory that a timer leaves for the next one belongs to the entered handle, and is freed with
+/// it.
 #[test]
 fn dropped_timers_leave_nothing_in_their_shards() {
     let (token, gone) = {
@@ -116,7 +116,7 @@ fn dropped_timers_leave_nothing_in_their_shards() {
         let (first, second) = (sleep(ms(1)), sleep(ms(1)));
         let other = other.handle();
         let _inner = other.enter();
-        // Made for one, dropped in the other.
+        // Made with one handle entered, dropped with the other.
         drop((first, second, interval(ms(1))));
     }
     drop((handle, timers));

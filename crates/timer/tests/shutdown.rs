@@ -1,4 +1,4 @@
-//! Timers that go away under their futures.
+//! Timers that are shut down before their futures are dropped.
 #![cfg(not(raddle_loom))]
 
 mod support;

@@ -3,7 +3,7 @@ use std::task::{Context, Waker};
 
 use super::*;
 
-/// The queued waiter has left since the notifier read the word.
+/// As if the queued waiter had left the list after the notifier read the word.
 #[test]
 fn a_notification_that_finds_the_line_empty_is_stored() {
     let notify = Notify::new();

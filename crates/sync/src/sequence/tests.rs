@@ -125,8 +125,8 @@ fn a_poll_with_the_same_waker_clones_nothing() {
     assert_eq!(counts.cloned(), 1, "it has changed");
 }
 
-/// In its first poll, and in one that brings another waker. The bit of its shard stays set only if
-/// another waits in it.
+/// Covers the first poll, and a poll with another waker. The bit of the shard stays set only if
+/// another future waits in the shard.
 #[test]
 fn an_advance_in_the_middle_of_a_poll_is_seen() {
     for waits in [false, true] {
@@ -150,7 +150,7 @@ fn an_advance_in_the_middle_of_a_poll_is_seen() {
                     assert!(changed.as_mut().poll(cx).is_pending());
                 }
                 let cx = &mut Context::from_waker(&waker);
-                // Until the advance goes through the shard, it is a waiter like others.
+                // Until the advance has visited the shard, the future is a waiter like others.
                 let is_listed = waits && !wakes;
                 assert_eq!(changed.as_mut().poll(cx).is_pending(), is_listed);
                 assert!(!is_listed || changed.as_mut().poll(cx).is_ready());

@@ -5,7 +5,7 @@ use std::task::{Wake, Waker};
 
 use super::Wakers;
 
-/// Counts its wake-ups and panics in the one that is asked for.
+/// Counts its wake-ups, and panics in wake-up number `panics_at`.
 struct Count {
     woken: AtomicUsize,
     panics_at: usize,

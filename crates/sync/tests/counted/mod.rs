@@ -1,4 +1,4 @@
-//! Values that are counted, a waker that panics, and what all mpsc channels have in common.
+//! Counted values, a waker that panics, and checks that all mpsc channels share.
 #![allow(dead_code, reason = "each test has use for some of it")]
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::task::Waker;
 
 use raddle_testing::calling;
 
-/// How many of its values were dropped.
+/// The number of values that were dropped.
 #[derive(Clone)]
 pub(crate) struct Dropped(Arc<AtomicUsize>);
 
@@ -35,25 +35,22 @@ impl Drop for Value {
     }
 }
 
-/// Panics when it is dropped, unless the thread panics already.
+/// Panics when it is dropped, unless the thread is already panicking.
 pub(crate) struct PanicsOnDrop;
 
 impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
-        assert!(
-            std::thread::panicking(),
-            "a message that does not want to go"
-        );
+        assert!(std::thread::panicking(), "the drop of a message panics");
     }
 }
 
 /// A waker that panics when it wakes.
 pub(crate) fn panicking_waker() -> Waker {
-    calling(|| panic!("a waker that does not wake"))
+    calling(|| panic!("the wake of a waker panics"))
 }
 
-/// Checks what an empty mpsc channel says of its ends: whether there are messages, how many senders
-/// there are, and when it is closed. `$send` sends a message without waiting.
+/// Checks what an empty mpsc channel returns about its ends: whether there are messages, how many
+/// senders there are, and when it is closed. `$send` sends a message without waiting.
 #[allow(unused_macros, reason = "each test has use for some of it")]
 macro_rules! check_ends {
     ($sender:ident, $receiver:ident, $send:ident) => {

@@ -1,4 +1,4 @@
-//! How much memory a thread holds.
+//! The memory that a thread holds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

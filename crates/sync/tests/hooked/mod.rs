@@ -8,7 +8,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 
 type OnClone = Box<dyn Fn() + Send + Sync>;
 
-/// What a hooked waker counts.
+/// The counters of a hooked waker.
 pub(crate) struct Hooked {
     on_clone: OnClone,
     cloned: AtomicUsize,
@@ -28,22 +28,22 @@ impl Hooked {
         (this, waker)
     }
 
-    /// One that only counts.
+    /// Makes a waker that only counts.
     pub(crate) fn counting() -> (Arc<Self>, Waker) {
         Self::new(|| ())
     }
 
-    /// How often it was cloned.
+    /// The number of clones.
     pub(crate) fn cloned(&self) -> usize {
         self.cloned.load(Ordering::Relaxed)
     }
 
-    /// How often it was woken.
+    /// The number of wake-ups.
     pub(crate) fn woken(&self) -> usize {
         self.woken.load(Ordering::Relaxed)
     }
 
-    /// How many wakers there are.
+    /// The number of wakers that exist.
     pub(crate) fn wakers(self: &Arc<Self>) -> usize {
         Arc::strong_count(self) - 1
     }

@@ -1,4 +1,4 @@
-//! What the tests of the semaphore and the locks share.
+//! Helpers of the tests of the semaphore and the locks.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::pin::pin;
@@ -16,8 +16,7 @@ pub(crate) fn poll_with<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Pol
     pin!(future).poll(&mut Context::from_waker(waker))
 }
 
-/// How often a task whose operations are always ready has to yield, of 1,000
-/// operations.
+/// Returns how often a task yields in 1,000 operations that are always ready.
 pub(crate) fn yields<F: Future>(mut operation: impl FnMut() -> F) -> usize {
     let (counter, waker) = Wakes::new();
     let mut future = pin!(async {
@@ -29,7 +28,7 @@ pub(crate) fn yields<F: Future>(mut operation: impl FnMut() -> F) -> usize {
     let mut cx = Context::from_waker(&waker);
     while raddle_coop::budget(|| future.as_mut().poll(&mut cx)).is_pending() {
         pending += 1;
-        assert_eq!(counter.get(), pending, "it waits for nothing else");
+        assert_eq!(counter.get(), pending, "a pending poll without a wake-up");
     }
     pending
 }

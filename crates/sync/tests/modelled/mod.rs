@@ -1,4 +1,4 @@
-//! What the models send, and how they wait.
+//! Messages, wakers and waits of the models.
 #![allow(dead_code, reason = "each suite has use for some of it")]
 
 use std::task::{Context, Poll, Wake, Waker};
@@ -7,8 +7,8 @@ use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, Thread};
 
-/// A value whose content is written before it is sent, on the heap of the model, which
-/// reports it if it is never dropped.
+/// A message whose content is written before it is sent. The model reports a message that is never
+/// dropped.
 pub(crate) struct Message(Arc<UnsafeCell<u32>>);
 
 impl Message {
@@ -24,12 +24,12 @@ impl Message {
         self.0.with_mut(|_| ());
     }
 
-    /// Another message that claims to be this one.
+    /// Returns another message with the same content, so that both accesses race.
     pub(crate) fn forge(&self) -> Self {
         Self(self.0.clone())
     }
 
-    /// Reads what was written before it was sent.
+    /// Checks the content that was written before the message was sent.
     pub(crate) fn check(self) {
         // SAFETY: the message was sent to the caller; loom reports it if that gives no order.
         self.0.with_mut(|content| unsafe {
@@ -39,7 +39,7 @@ impl Message {
     }
 }
 
-/// What races on purpose; nothing of the model's is in it that would be dropped.
+/// A cell whose accesses race on purpose. It has nothing that the failed model would have to drop.
 pub(crate) struct Raced(UnsafeCell<()>);
 
 // SAFETY: the model finds the race, and nothing is in it.

@@ -1,10 +1,10 @@
-//! What the models share.
+//! Helpers of the models.
 #![allow(dead_code, reason = "each suite uses a part of it")]
 
 use raddle_primitives::cell::UnsafeCell;
 
-/// What one thread writes and another reads, without an order of its own: the
-/// model finds a race.
+/// A number that one thread writes and another reads. It orders nothing, so the model reports
+/// accesses that race.
 pub(crate) struct Plain(UnsafeCell<u32>);
 
 // SAFETY: the models share it on purpose, to find whether it is a race.

@@ -1,4 +1,4 @@
-//! What tests that poll by hand share.
+//! Helpers of tests that poll by hand.
 #![allow(dead_code, reason = "each suite uses a part of it")]
 
 use std::pin::pin;
@@ -19,17 +19,17 @@ impl<F: Fn() + Send + Sync + 'static> Wake for Dropped<F> {
     fn wake(self: Arc<Self>) {}
 }
 
-/// A waker that calls `f` as its last clone is dropped.
+/// Returns a waker that calls `f` when its last clone is dropped.
 pub(crate) fn calling_on_drop(f: impl Fn() + Send + Sync + 'static) -> Waker {
     Waker::from(Arc::new(Dropped(f)))
 }
 
-/// Whether a future waits at its first poll.
+/// Returns whether a future is pending after its first poll.
 pub(crate) fn waits<F: Future>(future: F) -> bool {
     poll(pin!(future)).is_pending()
 }
 
-/// Checks that a future that never ends by itself lets others run.
+/// Checks that a future that is never ready yields when its budget is used up.
 #[track_caller]
 pub(crate) fn yields(endless: impl Future) {
     let (wakes, waker) = Wakes::new();

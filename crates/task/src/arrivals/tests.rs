@@ -16,7 +16,7 @@ impl ScheduleLocal for Shared {
     }
 }
 
-/// The thread of the set blocks until a task that is on its way has arrived.
+/// The thread of the set blocks until a woken task has been pushed.
 #[test]
 fn an_arrival_ends_the_wait() {
     let (list, shared) = (LocalList::new(), Arc::new(Shared::default()));
@@ -69,7 +69,7 @@ fn a_push_wakes_each_poller_that_registered_once() {
     for (place, count) in &pollers[..2] {
         shared.0.register(*place, &Waker::from(count.clone()));
     }
-    // One that has left is not woken, and its waker is dropped.
+    // A driver that has left is not woken, and its waker is dropped.
     let (left, count) = (shared.0.join(), std::sync::Arc::new(Count::default()));
     shared.0.register(left, &Waker::from(count.clone()));
     shared.0.leave(left);

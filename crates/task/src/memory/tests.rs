@@ -60,7 +60,7 @@ fn batches_move_between_threads() {
         free_all(kind, &blocks);
         blocks
     });
-    // Its end gave the spare to the depot, too.
+    // The exit of the thread gave the spare to the depot, too.
     let theirs: HashSet<_> = blocks.join().unwrap().into_iter().collect();
     let ours = allocate_many(kind, 3 * BATCH);
     assert!(ours.iter().all(|block| theirs.contains(block)));

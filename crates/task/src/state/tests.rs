@@ -50,8 +50,8 @@ fn an_aborted_task_is_cancelled_by_its_next_run() {
     assert_eq!(state.transition_to_running(|| false), Start::Cancel);
 }
 
-/// The owner of the only reference asks whether a list may reach the task, and what a list
-/// has done by the time of the answer is not overwritten.
+/// The owner of the only reference checks whether a list may reach the task. It must not overwrite
+/// what a list has written before the check.
 #[test]
 fn a_run_sees_an_abort_made_while_it_checks_for_a_list() {
     let state = State::new();

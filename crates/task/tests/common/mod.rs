@@ -1,4 +1,4 @@
-//! An executor of one queue, and counters of what is alive.
+//! An executor with one queue, and counters of live objects.
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use raddle_task::{JoinError, JoinHandle, Outcome, Runnable, Schedule};
 pub(crate) struct Count(Arc<AtomicUsize>);
 
 impl Count {
-    /// One more, until it is dropped.
+    /// Counts one more object, until the returned value is dropped.
     pub(crate) fn one(&self) -> Counted {
         self.0.fetch_add(1, Ordering::SeqCst);
         Counted(self.clone())
@@ -27,7 +27,7 @@ impl Count {
     }
 }
 
-/// One that is counted.
+/// A counted object.
 #[derive(Debug)]
 pub(crate) struct Counted(Count);
 
@@ -44,15 +44,15 @@ impl Drop for Counted {
     }
 }
 
-/// Where runnables wait. A scheduler's counter counts cells, since each holds
-/// one.
+/// A queue of runnables. Each cell has a clone of the executor's scheduler, so counting the
+/// schedulers counts the cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Executor {
     queue: Arc<Mutex<VecDeque<Runnable>>>,
     pub(crate) cells: Count,
     pub(crate) futures: Count,
     pub(crate) outputs: Count,
-    /// How often a panic was reported to the scheduler.
+    /// The number of panics that were reported to the scheduler.
     pub(crate) panics: Arc<AtomicUsize>,
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn poll_with<T>(
     Pin::new(handle).poll(&mut Context::from_waker(waker))
 }
 
-/// The output of a task that must be complete.
+/// Returns the output of a task that must be complete.
 #[track_caller]
 pub(crate) fn join<T>(mut handle: JoinHandle<T>) -> Result<T, JoinError> {
     match poll(&mut handle) {
@@ -187,7 +187,7 @@ pub(crate) fn join<T>(mut handle: JoinHandle<T>) -> Result<T, JoinError> {
     }
 }
 
-/// Hands its wakers out, until it is let through.
+/// A future that gives out its waker, and is ready once the gate is open.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<Mutex<GateState>>);
 

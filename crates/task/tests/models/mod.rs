@@ -1,4 +1,4 @@
-//! A task for the models of this crate: it knows what is alive of it.
+//! A task for the models of this crate, which counts its live parts.
 #![allow(dead_code, reason = "each suite uses a part of it")]
 
 mod woken;
@@ -16,7 +16,7 @@ use raddle_task::{JoinError, JoinHandle, Outcome, Runnable, Schedule};
 
 pub(crate) use woken::Woken;
 
-/// Counts what is alive. The counters are std's, so that they order nothing.
+/// Counts live objects. The counters are std's, so that they order nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
     cells: Untracked<Count>,
@@ -41,7 +41,7 @@ impl Tally {
     }
 }
 
-/// One that is counted.
+/// A counted object.
 struct Counted(Untracked<Count>);
 
 impl Counted {
@@ -61,10 +61,10 @@ impl Drop for Counted {
 /// Where the runnables of a model's task go.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// The thread that wakes the task runs it at once: only the state
-    /// word orders one run with the next.
+    /// The thread that wakes the task runs it at once, so that only the state word orders one run
+    /// with the next.
     Inline,
-    /// They wait here.
+    /// In this queue.
     Queue(Arc<Mutex<Vec<Runnable>>>),
 }
 
@@ -130,7 +130,7 @@ fn through_queue(task: Runnable) -> Runnable {
     unsafe { Runnable::from_raw(raw) }
 }
 
-/// Runs a task, again while it is woken as it runs.
+/// Runs a task, and runs it again if it has been woken during the run.
 pub(crate) fn run(mut task: Runnable) {
     while let Outcome::Again(again) = task.run() {
         task = through_queue(again);
@@ -160,13 +160,13 @@ impl Memory {
     }
 }
 
-/// What a model's task ends with.
+/// The output of a model's task.
 pub(crate) struct Value {
     content: u32,
     _counted: Counted,
 }
 
-/// Waits until all its flags are set. Its first poll hands a waker out for each.
+/// A future that waits until all its flags are set. Its first poll gives out a waker for each flag.
 pub(crate) struct Flags {
     shared: Arc<Shared>,
     polls: usize,
@@ -205,7 +205,7 @@ impl Future for Flags {
     }
 }
 
-/// A task of [`Flags`] and what belongs to it.
+/// A task of [`Flags`], with its handle and counters.
 pub(crate) struct Task {
     pub(crate) tally: Tally,
     pub(crate) first: Runnable,
@@ -238,7 +238,7 @@ impl Task {
         }
     }
 
-    /// Has the second poll wake its own task, if it is not the last.
+    /// Makes the second poll wake its own task, if it is not the last.
     pub(crate) fn restless(self) -> Self {
         self.shared.restless.store(true, Ordering::Relaxed);
         self

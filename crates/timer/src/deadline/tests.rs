@@ -10,7 +10,7 @@ fn a_tick_lowers_the_bound_of_its_shard_once() {
     assert_eq!(earliest.load(), 6);
 }
 
-/// The next tick of a wheel may be the start of a slot, before the bound that is known.
+/// The next tick of a wheel may be the start of a slot, which is earlier than the known bound.
 #[test]
 fn a_removal_never_lowers_the_bound_of_its_shard() {
     let earliest = Earliest::new();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{Timers, sleep};
 
-/// The driver then waits for no thread that sets timers for later.
+/// So the driver does not wait for a thread that sets later timers.
 #[test]
 fn a_shard_without_due_timers_is_skipped_without_its_lock() {
     let timers = Timers::new(std::sync::Arc::new(|| {}));
@@ -36,6 +36,6 @@ fn a_timer_set_after_an_idle_time_is_placed_relative_to_the_present() {
     assert!(sleep.as_mut().poll(&mut cx).is_pending());
     let shard = handle.shard();
     let due = shard.shared.present_tick() + 1;
-    // Not the start of a slot of a higher level, before it.
+    // Not the earlier start of a slot of a higher level.
     assert_eq!(shard.core().wheel.next_tick(), Some(due));
 }

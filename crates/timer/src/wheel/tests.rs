@@ -1,4 +1,4 @@
-//! The wheel against a sorted map of what ought to happen.
+//! Compares the wheel with a sorted map of the expected timers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -153,10 +153,11 @@ impl Fixture {
         self.check_next();
     }
 
-    /// As before an insertion: moves on to `now` if no timer is in the way.
+    /// Does what an insertion does first: moves the wheel to `now`, or to the first timer before
+    /// that.
     fn skip(&mut self, now: u64) {
         self.wheel.skip_to(now);
-        assert!(self.wheel.elapsed >= self.now, "never back");
+        assert!(self.wheel.elapsed >= self.now, "the wheel never moves back");
         self.now = self.wheel.elapsed;
         self.check_next();
     }
@@ -302,8 +303,8 @@ fn timers_of_one_tick_fire_in_the_order_of_their_insertion() {
     assert_eq!(order, (0..100).collect::<Vec<_>>());
 }
 
-/// Forty timers of the tick at which a slot of level 1 starts are more than a batch, and come
-/// after one of the tick after it: none of them may stay behind in level 1.
+/// Forty timers of the tick at which a slot of level 1 starts are more than a batch, and come after
+/// one of the tick after it: none of them may stay in level 1.
 #[test]
 fn a_slot_of_a_higher_level_is_moved_down_whole_before_anything_fires() {
     for level in 1..LEVELS as u32 {
@@ -337,8 +338,8 @@ fn a_cancelled_timer_leaves_the_others_of_its_tick_in_order() {
     }
 }
 
-/// A timer that is set after a quiet time is placed as seen from the present: in level 0 if
-/// it is that near, so that it is moved through no levels.
+/// A timer that is set after an idle time is placed relative to the present: in level 0 if it is
+/// near enough, so that it need not move through the levels.
 #[test]
 fn a_wheel_skips_an_idle_time() {
     for later in [None, Some(1 << 20)] {
@@ -354,7 +355,7 @@ fn a_wheel_skips_an_idle_time() {
             fixture.cancel(1);
         }
         fixture.skip(60_000);
-        assert_eq!(fixture.now, 70_000, "never back");
+        assert_eq!(fixture.now, 70_000, "the wheel never moves back");
         fixture.advance(1 << 20);
     }
 }

@@ -12,7 +12,7 @@ fn a_value_that_is_overwritten_before_the_newer_one_is_counted_is_reported_once(
     assert_eq!(receiver.shared.ring.put(2, 1, 3), Some(1));
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Lagged(1)));
     assert_eq!(receiver.try_recv(), Ok(2));
-    // The rest of it.
+    // The second part of the send.
     receiver.shared.sent.wake(receiver.shared.sent.advance());
     assert_eq!(receiver.try_recv(), Ok(3));
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));

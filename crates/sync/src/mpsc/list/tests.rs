@@ -1,4 +1,4 @@
-//! Sends that stop half-way, as those of a thread that is suspended.
+//! Sends that stop half-way, as on a thread that is suspended.
 
 use std::task::{Context, Poll, Waker};
 
@@ -36,7 +36,7 @@ impl List<u32> {
         assert!(!filled, "the receiver is to be woken");
     }
 
-    /// The rest of it.
+    /// The second part of the send.
     fn finish(&self) {
         let slot = self.slot(Position::of(0));
         assert_eq!(slot.look(), Look::Waking);
@@ -110,7 +110,7 @@ fn a_receiver_polled_again_with_its_waker_clones_nothing() {
     assert_eq!(counts.wakers(), 1);
 }
 
-/// The last sender has closed the list, and has not put the end into it.
+/// The last sender has closed the list, but has not put the end into it yet.
 #[test]
 fn try_recv_returns_disconnected_while_the_end_is_being_written() {
     let (chan, mut rx) = channel();
@@ -174,7 +174,7 @@ fn a_block_is_retired_by_the_sender_that_moves_the_search_past_it() {
 fn a_block_that_loses_the_race_is_kept_as_the_spare() {
     let (list, mut head) = List::<u32>::new();
     let spare = || list.spare.load(Ordering::Relaxed);
-    // SAFETY: the head keeps the block until it goes on.
+    // SAFETY: the head keeps the block until it moves past it.
     let block = unsafe { &*list.tail_block.load(Ordering::Relaxed) };
     let next = list.next(block);
     assert!(spare().is_null());
@@ -184,7 +184,7 @@ fn a_block_that_loses_the_race_is_kept_as_the_spare() {
     // SAFETY: nothing was received, so no block is freed.
     assert_eq!(list.append(unsafe { next.as_ref() }).as_ptr(), late);
     assert!(spare().is_null());
-    // A block that was emptied is kept, too.
+    // An emptied block is kept as the spare, too.
     for message in 0..=2 * SLOTS as u32 {
         list.push(message).unwrap();
         // SAFETY: the head is that of the list.

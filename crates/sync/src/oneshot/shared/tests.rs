@@ -1,4 +1,4 @@
-//! One end leaves while the other has taken its waker and not woken it yet.
+//! One end is dropped after the other has taken its waker, and before it wakes it.
 
 #[path = "../../../tests/held/mod.rs"]
 mod held;
@@ -53,7 +53,8 @@ fn an_end_that_wakes_the_other_leaves_after_that() {
         let state = &receiver.shared().state;
         let dropped = state.transition_to_dropped();
         assert_eq!(matches!(dropped, Some(Leave::Wake)), waits);
-        // Only what it left earlier is freed by the sender.
+        // The sender frees the memory only if the receiver has left already, having no waker to
+        // wake.
         let before = held();
         sender.drop_sender();
         assert_eq!(held() == before, waits);

@@ -1,8 +1,8 @@
-//! Permits that come back in another word.
+//! Permits that are returned in a separate word.
 
 use super::*;
 
-/// A semaphore of as many permits, all of which are taken.
+/// Makes a semaphore with all of its permits taken.
 fn all_taken(permits: usize) -> Core<Returned> {
     let core = Core::with_returned(permits);
     assert_eq!(core.try_acquire(permits), Ok(()));
