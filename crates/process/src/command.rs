@@ -408,9 +408,14 @@ impl Command {
         self
     }
 
-    /// Calls `f` in the child, after the fork and before the program is run. If `f` returns an
-    /// error, so does [`spawn`](Self::spawn), and the program is not run. Several functions are
+    /// Calls `f` in the child, after the fork and before the program is run. Several functions are
     /// called in the order in which they were added.
+    ///
+    /// # Errors
+    ///
+    /// If `f` returns an error, [`spawn`](Self::spawn) returns it, and the program is not run.
+    ///
+    /// # Examples
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));

@@ -85,7 +85,7 @@ impl<E: Source> Evented<E> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the reactor has shut down.
+    /// Returns an error of the kind `Other` if the reactor has shut down.
     ///
     /// # Cancel safety
     ///
@@ -96,6 +96,10 @@ impl<E: Source> Evented<E> {
     }
 
     /// The same as [`Registration::poll_read_ready`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of the kind `Other` if the reactor has shut down.
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         poll_budgeted(cx, |cx| {
             self.registration.poll_read_ready(cx).map_ok(|_| ())
@@ -103,6 +107,10 @@ impl<E: Source> Evented<E> {
     }
 
     /// The same as [`Registration::poll_write_ready`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of the kind `Other` if the reactor has shut down.
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         poll_budgeted(cx, |cx| {
             self.registration.poll_write_ready(cx).map_ok(|_| ())
@@ -123,6 +131,10 @@ impl<E: Source> Evented<E> {
     }
 
     /// Reads by `f`, once it would not block.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
     pub fn poll_read_io<R>(
         &self,
         cx: &mut Context<'_>,
@@ -132,6 +144,10 @@ impl<E: Source> Evented<E> {
     }
 
     /// Writes by `f`, once it would not block.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
     pub fn poll_write_io<R>(
         &self,
         cx: &mut Context<'_>,
@@ -143,7 +159,7 @@ impl<E: Source> Evented<E> {
     /// Calls `f` until it would not block, as [`Registration::async_io`].
     ///
     /// # Errors
-    /// Returns the errors of `f`, and an error if the reactor has shut down.
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
     ///
     /// # Cancel safety
     ///

@@ -46,7 +46,7 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// Returns an error if the reactor has shut down.
+    /// Returns an error of the kind `Other` if the reactor has shut down.
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_read_ready(cx)
@@ -57,7 +57,7 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// Returns an error if the reactor has shut down.
+    /// Returns an error of the kind `Other` if the reactor has shut down.
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_write_ready(cx)
@@ -134,7 +134,7 @@ impl Registration {
     /// between.
     ///
     /// # Errors
-    /// Returns the errors of `f`, and an error if the reactor has shut down.
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
     #[inline]
     pub fn poll_read_io<R>(
         &self,
@@ -152,7 +152,7 @@ impl Registration {
     /// Runs `f` until it does not block, waiting for room to write in between.
     ///
     /// # Errors
-    /// Returns the errors of `f`, and an error if the reactor has shut down.
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
     #[inline]
     pub fn poll_write_io<R>(
         &self,
@@ -171,7 +171,7 @@ impl Registration {
     /// number of tasks may do so at the same time.
     ///
     /// # Errors
-    /// Returns the errors of `f`, and an error if the reactor has shut down.
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
     ///
     /// # Cancel safety
     ///

@@ -221,8 +221,11 @@ pub fn is_shut_down(error: &io::Error) -> bool {
 
 /// Makes a task of `work` and submits it with `submit`.
 ///
+/// # Errors
+///
 /// If there is no thread to run it, the handle returns an error as if the task had panicked, with
-/// the reason as the message. If it is refused for another reason, the task is cancelled.
+/// the reason as the message. If it is refused for another reason, the handle returns an error that
+/// says that the task was cancelled.
 #[track_caller]
 pub fn spawn<F, R>(
     work: F,

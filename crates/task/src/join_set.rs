@@ -143,6 +143,10 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// Waits until the next task completes, removes it from the set and returns its output. Returns
     /// `None` if the set is empty.
     ///
+    /// # Errors
+    ///
+    /// The result is a [`JoinError`] if the task panicked or was cancelled.
+    ///
     /// # Cancel safety
     ///
     /// Cancel safe: a task is removed only when its output is returned.
@@ -172,6 +176,10 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// Like [`join_next`](Self::join_next), but also returns the id of the task. An error has it
     /// too: [`JoinError::id`].
     ///
+    /// # Errors
+    ///
+    /// The result is a [`JoinError`] if the task panicked or was cancelled.
+    ///
     /// # Cancel safety
     ///
     /// Cancel safe: a task is removed only when its output is returned.
@@ -197,6 +205,10 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// Removes a completed task from the set and returns its output. Returns `None` if no task has
     /// completed, or the set is empty.
     ///
+    /// # Errors
+    ///
+    /// The result is a [`JoinError`] if the task panicked or was cancelled.
+    ///
     /// # Examples
     ///
     /// ```
@@ -215,6 +227,10 @@ impl<T: 'static, R> JoinSet<T, R> {
     }
 
     /// Like [`try_join_next`](Self::try_join_next), but also returns the id of the task.
+    ///
+    /// # Errors
+    ///
+    /// The result is a [`JoinError`] if the task panicked or was cancelled.
     ///
     /// # Examples
     ///
@@ -245,6 +261,10 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// Returns `Ready(None)` if the set is empty. If it returns `Pending`, the waker of the last
     /// call is woken when a task completes.
     ///
+    /// # Errors
+    ///
+    /// The result is a [`JoinError`] if the task panicked or was cancelled.
+    ///
     /// # Examples
     ///
     /// ```
@@ -266,6 +286,10 @@ impl<T: 'static, R> JoinSet<T, R> {
     }
 
     /// Like [`poll_join_next`](Self::poll_join_next), but also returns the id of the task.
+    ///
+    /// # Errors
+    ///
+    /// The result is a [`JoinError`] if the task panicked or was cancelled.
     ///
     /// # Examples
     ///

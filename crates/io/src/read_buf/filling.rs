@@ -29,7 +29,7 @@ impl ReadBuf<'_> {
         let result = fill(&mut window);
         assert!(
             ptr::eq(place, window.buf),
-            "the reader exchanged its ReadBuf"
+            "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
         );
         let (filled, initialized) = (window.filled, window.initialized);
         // SAFETY: the window is still the one over our own unfilled bytes, and
@@ -60,7 +60,7 @@ where
     ready!(reader.poll_read(cx, &mut window))?;
     assert!(
         ptr::eq(place, window.buf),
-        "the reader exchanged its ReadBuf"
+        "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
     );
     let filled = window.filled;
     // SAFETY: the window is still the one over the first unwritten bytes of
@@ -147,7 +147,7 @@ impl<V: VecMut> Appender<V> {
         ready!(reader.poll_read(cx, &mut window))?;
         assert!(
             ptr::eq(place, window.buf),
-            "the reader exchanged its ReadBuf"
+            "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
         );
         let (filled, initialized) = (window.filled, window.initialized);
         let len = vec.len() + filled;

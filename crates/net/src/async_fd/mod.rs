@@ -290,7 +290,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -325,7 +325,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -359,7 +359,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -394,7 +394,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -426,7 +426,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -459,7 +459,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -495,7 +495,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -528,7 +528,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -561,7 +561,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -594,7 +594,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///

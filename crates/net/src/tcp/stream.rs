@@ -201,7 +201,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -234,7 +234,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -279,7 +279,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -317,7 +317,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -344,7 +344,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///

@@ -167,7 +167,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -200,7 +200,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -241,7 +241,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -272,7 +272,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -296,7 +296,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///

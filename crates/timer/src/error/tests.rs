@@ -17,9 +17,9 @@ fn each_error_matches_only_its_predicate_and_has_a_message() {
     assert_eq!(
         messages,
         [
-            "the runtime of the timer has been shut down",
-            "there are as many timers as there may be",
-            "the duration is too long for a timer",
+            "the runtime of the timer has been shut down; keep it alive while timers are used",
+            "there are as many timers as there may be; drop some first",
+            "the duration is too long for a timer; use a shorter one",
         ]
     );
 }

@@ -352,7 +352,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -385,7 +385,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -417,7 +417,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -448,7 +448,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -472,7 +472,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///

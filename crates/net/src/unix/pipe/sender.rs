@@ -227,7 +227,7 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -259,7 +259,7 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Cancel safety
     ///
@@ -291,7 +291,7 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime has shut down.
+    /// Returns an error of the kind `Other` if the runtime has shut down.
     ///
     /// # Examples
     ///

@@ -83,7 +83,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Errors
             ///
-            /// Returns an error if the runtime has shut down.
+            /// Returns an error of the kind `Other` if the runtime has shut down.
             ///
             /// # Cancel safety
             ///
@@ -117,7 +117,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Errors
             ///
-            /// Returns an error if the runtime has shut down.
+            /// Returns an error of the kind `Other` if the runtime has shut down.
             ///
             /// # Cancel safety
             ///
@@ -145,7 +145,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Errors
             ///
-            /// Returns an error if the runtime has shut down.
+            /// Returns an error of the kind `Other` if the runtime has shut down.
             ///
             /// # Examples
             ///
@@ -253,7 +253,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Errors
             ///
-            /// Returns an error if the runtime has shut down.
+            /// Returns an error of the kind `Other` if the runtime has shut down.
             ///
             /// # Cancel safety
             ///
@@ -281,7 +281,7 @@ macro_rules! named_pipe_end {
             ///
             /// # Errors
             ///
-            /// Returns an error if the runtime has shut down.
+            /// Returns an error of the kind `Other` if the runtime has shut down.
             ///
             /// # Examples
             ///
