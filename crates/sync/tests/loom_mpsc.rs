@@ -117,7 +117,8 @@ fn a_slow_sender_against_blocks_that_are_recycled() {
     });
 }
 
-/// What was sent is received or dropped, what is refused comes back. Bounded at 3 preemptions.
+/// A message that was sent is received or dropped; a refused message is returned. Bounded at 3
+/// preemptions.
 #[test]
 fn send_against_close_and_drop() {
     for close in [true, false] {
@@ -137,7 +138,8 @@ fn send_against_close_and_drop() {
     }
 }
 
-/// A message that was sent is not missed for one before it that is on its way. Complete.
+/// The receiver gets a message that was sent, although an earlier one is still being sent.
+/// Complete.
 #[test]
 fn try_recv_sees_what_was_sent_before() {
     model::check(|| {
@@ -273,7 +275,7 @@ fn collecting_returned_permits_against_close() {
         receiver.try_recv().unwrap();
         let thread = thread::spawn({
             let sender = sender.clone();
-            // More than there is: what it collects it puts back.
+            // More permits than there are: the sender puts back what it has collected.
             move || drop(sender.try_reserve_many(2))
         });
         receiver.close();
@@ -335,8 +337,7 @@ fn a_send_dropped_against_close() {
     });
 }
 
-/// What senders did before they went is seen with the end, that of the last and that of others.
-/// Complete.
+/// A receiver that sees the end also sees the earlier writes of all senders. Complete.
 #[test]
 fn dropping_the_sender_publishes_earlier_writes() {
     model::check(|| {
@@ -381,7 +382,8 @@ fn the_close_publishes_to_a_receiver_that_checks() {
     }
 }
 
-/// What the receiver did before the close is seen by looking, or by a send. Complete.
+/// A sender that checks for the close, or whose send is refused, sees the receiver's writes before
+/// the close. Complete.
 #[test]
 fn the_close_publishes_earlier_writes() {
     for look in [true, false] {

@@ -1,5 +1,4 @@
-//! Models of the room in a bounded channel, where one thread moves permits while others look for
-//! them.
+//! Models of the free places of a bounded channel: one thread moves permits while others take them.
 #![cfg(raddle_loom)]
 
 mod modelled;

@@ -21,7 +21,7 @@ fn one_of_two_initialisers_sets_the_value() {
     });
 }
 
-/// One of the two fails, so the value is the other's, which sees what the first did.
+/// One initialiser fails, so the other one makes the value, and sees the writes of the first.
 #[test]
 fn a_waiter_behind_a_failed_initialiser_sets_the_value() {
     model::check(|| {
@@ -43,7 +43,7 @@ fn a_waiter_behind_a_failed_initialiser_sets_the_value() {
     });
 }
 
-/// One initialiser is dropped at its first poll, the other waits for it or not.
+/// One initialiser is dropped after its first poll; the other one may wait for it.
 #[test]
 fn a_waiter_behind_a_dropped_initialiser_sets_the_value() {
     model::check(|| {

@@ -74,7 +74,7 @@ fn send_against_a_receiver_that_is_polled_and_dropped() {
     }
 }
 
-/// A value is received, or refused, whatever the close meets. Complete.
+/// A value is received or refused, at whichever point the channel is closed. Complete.
 #[test]
 fn send_against_close() {
     model::check(|| {
@@ -130,7 +130,7 @@ fn both_sides_wait_and_are_dropped() {
     });
 }
 
-/// What a party did before it was dropped is seen by the party that sees the drop. Complete.
+/// A side that sees the drop of the other side also sees its earlier writes. Complete.
 #[test]
 fn dropping_the_sender_publishes_earlier_writes() {
     model::check(|| {

@@ -15,7 +15,7 @@ use raddle_primitives::thread;
 use raddle_task::{Arrivals, JoinHandle, LocalList, LocalRunnable, ScheduleLocal};
 use woken::Woken;
 
-/// What the threads share of a set.
+/// The part of a set that the threads share.
 #[derive(Default)]
 struct Shared(Arrivals);
 
@@ -54,7 +54,7 @@ impl Set {
         (self.shared.0.join(), woken, waker)
     }
 
-    /// Runs what has arrived. How many tasks that were.
+    /// Runs the tasks that have arrived, and returns their number.
     fn run(&mut self) -> usize {
         self.shared.0.take(&mut self.due);
         let tasks = self.due.len();
@@ -172,7 +172,7 @@ fn a_shutdown_waits_for_a_task_that_is_being_queued() {
     });
 }
 
-/// A driver that looks before it registers misses what arrives in between.
+/// A driver that checks before it registers misses a task that arrives in between.
 #[test]
 #[should_panic(expected = "the task waits for ever")]
 fn canary_a_driver_that_registers_after_its_look_is_caught() {

@@ -12,7 +12,7 @@ use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_task::{JoinHandle, LocalList, LocalRunnable, ScheduleLocal};
 
-/// Where tasks wait for the thread of their list.
+/// The queue in which tasks wait for the thread of their list.
 #[derive(Default)]
 struct Queue(Mutex<Vec<LocalRunnable>>);
 
@@ -52,8 +52,7 @@ impl Drop for Witness {
     }
 }
 
-/// The list's thread ends an idle task while another thread uses what it has
-/// of it.
+/// The list's thread cancels an idle task while another thread uses its reference to the task.
 fn end_against(others: fn(Waker, JoinHandle<()>), waits: bool) {
     let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
     let (memory, waker) = (std::rc::Rc::new(UnsafeCell::new(0)), Arc::default());
@@ -74,7 +73,7 @@ fn end_against(others: fn(Waker, JoinHandle<()>), waits: bool) {
     };
     run();
     if waits && !list.is_empty() {
-        // It is on its way.
+        // The woken task has not been pushed yet.
         other.join().unwrap();
         run();
     }
@@ -108,7 +107,7 @@ fn shutdown_against_a_wake_by_reference_and_an_abort() {
     });
 }
 
-/// A list that does not wait for a task on its way goes before it arrives.
+/// A list that does not wait for a woken task is dropped before the task is pushed.
 #[test]
 #[should_panic(expected = "a task was left alive")]
 fn canary_a_shutdown_that_does_not_wait_is_caught() {

@@ -16,8 +16,8 @@ fn block_on<F: Future>(future: F) -> F::Output {
     thread::block_on(|cx| future.as_mut().poll(cx))
 }
 
-/// Waits until two threads have each set a flag and woken the future. Nothing but the wakes
-/// orders the flags with the poll.
+/// Waits until two threads have each set a flag and woken the future. Only the wakes order the
+/// flags with the poll.
 async fn woken_twice() {
     let flags: [Arc<AtomicBool>; 2] = std::array::from_fn(|_| Arc::default());
     let mut threads: Vec<JoinHandle<()>> = Vec::new();

@@ -12,7 +12,7 @@ use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::thread;
 use raddle_timer::{Handle, Instant, Sleep, Timers, sleep_until};
 
-/// Nothing fires: the model is about which thread wakes which.
+/// No timer fires: the models check which thread unparks the driver.
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn set(handle: &Handle, deadline: Instant) -> Pin<Box<Sleep>> {

@@ -36,7 +36,7 @@ impl Wake for Count {
     }
 }
 
-/// Timers whose clock stands still, and that no thread parks on.
+/// Makes timers whose clock is stopped, and that no driver waits for.
 fn paused() -> (Timers, Handle) {
     let timers = Timers::new(StdArc::new(|| {}));
     let handle = timers.handle();
@@ -69,7 +69,7 @@ fn due(handle: &Handle, waker: &Waker) -> Pin<Box<Sleep>> {
     sleep
 }
 
-/// Fires on another thread, and gives the timers back.
+/// Fires the timers on another thread, and returns them.
 fn fire(mut timers: Timers) -> thread::JoinHandle<(Timers, usize)> {
     thread::spawn(move || {
         let fired = timers.fire_due();
@@ -288,7 +288,7 @@ fn shutdown_against_poll() {
         };
         let polled = try_poll(sleep.as_mut(), &waker);
         let _timers = ending.join().unwrap();
-        // A poll that did not see the shutdown is woken by it.
+        // The shutdown wakes the waker of a poll that did not see it.
         assert_eq!(count.get(), usize::from(polled.is_some()));
         assert_eq!(try_poll(sleep.as_mut(), &waker), None);
     });

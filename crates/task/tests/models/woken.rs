@@ -1,10 +1,10 @@
-//! Wakers that say whether they were woken.
+//! Wakers that record whether they were woken.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
-/// A waker that says whether it was woken.
+/// A waker that records whether it was woken.
 #[derive(Default)]
 pub(crate) struct Woken(AtomicBool);
 

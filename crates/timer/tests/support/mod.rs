@@ -20,14 +20,14 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Timers whose clock stands still.
+    /// Makes timers whose clock is stopped.
     pub(crate) fn paused() -> Self {
         let driver = Self::running();
         driver.handle.pause();
         driver
     }
 
-    /// Timers that run with the system's clock.
+    /// Makes timers that use the system's clock.
     pub(crate) fn running() -> Self {
         let unparks = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&unparks);
@@ -41,20 +41,20 @@ impl Driver {
         }
     }
 
-    /// How often the owner was unparked since the last call.
+    /// Returns how often the owner was unparked since the last call.
     pub(crate) fn unparks(&self) -> usize {
         self.unparks.swap(0, Ordering::Relaxed)
     }
 
-    /// Moves the clock and fires what is due.
+    /// Advances the clock and fires the timers that are due.
     pub(crate) fn advance(&mut self, duration: Duration) -> usize {
         self.handle.advance(duration);
         self.unparks();
         self.timers.fire_due()
     }
 
-    /// Moves the clock from deadline to deadline until something fires, and
-    /// says how often it had to park for that.
+    /// Advances the clock from deadline to deadline until a timer fires, and returns how often the
+    /// driver parked.
     pub(crate) fn advance_until_fired(&mut self) -> usize {
         for parks in 1..100 {
             let next = self.timers.next_deadline().expect("a timer is set");
