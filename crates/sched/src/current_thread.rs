@@ -170,10 +170,11 @@ impl BlockOn<'_> {
                     }
                 }
                 before_future = core.shared().config.event_interval;
-                core.clear_requeued();
+                core.queues.put_behind_queue();
             }
+            core.queues.count_step_to_future();
             match core.step() {
-                Step::Ran if core.has_only_requeued() => before_future = 0,
+                Step::Ran if core.queues.has_only_requeued() => before_future = 0,
                 Step::Ran => before_future -= 1,
                 Step::Idle => {
                     before_future = 0;

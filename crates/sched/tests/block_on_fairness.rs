@@ -71,6 +71,32 @@ fn tasks_that_tasks_spawn_run_before_a_woken_future() {
     assert_eq!(after_yield, 50);
 }
 
+/// A task that has yielded does not count for those that other tasks spawn.
+#[test]
+fn tasks_that_tasks_spawn_beside_a_task_that_yields_run_before_a_woken_future() {
+    for yields in [1, usize::MAX] {
+        let has_run = Arc::new(AtomicUsize::new(0));
+        let runs = has_run.clone();
+        let seen = current_thread().block_on(async {
+            drop(spawn(async move {
+                for _ in 0..yields {
+                    yield_now().await;
+                }
+            }));
+            drop(spawn(async move {
+                drop(spawn(async move {
+                    drop(spawn(async move {
+                        runs.store(1, Ordering::SeqCst);
+                    }));
+                }));
+            }));
+            yield_now().await;
+            has_run.load(Ordering::SeqCst)
+        });
+        assert_eq!(seen, 1, "beside {yields} yields");
+    }
+}
+
 #[test]
 fn a_future_that_yields_waits_for_as_many_polls_as_the_event_interval_at_most() {
     for (event_interval, tasks) in [(61, 1000), (1, 3), (7, 300)] {

@@ -255,6 +255,41 @@ fn the_future_of_run_until_is_polled_once_each_task_has_run() {
     assert!(polls.iter().all(|polls| polls.get() == 1), "{polls:?}");
 }
 
+/// A task that has woken itself does not count for those that other tasks spawn.
+#[test]
+fn tasks_that_tasks_spawn_beside_one_that_yields_run_before_the_future_of_run_until() {
+    for yields_for_ever in [false, true] {
+        let set = Rc::new(LocalSet::new(|| true));
+        let gate = Gate::default();
+        let opens = gate.clone();
+        let mut turns = 0;
+        drop(set.spawn_local(poll_fn(move |cx| {
+            turns += 1;
+            if turns == 2 && !yields_for_ever {
+                return Poll::Ready(());
+            }
+            opens.open();
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })));
+        let has_run = Rc::new(Cell::new(false));
+        let (runs, spawner) = (Rc::clone(&has_run), Rc::clone(&set));
+        drop(set.spawn_local(async move {
+            let inner = Rc::clone(&spawner);
+            drop(spawner.spawn_local(async move {
+                drop(inner.spawn_local(async move { runs.set(true) }));
+            }));
+        }));
+        let mut driver = pin!(set.run_until(async {
+            gate.await;
+            has_run.get()
+        }));
+        let wakes = Arc::<Wakes>::default();
+        assert!(poll(driver.as_mut(), &wakes).is_pending());
+        assert_eq!(poll(driver.as_mut(), &wakes), Poll::Ready(true));
+    }
+}
+
 #[test]
 fn the_future_of_run_until_wakes_its_poller_once_for_each_poll() {
     let set = LocalSet::new(|| true);

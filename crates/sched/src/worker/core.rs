@@ -49,9 +49,6 @@ pub(crate) struct Core {
     has_yielded: Cell<bool>,
     /// Tasks that have yielded since the worker last looked at the driver.
     yields: Cell<usize>,
-    /// The number of times that a task was queued again because it woke itself in its poll, since
-    /// the future of `block_on` was polled last.
-    requeued: Cell<usize>,
     idle_yield: IdleYield,
     /// Whether the observer, a hook or the histogram needs each poll.
     observes: bool,
@@ -78,7 +75,6 @@ impl Core {
             ticks: Ticks::new(config.global_queue_interval, config.event_interval),
             has_yielded: Cell::new(false),
             yields: Cell::new(0),
-            requeued: Cell::new(0),
             idle_yield: IdleYield::default(),
             observes: config.observes_runs(),
             calls_hooks: config.poll_time_histogram.is_some() || config.task_hooks.are_set(),
@@ -319,7 +315,6 @@ impl Core {
             Outcome::Complete => counters.completed.add(1),
             Outcome::Again(task) => {
                 self.queues.requeue(Task(task));
-                self.requeued.set(self.requeued.get() + 1);
                 if self.has_yielded.take() {
                     self.count_yield();
                 }
@@ -471,18 +466,6 @@ impl Core {
         if self.yields.get() >= self.queues.queued_len() && !self.queues.has_next() {
             self.poll_driver();
         }
-    }
-
-    /// Notes that the future of `block_on` is polled.
-    pub(crate) fn clear_requeued(&self) {
-        self.requeued.set(0);
-    }
-
-    /// Returns whether the only tasks that are ready have run since the future of `block_on` was
-    /// polled, and have woken themselves. A task that has done so twice counts for two.
-    #[inline]
-    pub(crate) fn has_only_requeued(&self) -> bool {
-        self.requeued.get() > 0 && self.requeued.get() >= self.queues.due_len()
     }
 
     /// Looks at the driver if the future of `block_on` has yielded, and there is

@@ -31,6 +31,9 @@ pub(crate) struct Queues {
     /// Whether there is another worker to notify of new work.
     pub(super) has_others: bool,
     slot_use: SlotUse,
+    /// The number of steps until the run queue has only tasks that have run since the future of
+    /// `block_on` was polled, and have woken themselves. Kept by a worker that has no slot.
+    steps_to_future: Cell<usize>,
     /// Whether the idle set counts the worker as searching.
     pub(super) searching: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.
@@ -63,6 +66,7 @@ impl Queues {
             has_slot: placement == Placement::NextTaskSlot && shared.config.next_task_slot,
             has_others,
             slot_use: SlotUse::default(),
+            steps_to_future: Cell::new(0),
             searching: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
@@ -147,6 +151,7 @@ impl Queues {
         let share = injection.len() / self.shared.remotes.len() + 1;
         let limit = limit.min(share).min(raddle_queue::local::CAPACITY / 2);
         let taken = injection.pop_into(limit, self.run_queue.owner())?;
+        self.put_behind_queue();
         // While a batch moves, it is in no queue, and a searcher may have parked meanwhile. A
         // worker that searches itself notifies when it runs the first task.
         if taken.moved > 0 && self.has_others {
@@ -286,7 +291,8 @@ impl Queues {
         self.counters.local_schedules.add(1);
         let slot = &self.remote().slot;
         if !self.has_slot || !slot.is_empty() {
-            return self.push_back(task);
+            self.push_back(task);
+            return self.put_behind_queue();
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
         let former = unsafe { slot.put_alone(task) };
@@ -300,7 +306,8 @@ impl Queues {
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
         if !self.has_slot || self.should_queue_behind_wakers(&task) {
-            return self.push_back(task);
+            self.push_back(task);
+            return self.put_behind_queue();
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
         if let Some(former) = unsafe { self.remote().slot.put_alone(task) } {
@@ -389,13 +396,33 @@ impl Queues {
     }
 }
 
-/// What is queued.
+/// The turn of the future of `block_on`.
 impl Queues {
-    /// The number of ready tasks of a worker that has no slot and no others beside it.
-    pub(crate) fn due_len(&self) -> usize {
-        self.run_queue.len() + self.shared.injection.len()
+    /// Has the future wait for all tasks in the run queue.
+    #[inline]
+    pub(crate) fn put_behind_queue(&self) {
+        if self.placement == Placement::RunQueue {
+            self.steps_to_future.set(self.run_queue.len());
+        }
     }
 
+    /// Notes that a step begins.
+    pub(crate) fn count_step_to_future(&self) {
+        let steps = self.steps_to_future.get();
+        self.steps_to_future.set(steps.saturating_sub(1));
+    }
+
+    /// Returns whether there are ready tasks, and all of them have run since the future was polled
+    /// and have woken themselves.
+    pub(crate) fn has_only_requeued(&self) -> bool {
+        self.steps_to_future.get() == 0
+            && !self.run_queue.is_empty()
+            && self.shared.injection.is_empty()
+    }
+}
+
+/// What is queued.
+impl Queues {
     /// How many tasks are where the worker queues those that it wakes.
     pub(super) fn queued_len(&self) -> usize {
         match self.placement {

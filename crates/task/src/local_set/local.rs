@@ -88,18 +88,31 @@ impl Local {
     /// Tasks that the tasks wake and spawn run before that future, as on Tokio.
     fn tick(&self, has_waiting: impl Fn() -> bool) {
         self.shared.take(&mut self.due.borrow_mut());
-        let mut self_woken = 0;
+        // The number of polls until only tasks are ready that have woken themselves.
+        let mut polls_left = self.due.borrow().len();
         for ran in 0..POLLS {
-            if self_woken > 0 && self_woken >= self.due.borrow().len() && has_waiting() {
+            if ran > 0 && polls_left == 0 && !self.due.borrow().is_empty() && has_waiting() {
                 return;
             }
             if ran > 0 && !(self.may_poll)() {
                 return;
             }
+            let is_empty = self.due.borrow().is_empty();
             let Some(task) = self.next() else {
                 return;
             };
-            self_woken += usize::from(self.run(task));
+            let before = self.due.borrow().len();
+            if is_empty {
+                // All have come from other threads.
+                polls_left = before + 1;
+            }
+            let requeued = self.run(task);
+            let others = self.due.borrow().len() - usize::from(requeued);
+            polls_left = match others > before {
+                // The task has spawned or woken some, which are behind all that were queued.
+                true => others,
+                false => polls_left.saturating_sub(1),
+            };
             if self.panicked.get() {
                 return;
             }
