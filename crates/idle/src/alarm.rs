@@ -3,18 +3,22 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::io::Errno;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
 };
 
 /// The alarm is cleared only if it was not set for this time before it was set last. So a pool that
-/// runs and parks all the time makes at most two system calls for the alarm in this time.
+/// runs and parks all the time makes at most three system calls for the alarm in this time.
 const SHORTEST_CLEAR: Duration = Duration::from_millis(2);
+/// How long a wait takes that the system refuses.
+const REFUSED_WAIT: Duration = Duration::from_millis(5);
 
 /// A timer that other threads set and clear while one thread waits for it.
 ///
@@ -81,17 +85,14 @@ impl Alarm {
 
     /// Waits until the alarm is due or [`notify`](Self::notify) is called. Returns whether it is
     /// due. May return early, with `false`.
+    ///
+    /// If the system refuses the wait, because a sandbox forbids it or the program has closed the
+    /// descriptors, the alarm is due after 5 ms each time.
     pub fn wait(&self) -> bool {
-        let mut ready = [&self.timer, &self.notification].map(|fd| PollFd::new(fd, PollFlags::IN));
-        // Interrupted by a signal: the caller checks why it was woken.
-        let _ = poll(&mut ready, None);
-        let [is_due, is_notified] = ready.map(|fd| !fd.revents().is_empty());
-        let mut count = [0; 8];
-        if is_notified {
-            let _ = rustix::io::read(&self.notification, &mut count);
-        }
-        // The read fails if another thread has cleared the alarm since.
-        let is_due = is_due && rustix::io::read(&self.timer, &mut count).is_ok();
+        let is_due = self.try_wait().unwrap_or_else(|_| {
+            thread::sleep(REFUSED_WAIT);
+            true
+        });
         if is_due {
             // ORDERING: a hint.
             self.is_worth_clearing.store(false, Ordering::Relaxed);
@@ -99,10 +100,24 @@ impl Alarm {
         is_due
     }
 
+    fn try_wait(&self) -> rustix::io::Result<bool> {
+        let mut ready = [&self.timer, &self.notification].map(|fd| PollFd::new(fd, PollFlags::IN));
+        match poll(&mut ready, None) {
+            // By a signal: the caller checks why it was woken.
+            Err(Errno::INTR) => return Ok(false),
+            result => result?,
+        };
+        let [is_due, is_notified] = ready.map(|fd| !fd.revents().is_empty());
+        if is_notified {
+            take_count(&self.notification)?;
+        }
+        Ok(is_due && take_count(&self.timer)?)
+    }
+
     /// Ends the current wait, or the next one.
     pub fn notify(&self) {
-        rustix::io::write(&self.notification, &1_u64.to_ne_bytes())
-            .expect("the counter of an alarm does not overflow");
+        // If this fails the wait fails too, and ends by itself.
+        let _ = rustix::io::write(&self.notification, &1_u64.to_ne_bytes());
     }
 
     /// Makes the alarm due after a time, which replaces the time that was set before.
@@ -112,7 +127,10 @@ impl Alarm {
         let last = self.last_set.swap(now, Ordering::Relaxed);
         let is_rare = now.saturating_sub(last) >= SHORTEST_CLEAR.as_nanos() as u64;
         self.is_worth_clearing.store(is_rare, Ordering::Relaxed);
-        self.set_timer(after);
+        if self.set_timer(after).is_err() {
+            // Who waits asks for its duty, and finds out that it is needed.
+            self.notify();
+        }
     }
 
     /// Returns whether the alarm is set, and was not set in the 2 ms before that. Then it costs
@@ -127,10 +145,11 @@ impl Alarm {
     pub fn clear(&self) {
         // ORDERING: a hint.
         self.is_worth_clearing.store(false, Ordering::Relaxed);
-        self.set_timer(Duration::ZERO);
+        // If this fails the alarm is due once without need.
+        let _ = self.set_timer(Duration::ZERO);
     }
 
-    fn set_timer(&self, after: Duration) {
+    fn set_timer(&self, after: Duration) -> rustix::io::Result<()> {
         let zero = Timespec {
             tv_sec: 0,
             tv_nsec: 0,
@@ -140,7 +159,39 @@ impl Alarm {
             it_interval: zero,
             it_value,
         };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &timer)
-            .expect("the times of an alarm are valid");
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &timer).map(drop)
+    }
+}
+
+/// Resets the count of a descriptor. Returns `false` if it was zero: another thread has cleared the
+/// alarm.
+fn take_count(fd: &OwnedFd) -> rustix::io::Result<bool> {
+    match rustix::io::read(fd, &mut [0; 8]) {
+        Ok(_) => Ok(true),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    #[test]
+    fn an_alarm_that_the_system_refuses_is_due_after_a_while() {
+        let directory = || File::open("/").unwrap().into();
+        let alarm = Alarm {
+            timer: directory(),
+            notification: directory(),
+            ..Alarm::new().unwrap()
+        };
+        let start = Instant::now();
+        alarm.set(Duration::from_millis(1));
+        alarm.notify();
+        alarm.clear();
+        assert!(alarm.wait());
+        assert!(start.elapsed() >= REFUSED_WAIT);
     }
 }

@@ -477,6 +477,57 @@ fn canary_an_alarm_that_is_cleared_after_the_role_changes_is_lost() {
     Model::new().check(|| WithAlarm::check(3, false));
 }
 
+/// A worker puts the monitor on standby and is claimed before it asks for its duty, while another
+/// that was claimed relies on the monitor: the first has the monitor elected when it runs.
+#[test]
+fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor() {
+    Model::new().preemptions(3).check(|| {
+        let idle = Arc::new(IdleSet::new(4, true));
+        // Worker 0 is the monitor, and 3 is in the driver.
+        let _ = idle.transition_to_parked(0, false);
+        assert_eq!(idle.duty(0), Duty::Monitor);
+        let _ = idle.transition_to_parked(1, false);
+        let _ = idle.transition_to_parked(3, false);
+        let elect = |idle: &IdleSet| {
+            let lacks = idle.lacks_monitor();
+            lacks
+                .then(|| idle.elect_monitor(Some(3)))
+                .flatten()
+                .is_some()
+        };
+        let pushes = {
+            let idle = idle.clone();
+            thread::spawn(move || {
+                // Worker 1 is claimed, and puts a task into its slot.
+                let is_claimed = idle.claim_to_wake(|| Some(3)) == Some(1);
+                if is_claimed {
+                    let _ = idle.transition_to_running(1) && idle.end_search(1);
+                    return elect(&idle) || idle.claim_to_wake(|| Some(3)) != Some(2);
+                }
+                true
+            })
+        };
+        let _ = idle.transition_to_parked(2, false);
+        let mut elects = !idle.put_monitor_on_standby(|| ());
+        loop {
+            match idle.duty(2) {
+                Duty::Elect => elects |= idle.elect_monitor(Some(3)).is_some(),
+                Duty::Leave => {
+                    let _is_claimed = idle.transition_to_running(2);
+                    elects |= elect(&idle);
+                    break;
+                }
+                _ => break,
+            }
+        }
+        let is_other_case = pushes.join().unwrap();
+        assert!(
+            is_other_case || elects || !idle.lacks_monitor(),
+            "no worker is the monitor"
+        );
+    });
+}
+
 /// A worker parks, counting on the monitor, which returns by itself or is claimed at the
 /// same time. One of the two sees the other. Complete.
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Parked {
     pub(crate) timeout: Option<Duration>,
     /// Where it waits, or waited last.
     place: Place,
+    /// Whether it has cleared the alarm: a worker that runs may have relied on the monitor.
+    has_cleared_alarm: bool,
     /// Whether it looks at the others when the wait ends.
     is_monitor: bool,
     /// For how long the caller lets it park, whatever happens.
@@ -70,8 +72,9 @@ impl Parked {
             return None;
         }
         queues.notify_observer(|observer, worker| observer.worker_parked(worker));
-        if let Some(alarm) = &shared.alarm
-            && alarm.is_worth_clearing()
+        let alarm = shared.alarm.as_ref();
+        let alarm = alarm.filter(|alarm| alarm.is_worth_clearing());
+        if let Some(alarm) = alarm
             && !shared.idle.put_monitor_on_standby(|| alarm.clear())
         {
             alarm.set(Monitor::STANDBY_LOOK);
@@ -80,6 +83,7 @@ impl Parked {
             driver: None,
             timeout: None,
             place: Place::Thread,
+            has_cleared_alarm: alarm.is_some(),
             is_monitor: false,
             limit,
             interval: Monitor::FIRST_LOOK,
@@ -108,6 +112,9 @@ impl Parked {
                 Duty::Sleep | Duty::Monitor | Duty::Standby => {}
             }
             self.is_monitor = duty == Duty::Monitor;
+            if duty == Duty::Standby {
+                self.interval = Monitor::FIRST_LOOK;
+            }
             let interval = self.is_monitor.then_some(self.interval);
             self.timeout = [self.limit, interval].into_iter().flatten().min();
             self.driver = takes_driver.then(|| shared.driver.take()).flatten();
@@ -208,7 +215,10 @@ impl Parked {
         // task from outside costs an idle pool one wake-up: see `elect_monitor_of_slot`.
         let (shared, idle) = (&queues.shared, &queues.shared.idle);
         let is_claimed = queues.searching.get();
-        let may_lack = !is_claimed || idle.was_monitor(queues.index) || shared.is_driver_free();
+        let may_lack = !is_claimed
+            || self.has_cleared_alarm
+            || idle.was_monitor(queues.index)
+            || shared.is_driver_free();
         if may_lack && idle.lacks_monitor() {
             shared.elect_monitor();
         }

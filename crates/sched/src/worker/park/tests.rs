@@ -114,6 +114,21 @@ fn the_only_worker_returns_when_it_is_unparked_without_work() {
     assert!(parked.end_wait(&workers[0].core().queues).is_none());
 }
 
+/// Its sleeps have grown, and it goes on standby: the sleep after its alarm is short again.
+#[test]
+fn a_monitor_on_standby_begins_with_the_shortest_sleep_again() {
+    let (_, workers) = workers(2);
+    let [first, second] = [0, 1].map(|worker| &workers[worker].core().queues);
+    let monitor = monitor(&workers).end_wait(second);
+    let monitor = monitor.expect("the other worker makes progress");
+    assert!(monitor.interval > Monitor::FIRST_LOOK);
+    let asleep = Parked::begin(first, None).expect("there is nothing to do");
+    let monitor = monitor.end_wait(second).expect("all are parked");
+    assert!(!monitor.is_monitor && monitor.timeout.is_none());
+    assert_eq!(monitor.interval, Monitor::FIRST_LOOK);
+    asleep.abort(first);
+}
+
 /// It was unparked between its look at the others and its wait.
 #[test]
 fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
@@ -145,6 +160,7 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
         driver: None,
         timeout: None,
         place: Place::Thread,
+        has_cleared_alarm: false,
         is_monitor: false,
         limit: None,
         interval: Monitor::FIRST_LOOK,
