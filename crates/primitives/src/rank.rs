@@ -11,10 +11,10 @@ pub(crate) use held::{Held, LockRank};
 
 /// The place of a lock in the order in which a thread may take locks.
 ///
-/// A thread takes a lock only if its level is greater than that of every lock that
-/// the thread holds already. In a build with debug assertions anything else
-/// panics, and names both locks: not only what deadlocks, but what could, and
-/// code of users that comes back while a lock is held.
+/// A thread takes a lock only if its level is greater than that of every lock that the thread
+/// holds. In a build with debug assertions anything else panics, and the message names both locks.
+/// So the check also finds an order that has not led to a deadlock yet, and user code that is
+/// called under a lock and takes it again.
 ///
 /// ```
 /// use raddle_primitives::sync::{Mutex, Rank};
@@ -27,7 +27,7 @@ pub(crate) use held::{Held, LockRank};
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(all(debug_assertions, not(raddle_loom))),
-    allow(dead_code, reason = "for those who check")
+    allow(dead_code, reason = "read by the check of the order")
 )]
 pub struct Rank {
     level: u8,

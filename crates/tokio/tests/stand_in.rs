@@ -55,7 +55,8 @@ async fn discarded_permits_guards_and_receivers_are_no_warnings() {
     use std::sync::Arc;
     use tokio::sync::{Mutex, OwnedRwLockWriteGuard, RwLock, RwLockWriteGuard, mpsc, oneshot};
 
-    oneshot::channel::<()>().1;
+    let receiver = || oneshot::channel::<()>().1;
+    receiver();
 
     let (sender, _receiver) = mpsc::channel::<()>(2);
     sender.reserve().await.unwrap();

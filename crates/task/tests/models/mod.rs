@@ -14,6 +14,10 @@ use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_task::{JoinError, JoinHandle, Outcome, Runnable, Schedule};
 
+#[allow(
+    unused_imports,
+    reason = "not every model has a second thread that wakes"
+)]
 pub(crate) use woken::Woken;
 
 /// Counts live objects. The counters are std's, so that they order nothing.
