@@ -25,12 +25,12 @@ use crate::worker::{Worker, begin_driving};
 /// Dropping the scheduler drops its tasks on the dropping thread.
 pub struct CurrentThread {
     handle: Handle,
-    place: Mutex<Place>,
+    undriven: Mutex<UndrivenWorker>,
 }
 
 /// Where the worker is while no thread drives it. Several threads may block on futures; one of
 /// them has the worker, the others poll only their own futures and wait for it.
-struct Place {
+struct UndrivenWorker {
     worker: Option<Worker>,
     waiting: Vec<Arc<Signal>>,
 }
@@ -64,9 +64,9 @@ impl CurrentThread {
         let (handle, mut workers) = pool::build(config, driver, Some(Placement::RunQueue));
         Self {
             handle,
-            place: Mutex::ranked(
-                Rank::leaf("place of the worker"),
-                Place {
+            undriven: Mutex::ranked(
+                Rank::leaf("worker that no thread drives"),
+                UndrivenWorker {
                     worker: workers.pop(),
                     waiting: Vec::new(),
                 },
@@ -99,7 +99,7 @@ impl CurrentThread {
         let mut cx = Context::from_waker(&waker);
         let mut future = pin!(future);
         let call = BlockOn {
-            place: &self.place,
+            undriven: &self.undriven,
             signal: &signal,
             worker: None,
         };
@@ -109,7 +109,7 @@ impl CurrentThread {
 
     /// Drops every task. Tasks that are spawned later are cancelled at once.
     pub fn shutdown(&mut self) {
-        let worker = self.place.lock().worker.take();
+        let worker = self.undriven.lock().worker.take();
         drop(worker);
     }
 }
@@ -122,7 +122,7 @@ impl fmt::Debug for CurrentThread {
 
 /// One call of `block_on`.
 struct BlockOn<'a> {
-    place: &'a Mutex<Place>,
+    undriven: &'a Mutex<UndrivenWorker>,
     signal: &'a Arc<Signal>,
     /// `Some` while this call drives the worker.
     worker: Option<Worker>,
@@ -193,10 +193,10 @@ impl BlockOn<'_> {
 
     /// Takes the worker, or lists the call as waiting for it.
     fn take_worker(&mut self) -> bool {
-        let mut place = self.place.lock();
-        self.worker = place.worker.take();
-        if self.worker.is_none() && !place.waiting.iter().any(|other| self.is(other)) {
-            place.waiting.push(self.signal.clone());
+        let mut undriven = self.undriven.lock();
+        self.worker = undriven.worker.take();
+        if self.worker.is_none() && !undriven.waiting.iter().any(|other| self.is(other)) {
+            undriven.waiting.push(self.signal.clone());
         }
         self.worker.is_some()
     }
@@ -215,19 +215,19 @@ impl Drop for BlockOn<'_> {
             // gone.
             self.worker = None;
         }
-        let mut place = self.place.lock();
+        let mut undriven = self.undriven.lock();
         if let Some(worker) = self.worker.take() {
             worker.core().detach();
-            place.worker = Some(worker);
+            undriven.worker = Some(worker);
         }
-        place
+        undriven
             .waiting
             .retain(|other| !Arc::ptr_eq(self.signal, other));
-        let next = match place.worker {
-            Some(_) => place.waiting.first().cloned(),
+        let next = match undriven.worker {
+            Some(_) => undriven.waiting.first().cloned(),
             None => None,
         };
-        drop(place);
+        drop(undriven);
         if let Some(next) = next {
             next.unpark();
         }

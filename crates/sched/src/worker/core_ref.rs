@@ -47,17 +47,17 @@ impl Deref for CoreRef {
 /// The slot in which a thread leaves its worker during a handoff. The first thread to take it
 /// drives the worker: another thread, or the same one.
 #[derive(Clone)]
-pub(crate) struct HandoffSlot(Arc<Mutex<Place>>);
+pub(crate) struct HandoffSlot(Arc<Mutex<HandoffState>>);
 
 impl Default for HandoffSlot {
     fn default() -> Self {
-        let place = Mutex::ranked(Rank::outer(1, "handoff slot"), Place::default());
-        Self(Arc::new(place))
+        let state = Mutex::ranked(Rank::outer(1, "handoff slot"), HandoffState::default());
+        Self(Arc::new(state))
     }
 }
 
 #[derive(Default)]
-struct Place {
+struct HandoffState {
     core: Option<CoreRef>,
     /// Set while another thread is requested and has not come. So a thread that leaves its worker
     /// many times for a moment requests one other thread.
@@ -78,9 +78,9 @@ impl HandoffSlot {
     /// Notes that another thread is requested. Returns `false` if one was requested before, or has
     /// taken the worker.
     pub(crate) fn request(&self) -> bool {
-        let mut place = self.0.lock();
-        let is_needed = !place.is_requested && place.core.is_some();
-        place.is_requested |= is_needed;
+        let mut state = self.0.lock();
+        let is_needed = !state.is_requested && state.core.is_some();
+        state.is_requested |= is_needed;
         is_needed
     }
 
@@ -92,16 +92,16 @@ impl HandoffSlot {
     /// Takes the worker if `condition` is true of it, on the thread that was requested or that
     /// refuses the request.
     pub(crate) fn take_requested(&self, condition: impl FnOnce(&Core) -> bool) -> Option<CoreRef> {
-        let mut place = self.0.lock();
-        place.is_requested = false;
-        match condition(place.core.as_ref()?) {
-            true => place.take(),
+        let mut state = self.0.lock();
+        state.is_requested = false;
+        match condition(state.core.as_ref()?) {
+            true => state.take(),
             false => None,
         }
     }
 }
 
-impl Place {
+impl HandoffState {
     fn take(&mut self) -> Option<CoreRef> {
         let core = self.core.take()?;
         // Counted before the thread that left the worker can find that it is handed off.
