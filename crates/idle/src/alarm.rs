@@ -17,7 +17,7 @@ use rustix::time::{
 /// The alarm is cleared only if it was not set for this time before it was set last. So a pool that
 /// runs and parks all the time makes at most three system calls for the alarm in this time.
 const SHORTEST_CLEAR: Duration = Duration::from_millis(2);
-/// How long a wait takes that the system refuses.
+/// How long a wait takes if the system refuses it.
 const REFUSED_WAIT: Duration = Duration::from_millis(5);
 
 /// A timer that other threads set and clear while one thread waits for it.
@@ -128,7 +128,7 @@ impl Alarm {
         let is_rare = now.saturating_sub(last) >= SHORTEST_CLEAR.as_nanos() as u64;
         self.is_worth_clearing.store(is_rare, Ordering::Relaxed);
         if self.set_timer(after).is_err() {
-            // Who waits asks for its duty, and finds out that it is needed.
+            // The waiting worker asks for its duty, and finds that it is needed.
             self.notify();
         }
     }

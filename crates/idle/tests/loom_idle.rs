@@ -477,6 +477,60 @@ fn canary_an_alarm_that_is_cleared_after_the_role_changes_is_lost() {
     Model::new().check(|| WithAlarm::check(3, false));
 }
 
+/// A worker that parks clears the alarm late: meanwhile another worker has become the monitor, and
+/// the alarm was set for that one.
+fn clear_late(sets_again: bool) {
+    Model::new().preemptions(3).check(move || {
+        let this = WithAlarm::new(3, true);
+        let others = {
+            let this = this.clone();
+            thread::spawn(move || {
+                // The monitor returns by itself, has worker 1 elected, and parks again.
+                let _ = this.idle.transition_to_running(0);
+                if this.idle.elect_monitor(None) != Some(1) {
+                    return false;
+                }
+                let _ = this.idle.transition_to_parked(0, false);
+                if this.idle.duty(1) != Duty::Standby {
+                    return false;
+                }
+                // Worker 1 waits for the alarm now.
+                let _ = this.idle.transition_to_running(0);
+                let is_elected = this.idle.elect_monitor(None) == Some(1);
+                if is_elected {
+                    this.set();
+                }
+                is_elected
+            })
+        };
+        let _ = this.idle.transition_to_parked(2, false);
+        if !this.idle.put_monitor_on_standby(|| this.clear()) && sets_again {
+            this.set();
+        }
+        while this.idle.duty(2) == Duty::Elect {
+            if this.idle.elect_monitor(None).is_some() {
+                this.set();
+            }
+        }
+        let is_needed = others.join().unwrap();
+        assert!(
+            !is_needed || *this.is_set.lock(),
+            "no worker is the monitor"
+        );
+    });
+}
+
+#[test]
+fn an_alarm_that_is_cleared_late_is_set_again() {
+    clear_late(true);
+}
+
+#[test]
+#[should_panic(expected = "no worker is the monitor")]
+fn canary_an_alarm_that_is_cleared_late_and_not_set_again_is_lost() {
+    clear_late(false);
+}
+
 /// A worker puts the monitor on standby and is claimed before it asks for its duty, while another
 /// that was claimed relies on the monitor: the first has the monitor elected when it runs.
 #[test]

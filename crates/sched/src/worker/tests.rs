@@ -130,19 +130,8 @@ fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
 }
 
 /// A monitor and another worker, which makes no progress.
-fn stuck() -> (Arc<Shared>, Vec<Worker>) {
-    let config = Config {
-        workers: 2,
-        ..Config::default()
-    };
-    let (shared, workers) = Worker::build(
-        Id::next(),
-        0,
-        config,
-        None,
-        Placement::NextTaskSlot,
-        Vec::new(),
-    );
+fn stuck() -> (Arc<Shared>, [Worker; 2]) {
+    let (shared, workers) = two_workers();
     // It has polled once, so that the first look does not find it stuck.
     workers[1].core().queues.counters.polls.add(1);
     assert!(!looks(&workers[0]));
