@@ -172,6 +172,49 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
     assert!(elected.is_monitor);
 }
 
+/// Another worker may have relied on the monitor until the alarm was cleared.
+#[test]
+fn a_claimed_worker_has_a_monitor_elected_if_it_cleared_the_alarm() {
+    for has_cleared_alarm in [false, true] {
+        let (shared, workers) = workers(2);
+        let monitor = monitor(&workers);
+        let [claimed, queues] = [0, 1].map(|worker: usize| &workers[worker].core().queues);
+        // As if a third worker were in the driver.
+        let _driver = shared.driver.take();
+        assert!(mark_parked(claimed));
+        let _on_standby = monitor.end_wait(queues).expect("there is nothing to do");
+        shared.notify();
+        let parked = Parked {
+            driver: None,
+            timeout: None,
+            place: Place::Thread,
+            has_cleared_alarm,
+            is_monitor: false,
+            limit: None,
+            interval: Monitor::FIRST_LOOK,
+        };
+        assert!(parked.begin_wait(claimed, false, None).is_none());
+        assert!(claimed.searching.get(), "it was claimed");
+        assert_eq!(queues.remote().parker.is_notified(), has_cleared_alarm);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_last_worker_that_parks_clears_the_alarm_and_puts_the_monitor_on_standby() {
+    let (shared, workers) = workers(2);
+    let _monitor = monitor(&workers);
+    let alarm = shared.alarm.as_ref().expect("Linux has this timer");
+    // An alarm that is set often is not cleared.
+    std::thread::sleep(Duration::from_millis(3));
+    alarm.set(Duration::from_secs(10));
+    assert!(alarm.is_worth_clearing() && !shared.idle.lacks_monitor());
+    let last = begin(&workers[0]).expect("there is nothing to do");
+    assert!(!alarm.is_worth_clearing() && shared.idle.lacks_monitor());
+    last.abort(&workers[0].core().queues);
+    assert!(!shared.idle.lacks_monitor());
+}
+
 /// As an unpark of an idle pool does, which has a worker in the driver.
 #[test]
 fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_elected() {
