@@ -40,11 +40,11 @@ const ON_STANDBY: usize = 1 << (usize::BITS - 1);
 /// let set = IdleSet::new(2, false);
 /// // Worker 1 searches, finds nothing, and parks. No other searches for it.
 /// assert!(set.transition_to_searching(1));
-/// assert_eq!(set.transition_to_parked(1, true), Parking::LookAgain);
+/// assert_eq!(set.transition_to_parked(1, true), Parking::RecheckQueues);
 /// assert_eq!(set.duty(1), Duty::Sleep);
 /// // Worker 0 has pushed a task: it has to unpark worker 1, which searches from then on.
 /// assert_eq!(set.claim_to_wake(|| None), Some(1));
-/// assert_eq!(set.duty(1), Duty::Leave);
+/// assert_eq!(set.duty(1), Duty::Search);
 /// assert!(set.transition_to_running(1), "it was claimed");
 /// // It finds the task. As the last searcher it looks whether there is more.
 /// assert!(set.end_search(1));
@@ -61,7 +61,7 @@ pub struct IdleSet {
 /// Up to [`GROUP`] workers.
 struct Group {
     state: AtomicUsize,
-    /// The workers that have not left permanently, as bits from the lowest.
+    /// The workers that have not been removed, as bits from the lowest.
     present: AtomicUsize,
 }
 
@@ -76,9 +76,9 @@ struct Snapshot(usize);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     None,
-    /// It looks at the running workers from time to time.
+    /// It checks the running workers at intervals.
     Active(usize),
-    /// It sleeps until it is elected again, since no worker ran at its last look.
+    /// It sleeps until it is elected again, since no worker ran at its last check.
     Standby(usize),
 }
 
@@ -132,7 +132,7 @@ impl Snapshot {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parking {
     /// No worker of its group is searching: look at every queue again.
-    LookAgain,
+    RecheckQueues,
     /// Another worker is searching, and is responsible for all queued tasks.
     Sleep,
 }
@@ -141,8 +141,8 @@ pub enum Parking {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// Stop parking: it has been claimed, and counts as searching.
-    Leave,
+    /// Stop parking, and search: it has been claimed, and counts as searching.
+    Search,
     /// Sleep until woken.
     Sleep,
     /// Sleep for a short time, then check the running workers.
@@ -170,7 +170,7 @@ impl IdleSet {
             CachePadded::new(Group {
                 state: named("idle set", AtomicUsize::new(0)),
                 present: named(
-                    "workers that have not left",
+                    "workers that were not removed",
                     AtomicUsize::new(usize::MAX >> (usize::BITS - size as u32)),
                 ),
             })
@@ -287,7 +287,7 @@ impl IdleSet {
         // the two prevent, and with that of a monitor that returns.
         fence(Ordering::SeqCst);
         match before.searching() == searching {
-            true => Parking::LookAgain,
+            true => Parking::RecheckQueues,
             false => Parking::Sleep,
         }
     }
@@ -335,10 +335,10 @@ impl IdleSet {
     }
 
     /// Removes a worker permanently. It must not be parked.
-    pub fn leave(&self, worker: usize) {
+    pub fn remove(&self, worker: usize) {
         let bit = bit_of(worker) >> SEARCHING_BITS;
         let present = &self.group_of(worker).present;
-        // ORDERING: a monitor that does not see it yet looks again.
+        // ORDERING: a monitor that does not see it yet checks again.
         present.fetch_and(!bit, Ordering::Relaxed);
     }
 
@@ -357,7 +357,7 @@ impl IdleSet {
     #[inline]
     fn is_any_running(&self) -> bool {
         self.groups.iter().any(|group| {
-            // ORDERING: see `leave`.
+            // ORDERING: see `remove`.
             group.load().parked() != group.present.load(Ordering::Relaxed)
         })
     }
@@ -377,17 +377,17 @@ impl IdleSet {
     }
 
     /// Changes the role, if it has not changed since the caller read it.
-    fn pass_role(&self, from: Role, to: Role) -> bool {
+    fn try_change_role(&self, from: Role, to: Role) -> bool {
         let (from, to) = (from.word(), to.word());
         // ORDERING: AcqRel orders the alarm: it is cleared before the role becomes standby, and set
         // after the monitor on standby is elected.
-        let passed = self
+        let changed = self
             .role
             .compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed);
         // ORDERING: pairs with the fence in `transition_to_running`: the caller sees that a worker
         // runs, or that worker sees the change.
         fence(Ordering::SeqCst);
-        passed.is_ok()
+        changed.is_ok()
     }
 
     /// Returns whether the worker, which has just stopped parking, had the role: other workers may
@@ -433,7 +433,7 @@ impl IdleSet {
             };
             // CHECK: a worker that has returned since it was chosen, and has not found
             // itself to be the monitor.
-            if self.pass_role(former, Role::Active(elected)) && self.is_parked(elected) {
+            if self.try_change_role(former, Role::Active(elected)) && self.is_parked(elected) {
                 return Some(elected);
             }
         }
@@ -453,7 +453,7 @@ impl IdleSet {
         }
         // Before the role changes: the worker that elects the monitor next sets the alarm again.
         clear_alarm();
-        self.pass_role(role, Role::Standby(monitor))
+        self.try_change_role(role, Role::Standby(monitor))
     }
 
     fn first_parked<const N: usize>(&self, spared: [Option<usize>; N]) -> Option<usize> {
@@ -471,7 +471,7 @@ impl IdleSet {
         loop {
             // CHECK: the worker has been claimed, to search.
             if !self.is_parked(worker) {
-                return Duty::Leave;
+                return Duty::Search;
             }
             if !self.has_monitor {
                 return Duty::Sleep;
@@ -485,7 +485,7 @@ impl IdleSet {
                     }
                     // CHECK: a worker that began to run before it could see that there is no
                     // monitor.
-                    if self.pass_role(role, Role::Standby(worker)) && !self.is_any_running() {
+                    if self.try_change_role(role, Role::Standby(worker)) && !self.is_any_running() {
                         return Duty::Standby;
                     }
                 }
@@ -496,7 +496,7 @@ impl IdleSet {
                     return Duty::Elect;
                 }
                 _ => {
-                    if self.pass_role(role, Role::Active(worker)) {
+                    if self.try_change_role(role, Role::Active(worker)) {
                         return Duty::Monitor;
                     }
                 }

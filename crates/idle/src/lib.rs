@@ -16,5 +16,5 @@ pub use alarm::Alarm;
 pub use idle::{Duty, IdleSet, MAX_WORKERS, Parking};
 pub use idle_yield::IdleYield;
 pub use monitor::{Monitor, Progress};
-pub use parker::{Parker, Place};
+pub use parker::{BlockedOn, Parker};
 pub use stealable::StealableSet;

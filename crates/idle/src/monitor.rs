@@ -5,30 +5,30 @@ use std::time::Duration;
 
 use raddle_primitives::Count;
 
-/// The longest time that the monitor sleeps. It needs two looks to find that a worker makes no
+/// The longest time that the monitor sleeps. It needs two checks to find that a worker makes no
 /// progress, and the tasks behind that worker must be served within 10 ms.
-const LONGEST_LOOK: Duration = Duration::from_millis(4);
+const MAX_INTERVAL: Duration = Duration::from_millis(4);
 
 /// The monitor's observations of all workers. A scheduler has one. The worker that is the monitor
-/// writes it with plain stores. If there are two monitors for a short time, the looks of both
+/// writes it with plain stores. If there are two monitors for a short time, the checks of both
 /// count.
 ///
 /// ```
 /// use raddle_idle::{Monitor, Progress};
 ///
 /// let monitor = Monitor::new(2);
-/// let looks = |polls: [u64; 2]| {
+/// let stuck_workers = |polls: [u64; 2]| {
 ///     let workers = polls.map(|polls| Progress { polls, is_running: true });
 ///     let mut stuck = Vec::new();
-///     monitor.look(workers.into_iter(), |worker| {
+///     monitor.check(workers.into_iter(), |worker| {
 ///         stuck.push(worker);
 ///         false
 ///     });
 ///     stuck
 /// };
-/// assert_eq!(looks([5, 7]), []);
-/// // Worker 1 is still in the poll of the look before.
-/// assert_eq!(looks([8, 7]), [1]);
+/// assert_eq!(stuck_workers([5, 7]), []);
+/// // Worker 1 is still in the poll of the previous check.
+/// assert_eq!(stuck_workers([8, 7]), [1]);
 /// ```
 #[derive(Debug)]
 pub struct Monitor(Box<[Observation]>);
@@ -37,7 +37,7 @@ pub struct Monitor(Box<[Observation]>);
 #[derive(Debug, Default)]
 struct Observation {
     polls: Count,
-    /// Not zero if the worker was running, and had begun no poll since the previous look.
+    /// Not zero if the worker was running, and had begun no poll since the previous check.
     stuck: Count,
 }
 
@@ -53,20 +53,20 @@ pub struct Progress {
 }
 
 impl Monitor {
-    /// The time that the monitor sleeps before its first look.
-    pub const FIRST_LOOK: Duration = Duration::from_millis(1);
+    /// The time that the monitor sleeps before its first check.
+    pub const FIRST_INTERVAL: Duration = Duration::from_millis(1);
 
     /// The time after which the [`Alarm`](crate::Alarm) of the monitor on standby is due. It is
     /// longer than a tick of a kernel with 250 ticks a second: for a shorter time, the kernel has
     /// to program the hardware when the alarm is set and again when it is cleared.
-    pub const STANDBY_LOOK: Duration = Duration::from_millis(5);
+    pub const STANDBY_INTERVAL: Duration = Duration::from_millis(5);
 
-    /// Returns the time that the monitor sleeps before its next look, after it has slept for
+    /// Returns the time that the monitor sleeps before its next check, after it has slept for
     /// `interval`.
     pub fn next_interval(interval: Duration, has_rescued: bool) -> Duration {
         match has_rescued {
-            true => Self::FIRST_LOOK,
-            false => (interval * 2).min(LONGEST_LOOK),
+            true => Self::FIRST_INTERVAL,
+            false => (interval * 2).min(MAX_INTERVAL),
         }
     }
 
@@ -76,8 +76,8 @@ impl Monitor {
     }
 
     /// Checks each worker, and calls `rescue` for those that are stuck. `rescue` returns whether it
-    /// took a task; `look` returns whether any call did.
-    pub fn look(
+    /// took a task; `check` returns whether any call did.
+    pub fn check(
         &self,
         workers: impl Iterator<Item = Progress>,
         mut rescue: impl FnMut(usize) -> bool,
@@ -92,13 +92,13 @@ impl Monitor {
         has_rescued
     }
 
-    /// Returns whether a worker was stuck at the last look.
+    /// Returns whether a worker was stuck at the last check.
     #[inline]
     pub fn was_stuck(&self, worker: usize) -> bool {
         self.0[worker].stuck.get() != 0
     }
 
-    /// Returns the number of polls that a worker had begun at the last look.
+    /// Returns the number of polls that a worker had begun at the last check.
     #[inline]
     pub fn polls(&self, worker: usize) -> u64 {
         self.0[worker].polls.get()

@@ -22,14 +22,14 @@ const NOTIFIED: u32 = 4;
 /// Waits for the alarm, or is about to.
 const ON_ALARM: u32 = 5;
 
-/// Where a worker blocks.
+/// What a worker blocks on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In `thread::park`.
-    Thread,
-    /// In the driver, which waits for events too. The pool knows how to unpark it.
+pub enum BlockedOn {
+    /// On its thread, in [`Parker::block`].
+    Parker,
+    /// On the driver, which waits for events too. The pool knows how to unpark it.
     Driver,
-    /// In [`Alarm::wait`](crate::Alarm::wait). The pool has the alarm.
+    /// On the alarm, in [`Alarm::wait`](crate::Alarm::wait). The pool has the alarm.
     Alarm,
 }
 
@@ -39,13 +39,13 @@ pub enum Place {
 /// [`leave`](Self::leave).
 ///
 /// ```
-/// use raddle_idle::{Parker, Place};
+/// use raddle_idle::{BlockedOn, Parker};
 ///
 /// let parker = Parker::default();
 /// parker.attach();
 /// std::thread::scope(|scope| {
 ///     scope.spawn(|| parker.unpark(|_| unreachable!("no worker is in a driver")));
-///     if parker.enter(Place::Thread) {
+///     if parker.enter(BlockedOn::Parker) {
 ///         parker.block(None);
 ///         parker.leave();
 ///     }
@@ -97,18 +97,18 @@ impl Parker {
         }
     }
 
-    /// Announces where the worker blocks. False if it was notified, which uses
-    /// the notification up.
+    /// Announces what the worker blocks on. Returns `false` if it was notified, which uses the
+    /// notification up.
     #[inline]
     #[must_use]
-    pub fn enter(&self, place: Place) -> bool {
+    pub fn enter(&self, blocks_on: BlockedOn) -> bool {
         // ORDERING: see `attach`.
         let is_on_other_thread = || self.is_on_other_thread.load(Ordering::Relaxed);
-        let state = match place {
-            Place::Driver => ON_DRIVER,
-            Place::Alarm => ON_ALARM,
-            Place::Thread if is_on_other_thread() => ON_OTHER_THREAD,
-            Place::Thread => ON_THREAD,
+        let state = match blocks_on {
+            BlockedOn::Driver => ON_DRIVER,
+            BlockedOn::Alarm => ON_ALARM,
+            BlockedOn::Parker if is_on_other_thread() => ON_OTHER_THREAD,
+            BlockedOn::Parker => ON_THREAD,
         };
         // ORDERING: Release pairs with `unpark`, which finds the first thread. It finds
         // another because it takes that lock after `attach` did: had it been before, its
@@ -142,15 +142,14 @@ impl Parker {
         self.state.swap(AWAKE, Ordering::Acquire);
     }
 
-    /// Ends the current park, or makes the next one return at once. Returns the place of the park
-    /// if the worker was blocked or about to block. Calls `wake` with the place if the worker waits
-    /// in the driver or for the alarm.
+    /// Ends the current park, or makes the next one return at once. Returns what the worker was
+    /// blocked on, or about to block on. Calls `wake` with it if that is the driver or the alarm.
     ///
     /// # Panics
     ///
     /// Panics if the worker parked on a thread without [`attach`](Self::attach).
     #[inline]
-    pub fn unpark(&self, wake: impl FnOnce(Place)) -> Option<Place> {
+    pub fn unpark(&self, wake: impl FnOnce(BlockedOn)) -> Option<BlockedOn> {
         // ORDERING: Release pairs with `leave`: the worker sees why it was
         // unparked. Acquire pairs with `enter`.
         match self.state.swap(NOTIFIED, Ordering::AcqRel) {
@@ -158,21 +157,21 @@ impl Parker {
                 let first = self.first_thread.get();
                 let (_, thread) = first.expect("a worker that parks has attached its thread");
                 thread.unpark();
-                Some(Place::Thread)
+                Some(BlockedOn::Parker)
             }
             ON_OTHER_THREAD => {
                 let thread = self.other_thread.lock().clone();
                 let thread = thread.expect("a worker that parks has attached its thread");
                 thread.unpark();
-                Some(Place::Thread)
+                Some(BlockedOn::Parker)
             }
             ON_DRIVER => {
-                wake(Place::Driver);
-                Some(Place::Driver)
+                wake(BlockedOn::Driver);
+                Some(BlockedOn::Driver)
             }
             ON_ALARM => {
-                wake(Place::Alarm);
-                Some(Place::Alarm)
+                wake(BlockedOn::Alarm);
+                Some(BlockedOn::Alarm)
             }
             _ => None,
         }

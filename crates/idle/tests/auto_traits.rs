@@ -2,7 +2,7 @@
 #![cfg(not(raddle_loom))]
 
 use raddle_idle::{
-    Duty, IdleSet, IdleYield, Monitor, Parker, Parking, Place, Progress, StealableSet,
+    BlockedOn, Duty, IdleSet, IdleYield, Monitor, Parker, Parking, Progress, StealableSet,
 };
 use static_assertions::assert_impl_all;
 
@@ -12,7 +12,7 @@ assert_impl_all!(Parker: Send, Sync, Unpin);
 assert_impl_all!(IdleYield: Send, Unpin);
 assert_impl_all!(Monitor: Send, Sync, Unpin);
 assert_impl_all!(Progress: Send, Sync, Copy);
-assert_impl_all!(Place: Send, Sync, Copy);
+assert_impl_all!(BlockedOn: Send, Sync, Copy);
 assert_impl_all!(Parking: Send, Sync);
 assert_impl_all!(Duty: Send, Sync);
 

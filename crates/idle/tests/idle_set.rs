@@ -138,9 +138,9 @@ fn at_most_half_of_a_group_searches() {
 }
 
 #[test]
-fn a_worker_that_has_left_does_not_count_for_its_group() {
+fn a_removed_worker_does_not_count_for_its_group() {
     let set = IdleSet::new(GROUP + 3, true);
-    set.leave(GROUP + 1);
+    set.remove(GROUP + 1);
     assert!(set.transition_to_searching(GROUP));
     assert!(!set.transition_to_searching(GROUP + 2), "they are two");
     assert!(set.end_search(GROUP));
@@ -168,14 +168,17 @@ fn the_last_searcher_of_a_group_looks_for_more() {
 #[test]
 fn a_worker_that_parks_looks_again_unless_its_group_has_a_searcher() {
     let set = IdleSet::new(GROUP + 4, false);
-    assert_eq!(set.transition_to_parked(3, false), Parking::LookAgain);
+    assert_eq!(set.transition_to_parked(3, false), Parking::RecheckQueues);
     assert!(set.transition_to_searching(0) && set.transition_to_searching(1));
     assert_eq!(set.transition_to_parked(2, false), Parking::Sleep);
     // That of another group does not count.
-    assert_eq!(set.transition_to_parked(GROUP, false), Parking::LookAgain);
+    assert_eq!(
+        set.transition_to_parked(GROUP, false),
+        Parking::RecheckQueues
+    );
     assert_eq!(set.transition_to_parked(0, true), Parking::Sleep);
     assert_counts(&set, 1, 4);
-    assert_eq!(set.transition_to_parked(1, true), Parking::LookAgain);
+    assert_eq!(set.transition_to_parked(1, true), Parking::RecheckQueues);
     assert_counts(&set, 0, 5);
 }
 
@@ -207,7 +210,7 @@ fn a_claimed_worker_runs_as_a_searcher() {
 #[test]
 fn a_parked_worker_becomes_the_monitor_while_another_runs() {
     let set = IdleSet::new(3, true);
-    assert_eq!(set.duty(0), Duty::Leave);
+    assert_eq!(set.duty(0), Duty::Search);
     park(&set, [0]);
     assert!(set.lacks_monitor());
     assert_eq!(set.duty(0), Duty::Monitor);
@@ -361,7 +364,7 @@ fn without_a_monitor_parked_workers_sleep() {
     let set = IdleSet::new(3, false);
     park(&set, [0, 1]);
     assert_eq!(set.duty(0), Duty::Sleep);
-    assert_eq!(set.duty(2), Duty::Leave);
+    assert_eq!(set.duty(2), Duty::Search);
     assert_eq!(set.elect_monitor(None), None);
     assert!(!set.lacks_monitor() && !set.was_monitor(0));
 }

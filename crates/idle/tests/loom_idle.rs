@@ -92,7 +92,7 @@ impl Workers {
                 self.run();
                 continue;
             }
-            if self.idle.transition_to_parked(worker, searching) == Parking::LookAgain
+            if self.idle.transition_to_parked(worker, searching) == Parking::RecheckQueues
                 && (self.queued.load(Ordering::Acquire) > 0 || self.is_done())
             {
                 self.idle.cancel_parking(worker);
@@ -170,7 +170,7 @@ fn a_push_against_three_workers() {
 fn a_worker_returns_or_is_claimed() {
     Model::new().check(|| {
         let idle = Arc::new(IdleSet::new(2, false));
-        assert_eq!(idle.transition_to_parked(0, false), Parking::LookAgain);
+        assert_eq!(idle.transition_to_parked(0, false), Parking::RecheckQueues);
         let notifier = {
             let idle = idle.clone();
             thread::spawn(move || idle.claim_to_wake(|| None))
@@ -181,7 +181,7 @@ fn a_worker_returns_or_is_claimed() {
             assert!(idle.end_search(0));
         }
         assert!(idle.claim_to_wake(|| None).is_none());
-        assert_eq!(idle.transition_to_parked(0, false), Parking::LookAgain);
+        assert_eq!(idle.transition_to_parked(0, false), Parking::RecheckQueues);
         assert_eq!(idle.claim_to_wake(|| None), Some(0));
         assert!(idle.end_search(0));
     });
@@ -253,8 +253,8 @@ fn a_worker_that_parks_sees_the_push_or_is_woken() {
             let queued = Arc::new(AtomicBool::new(false));
             let searching = searches && idle.transition_to_searching(worker);
             let pusher = push(&idle, &queued);
-            let looks = idle.transition_to_parked(worker, searching) == Parking::LookAgain;
-            let sees = looks && queued.load(Ordering::Relaxed);
+            let rechecks = idle.transition_to_parked(worker, searching) == Parking::RecheckQueues;
+            let sees = rechecks && queued.load(Ordering::Relaxed);
             let wakes = pusher.join().unwrap();
             assert!(sees || wakes, "the task waits for ever");
         });
@@ -566,7 +566,7 @@ fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor
         loop {
             match idle.duty(2) {
                 Duty::Elect => elects |= idle.elect_monitor(Some(3)).is_some(),
-                Duty::Leave => {
+                Duty::Search => {
                     let _is_claimed = idle.transition_to_running(2);
                     elects |= elect(&idle);
                     break;
@@ -629,8 +629,8 @@ fn a_claim_against_a_worker_that_asks_for_its_duty() {
         };
         let duty = idle.duty(0);
         assert_eq!(pusher.join().unwrap(), Some(0));
-        assert!(matches!(duty, Duty::Monitor | Duty::Leave));
-        assert_eq!(idle.duty(0), Duty::Leave);
+        assert!(matches!(duty, Duty::Monitor | Duty::Search));
+        assert_eq!(idle.duty(0), Duty::Search);
         assert!(idle.transition_to_running(0), "it counts as searching");
         assert!(!idle.lacks_monitor(), "no worker is parked");
     });
@@ -650,8 +650,8 @@ fn canary_a_push_after_its_notification_is_lost() {
             theirs.store(true, Ordering::Relaxed);
             wakes
         });
-        let looks = idle.transition_to_parked(0, false) == Parking::LookAgain;
-        let sees = looks && queued.load(Ordering::Relaxed);
+        let rechecks = idle.transition_to_parked(0, false) == Parking::RecheckQueues;
+        let sees = rechecks && queued.load(Ordering::Relaxed);
         let wakes = pusher.join().unwrap();
         assert!(sees || wakes, "the task waits for ever");
     });

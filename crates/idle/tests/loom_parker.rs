@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use raddle_idle::{Parker, Place};
+use raddle_idle::{BlockedOn, Parker};
 use raddle_primitives::model::{Model, Race};
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
@@ -32,19 +32,19 @@ impl Driver {
     }
 }
 
-fn not_in_driver(_: Place) {
+fn not_in_driver(_: BlockedOn) {
     panic!("the worker is not in the driver");
 }
 
 fn park_on_thread(parker: &Parker, timeout: Option<Duration>) {
-    if parker.enter(Place::Thread) {
+    if parker.enter(BlockedOn::Parker) {
         parker.block(timeout);
         parker.leave();
     }
 }
 
 fn park_on_driver(parker: &Parker, driver: &Driver, timeout: Option<Duration>) {
-    if parker.enter(Place::Driver) {
+    if parker.enter(BlockedOn::Driver) {
         driver.park(timeout);
         parker.leave();
     }
@@ -99,7 +99,7 @@ fn unpark_against_park_on_the_driver() {
     });
 }
 
-/// The worker changes its place between two parks; the unpark must meet the
+/// The worker blocks on something else at the next park; the unpark must meet the
 /// one in which it is.
 #[test]
 fn unpark_against_a_worker_that_leaves_the_driver_and_parks_on_its_thread() {
@@ -226,7 +226,7 @@ fn a_worker_that_leaves_the_alarm_sees_its_election_or_is_not_found_there() {
         let parker = Arc::new(Parker::default());
         let is_elected = Arc::new(AtomicBool::new(false));
         parker.attach();
-        assert!(parker.enter(Place::Alarm));
+        assert!(parker.enter(BlockedOn::Alarm));
         let elector = {
             let (parker, is_elected) = (parker.clone(), is_elected.clone());
             thread::spawn(move || {
@@ -237,7 +237,7 @@ fn a_worker_that_leaves_the_alarm_sees_its_election_or_is_not_found_there() {
         };
         parker.leave();
         let sees = is_elected.load(Ordering::Relaxed);
-        assert!(parker.enter(Place::Driver));
+        assert!(parker.enter(BlockedOn::Driver));
         let sets_alarm = elector.join().unwrap();
         assert!(
             sees || !sets_alarm,

@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_idle::{Parker, Place};
+use raddle_idle::{BlockedOn, Parker};
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(10);
 
-fn not_in_driver(_: Place) {
+fn not_in_driver(_: BlockedOn) {
     panic!("the worker is not in the driver");
 }
 
 /// Enters on the calling thread, and is unparked: the thread does not block then.
 fn is_unparked_here(parker: &Parker) {
-    assert!(parker.enter(Place::Thread));
+    assert!(parker.enter(BlockedOn::Parker));
     assert!(parker.is_parked() && !parker.is_in_driver() && !parker.is_notified());
-    assert_eq!(parker.unpark(not_in_driver), Some(Place::Thread));
+    assert_eq!(parker.unpark(not_in_driver), Some(BlockedOn::Parker));
     assert!(!parker.is_parked() && parker.is_notified());
     let start = Instant::now();
     parker.block(Some(LONG));
@@ -30,16 +30,16 @@ fn is_unparked_here(parker: &Parker) {
 
 #[test]
 fn an_unpark_of_a_worker_that_is_awake_refuses_its_next_park() {
-    for place in [Place::Thread, Place::Driver] {
+    for blocks_on in [BlockedOn::Parker, BlockedOn::Driver] {
         let parker = Parker::default();
         parker.attach();
         for _ in 0..2 {
             assert_eq!(parker.unpark(not_in_driver), None);
             assert!(parker.is_notified() && !parker.is_parked());
         }
-        assert!(!parker.enter(place));
+        assert!(!parker.enter(blocks_on));
         assert!(!parker.is_notified(), "it is used up");
-        assert!(parker.enter(place));
+        assert!(parker.enter(blocks_on));
         assert!(parker.is_parked());
     }
 }
@@ -54,10 +54,10 @@ fn an_unpark_leads_to_the_driver_while_the_worker_is_there() {
     assert_eq!(parker.unpark(unpark_driver), None);
     parker.leave();
     assert!(!parker.is_in_driver());
-    assert!(parker.enter(Place::Driver));
+    assert!(parker.enter(BlockedOn::Driver));
     assert!(parker.is_in_driver() && parker.is_parked());
     assert_eq!(unparks.load(Ordering::SeqCst), 0);
-    assert_eq!(parker.unpark(unpark_driver), Some(Place::Driver));
+    assert_eq!(parker.unpark(unpark_driver), Some(BlockedOn::Driver));
     assert!(!parker.is_in_driver() && parker.is_notified());
     assert_eq!(parker.unpark(unpark_driver), None, "once is enough");
     assert_eq!(unparks.load(Ordering::SeqCst), 1);
@@ -67,19 +67,19 @@ fn an_unpark_leads_to_the_driver_while_the_worker_is_there() {
 fn an_unpark_leads_to_the_alarm_while_the_worker_waits_for_it() {
     let parker = Parker::default();
     let unparks = AtomicUsize::new(0);
-    let unpark_alarm = |place| {
-        assert_eq!(place, Place::Alarm);
+    let unpark_alarm = |blocked_on| {
+        assert_eq!(blocked_on, BlockedOn::Alarm);
         unparks.fetch_add(1, Ordering::SeqCst);
     };
     assert!(!parker.is_on_alarm());
-    assert!(parker.enter(Place::Alarm));
+    assert!(parker.enter(BlockedOn::Alarm));
     assert!(parker.is_on_alarm() && parker.is_parked() && !parker.is_in_driver());
     assert!(parker.is_on_alarm(), "asking changes nothing");
-    assert_eq!(parker.unpark(unpark_alarm), Some(Place::Alarm));
+    assert_eq!(parker.unpark(unpark_alarm), Some(BlockedOn::Alarm));
     assert!(!parker.is_on_alarm() && parker.is_notified());
     assert_eq!(unparks.load(Ordering::SeqCst), 1);
     parker.leave();
-    assert!(parker.enter(Place::Driver));
+    assert!(parker.enter(BlockedOn::Driver));
     assert!(!parker.is_on_alarm());
 }
 
@@ -110,7 +110,7 @@ fn a_worker_blocks_until_it_is_unparked() {
     thread::scope(|scope| {
         let blocked = scope.spawn(|| {
             parker.attach();
-            assert!(parker.enter(Place::Thread));
+            assert!(parker.enter(BlockedOn::Parker));
             parker.block(None);
             let is_notified = parker.is_notified();
             parker.leave();
@@ -124,7 +124,7 @@ fn a_worker_blocks_until_it_is_unparked() {
             blocked.thread().unpark();
             thread::sleep(Duration::from_millis(2));
         }
-        assert_eq!(parker.unpark(not_in_driver), Some(Place::Thread));
+        assert_eq!(parker.unpark(not_in_driver), Some(BlockedOn::Parker));
         assert!(blocked.join().unwrap());
     });
 }

@@ -211,13 +211,13 @@ fn the_task_of_a_slot_is_run_by_its_worker_or_by_the_monitor() {
         }));
         assert_eq!(stuck.step(), Step::Ran);
         assert!(monitor.begin_park().is_some());
-        // It has seen the worker make progress; the next look finds that it has made none.
+        // It has seen the worker make progress; the next check finds that it has made none.
         assert!(monitor.resume_park().is_some());
         // The counts by which the monitor finds it stuck are not modelled, so that the model would
-        // see no reason to have the monitor look first.
+        // see no reason to have the monitor check first.
         let order = Arc::new(AtomicUsize::new(0));
         let its_order = order.clone();
-        let looks = thread::spawn(move || {
+        let check = thread::spawn(move || {
             its_order.fetch_add(1, Ordering::Relaxed);
             if monitor.resume_park().is_none() {
                 let _ = monitor.step();
@@ -226,7 +226,7 @@ fn the_task_of_a_slot_is_run_by_its_worker_or_by_the_monitor() {
         });
         order.fetch_add(1, Ordering::Relaxed);
         let _ = stuck.step();
-        let monitor = looks.join().unwrap();
+        let monitor = check.join().unwrap();
         assert_eq!(runs.load(Ordering::Relaxed), 1);
         drop((stuck, monitor));
     });

@@ -1,4 +1,4 @@
-//! What the monitor does: it looks at the running workers, and takes tasks that wait behind a poll
+//! What the monitor does: it checks the running workers, and takes tasks that wait behind a poll
 //! that does not return. `docs/scheduler.md`, the monitor.
 
 use std::time::Duration;
@@ -9,9 +9,9 @@ use raddle_idle::{Monitor, Progress};
 use super::queues::Queues;
 use super::shared::Remote;
 
-/// Looks at the other workers, and sets `interval` to the time until the next look. Returns whether
+/// Checks the other workers, and sets `interval` to the time until the next check. Returns whether
 /// there is a task to run now.
-pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
+pub(super) fn check_workers(queues: &Queues, interval: &mut Duration) -> bool {
     let shared = &queues.shared;
     let workers = shared.remotes.iter().enumerate();
     let progress = workers.map(|(worker, remote)| Progress {
@@ -29,7 +29,7 @@ pub(super) fn look(queues: &Queues, interval: &mut Duration) -> bool {
         is_rescued
     };
     let monitor = &shared.monitor;
-    let has_rescued = monitor.look(progress, rescue);
+    let has_rescued = monitor.check(progress, rescue);
     *interval = Monitor::next_interval(*interval, has_rescued);
     // The end of the park notifies of what was taken.
     !queues.run_queue.is_empty() || !shared.injection.is_empty() || finds_worker_to_help(queues)

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use raddle_events::MonitorAction;
-use raddle_idle::{Duty, Monitor, Parking, Place};
+use raddle_idle::{BlockedOn, Duty, Monitor, Parking};
 use scopeguard::guard;
 
 use super::monitoring;
@@ -19,15 +19,15 @@ pub(crate) struct Parked {
     pub(crate) driver: Option<BoxedDriver>,
     /// How long the wait takes at most.
     pub(crate) timeout: Option<Duration>,
-    /// Where it waits, or waited last.
-    place: Place,
+    /// What it waits on, or waited on last.
+    blocked_on: BlockedOn,
     /// Whether it has cleared the alarm: a worker that runs may have relied on the monitor.
     has_cleared_alarm: bool,
-    /// Whether it looks at the others when the wait ends.
+    /// Whether it checks the other workers when the wait ends.
     is_monitor: bool,
     /// For how long the caller lets it park, whatever happens.
     limit: Option<Duration>,
-    /// How long it sleeps until it looks at the others, as the monitor.
+    /// How long it sleeps until it checks the other workers, as the monitor.
     interval: Duration,
 }
 
@@ -47,7 +47,9 @@ pub(super) fn park(queues: &Queues, limit: Option<Duration>) {
     while let Some(parked) = &mut *blocked {
         match (&mut parked.driver, &queues.shared.alarm) {
             (Some(driver), _) => queues.run_driver(driver, parked.timeout),
-            (None, Some(alarm)) if parked.place == Place::Alarm => parked.is_monitor = alarm.wait(),
+            (None, Some(alarm)) if parked.blocked_on == BlockedOn::Alarm => {
+                parked.is_monitor = alarm.wait()
+            }
             _ => queues.remote().parker.block(parked.timeout),
         }
         let parked = blocked.take();
@@ -77,16 +79,16 @@ impl Parked {
         if let Some(alarm) = alarm
             && !shared.idle.put_monitor_on_standby(|| alarm.clear())
         {
-            alarm.set(Monitor::STANDBY_LOOK);
+            alarm.set(Monitor::STANDBY_INTERVAL);
         }
         let parked = Self {
             driver: None,
             timeout: None,
-            place: Place::Thread,
+            blocked_on: BlockedOn::Parker,
             has_cleared_alarm: alarm.is_some(),
             is_monitor: false,
             limit,
-            interval: Monitor::FIRST_LOOK,
+            interval: Monitor::FIRST_INTERVAL,
         };
         // A worker that comes from running waits in the driver if it is free.
         parked.begin_wait(queues, true, None)
@@ -104,7 +106,7 @@ impl Parked {
         loop {
             let duty = shared.idle.duty(queues.index);
             match duty {
-                Duty::Leave => return self.finish(queues),
+                Duty::Search => return self.finish(queues),
                 Duty::Elect => {
                     shared.elect_monitor();
                     continue;
@@ -113,7 +115,7 @@ impl Parked {
             }
             self.is_monitor = duty == Duty::Monitor;
             if duty == Duty::Standby {
-                self.interval = Monitor::FIRST_LOOK;
+                self.interval = Monitor::FIRST_INTERVAL;
             }
             let interval = self.is_monitor.then_some(self.interval);
             self.timeout = [self.limit, interval].into_iter().flatten().min();
@@ -130,15 +132,15 @@ impl Parked {
                     && queues.is_free_running.get()
                     && shared.alarm.as_ref().is_some_and(|alarm| alarm.take())
             };
-            self.place = match &self.driver {
-                Some(_) => Place::Driver,
-                None if waits_for_alarm() => Place::Alarm,
-                None => Place::Thread,
+            self.blocked_on = match &self.driver {
+                Some(_) => BlockedOn::Driver,
+                None if waits_for_alarm() => BlockedOn::Alarm,
+                None => BlockedOn::Parker,
             };
-            if queues.remote().parker.enter(self.place) {
+            if queues.remote().parker.enter(self.blocked_on) {
                 return Some(self);
             }
-            self.leave_place(queues);
+            self.return_driver_or_alarm(queues);
             if !self.should_stay_parked(queues) {
                 return self.finish(queues);
             }
@@ -165,19 +167,19 @@ impl Parked {
     /// Leaves the parker, and the driver if the worker was in it.
     fn leave_wait(&mut self, queues: &Queues) {
         queues.remote().parker.leave();
-        self.leave_place(queues);
+        self.return_driver_or_alarm(queues);
     }
 
-    /// Gives the driver or the alarm back.
-    fn leave_place(&mut self, queues: &Queues) {
+    /// Returns the driver or the alarm, if the worker waited on it.
+    fn return_driver_or_alarm(&mut self, queues: &Queues) {
         queues.shared.return_driver(self.driver.take());
-        if let (Place::Alarm, Some(alarm)) = (self.place, &queues.shared.alarm) {
+        if let (BlockedOn::Alarm, Some(alarm)) = (self.blocked_on, &queues.shared.alarm) {
             alarm.give_back();
         }
     }
 
     /// Whether a worker whose wait has ended has no reason to stop parking. A
-    /// monitor looks at the others.
+    /// monitor checks the others.
     fn should_stay_parked(&mut self, queues: &Queues) -> bool {
         if self.limit.is_some()
             // CHECK: what the driver has just made ready, which no other worker may know of.
@@ -188,7 +190,7 @@ impl Parked {
             return false;
         }
         match self.is_monitor {
-            true => !monitoring::look(queues, &mut self.interval),
+            true => !monitoring::check_workers(queues, &mut self.interval),
             // Elected as the monitor, or unparked for nothing: to leave would be to
             // have another elected. A worker without others may be wanted
             // by the thread that drives it.
@@ -199,11 +201,14 @@ impl Parked {
     /// Whether the next wait is in the driver, if that is free, and in place of which worker, if
     /// that should be there.
     fn takes_driver_again(&self, queues: &Queues) -> (bool, Option<usize>) {
-        let lacking = match self.place {
-            Place::Driver => None,
+        let lacking = match self.blocked_on {
+            BlockedOn::Driver => None,
             _ => monitoring::stuck_driver_worker(queues),
         };
-        (self.place == Place::Driver || lacking.is_some(), lacking)
+        (
+            self.blocked_on == BlockedOn::Driver || lacking.is_some(),
+            lacking,
+        )
     }
 
     /// From parked to running, or to searching if the worker has been claimed.
@@ -251,7 +256,7 @@ fn mark_parked(queues: &Queues) -> bool {
             // look again; this spares that park.
             || shared.is_closed()
     };
-    if parking == Parking::LookAgain && is_wanted() {
+    if parking == Parking::RecheckQueues && is_wanted() {
         shared.idle.cancel_parking(index);
         queues.searching.set(true);
         if shared.idle.was_monitor(index) {

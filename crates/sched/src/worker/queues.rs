@@ -271,7 +271,7 @@ impl Queues {
             // Whether or not it was the last searcher, a worker is woken below.
             let _ = self.shared.idle.end_search(self.index);
         }
-        self.shared.idle.leave(self.index);
+        self.shared.idle.remove(self.index);
         let tasks = std::iter::from_fn(|| self.take_own());
         tasks.for_each(|task| self.shared.inject(task));
         // Another worker is to wait in the driver.

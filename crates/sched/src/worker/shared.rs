@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use raddle_counters::WorkerCounters;
 use raddle_events::{PollResult, TaskRef};
-use raddle_idle::{Alarm, IdleSet, Monitor, Parker, Place, StealableSet};
+use raddle_idle::{Alarm, BlockedOn, IdleSet, Monitor, Parker, StealableSet};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::{CachePadded, Count, Epoch, named};
@@ -233,7 +233,7 @@ impl Shared {
     /// Wakes a worker that was claimed.
     #[cold]
     pub(crate) fn wake(&self, worker: usize) {
-        if self.unpark(worker) == Some(Place::Driver) {
+        if self.unpark(worker) == Some(BlockedOn::Driver) {
             // No worker follows it into the driver.
             self.elect_monitor();
         }
@@ -245,7 +245,7 @@ impl Shared {
         if let Some(monitor) = self.idle.elect_monitor(self.worker_in_driver()) {
             match &self.alarm {
                 Some(alarm) if self.remotes[monitor].parker.is_on_alarm() => {
-                    alarm.set(Monitor::STANDBY_LOOK);
+                    alarm.set(Monitor::STANDBY_INTERVAL);
                 }
                 _ => {
                     self.unpark(monitor);
@@ -256,10 +256,10 @@ impl Shared {
 
     /// Ends a worker's park, or the next one. Returns where it was, if it was blocked.
     #[cold]
-    pub(crate) fn unpark(&self, worker: usize) -> Option<Place> {
+    pub(crate) fn unpark(&self, worker: usize) -> Option<BlockedOn> {
         let _pinned = context::pin();
-        self.remotes[worker].parker.unpark(|place| {
-            if let (Place::Alarm, Some(alarm)) = (place, &self.alarm) {
+        self.remotes[worker].parker.unpark(|blocked_on| {
+            if let (BlockedOn::Alarm, Some(alarm)) = (blocked_on, &self.alarm) {
                 return alarm.notify();
             }
             let unparker = self.driver_unparker.as_ref();

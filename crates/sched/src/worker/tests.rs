@@ -132,17 +132,17 @@ fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
 /// A monitor and another worker, which makes no progress.
 fn stuck() -> (Arc<Shared>, [Worker; 2]) {
     let (shared, workers) = two_workers();
-    // It has polled once, so that the first look does not find it stuck.
+    // It has polled once, so that the first check does not find it stuck.
     workers[1].core().queues.counters.polls.add(1);
-    assert!(!looks(&workers[0]));
+    assert!(!finds_task(&workers[0]));
     (shared, workers)
 }
 
-/// What a look of the monitor returns.
-fn looks(monitor: &Worker) -> bool {
-    monitoring::look(
+/// Returns whether the monitor's check of the workers finds a task to run.
+fn finds_task(monitor: &Worker) -> bool {
+    monitoring::check_workers(
         &monitor.core().queues,
-        &mut raddle_idle::Monitor::FIRST_LOOK.clone(),
+        &mut raddle_idle::Monitor::FIRST_INTERVAL.clone(),
     )
 }
 
@@ -152,7 +152,7 @@ fn the_task_in_the_slot_of_a_stuck_worker_is_taken_and_counted() {
     let (task, _handle) = home::task(&shared, async {});
     workers[1].core().queues.schedule_new(Task(task));
     let monitor = &workers[0].core().queues;
-    assert!(looks(&workers[0]));
+    assert!(finds_task(&workers[0]));
     assert_eq!(monitor.counters.steals.get(), 1);
     assert_eq!(monitor.counters.steal_operations.get(), 1);
     assert!(shared.remotes[1].slot.is_empty() && !monitor.run_queue.is_empty());
@@ -163,15 +163,15 @@ fn a_task_in_the_queue_of_another_worker_is_a_reason_to_run() {
     let (shared, [monitor, other]) = two_workers();
     other.core().queues.counters.polls.add(1);
     push(&other.core().queues);
-    assert!(looks(&monitor));
+    assert!(finds_task(&monitor));
     assert_eq!(stealable(&shared), "[1]");
 }
 
 #[test]
 fn a_task_from_outside_is_a_reason_to_run() {
     let (shared, workers) = stuck();
-    assert!(!looks(&workers[0]));
+    assert!(!finds_task(&workers[0]));
     let (task, _handle) = home::task(&shared, async {});
     shared.inject(Task(task));
-    assert!(looks(&workers[0]));
+    assert!(finds_task(&workers[0]));
 }

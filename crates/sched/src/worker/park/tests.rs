@@ -88,16 +88,16 @@ fn monitor(workers: &[Worker]) -> Parked {
 #[test]
 fn an_unparked_worker_without_work_waits_in_the_same_place_again() {
     let (shared, workers) = workers(2);
-    for place in [0, 1] {
+    for worker in [0, 1] {
         // Before it blocks, and while it does.
-        shared.unpark(place);
-        let parked = begin(&workers[place]).expect("there is nothing to do");
-        assert_eq!(parked.driver.is_some(), place == 0);
-        shared.unpark(place);
-        let parked = parked.end_wait(&workers[place].core().queues);
+        shared.unpark(worker);
+        let parked = begin(&workers[worker]).expect("there is nothing to do");
+        assert_eq!(parked.driver.is_some(), worker == 0);
+        shared.unpark(worker);
+        let parked = parked.end_wait(&workers[worker].core().queues);
         let parked = parked.expect("there is nothing to do");
-        assert_eq!(parked.driver.is_some(), place == 0);
-        if place == 0 {
+        assert_eq!(parked.driver.is_some(), worker == 0);
+        if worker == 0 {
             // It keeps the driver.
             std::mem::forget(parked);
         }
@@ -121,15 +121,15 @@ fn a_monitor_on_standby_begins_with_the_shortest_sleep_again() {
     let [first, second] = [0, 1].map(|worker| &workers[worker].core().queues);
     let monitor = monitor(&workers).end_wait(second);
     let monitor = monitor.expect("the other worker makes progress");
-    assert!(monitor.interval > Monitor::FIRST_LOOK);
+    assert!(monitor.interval > Monitor::FIRST_INTERVAL);
     let asleep = Parked::begin(first, None).expect("there is nothing to do");
     let monitor = monitor.end_wait(second).expect("all are parked");
     assert!(!monitor.is_monitor && monitor.timeout.is_none());
-    assert_eq!(monitor.interval, Monitor::FIRST_LOOK);
+    assert_eq!(monitor.interval, Monitor::FIRST_INTERVAL);
     asleep.abort(first);
 }
 
-/// It was unparked between its look at the others and its wait.
+/// It was unparked between its check of the others and its wait.
 #[test]
 fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
     let actions = std::sync::Arc::new(Actions::default());
@@ -159,11 +159,11 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
     let parked = Parked {
         driver: None,
         timeout: None,
-        place: Place::Thread,
+        blocked_on: BlockedOn::Parker,
         has_cleared_alarm: false,
         is_monitor: false,
         limit: None,
-        interval: Monitor::FIRST_LOOK,
+        interval: Monitor::FIRST_INTERVAL,
     };
     assert!(parked.begin_wait(claimed, true, None).is_none());
     assert!(claimed.searching.get(), "it was claimed");
@@ -187,11 +187,11 @@ fn a_claimed_worker_has_a_monitor_elected_if_it_cleared_the_alarm() {
         let parked = Parked {
             driver: None,
             timeout: None,
-            place: Place::Thread,
+            blocked_on: BlockedOn::Parker,
             has_cleared_alarm,
             is_monitor: false,
             limit: None,
-            interval: Monitor::FIRST_LOOK,
+            interval: Monitor::FIRST_INTERVAL,
         };
         assert!(parked.begin_wait(claimed, false, None).is_none());
         assert!(claimed.searching.get(), "it was claimed");
@@ -241,6 +241,9 @@ fn the_monitor_reports_the_worker_that_it_helps() {
     let (task, _handle) = home::task(&shared, async {});
     let _ = workers[0].core().queues.push_needs_notify(Task(task));
     let monitor = &workers[1].core().queues;
-    assert!(monitoring::look(monitor, &mut Monitor::FIRST_LOOK.clone()));
+    assert!(monitoring::check_workers(
+        monitor,
+        &mut Monitor::FIRST_INTERVAL.clone()
+    ));
     assert_eq!(*actions.0.lock(), [(1, 0, MonitorAction::HelpedWorker)]);
 }
