@@ -9,7 +9,7 @@
 /// executor.spawn(1);
 /// ```
 ///
-/// Then it cannot be moved any more.
+/// A pinned executor cannot be moved.
 ///
 /// ```compile_fail,E0277
 /// # use raddle_bare::{BoxExecutor, Spawner};
@@ -20,8 +20,7 @@
 /// ```
 struct Pinned;
 
-/// A spawner stays as long as its executor, and what a task has borrowed as long as
-/// the tasks.
+/// A spawner outlives its executor, and the data that a task borrows outlives the task.
 ///
 /// ```compile_fail,E0505
 /// # use raddle_bare::{BoxExecutor, Spawner};
@@ -41,7 +40,7 @@ struct Pinned;
 /// executor.as_ref().step();
 /// ```
 ///
-/// A spawner is not a spawner of arguments with a shorter lifetime.
+/// A spawner does not accept arguments with a shorter lifetime than its own arguments'.
 ///
 /// ```compile_fail,E0597
 /// # use raddle_bare::Spawner;
@@ -54,7 +53,7 @@ struct Pinned;
 /// ```
 struct Borrowed;
 
-/// No part of an executor goes to another thread.
+/// No part of an executor can be sent to another thread.
 ///
 /// ```compile_fail,E0277
 /// # use raddle_bare::Spawner;

@@ -1,4 +1,5 @@
-//! Which threads may hold what: the one on which it was made, but for plain values.
+//! Auto traits: an executor, its spawner and its storage stay on the thread that made them; errors
+//! and plain values may move to other threads.
 #![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::Cell;
@@ -20,18 +21,18 @@ type Make = fn(u8) -> Future;
 assert_not_impl_any!(Spawner<u8>: Send, Sync, Clone);
 assert_impl_all!(Spawner<u8>: Unpin);
 
-// Its wakers point into it, whatever its tasks are.
+// Wakers point into the executor, so it is neither `Send` nor `Unpin`, for any type of task.
 assert_not_impl_any!(Executor<'static, u8, Future, Make, InArray>: Send, Sync, Unpin, Clone);
 assert_not_impl_any!(Executor<'static, u8, Future, Make, InSlab>: Send, Sync, Unpin, Clone);
 assert_not_impl_any!(BoxExecutor<'static, 'static>: Send, Sync, Unpin);
 
-// An executor cannot be taken apart, so its storage is moved before use only.
+// An executor never returns its storage, so code outside it moves a storage only before its use.
 assert_impl_all!(InArray: Storage<u8, Future>);
 assert_not_impl_any!(InArray: Send, Sync, Clone, Storage<u16, Future>);
 assert_impl_all!(InSlab: Storage<u8, Future>, Unpin);
 assert_not_impl_any!(InSlab: Send, Sync, Clone, Storage<u16, Future>);
 
-// One type of future, of tasks that stay here.
+// The futures of a `BoxExecutor` need not be `Send`.
 assert_impl_all!(BoxFuture<'static>: Unpin);
 assert_not_impl_any!(BoxFuture<'static>: Send, Sync);
 

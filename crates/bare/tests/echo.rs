@@ -1,5 +1,5 @@
-//! The echo server of the examples, whose thread allocates nothing once it waits
-//! for its first connection.
+//! Tests the echo server of the examples: its thread allocates nothing after it first waits for a
+//! connection.
 #![cfg(all(feature = "std", not(raddle_loom), not(miri)))]
 
 #[path = "../examples/echo/reactor.rs"]
@@ -13,34 +13,34 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-const AT_A_TIME: usize = 8;
+const CLIENTS_PER_ROUND: usize = 8;
 const ROUNDS: usize = 4;
 const REQUESTS: usize = 50;
 
-struct Counting;
+struct CountingAllocator;
 
 std::thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: it is the system's allocator; the count beside it allocates nothing.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: all calls go to the system's allocator; counting allocates nothing.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's word, passed on.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's word, passed on.
-        unsafe { System.dealloc(place, layout) }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller upholds the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-fn talk(address: SocketAddr) {
+fn send_requests(address: SocketAddr) {
     let mut stream = TcpStream::connect(address).unwrap();
     for request in 0..REQUESTS {
         let sent = [u8::try_from(request).unwrap(); 100];
@@ -52,18 +52,22 @@ fn talk(address: SocketAddr) {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "the reactor of the example allocates there")]
+#[cfg_attr(windows, ignore = "the example's reactor allocates on Windows")]
 fn a_request_allocates_nothing() {
     let before = ALLOCATIONS.get();
     drop(std::hint::black_box(Box::new(0)));
-    assert_eq!(ALLOCATIONS.get(), before + 1, "allocations are counted");
+    assert_eq!(
+        ALLOCATIONS.get(),
+        before + 1,
+        "the allocator counts allocations"
+    );
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let clients = thread::spawn(move || {
         for _ in 0..ROUNDS {
-            let clients: Vec<_> = (0..AT_A_TIME)
-                .map(|_| thread::spawn(move || talk(address)))
+            let clients: Vec<_> = (0..CLIENTS_PER_ROUND)
+                .map(|_| thread::spawn(move || send_requests(address)))
                 .collect();
             for client in clients {
                 client.join().unwrap();
@@ -71,13 +75,13 @@ fn a_request_allocates_nothing() {
         }
     });
 
-    let mut at_first_wait = None;
-    // A connection may still be open when the next round's are accepted.
-    let connections = 2 * AT_A_TIME;
-    server::run(listener, connections, ROUNDS * AT_A_TIME, || {
-        at_first_wait.get_or_insert(ALLOCATIONS.get());
+    let mut allocations_at_first_wait = None;
+    // A connection of one round may still be open while those of the next round are accepted.
+    let connections = 2 * CLIENTS_PER_ROUND;
+    server::run(listener, connections, ROUNDS * CLIENTS_PER_ROUND, || {
+        allocations_at_first_wait.get_or_insert(ALLOCATIONS.get());
     })
     .unwrap();
-    assert_eq!(at_first_wait, Some(ALLOCATIONS.get()));
+    assert_eq!(allocations_at_first_wait, Some(ALLOCATIONS.get()));
     clients.join().unwrap();
 }

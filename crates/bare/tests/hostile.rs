@@ -1,4 +1,4 @@
-//! What a program can do to an executor with safe code alone: nothing points at what is not there.
+//! Misuse of an executor by safe code: no waker or task is left with a dangling pointer.
 #![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::{Cell, RefCell};
@@ -12,9 +12,9 @@ use std::thread;
 
 use raddle_bare::{Array, BoxExecutor, BoxFuture, Executor, Park, Slab, Spawner, Storage};
 
-type Kept = Rc<RefCell<Vec<Waker>>>;
+type KeptWakers = Rc<RefCell<Vec<Waker>>>;
 
-fn steps<A, F, M, S>(executor: Pin<&Executor<'_, A, F, M, S>>)
+fn step_until_idle<A, F, M, S>(executor: Pin<&Executor<'_, A, F, M, S>>)
 where
     F: Future<Output = ()>,
     M: Fn(A) -> F,
@@ -32,8 +32,8 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// Keeps its waker, and waits for ever.
-async fn keep(kept: Kept) {
+/// Adds a clone of its waker to `kept`, and never completes.
+async fn keep_waker(kept: KeptWakers) {
     poll_fn(|cx| {
         kept.borrow_mut().push(cx.waker().clone());
         Poll::<()>::Pending
@@ -43,7 +43,7 @@ async fn keep(kept: Kept) {
 
 #[test]
 fn drops_of_futures_use_the_wakers_of_tasks_that_were_dropped_before() {
-    let kept = Kept::default();
+    let kept = KeptWakers::default();
     let spawner = Spawner::new();
     let woken = Rc::new(Cell::new(0));
     {
@@ -61,13 +61,13 @@ fn drops_of_futures_use_the_wakers_of_tasks_that_were_dropped_before() {
                         kept.borrow_mut().pop();
                     }
                 });
-                keep(kept).await;
+                keep_waker(kept).await;
             }
         }));
         for n in 0..4 {
             executor.as_ref().spawn(n).unwrap();
         }
-        steps(executor.as_ref());
+        step_until_idle(executor.as_ref());
     }
     assert!(kept.borrow().is_empty());
     assert_eq!(woken.get(), 4 + 3 + 2 + 1);
@@ -75,39 +75,39 @@ fn drops_of_futures_use_the_wakers_of_tasks_that_were_dropped_before() {
 
 #[test]
 fn the_task_function_may_own_the_last_wakers() {
-    let kept = Kept::default();
+    let kept = KeptWakers::default();
     let spawner = Spawner::new();
     {
-        let theirs = kept.clone();
-        let last = OnDrop(move || theirs.borrow_mut().drain(..).for_each(Waker::wake));
-        let make = move |kept: Kept| {
-            let _last = &last;
-            keep(kept)
+        let wakers = kept.clone();
+        let wake_on_drop = OnDrop(move || wakers.borrow_mut().drain(..).for_each(Waker::wake));
+        let make = move |kept: KeptWakers| {
+            let _wake_on_drop = &wake_on_drop;
+            keep_waker(kept)
         };
         let executor = pin!(Executor::new(&spawner, Array::<_, _, 2>::new(), make));
         for _ in 0..2 {
             executor.as_ref().spawn(kept.clone()).unwrap();
         }
-        steps(executor.as_ref());
+        step_until_idle(executor.as_ref());
         assert_eq!(kept.borrow().len(), 2);
     }
     assert!(
         kept.borrow().is_empty(),
-        "or the array would have ended the program"
+        "the array aborts the process if a waker outlives it"
     );
 }
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn an_executor_may_be_replaced_in_place() {
-    let kept = Kept::default();
+    let kept = KeptWakers::default();
     let spawner = Spawner::new();
-    let make = keep as fn(Kept) -> _;
+    let make = keep_waker as fn(KeptWakers) -> _;
     let mut executor = pin!(Executor::new(&spawner, Slab::with_capacity(2), make));
     for round in 1..4 {
         executor.as_ref().spawn(kept.clone()).unwrap();
-        steps(executor.as_ref());
-        // Its slab stays, for the wakers.
+        step_until_idle(executor.as_ref());
+        // The replaced executor leaks its slab, because wakers point into it.
         executor.set(Executor::new(&spawner, Slab::with_capacity(2), make));
         assert_eq!(kept.borrow().len(), round);
         kept.borrow().iter().for_each(Waker::wake_by_ref);
@@ -119,23 +119,28 @@ fn an_executor_may_be_replaced_in_place() {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_leaked_executor_and_its_spawner_may_be_moved_and_used() {
-    let kept = Kept::default();
+    let kept = KeptWakers::default();
     let spawner = Spawner::new();
     {
-        let executor = Box::pin(Executor::new(&spawner, Array::<_, _, 3>::new(), keep));
+        let executor = Box::pin(Executor::new(&spawner, Array::<_, _, 3>::new(), keep_waker));
         executor.as_ref().spawn(kept.clone()).unwrap();
-        steps(executor.as_ref());
+        step_until_idle(executor.as_ref());
         std::mem::forget(executor);
     }
     let moved = Box::new(spawner);
     kept.borrow()[0].wake_by_ref();
-    moved.spawn(Kept::default()).unwrap();
+    moved.spawn(KeptWakers::default()).unwrap();
     kept.borrow_mut().drain(..).for_each(Waker::wake);
-    moved.spawn(Kept::default()).unwrap();
-    assert!(moved.spawn(Kept::default()).unwrap_err().is_full());
-    let another = pin!(Executor::new(&moved, Array::<_, _, 3>::new(), keep));
-    let attached = catch_unwind(AssertUnwindSafe(|| another.as_ref().spawn(Kept::default())));
-    assert!(attached.is_err(), "it has the leaked one");
+    moved.spawn(KeptWakers::default()).unwrap();
+    assert!(moved.spawn(KeptWakers::default()).unwrap_err().is_full());
+    let another = pin!(Executor::new(&moved, Array::<_, _, 3>::new(), keep_waker));
+    let attached = catch_unwind(AssertUnwindSafe(|| {
+        another.as_ref().spawn(KeptWakers::default())
+    }));
+    assert!(
+        attached.is_err(),
+        "the spawner already has the leaked executor"
+    );
     assert!(!another.as_ref().step());
 }
 
@@ -154,7 +159,7 @@ fn an_executor_and_its_task_may_own_each_other_and_be_forgotten() {
         .spawn(Box::pin(async move {
             poll_fn(|cx| {
                 WAKER.set(Some(cx.waker().clone()));
-                // The answers of an executor that polls.
+                // What the executor returns while it polls.
                 assert_eq!((own.len(), own.capacity(), own.is_empty()), (1, 2, false));
                 assert!(format!("{own:?}").contains("tasks: 1"));
                 Poll::<()>::Pending
@@ -162,7 +167,7 @@ fn an_executor_and_its_task_may_own_each_other_and_be_forgotten() {
             .await;
         }))
         .unwrap();
-    steps(executor.as_ref());
+    step_until_idle(executor.as_ref());
     drop(executor);
     spawner.spawn_boxed(pending()).unwrap();
     WAKER.take().unwrap().wake();
@@ -174,37 +179,37 @@ fn an_executor_and_its_task_may_own_each_other_and_be_forgotten() {
 fn a_nested_step_of_the_same_executor_is_refused() {
     thread_local! {
         static OWN: Cell<Option<Pin<&'static Own>>> = const { Cell::new(None) };
-        static REFUSED: Cell<u32> = const { Cell::new(0) };
+        static REFUSED_RUNS: Cell<u32> = const { Cell::new(0) };
     }
     struct Argument;
     struct Fut;
     type Own = Executor<'static, Argument, Fut, fn(Argument) -> Fut, Array<Argument, Fut, 2>>;
-    fn attempt() {
+    fn assert_nested_runs_panic() {
         let own = OWN.get().unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| own.step())).is_err());
         assert!(catch_unwind(AssertUnwindSafe(|| own.run(|_| Err(())))).is_err());
-        REFUSED.set(REFUSED.get() + 1);
+        REFUSED_RUNS.set(REFUSED_RUNS.get() + 1);
     }
     impl Drop for Argument {
         fn drop(&mut self) {
-            attempt();
+            assert_nested_runs_panic();
         }
     }
     impl Future for Fut {
         type Output = ();
         fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-            attempt();
+            assert_nested_runs_panic();
             Poll::Ready(())
         }
     }
     impl Drop for Fut {
         fn drop(&mut self) {
-            attempt();
+            assert_nested_runs_panic();
         }
     }
     let spawner: &'static Spawner<Argument> = Box::leak(Box::default());
     let make: fn(Argument) -> Fut = |argument| {
-        attempt();
+        assert_nested_runs_panic();
         drop(argument);
         Fut
     };
@@ -218,28 +223,32 @@ fn a_nested_step_of_the_same_executor_is_refused() {
         own.spawn(Argument).unwrap();
     }
     own.run(|_| Ok::<(), Infallible>(())).unwrap();
-    assert_eq!(REFUSED.get(), 8, "made, argument dropped, polled, dropped");
+    assert_eq!(
+        REFUSED_RUNS.get(),
+        8,
+        "each task tries when it is made, its argument is dropped, it is polled, and it is dropped"
+    );
 }
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn an_executor_may_run_in_a_task_of_another() {
-    let outer_kept = Kept::default();
-    let inner_kept = Kept::default();
+    let outer_kept = KeptWakers::default();
+    let inner_kept = KeptWakers::default();
     let spawner = Spawner::new();
     {
         let outer = pin!(BoxExecutor::boxed(&spawner, 2));
-        let (outers, inners) = (outer_kept.clone(), inner_kept.clone());
+        let (outer_wakers, inner_wakers) = (outer_kept.clone(), inner_kept.clone());
         let task = async move {
             let spawner = Spawner::new();
-            let inner = pin!(Executor::new(&spawner, Slab::with_capacity(2), keep));
-            inner.as_ref().spawn(inners.clone()).unwrap();
+            let inner = pin!(Executor::new(&spawner, Slab::with_capacity(2), keep_waker));
+            inner.as_ref().spawn(inner_wakers.clone()).unwrap();
             poll_fn(|cx| {
-                outers.borrow_mut().push(cx.waker().clone());
+                outer_wakers.borrow_mut().push(cx.waker().clone());
                 let _ = inner.as_ref().run(|park| {
                     assert_eq!(park, Park::Wait);
-                    // A wake of either in the midst of both.
-                    outers.borrow().iter().for_each(Waker::wake_by_ref);
+                    // Wakes the outer task while both executors run.
+                    outer_wakers.borrow().iter().for_each(Waker::wake_by_ref);
                     Err(())
                 });
                 Poll::<()>::Pending
@@ -249,7 +258,10 @@ fn an_executor_may_run_in_a_task_of_another() {
         outer.as_ref().spawn(Box::pin(task)).unwrap();
         assert!(outer.as_ref().step());
         inner_kept.borrow().iter().for_each(Waker::wake_by_ref);
-        assert!(outer.as_ref().step(), "it was woken in its poll");
+        assert!(
+            outer.as_ref().step(),
+            "the outer task was woken during its poll"
+        );
         assert_eq!(
             (outer_kept.borrow().len(), inner_kept.borrow().len()),
             (2, 2)
@@ -264,13 +276,13 @@ fn an_executor_may_run_in_a_task_of_another() {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_future_may_clone_its_waker_while_its_executor_drops_it() {
-    let kept = Kept::default();
+    let kept = KeptWakers::default();
     let spawner = Spawner::new();
     {
         let executor = pin!(Executor::new(
             &spawner,
             Slab::with_capacity(2),
-            |kept: Kept| {
+            |kept: KeptWakers| {
                 let held = Rc::new(RefCell::new(None::<Waker>));
                 let clones = OnDrop({
                     let held = held.clone();
@@ -287,7 +299,7 @@ fn a_future_may_clone_its_waker_while_its_executor_drops_it() {
             }
         ));
         executor.as_ref().spawn(kept.clone()).unwrap();
-        steps(executor.as_ref());
+        step_until_idle(executor.as_ref());
     }
     assert_eq!(kept.borrow().len(), 1);
     kept.borrow_mut().drain(..).for_each(Waker::wake);
@@ -302,9 +314,9 @@ fn a_waker_may_be_dropped_by_the_destructor_of_a_thread_local() {
     }
     for executor_is_older in [true, false] {
         thread::spawn(move || {
-            let touch = || WAKERS.with(|wakers| assert!(wakers.borrow().is_empty()));
+            let initialize_wakers = || WAKERS.with(|wakers| assert!(wakers.borrow().is_empty()));
             if !executor_is_older {
-                touch();
+                initialize_wakers();
             }
             let spawner = Box::leak(Box::new(Spawner::new()));
             let executor = Box::pin(BoxExecutor::boxed(spawner, 2));
@@ -320,10 +332,10 @@ fn a_waker_may_be_dropped_by_the_destructor_of_a_thread_local() {
                 })
                 .await;
             };
-            EXECUTOR.with(|place| *place.borrow_mut() = Some(executor));
-            EXECUTOR.with(|place| {
-                let place = place.borrow();
-                let executor = place.as_ref().unwrap().as_ref();
+            EXECUTOR.with(|slot| *slot.borrow_mut() = Some(executor));
+            EXECUTOR.with(|slot| {
+                let slot = slot.borrow();
+                let executor = slot.as_ref().unwrap().as_ref();
                 executor.spawn(Box::pin(task)).unwrap();
                 assert!(executor.step());
             });
@@ -336,13 +348,13 @@ fn a_waker_may_be_dropped_by_the_destructor_of_a_thread_local() {
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_waker_on_another_thread_panics_while_the_executor_runs_and_is_dropped() {
-    let kept = Kept::default();
+    let kept = KeptWakers::default();
     let waker = {
         let spawner = Spawner::new();
         let executor = pin!(Executor::new(
             &spawner,
             Slab::with_capacity(1),
-            |kept: Kept| {
+            |kept: KeptWakers| {
                 poll_fn(move |cx| {
                     let mut kept = kept.borrow_mut();
                     kept.push(cx.waker().clone());
@@ -354,7 +366,7 @@ fn a_waker_on_another_thread_panics_while_the_executor_runs_and_is_dropped() {
         assert!(executor.as_ref().step());
         let foreign = kept.borrow()[0].clone();
         thread::scope(|scope| {
-            let uses = scope.spawn(move || {
+            let user = scope.spawn(move || {
                 for _ in 0..20 {
                     assert!(catch_unwind(AssertUnwindSafe(|| foreign.wake_by_ref())).is_err());
                     assert!(catch_unwind(AssertUnwindSafe(|| drop(foreign.clone()))).is_err());
@@ -365,35 +377,43 @@ fn a_waker_on_another_thread_panics_while_the_executor_runs_and_is_dropped() {
                 kept.borrow()[0].wake_by_ref();
                 assert!(executor.as_ref().step());
             }
-            uses.join().unwrap()
+            user.join().unwrap()
         })
     };
     waker.wake_by_ref();
-    // On a thread that may be where the first was.
-    let used = thread::spawn(move || waker.wake()).join();
-    assert!(used.is_err());
+    // The new thread may have the stack address of the first one.
+    let result = thread::spawn(move || waker.wake()).join();
+    assert!(result.is_err());
 }
 
 #[test]
 fn panics_at_every_point_leave_every_slot_consistent() {
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum At {
-        Making,
+    enum PanicAt {
+        TaskFunction,
         FirstPoll,
         SecondPoll,
         Drop,
     }
-    let kept = Kept::default();
+    let kept = KeptWakers::default();
     let spawner = Spawner::new();
     let alive = Rc::new(());
     let executor = pin!(Executor::new(
         &spawner,
         Array::<_, _, 1>::new(),
-        |at: At| {
+        |panic_at: PanicAt| {
             let (kept, alive) = (kept.clone(), alive.clone());
-            assert!(at != At::Making, "made");
+            assert!(
+                panic_at != PanicAt::TaskFunction,
+                "panic in the task function"
+            );
             let mut polls = 0;
-            let bomb = OnDrop(move || assert!(at != At::Drop || thread::panicking(), "dropped"));
+            let bomb = OnDrop(move || {
+                assert!(
+                    panic_at != PanicAt::Drop || thread::panicking(),
+                    "panic in the drop"
+                )
+            });
             async move {
                 let _alive = alive;
                 let _bomb = bomb;
@@ -401,8 +421,11 @@ fn panics_at_every_point_leave_every_slot_consistent() {
                     polls += 1;
                     kept.borrow_mut().push(cx.waker().clone());
                     cx.waker().wake_by_ref();
-                    assert!(at != At::FirstPoll, "polled");
-                    assert!(at != At::SecondPoll || polls < 2, "polled again");
+                    assert!(panic_at != PanicAt::FirstPoll, "panic in the first poll");
+                    assert!(
+                        panic_at != PanicAt::SecondPoll || polls < 2,
+                        "panic in the second poll"
+                    );
                     if polls < 2 {
                         Poll::Pending
                     } else {
@@ -414,19 +437,24 @@ fn panics_at_every_point_leave_every_slot_consistent() {
         }
     ));
     let executor = executor.as_ref();
-    for at in [At::Making, At::FirstPoll, At::SecondPoll, At::Drop] {
-        executor.spawn(at).unwrap();
-        let panics = catch_unwind(AssertUnwindSafe(|| steps(executor)));
-        assert!(panics.is_err(), "{at:?}");
-        assert!(executor.is_empty(), "{at:?}");
-        assert_eq!(Rc::strong_count(&alive), 1, "{at:?}");
+    for panic_at in [
+        PanicAt::TaskFunction,
+        PanicAt::FirstPoll,
+        PanicAt::SecondPoll,
+        PanicAt::Drop,
+    ] {
+        executor.spawn(panic_at).unwrap();
+        let result = catch_unwind(AssertUnwindSafe(|| step_until_idle(executor)));
+        assert!(result.is_err(), "{panic_at:?}");
+        assert!(executor.is_empty(), "{panic_at:?}");
+        assert_eq!(Rc::strong_count(&alive), 1, "{panic_at:?}");
         let wakers = kept.borrow().len();
-        assert_eq!(spawner.spawn(at).is_err(), wakers > 0, "{at:?}");
+        assert_eq!(spawner.spawn(panic_at).is_err(), wakers > 0, "{panic_at:?}");
         if wakers == 0 {
-            assert!(catch_unwind(AssertUnwindSafe(|| steps(executor))).is_err());
+            assert!(catch_unwind(AssertUnwindSafe(|| step_until_idle(executor))).is_err());
         }
         kept.borrow().iter().for_each(Waker::wake_by_ref);
         kept.borrow_mut().drain(..).rev().for_each(Waker::wake);
-        steps(executor);
+        step_until_idle(executor);
     }
 }

@@ -1,5 +1,4 @@
-//! The crate builds on core alone, and with alloc: a path of std's is an error
-//! then, since std is not there.
+//! The crate builds on `core` alone, and with `alloc`: a path into `std` would be a compile error.
 #![cfg(all(not(raddle_loom), not(miri), unix))]
 
 use std::path::Path;
@@ -12,13 +11,13 @@ fn check(features: &[&str]) {
         .args(features)
         .arg("--manifest-path")
         .arg(manifest)
-        // The flags of a sanitizer are for the tests.
+        // The flags of a sanitizer apply to the tests only.
         .env_remove("RUSTFLAGS")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert!(!said.contains("warning"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(!stderr.contains("warning"), "{stderr}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tasks from their spawn to their end.
+//! Tests of spawning, running and dropping tasks.
 #![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::{Cell, RefCell};
@@ -11,7 +11,7 @@ use std::task::Poll;
 
 use raddle_bare::{Array, BoxExecutor, BoxFuture, Executor, Park, Slab, Spawner, Storage};
 
-fn run<A, F, M, S>(executor: Pin<&Executor<'_, A, F, M, S>>)
+fn run_to_completion<A, F, M, S>(executor: Pin<&Executor<'_, A, F, M, S>>)
 where
     F: Future<Output = ()>,
     M: Fn(A) -> F,
@@ -20,7 +20,7 @@ where
     let Ok(()) = executor.run(|_| -> Result<(), Infallible> { panic!("no task is woken") });
 }
 
-/// Pending once, and woken at once.
+/// Wakes its task and is pending once.
 async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx| {
@@ -34,10 +34,10 @@ async fn yield_now() {
     .await;
 }
 
-/// Says when it is dropped.
-struct Noted<'a>(&'a RefCell<Vec<u32>>, u32);
+/// Pushes its number to the list when it is dropped.
+struct RecordDrop<'a>(&'a RefCell<Vec<u32>>, u32);
 
-impl Drop for Noted<'_> {
+impl Drop for RecordDrop<'_> {
     fn drop(&mut self) {
         self.0.borrow_mut().push(self.1);
     }
@@ -57,8 +57,8 @@ fn tasks_run_in_the_order_in_which_they_became_ready() {
         executor.as_ref().spawn(n).unwrap();
     }
     assert_eq!((executor.len(), executor.capacity()), (3, 3));
-    assert!(order.borrow().is_empty(), "a spawn runs nothing");
-    run(executor.as_ref());
+    assert!(order.borrow().is_empty(), "a spawn does not run the task");
+    run_to_completion(executor.as_ref());
     assert_eq!(*order.borrow(), [1, 2, 3, 11, 12, 13]);
     assert!(executor.is_empty());
 }
@@ -86,7 +86,7 @@ fn one_function_runs_several_kinds_of_tasks() {
         grow(job, &spawner, &leaves)
     }));
     executor.as_ref().spawn(Job::Tree(4)).unwrap();
-    run(executor.as_ref());
+    run_to_completion(executor.as_ref());
     assert_eq!(leaves.get(), 16);
 }
 
@@ -109,7 +109,7 @@ fn a_full_executor_returns_the_argument_until_a_task_ends() {
             "the executor's storage is full; wait until a task has ended"
         );
         assert_eq!(error.into_argument(), "three");
-        run(executor);
+        run_to_completion(executor);
     }
 }
 
@@ -165,7 +165,11 @@ fn a_spawner_of_a_leaked_executor_may_still_spawn() {
     }
     spawner.spawn(()).unwrap();
     assert!(spawner.spawn(()).unwrap_err().is_full());
-    assert_eq!(ran.get(), 0, "nothing that it borrowed is used any more");
+    assert_eq!(
+        ran.get(),
+        0,
+        "the leaked executor's borrows are not used again"
+    );
 }
 
 #[test]
@@ -220,10 +224,14 @@ fn events_are_not_polled_after_the_last_task_has_ended() {
         for _ in 0..tasks {
             executor.as_ref().spawn(()).unwrap();
         }
-        let ended = executor
+        let result = executor
             .as_ref()
             .run(|park| if tasks <= 128 { Err(park) } else { Ok(()) });
-        assert_eq!(ended, Ok(()), "{tasks} tasks of one poll");
+        assert_eq!(
+            result,
+            Ok(()),
+            "{tasks} tasks that complete at their first poll"
+        );
     }
 }
 
@@ -259,48 +267,55 @@ fn an_error_of_park_keeps_the_tasks() {
     assert_eq!(executor.len(), 1);
     done.set(true);
     waker.take().unwrap().wake();
-    run(executor);
+    run_to_completion(executor);
 }
 
 #[test]
 fn a_panic_ends_only_its_task() {
     #[derive(Clone, Copy, PartialEq)]
-    enum Where {
-        Nowhere,
-        Making,
+    enum PanicIn {
+        Nothing,
+        TaskFunction,
         Poll,
         Drop,
     }
     struct Bomb(bool);
     impl Drop for Bomb {
         fn drop(&mut self) {
-            assert!(!self.0, "in the drop");
+            assert!(!self.0, "panic in the drop");
         }
     }
-    for place in [Where::Making, Where::Poll, Where::Drop] {
+    for panic_in in [PanicIn::TaskFunction, PanicIn::Poll, PanicIn::Drop] {
         let dropped = Rc::new(());
         let spawner = Spawner::new();
-        let executor = pin!(Executor::new(&spawner, Array::<_, _, 2>::new(), |place| {
-            assert!(place != Where::Making, "in the making");
-            let dropped = dropped.clone();
-            async move {
-                let _dropped = dropped;
-                let _bomb = Bomb(place == Where::Drop);
-                yield_now().await;
-                assert!(place != Where::Poll, "in a poll");
+        let executor = pin!(Executor::new(
+            &spawner,
+            Array::<_, _, 2>::new(),
+            |panic_in| {
+                assert!(
+                    panic_in != PanicIn::TaskFunction,
+                    "panic in the task function"
+                );
+                let dropped = dropped.clone();
+                async move {
+                    let _dropped = dropped;
+                    let _bomb = Bomb(panic_in == PanicIn::Drop);
+                    yield_now().await;
+                    assert!(panic_in != PanicIn::Poll, "panic in the poll");
+                }
             }
-        }));
+        ));
         let executor = executor.as_ref();
-        executor.spawn(place).unwrap();
-        executor.spawn(Where::Nowhere).unwrap();
-        let panic = catch_unwind(AssertUnwindSafe(|| run(executor)));
+        executor.spawn(panic_in).unwrap();
+        executor.spawn(PanicIn::Nothing).unwrap();
+        let panic = catch_unwind(AssertUnwindSafe(|| run_to_completion(executor)));
         assert!(panic.is_err());
-        assert_eq!(executor.len(), 1, "the other is still there");
-        run(executor);
+        assert_eq!(executor.len(), 1, "the other task is still there");
+        run_to_completion(executor);
         assert_eq!(Rc::strong_count(&dropped), 1);
-        executor.spawn(Where::Nowhere).unwrap();
-        executor.spawn(Where::Nowhere).unwrap();
-        run(executor);
+        executor.spawn(PanicIn::Nothing).unwrap();
+        executor.spawn(PanicIn::Nothing).unwrap();
+        run_to_completion(executor);
     }
 }
 
@@ -316,9 +331,9 @@ fn a_task_that_runs_its_executor_panics() {
     let executor: Pin<&'static Inner> =
         Pin::static_ref(Box::leak(Box::new(Inner::boxed(spawner, 1))));
     INNER.set(Some(executor));
-    let nested = async { run(INNER.get().unwrap()) };
+    let nested = async { run_to_completion(INNER.get().unwrap()) };
     executor.spawn(Box::pin(nested)).unwrap();
-    run(executor);
+    run_to_completion(executor);
 }
 
 #[test]
@@ -334,7 +349,7 @@ fn dropping_the_executor_drops_every_task_and_refuses_more() {
     }
     {
         let executor = pin!(Executor::new(&spawner, Slab::with_capacity(4), async |n| {
-            let _noted = Noted(&order, n);
+            let _record = RecordDrop(&order, n);
             let _spawn = SpawnOnDrop(&spawner, &refused);
             pending::<()>().await;
         }));
@@ -365,10 +380,10 @@ fn dropping_the_executor_drops_arguments_of_tasks_not_yet_started() {
 
 #[test]
 fn a_panic_in_a_drop_does_not_prevent_the_drops_of_other_tasks() {
-    struct Bomb<'a>(Noted<'a>);
+    struct Bomb<'a>(RecordDrop<'a>);
     impl Drop for Bomb<'_> {
         fn drop(&mut self) {
-            assert!(self.0.1 != 2, "the second's drop");
+            assert!(self.0.1 != 2, "the drop of the second task");
         }
     }
     let order = RefCell::new(Vec::new());
@@ -378,7 +393,7 @@ fn a_panic_in_a_drop_does_not_prevent_the_drops_of_other_tasks() {
             &spawner,
             Array::<_, _, 3>::new(),
             async |n| {
-                let _bomb = Bomb(Noted(&order, n));
+                let _bomb = Bomb(RecordDrop(&order, n));
                 pending::<()>().await;
             }
         ));
@@ -409,7 +424,7 @@ fn a_boxed_executor_runs_futures_of_different_types() {
         .as_ref()
         .spawn(Box::pin(outer(&spawner, &sum)))
         .unwrap();
-    run(executor.as_ref());
+    run_to_completion(executor.as_ref());
     assert_eq!(sum.get(), 101);
 }
 
@@ -422,18 +437,18 @@ fn futures_are_aligned_and_keep_their_address() {
         &spawner,
         Slab::with_capacity(3),
         async |n: u8| {
-            let here = Aligned(n);
-            let before = &raw const here;
+            let value = Aligned(n);
+            let address = &raw const value;
             for _ in 0..3 {
                 yield_now().await;
-                assert_eq!(before, &raw const here);
-                assert_eq!(before.addr() % 64, 0);
-                assert_eq!(here.0, n);
+                assert_eq!(address, &raw const value);
+                assert_eq!(address.addr() % 64, 0);
+                assert_eq!(value.0, n);
             }
         }
     ));
     for n in 0..3 {
         executor.as_ref().spawn(n).unwrap();
     }
-    run(executor.as_ref());
+    run_to_completion(executor.as_ref());
 }

@@ -1,4 +1,4 @@
-//! Wakers: wherever they go, none points at what is not there.
+//! Tests of wakers: no waker, on any thread, is left with a dangling pointer.
 #![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::{Cell, RefCell};
@@ -12,8 +12,8 @@ use std::thread;
 
 use raddle_bare::{Array, Executor, Slab, Spawner};
 
-/// Leaves its waker behind, and is ready once `ready` is set.
-async fn leave(kept: &RefCell<Vec<Waker>>, ready: &Cell<bool>) {
+/// Adds a clone of its waker to `kept` at each poll, and completes once `ready` is set.
+async fn keep_waker(kept: &RefCell<Vec<Waker>>, ready: &Cell<bool>) {
     poll_fn(|cx| {
         kept.borrow_mut().push(cx.waker().clone());
         if ready.get() {
@@ -63,7 +63,7 @@ fn a_waker_may_be_kept_until_its_task_ends() {
     waker.wake();
     assert!(
         executor.step() && !executor.step(),
-        "two wakes are one poll"
+        "two wakes cause one poll"
     );
     kept.borrow()[1].wake_by_ref();
     ready.set(true);
@@ -78,9 +78,9 @@ fn a_waker_that_outlives_its_task_panics_and_keeps_the_slot() {
     let executor = pin!(Executor::new(
         &spawner,
         Array::<_, _, 1>::new(),
-        async |leaves| {
-            if leaves {
-                leave(&kept, &ready).await;
+        async |keeps_waker| {
+            if keeps_waker {
+                keep_waker(&kept, &ready).await;
             }
         }
     ));
@@ -94,7 +94,7 @@ fn a_waker_that_outlives_its_task_panics_and_keeps_the_slot() {
     assert!(executor.is_empty());
 
     kept.borrow()[0].wake_by_ref();
-    assert!(!executor.step(), "there is nothing to wake");
+    assert!(!executor.step(), "the task has ended");
     assert!(executor.spawn(false).unwrap_err().is_full());
     kept.borrow_mut().clear();
     executor.spawn(false).unwrap();
@@ -133,7 +133,7 @@ fn a_waker_of_a_leaked_slab_does_nothing() {
             &spawner,
             Slab::with_capacity(2),
             async |()| {
-                leave(&kept, &ready).await;
+                keep_waker(&kept, &ready).await;
             }
         ));
         executor.as_ref().spawn(()).unwrap();
@@ -154,7 +154,7 @@ fn using_a_waker_on_another_thread_panics() {
         &spawner,
         Slab::with_capacity(1),
         async |()| {
-            leave(&kept, &ready).await;
+            keep_waker(&kept, &ready).await;
         }
     ));
     let executor = executor.as_ref();
@@ -163,41 +163,41 @@ fn using_a_waker_on_another_thread_panics() {
 
     let uses: [fn(&Waker); 2] = [Waker::wake_by_ref, |waker| drop(waker.clone())];
     let waker = &kept.borrow_mut().pop().unwrap();
-    for one in uses {
-        let panic = thread::scope(|scope| scope.spawn(|| one(waker)).join()).unwrap_err();
+    for use_waker in uses {
+        let panic = thread::scope(|scope| scope.spawn(|| use_waker(waker)).join()).unwrap_err();
         assert!(message(&*panic).contains("on another thread than its executor's"));
     }
     assert!(!executor.step(), "no task was woken");
-    for spend in [Waker::wake as fn(Waker), drop] {
+    for consume in [Waker::wake as fn(Waker), drop] {
         let waker = waker.clone();
-        let panic = thread::spawn(move || spend(waker)).join().unwrap_err();
+        let panic = thread::spawn(move || consume(waker)).join().unwrap_err();
         assert!(message(&*panic).contains("on another thread than its executor's"));
     }
-    // The two are still counted: other threads may hold them.
+    // The two clones still count, because other threads may hold them.
 }
 
-/// Set in the process of its own that ends.
-const ENDS: &str = "RADDLE_BARE_WAKER_OUTLIVES_ARRAY";
+/// Set in the child process, which aborts.
+const CHILD_PROCESS: &str = "RADDLE_BARE_WAKER_OUTLIVES_ARRAY";
 
 #[test]
-#[cfg_attr(miri, ignore = "it starts a process")]
+#[cfg_attr(miri, ignore = "Miri cannot start a process")]
 fn a_waker_that_outlives_an_array_aborts_the_process() {
-    if std::env::var_os(ENDS).is_some() {
+    if std::env::var_os(CHILD_PROCESS).is_some() {
         return keep_a_waker_of_an_array();
     }
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--nocapture"])
         .arg("a_waker_that_outlives_an_array_aborts_the_process")
-        .env(ENDS, "1")
+        .env(CHILD_PROCESS, "1")
         .output()
         .unwrap();
     let fail_fast = 0xC000_0409_u32 as i32;
     let code = cfg!(windows).then_some(fail_fast);
-    assert_eq!(output.status.code(), code, "it aborts");
-    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), code, "the child process aborts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("a waker outlives the executor that it points into"),
-        "{said}"
+        stderr.contains("a waker outlives the executor that it points into"),
+        "{stderr}"
     );
 }
 
@@ -207,7 +207,7 @@ fn keep_a_waker_of_an_array() {
     let executor = pin!(Executor::new(
         &spawner,
         Array::<_, _, 1>::new(),
-        async |()| leave(&kept, &ready).await
+        async |()| keep_waker(&kept, &ready).await
     ));
     executor.as_ref().spawn(()).unwrap();
     executor.as_ref().step();
@@ -238,8 +238,8 @@ fn a_forgotten_waker_counts_as_one_that_outlives_its_task() {
 fn an_unchecked_waker_wakes_its_task() {
     let (kept, ready) = (RefCell::<Vec<Waker>>::default(), Cell::new(false));
     let spawner = Spawner::new();
-    let make = async |()| leave(&kept, &ready).await;
-    // SAFETY: all of it stays on this thread.
+    let make = async |()| keep_waker(&kept, &ready).await;
+    // SAFETY: the executor and its wakers stay on this thread.
     let executor = pin!(unsafe { Executor::new_unchecked(&spawner, Slab::with_capacity(1), make) });
     let executor = executor.as_ref();
     executor.spawn(()).unwrap();

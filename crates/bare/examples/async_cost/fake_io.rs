@@ -1,13 +1,12 @@
-//! A listener, streams and a poll in memory, in the shape of mio's, which count
-//! how they are called.
+//! An in-memory listener, streams and poll with mio's interface, which count the calls to them.
 //!
-//! There are no clients: each connection has always sent a line, and takes what
-//! is written. Every other call of the same object would block, so that each
-//! operation takes two calls and an event between them. An event of every
-//! registered source comes with every poll.
+//! There are no clients: each connection has always received a line, and accepts all bytes that are
+//! written. The first call of an operation would block and the second one succeeds, so each
+//! operation takes two calls and an event between them. Each poll returns an event for every
+//! registered source.
 //!
-//! Nothing here is inlined into what calls it, since no system call is: what the
-//! compiler can look into it takes apart, in one program more than in another.
+//! The calls are not inlined, because a system call is not either: the compiler could optimise
+//! across an inlined call in one program more than in another.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -17,10 +16,10 @@ use std::ops::BitOr;
 
 use slab::Slab;
 
-/// What every client sends.
+/// The line that every client sends.
 const LINE: &[u8] = b"hello world\n";
 
-/// How often each call was made.
+/// The number of calls of each function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// [`Poll::register`].
@@ -38,7 +37,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The calls of a server of `requests` that makes no unnecessary call.
+    /// The calls of a server that answers `requests` requests and makes no unnecessary call.
     pub fn of(requests: usize) -> Self {
         Self {
             register: requests + 1,
@@ -61,25 +60,25 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Where the calls are counted, and what they cost.
+/// Counts the calls; with `empty`, each call also costs a system call.
 #[derive(Debug, Default)]
 pub struct Calls {
     counts: Cell<Counts>,
-    /// What the system is asked to read from.
+    /// The pipe or socket that each call reads.
     empty: Option<empty::Empty>,
 }
 
 impl Calls {
-    /// Calls that stay in memory.
+    /// Makes calls without a system call.
     pub fn in_memory() -> Self {
         Self::default()
     }
 
-    /// Calls that read from an empty pipe, which costs them a system call each.
+    /// Makes calls that each read from an empty pipe, which is a system call.
     ///
     /// # Errors
     ///
-    /// If there is no pipe to be had.
+    /// Returns an error if the system cannot create a pipe.
     pub fn with_syscalls() -> io::Result<Self> {
         Ok(Self {
             counts: Cell::default(),
@@ -87,7 +86,7 @@ impl Calls {
         })
     }
 
-    /// How often each call was made since the last time, or in all.
+    /// Returns the counts since the last call of `take`, and resets them.
     pub fn take(&self) -> Counts {
         self.counts.take()
     }
@@ -95,7 +94,7 @@ impl Calls {
     #[inline]
     fn call(&self, count: impl FnOnce(&mut Counts)) {
         if let Some(empty) = &self.empty {
-            assert!(empty.read().is_err(), "nothing is in there");
+            assert!(empty.read().is_err(), "the pipe or socket is empty");
         }
         let mut counts = self.counts.get();
         count(&mut counts);
@@ -103,7 +102,7 @@ impl Calls {
     }
 }
 
-/// A pipe that nothing is ever in. The sender keeps it open.
+/// A pipe that is always empty. The sender keeps it open.
 #[cfg(unix)]
 mod empty {
     use std::io::{self, Read};
@@ -129,7 +128,7 @@ mod empty {
     }
 }
 
-/// A socket that nothing is ever sent to.
+/// A socket that receives no datagrams.
 #[cfg(not(unix))]
 mod empty {
     use std::io;
@@ -152,25 +151,25 @@ mod empty {
     }
 }
 
-/// What a source is watched for, or ready for.
+/// The operations that a source is watched for, or ready for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Readiness(u8);
 
 impl Readiness {
-    /// Neither.
+    /// No operation.
     pub const NONE: Self = Self(0);
-    /// To accept or to be read.
+    /// Accept or read.
     pub const READABLE: Self = Self(1);
-    /// To be written.
+    /// Write.
     pub const WRITABLE: Self = Self(2);
 
-    /// Whether all of `other` is in it.
+    /// Returns whether all operations of `other` are included.
     #[inline]
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// What is not in `other`.
+    /// Returns the operations that are not in `other`.
     #[inline]
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -186,38 +185,38 @@ impl BitOr for Readiness {
     }
 }
 
-/// What names a source in its events.
+/// Identifies a source in its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token(pub usize);
 
-/// A source is ready.
+/// The readiness of one source.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// Which.
+    /// The token of the source.
     pub token: Token,
-    /// For what.
+    /// The operations that the source is ready for.
     pub readiness: Readiness,
 }
 
-/// What the last poll found.
+/// The events of the last poll.
 #[derive(Debug)]
 pub struct Events(Vec<Event>);
 
 impl Events {
-    /// Room for `capacity` events.
+    /// Makes room for `capacity` events.
     pub fn with_capacity(capacity: usize) -> Self {
         Self(Vec::with_capacity(capacity))
     }
 
-    /// The events, in the order of their sources' registration.
+    /// Returns the events, in the order in which their sources were registered.
     pub fn iter(&self) -> impl Iterator<Item = Event> + '_ {
         self.0.iter().copied()
     }
 }
 
-/// What can be registered.
+/// An object that can be registered with a [`Poll`].
 pub trait Source {
-    /// Where the poll has it.
+    /// The position of the source in the poll, plus one.
     fn place(&self) -> &Cell<Option<NonZeroU32>>;
 }
 
@@ -229,7 +228,7 @@ pub struct Poll<'c> {
 }
 
 impl<'c> Poll<'c> {
-    /// With room for `capacity` sources.
+    /// Makes a poll with room for `capacity` sources.
     pub fn new(calls: &'c Calls, capacity: usize) -> Self {
         Self {
             calls,
@@ -237,12 +236,12 @@ impl<'c> Poll<'c> {
         }
     }
 
-    /// What its calls are counted in.
+    /// Returns the counter of the calls.
     pub fn calls(&self) -> &'c Calls {
         self.calls
     }
 
-    /// Watches a source.
+    /// Registers a source.
     #[inline]
     pub fn register(&self, source: &impl Source, token: Token, readiness: Readiness) {
         source.place().set(self.insert(token, readiness));
@@ -252,11 +251,11 @@ impl<'c> Poll<'c> {
     fn insert(&self, token: Token, readiness: Readiness) -> Option<NonZeroU32> {
         self.calls.call(|counts| counts.register += 1);
         let index = self.sources.borrow_mut().insert(Event { token, readiness });
-        let place = u32::try_from(index + 1).expect("there are not that many sources");
+        let place = u32::try_from(index + 1).expect("fewer than u32::MAX sources");
         NonZeroU32::new(place)
     }
 
-    /// Does not watch it any more.
+    /// Removes a source.
     #[inline]
     pub fn deregister(&self, source: &impl Source) {
         self.remove(source.place().take());
@@ -270,7 +269,7 @@ impl<'c> Poll<'c> {
         }
     }
 
-    /// Finds that every source is ready.
+    /// Replaces `events` by one event for each source: all of them are ready.
     #[inline(never)]
     pub fn poll(&self, events: &mut Events) {
         self.calls.call(|counts| counts.poll += 1);
@@ -289,7 +288,7 @@ impl Drop for Poll<'_> {
     }
 }
 
-/// Whether this call would block: the first would, the second would not.
+/// Fails with `WouldBlock` at every other call, starting with the first.
 #[inline]
 fn would_block(blocked: &Cell<bool>) -> io::Result<()> {
     if blocked.replace(!blocked.get()) {
@@ -299,7 +298,7 @@ fn would_block(blocked: &Cell<bool>) -> io::Result<()> {
     }
 }
 
-/// A listener with a client for every other call.
+/// A listener that accepts a connection at every other call.
 #[derive(Debug)]
 pub struct FakeListener<'c> {
     calls: &'c Calls,
@@ -308,7 +307,7 @@ pub struct FakeListener<'c> {
 }
 
 impl<'c> FakeListener<'c> {
-    /// A listener whose first call would block.
+    /// Makes a listener whose first call would block.
     pub fn new(calls: &'c Calls) -> Self {
         Self {
             calls,
@@ -317,11 +316,11 @@ impl<'c> FakeListener<'c> {
         }
     }
 
-    /// The next connection.
+    /// Accepts a connection.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` every other time.
+    /// Returns `WouldBlock` at every other call, starting with the first.
     #[inline(never)]
     pub fn accept(&self) -> io::Result<FakeStream<'c>> {
         self.calls.call(|counts| counts.accept += 1);
@@ -341,7 +340,7 @@ impl Source for FakeListener<'_> {
     }
 }
 
-/// A connection, with a line in it for every other read.
+/// A connection whose every other read returns a line.
 #[derive(Debug)]
 pub struct FakeStream<'c> {
     calls: &'c Calls,

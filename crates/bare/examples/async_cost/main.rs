@@ -1,5 +1,5 @@
-//! One server as a poll loop and as async functions on raddle-bare, both over
-//! I/O in memory: how often each calls it.
+//! Counts the I/O calls of one server, written as a poll loop and as async functions on
+//! raddle-bare. Both use in-memory I/O.
 
 pub mod fake_io;
 pub mod poll_loop;
@@ -49,7 +49,7 @@ fn run_async(calls: &Calls, requests: usize) -> Counts {
     let executor = executor.as_ref();
     executor
         .spawn(Job::Listen(requests))
-        .expect("it has no task yet");
+        .expect("the executor has no task yet");
     let Ok(()) = executor.run(|_| {
         reactor.poll();
         Ok::<(), Infallible>(())

@@ -1,4 +1,4 @@
-//! The server as a loop written by hand over the poll.
+//! The server as a hand-written poll loop.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -8,10 +8,10 @@ use super::fake_io::{Calls, Events, FakeListener, FakeStream, Poll, Readiness, T
 
 const LISTENER: Token = Token(usize::MAX);
 
-/// How long a line can be.
+/// The maximum length of a line, in bytes.
 const BUFFER: usize = 128;
 
-/// A server of one request on each connection.
+/// A server that answers one request on each connection.
 #[derive(Debug)]
 pub struct PollLoop<'c> {
     events: Events,
@@ -22,7 +22,7 @@ pub struct PollLoop<'c> {
 struct Server<'c> {
     poll: Poll<'c>,
     connections: Slab<Connection<'c>>,
-    /// How many connections are still to be accepted.
+    /// The number of connections that are still to be accepted.
     left: usize,
 }
 
@@ -43,7 +43,7 @@ enum Phase {
 }
 
 impl<'c> PollLoop<'c> {
-    /// With room for `connections` at a time.
+    /// Makes a server with room for `connections` connections at a time.
     pub fn new(calls: &'c Calls, connections: usize) -> Self {
         Self {
             events: Events::with_capacity(connections + 1),
@@ -55,10 +55,10 @@ impl<'c> PollLoop<'c> {
         }
     }
 
-    /// Serves that many requests.
+    /// Serves `requests` requests.
     ///
     /// # Errors
-    /// The errors of the sources.
+    /// Returns the errors of the sources.
     pub fn run(&mut self, requests: usize) -> io::Result<()> {
         let server = &mut self.server;
         let listener = FakeListener::new(server.poll.calls());
@@ -85,7 +85,7 @@ impl<'c> PollLoop<'c> {
 }
 
 impl<'c> Server<'c> {
-    /// Accepts until that would block, or no more are wanted.
+    /// Accepts connections until the listener would block or `left` is zero.
     fn accept(&mut self, listener: &FakeListener<'c>) -> io::Result<()> {
         while self.left > 0 {
             let stream = match listener.accept() {
@@ -111,7 +111,7 @@ impl<'c> Server<'c> {
         Ok(())
     }
 
-    /// Goes on with a connection as far as it goes.
+    /// Advances a connection until it would block, and removes it when its response is sent.
     fn process(&mut self, token: Token) -> io::Result<()> {
         let connection = &mut self.connections[token.0];
         if connection.process()? {
@@ -123,7 +123,7 @@ impl<'c> Server<'c> {
 }
 
 impl Connection<'_> {
-    /// Whether the response is sent.
+    /// Advances the connection until it would block, and returns whether the response is sent.
     fn process(&mut self) -> io::Result<bool> {
         loop {
             let (done, readiness) = match self.phase {

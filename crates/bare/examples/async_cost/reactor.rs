@@ -1,5 +1,4 @@
-//! The listener and the streams for tasks: readiness that is remembered, and
-//! turned into wake-ups.
+//! The listener and the streams for tasks, and the reactor, which stores readiness and wakes tasks.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,11 +13,12 @@ pub struct Reactor<'c> {
     poll: fake_io::Poll<'c>,
     events: RefCell<Events>,
     registrations: Box<[Registration]>,
-    /// The first token that is free.
+    /// The index of the first free registration.
     free: Cell<usize>,
 }
 
-/// One source. It does not move, so only events look it up.
+/// The readiness of one source. A registration does not move, so its source refers to it directly;
+/// only events look it up by index.
 #[derive(Debug)]
 struct Registration {
     ready: Cell<Readiness>,
@@ -29,7 +29,7 @@ struct Registration {
 }
 
 impl<'c> Reactor<'c> {
-    /// With room for `capacity` sources.
+    /// Makes a reactor with room for `capacity` sources.
     pub fn new(calls: &'c Calls, capacity: usize) -> Self {
         let registrations = (0..capacity).map(|index| Registration {
             ready: Cell::new(Readiness::NONE),
@@ -63,7 +63,7 @@ impl<'c> Reactor<'c> {
             .get(self.free.get())
             .expect("the reactor has room for every source");
         self.free.set(registration.next_free.get());
-        // It may be ready: the first call finds out.
+        // The source may be ready: the first call checks.
         registration.ready.set(readiness);
         let token = Token(registration.index);
         self.poll.register(source, token, readiness);
@@ -78,7 +78,7 @@ impl<'c> Reactor<'c> {
     }
 }
 
-/// A source that is registered from its making to its drop.
+/// A source that is registered from its creation to its drop.
 #[derive(Debug)]
 struct Evented<'r, 'c, T: Source> {
     source: T,
@@ -96,8 +96,7 @@ impl<'r, 'c, T: Source> Evented<'r, 'c, T> {
         }
     }
 
-    /// Waits until `operation`, for which the source must be readable, does not
-    /// block.
+    /// Waits until the source is readable and `operation` does not block.
     fn read_io<F>(&mut self, operation: F) -> Io<'_, 'r, 'c, T, F, false> {
         Io {
             evented: self,
@@ -105,7 +104,7 @@ impl<'r, 'c, T: Source> Evented<'r, 'c, T> {
         }
     }
 
-    /// Likewise, writable.
+    /// Waits until the source is writable and `operation` does not block.
     fn write_io<F>(&mut self, operation: F) -> Io<'_, 'r, 'c, T, F, true> {
         Io {
             evented: self,
@@ -136,7 +135,7 @@ where
 {
     type Output = io::Result<R>;
 
-    // Into the task's own poll, as the poll loop has it in its own.
+    // Inlined into the task's poll, as the poll loop inlines it into its loop.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
@@ -149,7 +148,7 @@ where
         };
         let registration = this.evented.registration;
         let ready = &registration.ready;
-        // A call that is known to block is not made.
+        // Skips a call that is known to block.
         if ready.get().contains(needed) {
             match (this.operation)(&mut this.evented.source) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -163,7 +162,7 @@ where
     }
 }
 
-/// The listener.
+/// The listener for tasks.
 #[derive(Debug)]
 pub struct Listener<'r, 'c>(Evented<'r, 'c, FakeListener<'c>>);
 
@@ -181,7 +180,7 @@ impl<'r, 'c> Listener<'r, 'c> {
     }
 }
 
-/// A connection.
+/// A connection for tasks.
 #[derive(Debug)]
 pub struct Stream<'r, 'c>(Evented<'r, 'c, FakeStream<'c>>);
 
@@ -198,7 +197,7 @@ impl<'r, 'c> Stream<'r, 'c> {
         self.0.read_io(read)
     }
 
-    /// Waits for room for some of the bytes.
+    /// Waits until the stream takes some of the bytes.
     pub fn write(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<usize>> {
         let write = |stream: &mut FakeStream<'c>| stream.write(bytes);
         self.0.write_io(write)

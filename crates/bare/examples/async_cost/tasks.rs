@@ -3,33 +3,33 @@
 use super::fake_io::FakeStream;
 use super::reactor::{Listener, Reactor, Stream};
 
-const SOUND: &str = "the fake sources do not fail";
+const NO_ERRORS: &str = "the fake sources do not fail";
 
-/// What a task is to do.
+/// The argument of a task: what it has to do.
 #[derive(Debug)]
 pub enum Job<'c> {
-    /// Accept that many connections, and spawn a task for each.
+    /// Accept this many connections, and spawn a task for each.
     Listen(usize),
     /// Read a line, and send it back.
     Connection(FakeStream<'c>),
 }
 
-/// Adds tasks to an executor.
+/// Spawns tasks on an executor.
 pub trait Spawn<'c> {
-    /// Adds one, whose future is [`serve`]'s.
+    /// Spawns a task whose future [`serve`] returns.
     fn spawn(&self, job: Job<'c>);
 }
 
-/// One function for both kinds of tasks, so that they are of one type. `BUFFER`
-/// is how long a line can be.
+/// Runs a task of either kind. One function has one future type, so all tasks have the same type.
+/// `BUFFER` is the maximum length of a line, in bytes.
 ///
 /// # Panics
 ///
-/// If a source fails.
+/// Panics if a source fails.
 ///
 /// # Cancel safety
 ///
-/// Dropped, it closes what it has.
+/// Dropping the future closes its listener or stream.
 pub async fn serve<'c, const BUFFER: usize>(
     reactor: &Reactor<'c>,
     spawner: impl Spawn<'c>,
@@ -39,7 +39,7 @@ pub async fn serve<'c, const BUFFER: usize>(
         Job::Listen(requests) => {
             let mut listener = Listener::new(reactor);
             for _ in 0..requests {
-                let stream = listener.accept().await.expect(SOUND);
+                let stream = listener.accept().await.expect(NO_ERRORS);
                 spawner.spawn(Job::Connection(stream));
             }
         }
@@ -48,11 +48,14 @@ pub async fn serve<'c, const BUFFER: usize>(
             let mut buffer = [0; BUFFER];
             let mut filled = 0;
             while !buffer[..filled].contains(&b'\n') {
-                filled += stream.read(&mut buffer[filled..]).await.expect(SOUND);
+                filled += stream.read(&mut buffer[filled..]).await.expect(NO_ERRORS);
             }
             let mut written = 0;
             while written < filled {
-                written += stream.write(&buffer[written..filled]).await.expect(SOUND);
+                written += stream
+                    .write(&buffer[written..filled])
+                    .await
+                    .expect(NO_ERRORS);
             }
         }
     }

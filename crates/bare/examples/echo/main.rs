@@ -1,7 +1,7 @@
-//! An echo server on raddle-bare and mio. Once it runs it allocates nothing, for
-//! a connection neither, which `tests/echo.rs` holds it to.
+//! An echo server on raddle-bare and mio. Once it runs, it allocates nothing, not even for a new
+//! connection; `tests/echo.rs` checks this.
 //!
-//! It prints its address; `nc` talks to it. Ctrl-C stops it.
+//! It prints its address; connect to it with `nc`. Ctrl-C stops it.
 
 pub mod reactor;
 pub mod server;
@@ -9,7 +9,7 @@ pub mod server;
 use std::io;
 use std::net::TcpListener;
 
-/// How many connections there can be at a time.
+/// The maximum number of open connections.
 const CONNECTIONS: usize = 1024;
 
 fn main() -> io::Result<()> {

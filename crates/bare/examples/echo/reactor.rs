@@ -1,5 +1,4 @@
-//! mio's readiness, remembered and turned into wake-ups, without allocation
-//! after the start.
+//! A reactor over mio: it stores readiness and wakes tasks, and allocates only when it is created.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind, Read, Write};
@@ -11,7 +10,7 @@ use mio::event::Source;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Registry, Token};
 
-/// How many events are taken at once.
+/// The maximum number of events of one poll.
 const EVENTS: usize = 256;
 
 /// Wakes the tasks that wait for sources.
@@ -21,7 +20,7 @@ pub struct Reactor {
     events: RefCell<Events>,
     registry: Registry,
     registrations: Box<[Registration]>,
-    /// The first token that is free.
+    /// The index of the first free registration.
     free: Cell<usize>,
 }
 
@@ -49,8 +48,8 @@ impl Side {
         }
     }
 
-    /// For the next source. An event of the last one may still come, which costs
-    /// a call that would block.
+    /// Prepares for the next source. An event of the previous source may still arrive; it costs one
+    /// call that would block.
     fn reset(&self, ready: bool) {
         self.ready.set(ready);
         self.waker.replace(Waker::noop().clone());
@@ -63,11 +62,11 @@ impl Side {
 }
 
 impl Reactor {
-    /// With room for `capacity` sources.
+    /// Makes a reactor with room for `capacity` sources.
     ///
     /// # Errors
     ///
-    /// If the system has no selector for it.
+    /// Returns an error if the system cannot create a selector.
     pub fn new(capacity: usize) -> io::Result<Self> {
         let poll = mio::Poll::new()?;
         let registrations = (0..capacity).map(|index| Registration {
@@ -85,10 +84,10 @@ impl Reactor {
         })
     }
 
-    /// Waits for events, and wakes the tasks that they are for.
+    /// Waits for events, and wakes the tasks that wait for them.
     ///
     /// # Errors
-    /// The errors of the selector, other than `Interrupted`.
+    /// Returns the errors of the selector, except `Interrupted`.
     pub fn poll(&self, timeout: Option<Duration>) -> io::Result<()> {
         let events = &mut *self.events.borrow_mut();
         match self.poll.borrow_mut().poll(events, timeout) {
@@ -97,11 +96,11 @@ impl Reactor {
         }
         for event in events.iter() {
             let registration = &self.registrations[event.token().0];
-            let ends = event.is_error();
-            if event.is_readable() || event.is_read_closed() || ends {
+            let failed = event.is_error();
+            if event.is_readable() || event.is_read_closed() || failed {
                 registration.reads.wake();
             }
-            if event.is_writable() || event.is_write_closed() || ends {
+            if event.is_writable() || event.is_write_closed() || failed {
                 registration.writes.wake();
             }
         }
@@ -109,7 +108,7 @@ impl Reactor {
     }
 }
 
-/// A source that is registered from its making to its drop.
+/// A source that is registered from its creation to its drop.
 #[derive(Debug)]
 pub struct Evented<'r, T: Source> {
     source: T,
@@ -118,11 +117,11 @@ pub struct Evented<'r, T: Source> {
 }
 
 impl<'r, T: Source> Evented<'r, T> {
-    /// Registers it.
+    /// Registers a source.
     ///
     /// # Errors
     ///
-    /// If there is no room, or the system refuses.
+    /// Returns an error if the reactor is full or the system cannot register the source.
     pub fn new(reactor: &'r Reactor, mut source: T) -> io::Result<Self> {
         let registration = reactor
             .registrations
@@ -132,7 +131,7 @@ impl<'r, T: Source> Evented<'r, T> {
         let both = Interest::READABLE | Interest::WRITABLE;
         reactor.registry.register(&mut source, token, both)?;
         reactor.free.set(registration.next_free.get());
-        // It may be ready: the first call finds out.
+        // The source may be ready: the first call checks.
         registration.reads.reset(true);
         registration.writes.reset(true);
         Ok(Self {
@@ -145,7 +144,7 @@ impl<'r, T: Source> Evented<'r, T> {
 
 impl<T: Source> Drop for Evented<'_, T> {
     fn drop(&mut self) {
-        // It fails only for what is not registered.
+        // Fails only if the source is not registered.
         let _ = self.reactor.registry.deregister(&mut self.source);
         self.registration.reads.reset(false);
         self.registration.writes.reset(false);
@@ -205,7 +204,7 @@ impl Evented<'_, TcpStream> {
         }
     }
 
-    /// Waits for room for some of the bytes.
+    /// Waits until the stream takes some of the bytes.
     pub fn write(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<usize>> {
         Io {
             source: &mut self.source,

@@ -1,4 +1,4 @@
-//! The server.
+//! The tasks of the echo server.
 
 use std::io::{self, ErrorKind};
 use std::pin::pin;
@@ -9,23 +9,23 @@ use raddle_bare::{Executor, Park, Slab, Spawner};
 
 use super::reactor::{Evented, Reactor};
 
-/// How much of a stream is echoed at once.
+/// The maximum number of bytes that one read takes.
 const BUFFER: usize = 4096;
 
-/// What a task is to do.
+/// The argument of a task: what it has to do.
 enum Job {
-    /// Accept that many connections.
+    /// Accept this many connections.
     Listen(TcpListener, usize),
-    /// Echo one.
+    /// Echo what one connection sends.
     Echo(TcpStream),
 }
 
-/// Echoes `accepted` connections of the listener, up to `connections` at a time;
-/// one too many is closed. Calls `parked` before each wait.
+/// Accepts `accepted` connections and echoes what they send, up to `connections` of them at a time;
+/// further connections are closed. Calls `parked` before each wait.
 ///
 /// # Errors
 ///
-/// The errors of binding the listener, and of the selector.
+/// Returns the errors of the listener and of the selector.
 pub fn run(
     listener: std::net::TcpListener,
     connections: usize,
@@ -43,7 +43,7 @@ pub fn run(
     let executor = executor.as_ref();
     executor
         .spawn(Job::Listen(listener, accepted))
-        .expect("it has no task yet");
+        .expect("the executor has no task yet");
     executor.run(|park| {
         parked();
         reactor.poll(match park {
@@ -58,7 +58,7 @@ async fn serve(reactor: &Reactor, spawner: &Spawner<Job>, job: Job) {
         Job::Listen(listener, accepted) => listen(reactor, spawner, listener, accepted).await,
         Job::Echo(stream) => echo(reactor, stream).await,
     };
-    // A client that goes is no reason to say anything.
+    // A client that disconnects is not an error of the server.
     if let Err(error) = done {
         if error.kind() != ErrorKind::ConnectionReset && error.kind() != ErrorKind::BrokenPipe {
             eprintln!("{error}");

@@ -9,7 +9,7 @@ fn the_bits_are_disjoint() {
     }
     assert!(
         bits.iter().all(|bit| *bit <= WAKER),
-        "wakers are counted above"
+        "the waker count is above the flags"
     );
 }
 
@@ -38,7 +38,7 @@ fn a_task_starts_once_and_is_polled_when_woken() {
 }
 
 #[test]
-fn a_slot_is_free_when_content_wakers_and_list_entry_are_gone() {
+fn a_slot_is_released_without_content_wakers_and_list_entry() {
     let state = started();
     assert_eq!(state.transition_to_vacated(), Vacated::Release);
 
@@ -63,7 +63,7 @@ fn a_slot_is_free_when_content_wakers_and_list_entry_are_gone() {
 
 #[test]
 #[should_panic(expected = "too many wakers")]
-fn the_last_waker_frees_the_slot() {
+fn a_waker_beyond_the_largest_count_panics() {
     let state = started();
     state.0.set(state.0.get() | !(WAKER - 1));
     state.add_waker();
