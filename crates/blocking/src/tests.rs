@@ -1,4 +1,4 @@
-//! A system that refuses threads, through the injected start of a thread.
+//! Tests with a replaced thread start, which fails as on a system that has no more threads.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -14,39 +14,39 @@ use crate::{Config, Handle, Pool};
 
 type Closure = Box<dyn FnOnce() + Send>;
 
-/// A pool whose system grants only the first `granted` threads.
-fn pool(granted: usize, config: Config) -> (Pool<Closure>, Arc<AtomicUsize>) {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
+/// Makes a pool that can start `allowed` threads, and the count of attempts to start one.
+fn pool(allowed: usize, config: Config) -> (Pool<Closure>, Arc<AtomicUsize>) {
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&attempts);
     let pool = Pool::with_spawn(
         config,
         Box::new(move |builder, body| {
-            // ORDERING: a tally that is read after the submissions.
-            if count.fetch_add(1, Ordering::Relaxed) < granted {
+            // ORDERING: a count that is read after the submissions.
+            if count.fetch_add(1, Ordering::Relaxed) < allowed {
                 builder.spawn(body)
             } else {
                 Err(io::Error::from(io::ErrorKind::WouldBlock))
             }
         }),
     );
-    (pool, asked)
+    (pool, attempts)
 }
 
-/// A job that says it has begun, and ends when the sender is dropped.
+/// Returns a job that reports its start and runs until the returned sender is dropped.
 fn gate() -> (Closure, Receiver<()>, Sender<()>) {
-    let (begun, has_begun) = channel();
+    let (start, started) = channel();
     let (end, ended) = channel::<()>();
     let job = Box::new(move || {
-        begun.send(()).unwrap();
+        start.send(()).unwrap();
         let _ = ended.recv();
     });
-    (job, has_begun, end)
+    (job, started, end)
 }
 
 /// tokio 2309, 8406.
 #[test]
 fn a_job_is_returned_if_no_thread_can_be_started() {
-    let (mut pool, asked) = pool(0, Config::default());
+    let (mut pool, attempts) = pool(0, Config::default());
     let (sender, receiver) = channel();
     let refused = pool
         .handle()
@@ -55,7 +55,7 @@ fn a_job_is_returned_if_no_thread_can_be_started() {
     assert!(refused.is_no_thread());
     assert!(!refused.is_shutdown());
     assert!(refused.to_string().contains("no thread could be started"));
-    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    assert_eq!(attempts.load(Ordering::Relaxed), 1);
     assert_eq!(pool.handle().threads(), 0);
     assert_eq!(pool.handle().queued(), 0);
     refused.into_job()();
@@ -65,10 +65,10 @@ fn a_job_is_returned_if_no_thread_can_be_started() {
 
 #[test]
 fn a_job_waits_if_a_thread_exists_and_no_other_can_be_started() {
-    let (mut pool, asked) = pool(1, Config::default());
-    let (job, has_begun, end) = gate();
+    let (mut pool, attempts) = pool(1, Config::default());
+    let (job, started, end) = gate();
     pool.handle().submit(job).unwrap();
-    has_begun.recv().unwrap();
+    started.recv().unwrap();
 
     let (sender, receiver) = channel();
     for id in 0..10 {
@@ -77,8 +77,8 @@ fn a_job_waits_if_a_thread_exists_and_no_other_can_be_started() {
             .submit(Box::new(move || sender.send(id).unwrap()))
             .unwrap();
     }
-    // Each submission asked the system again.
-    assert_eq!(asked.load(Ordering::Relaxed), 11);
+    // Each submission tried to start a thread.
+    assert_eq!(attempts.load(Ordering::Relaxed), 11);
     assert_eq!(pool.handle().threads(), 1);
     assert_eq!(pool.handle().queued(), 10);
     drop(end);
@@ -90,14 +90,16 @@ fn a_job_waits_if_a_thread_exists_and_no_other_can_be_started() {
 
 #[test]
 fn starting_a_thread_is_tried_again_after_a_refusal() {
-    let granted = Arc::new(AtomicUsize::new(0));
-    let ask = Arc::clone(&granted);
+    let allowed = Arc::new(AtomicUsize::new(0));
+    let allowed_now = Arc::clone(&allowed);
     let mut pool = Pool::<Closure>::with_spawn(
         Config::default(),
-        Box::new(move |builder, body| match ask.load(Ordering::Relaxed) {
-            0 => Err(io::Error::from(io::ErrorKind::WouldBlock)),
-            _ => builder.spawn(body),
-        }),
+        Box::new(
+            move |builder, body| match allowed_now.load(Ordering::Relaxed) {
+                0 => Err(io::Error::from(io::ErrorKind::WouldBlock)),
+                _ => builder.spawn(body),
+            },
+        ),
     );
     let (sender, receiver) = channel();
     let job = pool
@@ -105,26 +107,26 @@ fn starting_a_thread_is_tried_again_after_a_refusal() {
         .submit(Box::new(move || sender.send(()).unwrap()))
         .unwrap_err()
         .into_job();
-    granted.store(1, Ordering::Relaxed);
+    allowed.store(1, Ordering::Relaxed);
     pool.handle().submit(job).unwrap();
     receiver.recv().unwrap();
     assert!(pool.shutdown(None));
 }
 
-/// One thread is on its way, for the first of two jobs.
+/// One thread has been started for the first of two jobs, but does not run yet.
 #[test]
 fn a_shutdown_drops_jobs_beyond_the_number_of_free_threads() {
-    let (open, opened) = channel::<()>();
-    let opened = Mutex::new(Some(opened));
+    let (start, can_start) = channel::<()>();
+    let can_start = Mutex::new(Some(can_start));
     let mut pool = Pool::<Closure>::with_spawn(
         Config {
             max_threads: 1,
             ..Config::default()
         },
         Box::new(move |builder, body| {
-            let opened = opened.lock().take().unwrap();
+            let can_start = can_start.lock().take().unwrap();
             builder.spawn(move || {
-                let _ = opened.recv();
+                let _ = can_start.recv();
                 body();
             })
         }),
@@ -137,20 +139,20 @@ fn a_shutdown_drops_jobs_beyond_the_number_of_free_threads() {
     }
     drop(sender);
     assert!(!pool.shutdown(Some(Duration::ZERO)));
-    drop(open);
+    drop(start);
     assert!(pool.shutdown(None));
     assert_eq!(receiver.iter().collect::<Vec<_>>(), [0]);
 }
 
-/// The condition variable of the last thread is notified without a reason while a job runs.
+/// A notification of the condition variable `gone` while a job runs.
 #[test]
 fn a_spurious_notification_does_not_end_the_wait_of_a_shutdown() {
     let (mut pool, _) = pool(1, Config::default());
-    let (job, has_begun, end) = gate();
+    let (job, started, end) = gate();
     pool.handle().submit(job).unwrap();
-    has_begun.recv().unwrap();
+    started.recv().unwrap();
     let handle = pool.handle().clone();
-    let notifying = thread::spawn(move || {
+    let notifier = thread::spawn(move || {
         for _ in 0..50 {
             handle.shared.gone.notify_all();
             thread::sleep(Duration::from_millis(1));
@@ -158,13 +160,13 @@ fn a_spurious_notification_does_not_end_the_wait_of_a_shutdown() {
         drop(end);
     });
     assert!(pool.shutdown(Some(Duration::from_secs(3_600))));
-    notifying.join().unwrap();
+    notifier.join().unwrap();
 }
 
-/// A payload that locks the pool when it is dropped.
-struct Locks(Handle<Closure>);
+/// A panic payload that locks the pool when it is dropped.
+struct LockOnDrop(Handle<Closure>);
 
-impl Drop for Locks {
+impl Drop for LockOnDrop {
     fn drop(&mut self) {
         let _ = self.0.threads();
     }
@@ -172,24 +174,24 @@ impl Drop for Locks {
 
 #[test]
 fn panic_payloads_are_dropped_outside_the_lock_after_a_shutdown_timed_out() {
-    let payload = Arc::new(Mutex::new(None::<Locks>));
-    let panics = Arc::clone(&payload);
-    // A thread that panics before it does anything, and is gone by the time it is started.
+    let payload = Arc::new(Mutex::new(None::<LockOnDrop>));
+    let payload_of_thread = Arc::clone(&payload);
+    // The thread panics before it calls the pool's function, and has ended when `spawn` returns.
     let spawn = move |builder: raddle_primitives::thread::Builder, _body| {
-        let payload = panics.lock().take().unwrap();
-        let started = builder.spawn(move || resume_unwind(Box::new(payload)))?;
-        while !started.is_finished() {
+        let payload = payload_of_thread.lock().take().unwrap();
+        let thread = builder.spawn(move || resume_unwind(Box::new(payload)))?;
+        while !thread.is_finished() {
             thread::yield_now();
         }
-        Ok(started)
+        Ok(thread)
     };
     let mut pool = Pool::<Closure>::with_spawn(Config::default(), Box::new(spawn));
-    *payload.lock() = Some(Locks(pool.handle().clone()));
+    *payload.lock() = Some(LockOnDrop(pool.handle().clone()));
     pool.handle().submit(Box::new(|| ())).unwrap();
     assert!(!pool.shutdown(Some(Duration::ZERO)));
     let handle = pool.handle().clone();
     drop(pool);
-    // The payload is gone, and with it the only other handle.
+    // The payload has been dropped, and with it the only other handle.
     assert_eq!(
         raddle_primitives::sync::Arc::strong_count(&handle.shared),
         1

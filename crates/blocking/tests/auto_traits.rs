@@ -1,4 +1,4 @@
-//! Which threads may hold and share what.
+//! Auto traits: which types can be sent to other threads or shared with them.
 #![cfg(not(raddle_loom))]
 
 use std::rc::Rc;
@@ -13,7 +13,7 @@ assert_impl_all!(Handle<Closure>: Send, Sync, Unpin, Clone);
 assert_impl_all!(Config: Send, Sync);
 assert_impl_all!(Refused<Closure>: Send);
 
-// A job goes to a thread of the pool.
+// A job must be `Send`, because it runs on a thread of the pool.
 assert_impl_all!(Closure: Job);
 assert_not_impl_any!(Box<dyn FnOnce()>: Job);
 assert_not_impl_any!(Refused<Rc<u8>>: Send);

@@ -1,4 +1,4 @@
-//! Hooks and drops that use the pool, or panic, at every point.
+//! Hooks and destructors that use the pool or panic.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -21,75 +21,77 @@ fn capped(max_threads: usize) -> Config {
     }
 }
 
-/// Asks the pool how many threads it has when it is dropped, and panics.
-struct Asks {
+/// On drop, sends the pool's number of threads and panics.
+struct ReportThreads {
     handle: Handle<Closure>,
-    answer: Sender<usize>,
+    sender: Sender<usize>,
 }
 
-impl Drop for Asks {
+impl Drop for ReportThreads {
     fn drop(&mut self) {
-        self.answer.send(self.handle.threads()).unwrap();
-        panic!("the drop of something (expected by this test)");
+        self.sender.send(self.handle.threads()).unwrap();
+        panic!("a drop (expected by this test)");
     }
 }
 
 #[test]
-fn a_job_that_no_thread_is_left_for_is_dropped_outside_the_lock() {
+fn a_job_without_a_thread_is_dropped_outside_the_lock() {
     let mut pool = Pool::<Closure>::new(Config {
         around_thread: Some(Arc::new(|_| panic!("the hook (expected by this test)"))),
         ..capped(1)
     });
-    let (answer, answers) = channel();
+    let (sender, thread_counts) = channel();
     let handle = pool.handle().clone();
-    let asks = Asks { handle, answer };
-    pool.handle().submit(Box::new(move || drop(asks))).unwrap();
-    assert_eq!(answers.recv_timeout(LONG), Ok(0));
+    let report = ReportThreads { handle, sender };
+    pool.handle()
+        .submit(Box::new(move || drop(report)))
+        .unwrap();
+    assert_eq!(thread_counts.recv_timeout(LONG), Ok(0));
     assert!(pool.shutdown(None));
 }
 
 #[test]
 fn the_panic_payload_of_a_hook_is_dropped_outside_the_lock() {
     let payload = Arc::new(Mutex::new(None));
-    let thrown = Arc::clone(&payload);
+    let payload_of_hook = Arc::clone(&payload);
     let mut pool = Pool::<Closure>::new(Config {
         around_thread: Some(Arc::new(move |run| {
             run();
-            panic_any(thrown.lock().unwrap().take().unwrap());
+            panic_any(payload_of_hook.lock().unwrap().take().unwrap());
         })),
         ..capped(1)
     });
-    let (answer, answers) = channel();
+    let (sender, thread_counts) = channel();
     let handle = pool.handle().clone();
-    *payload.lock().unwrap() = Some(Asks { handle, answer });
+    *payload.lock().unwrap() = Some(ReportThreads { handle, sender });
     pool.handle().submit(Box::new(|| ())).unwrap();
     assert!(pool.shutdown(None));
-    assert_eq!(answers.recv_timeout(LONG), Ok(0));
+    assert_eq!(thread_counts.recv_timeout(LONG), Ok(0));
 }
 
 #[test]
 fn a_hook_whose_drop_panics_does_not_prevent_the_shutdown() {
-    let slot = Arc::new(Mutex::new(None::<Asks>));
-    let owned = Arc::clone(&slot);
+    let slot = Arc::new(Mutex::new(None::<ReportThreads>));
+    let slot_of_hook = Arc::clone(&slot);
     let mut pool = Pool::<Closure>::new(Config {
-        thread_name: Arc::new(move || format!("{}", owned.lock().is_ok())),
+        thread_name: Arc::new(move || format!("{}", slot_of_hook.lock().is_ok())),
         ..capped(1)
     });
-    let (answer, answers) = channel();
+    let (sender, thread_counts) = channel();
     let handle = pool.handle().clone();
-    *slot.lock().unwrap() = Some(Asks { handle, answer });
-    // The hook has the last reference.
+    *slot.lock().unwrap() = Some(ReportThreads { handle, sender });
+    // The hook now has the last reference.
     drop(slot);
     assert!(pool.shutdown(None));
-    assert_eq!(answers.recv_timeout(LONG), Ok(0));
+    assert_eq!(thread_counts.recv_timeout(LONG), Ok(0));
 }
 
 #[test]
 fn the_name_function_runs_once_per_thread_and_not_per_job() {
     let names = Arc::new(AtomicUsize::new(0));
-    let asked = Arc::clone(&names);
+    let names_of_hook = Arc::clone(&names);
     let mut pool = Pool::<Closure>::new(Config {
-        thread_name: Arc::new(move || format!("{}", asked.fetch_add(1, SeqCst))),
+        thread_name: Arc::new(move || format!("{}", names_of_hook.fetch_add(1, SeqCst))),
         keep_alive: None,
         ..capped(1)
     });
@@ -108,10 +110,10 @@ fn the_name_function_runs_once_per_thread_and_not_per_job() {
 #[test]
 fn a_pool_that_is_shut_down_while_a_thread_is_named_refuses_the_job() {
     let slot = Arc::new(Mutex::new(None::<Pool<Closure>>));
-    let owned = Arc::clone(&slot);
+    let slot_of_hook = Arc::clone(&slot);
     let pool = Pool::<Closure>::new(Config {
         thread_name: Arc::new(move || {
-            drop(owned.lock().unwrap().take());
+            drop(slot_of_hook.lock().unwrap().take());
             "late".to_owned()
         }),
         ..capped(1)
@@ -125,11 +127,15 @@ fn a_pool_that_is_shut_down_while_a_thread_is_named_refuses_the_job() {
 #[test]
 fn a_job_that_is_submitted_while_a_thread_is_named_counts_for_the_cap() {
     let handle = Arc::new(OnceLock::<Handle<Closure>>::new());
-    let (later, calls) = (Arc::clone(&handle), AtomicUsize::new(0));
+    let (handle_of_hook, calls) = (Arc::clone(&handle), AtomicUsize::new(0));
     let mut pool = Pool::<Closure>::new(Config {
         thread_name: Arc::new(move || {
             if calls.fetch_add(1, SeqCst) == 0 {
-                later.get().unwrap().submit(Box::new(|| ())).unwrap();
+                handle_of_hook
+                    .get()
+                    .unwrap()
+                    .submit(Box::new(|| ()))
+                    .unwrap();
             }
             "named".to_owned()
         }),
@@ -163,7 +169,7 @@ fn a_thread_has_the_configured_stack_size() {
     assert!(pool.shutdown(None));
 }
 
-/// Counts the threads whose locals have been dropped.
+/// Counts its drops; a drop takes `delay`.
 struct Local {
     dropped: Arc<AtomicUsize>,
     delay: Duration,
@@ -187,22 +193,23 @@ fn a_shutdown_waits_until_the_locals_of_each_thread_are_dropped() {
         thread_name: Arc::new(move || names.fetch_add(1, SeqCst).to_string()),
         ..capped(4)
     });
-    let all = Arc::new(std::sync::Barrier::new(5));
+    let barrier = Arc::new(std::sync::Barrier::new(5));
     let dropped = Arc::new(AtomicUsize::new(0));
     for _ in 0..4 {
-        let (all, dropped) = (Arc::clone(&all), Arc::clone(&dropped));
+        let (barrier, dropped) = (Arc::clone(&barrier), Arc::clone(&dropped));
         pool.handle()
             .submit(Box::new(move || {
-                // A shutdown that waits for the last thread alone is seen.
+                // A shutdown that waited only for the last thread would return before the other
+                // drops.
                 let is_last = std::thread::current().name() == Some("3");
                 let delay = Duration::from_millis(if is_last { 0 } else { 200 });
                 LOCAL.set(Some(Local { dropped, delay }));
-                all.wait();
+                barrier.wait();
             }))
             .unwrap();
     }
-    // A job that has not begun would be dropped by the shutdown.
-    all.wait();
+    // The shutdown would drop a job that has not started.
+    barrier.wait();
     assert!(pool.shutdown(None));
     assert_eq!(dropped.load(SeqCst), 4);
 }
@@ -217,7 +224,7 @@ fn a_thread_that_waits_for_work_is_idle() {
     pool.handle().submit(Box::new(|| ())).unwrap();
     let start = std::time::Instant::now();
     while pool.handle().idle_threads() != 1 {
-        assert!(start.elapsed() < LONG, "the thread is never idle");
+        assert!(start.elapsed() < LONG, "timed out: the thread is idle");
         std::thread::yield_now();
     }
     assert!(pool.shutdown(None));
@@ -226,22 +233,22 @@ fn a_thread_that_waits_for_work_is_idle() {
 #[test]
 fn a_shutdown_waits_for_its_timeout() {
     let mut pool = Pool::<Closure>::new(capped(1));
-    let (end, ended) = channel::<()>();
+    let (release, released) = channel::<()>();
     pool.handle()
         .submit(Box::new(move || {
-            let _ = ended.recv();
+            let _ = released.recv();
         }))
         .unwrap();
     assert!(!pool.shutdown(Some(Duration::ZERO)));
-    let ending = std::thread::spawn(move || {
+    let releaser = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(20));
-        drop(end);
+        drop(release);
     });
     assert!(pool.shutdown(Some(LONG)));
-    ending.join().unwrap();
+    releaser.join().unwrap();
 }
 
-/// A payload whose drop panics with another payload of this type, so many times.
+/// A payload whose drop panics with another `Nested`, as many times as its number says.
 struct Nested(u32);
 
 impl Drop for Nested {
@@ -253,7 +260,7 @@ impl Drop for Nested {
 }
 
 #[test]
-fn a_panic_payload_whose_drop_panics_repeatedly_ends_no_thread() {
+fn a_panic_payload_whose_drop_panics_repeatedly_does_not_end_the_thread() {
     let mut pool = Pool::<Closure>::new(Config {
         keep_alive: None,
         ..capped(1)

@@ -1,4 +1,4 @@
-//! Models of the pool's one lock and two condition variables.
+//! Models of the pool's lock and its two condition variables.
 #![cfg(raddle_loom)]
 
 use raddle_blocking::{Config, Pool};
@@ -9,17 +9,16 @@ use raddle_primitives::thread;
 
 type Closure = Box<dyn FnOnce() + Send>;
 
-/// A thread that does not `stay` leaves at any moment at which it has no job: loom has no
-/// clock.
-fn config(max_threads: usize, stay: bool) -> Config {
+/// Without `keep_alive`, an idle thread may end at any moment, since loom has no clock.
+fn config(max_threads: usize, keep_alive: bool) -> Config {
     Config {
         max_threads,
-        keep_alive: (!stay).then_some(std::time::Duration::ZERO),
+        keep_alive: (!keep_alive).then_some(std::time::Duration::ZERO),
         ..Config::default()
     }
 }
 
-/// A count that can be waited for: a job that is left behind is a deadlock.
+/// A count to wait for: a job that is never run causes a deadlock, which loom reports.
 #[derive(Default)]
 struct Tally {
     count: Mutex<usize>,
@@ -45,8 +44,8 @@ fn job(tally: &Arc<Tally>) -> Closure {
     Box::new(move || tally.add())
 }
 
-/// tokio 8056: a cap of one: the second job arrives while the thread starts, runs, or has
-/// gone to wait.
+/// tokio 8056: with a cap of one, the second job arrives while the thread starts, runs the first
+/// job or waits for work.
 #[test]
 fn submit_against_going_idle() {
     Model::new().check(|| {
@@ -59,8 +58,8 @@ fn submit_against_going_idle() {
     });
 }
 
-/// A cap of one: the second job arrives during the timed wait of the thread, at its
-/// end, or when the thread has left. Complete.
+/// With a cap of one, the second job arrives during the thread's timed wait, when that wait times
+/// out, or after the thread has ended. Complete.
 #[test]
 fn submit_against_a_thread_that_ends() {
     Model::new().check(|| {
@@ -74,8 +73,8 @@ fn submit_against_a_thread_that_ends() {
     });
 }
 
-/// A job arrives while two threads end their timed waits: one that leaves does not take
-/// with it the notification that the other waits for. Bounded at two preemptions.
+/// A job arrives while the timed waits of two threads time out: a thread that ends does not consume
+/// the notification that the other one needs. Bounded at two preemptions.
 #[test]
 fn submit_against_two_threads_that_end() {
     Model::new().preemptions(2).check(|| {
@@ -92,14 +91,14 @@ fn submit_against_two_threads_that_end() {
     });
 }
 
-/// Two submitters, of which one relies on the thread that the other starts.
+/// Of two submitters, one relies on the thread that the other one starts.
 #[test]
 fn two_submitters_and_a_cap_of_one() {
     Model::new().preemptions(3).check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
         let tally = Arc::new(Tally::default());
-        let (handle, its) = (pool.handle().clone(), Arc::clone(&tally));
-        let other = thread::spawn(move || handle.submit(job(&its)).unwrap());
+        let (handle, shared) = (pool.handle().clone(), Arc::clone(&tally));
+        let other = thread::spawn(move || handle.submit(job(&shared)).unwrap());
         pool.handle().submit(job(&tally)).unwrap();
         tally.wait_for(2);
         other.join().unwrap();
@@ -107,11 +106,11 @@ fn two_submitters_and_a_cap_of_one() {
     });
 }
 
-/// Runs, is dropped by the shutdown, or comes back: each job exactly one.
+/// Each job runs once, is dropped once by the shutdown, or is returned once.
 #[test]
 fn submit_against_shutdown() {
-    struct Ends(Arc<Tally>);
-    impl Drop for Ends {
+    struct CountDrop(Arc<Tally>);
+    impl Drop for CountDrop {
         fn drop(&mut self) {
             self.0.add();
         }
@@ -119,9 +118,9 @@ fn submit_against_shutdown() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
         let tally = Arc::new(Tally::default());
-        let (handle, ends) = (pool.handle().clone(), Ends(Arc::clone(&tally)));
+        let (handle, count_drop) = (pool.handle().clone(), CountDrop(Arc::clone(&tally)));
         let submitter = thread::spawn(move || {
-            let refused = handle.submit(Box::new(move || drop(ends))).err();
+            let refused = handle.submit(Box::new(move || drop(count_drop))).err();
             drop(refused);
         });
         assert!(pool.shutdown(None));
@@ -132,18 +131,18 @@ fn submit_against_shutdown() {
     });
 }
 
-/// A word that no lock guards: the pool itself must order the accesses.
+/// A plain word without a lock: the pool must order the accesses to it.
 #[derive(Default)]
-struct Plain(UnsafeCell<usize>);
+struct UnsyncCount(UnsafeCell<usize>);
 
 // SAFETY: the pool orders the accesses; the models check that it does.
-unsafe impl Send for Plain {}
+unsafe impl Send for UnsyncCount {}
 // SAFETY: as above.
-unsafe impl Sync for Plain {}
+unsafe impl Sync for UnsyncCount {}
 
-impl Plain {
+impl UnsyncCount {
     fn add(&self) {
-        // SAFETY: the model checks that no other thread touches it.
+        // SAFETY: the model checks that no other thread accesses it at the same time.
         self.0.with_mut(|value| unsafe { *value += 1 });
     }
 
@@ -153,17 +152,17 @@ impl Plain {
     }
 }
 
-/// What the submitter wrote is seen by its job, what that wrote by the next job
-/// of a pool of one, and all of it by the thread that has waited for the shutdown. Complete.
+/// A job sees the writes of its submitter, the next job of a pool of one thread sees those of the
+/// first job, and the thread that waits for the shutdown sees all. Complete.
 #[test]
 fn jobs_and_shutdown_publish_their_writes() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
-        let word = Arc::new(Plain::default());
+        let word = Arc::new(UnsyncCount::default());
         word.add();
         for _ in 0..2 {
-            let its = Arc::clone(&word);
-            let job = Box::new(move || its.add());
+            let shared = Arc::clone(&word);
+            let job = Box::new(move || shared.add());
             pool.handle().submit_mandatory(job).unwrap();
         }
         assert!(pool.shutdown(None));
@@ -171,18 +170,18 @@ fn jobs_and_shutdown_publish_their_writes() {
     });
 }
 
-/// Each of two jobs waits for the other: below its cap the pool has a thread for
-/// each, also if the first has just become free. Bounded at four preemptions.
+/// Each of two jobs waits for the other. The pool may have two threads, so each job gets one, even
+/// if the first thread has just become idle. Bounded at four preemptions.
 #[test]
 fn two_jobs_that_wait_for_each_other() {
     Model::new().preemptions(4).check(|| {
         let mut pool = Pool::<Closure>::new(config(2, true));
         let tally = Arc::new(Tally::default());
         for _ in 0..2 {
-            let its = Arc::clone(&tally);
+            let shared = Arc::clone(&tally);
             let job = Box::new(move || {
-                its.add();
-                its.wait_for(2);
+                shared.add();
+                shared.wait_for(2);
             });
             pool.handle().submit_mandatory(job).unwrap();
         }
@@ -190,17 +189,17 @@ fn two_jobs_that_wait_for_each_other() {
     });
 }
 
-/// tokio 8056: a job of a pool of one submits another, and must not wait for a
-/// thread that is its own. Complete.
+/// tokio 8056: on a pool of one thread, a job submits another job and returns without waiting for
+/// it. Complete.
 #[test]
 fn a_job_submits_another() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
         let tally = Arc::new(Tally::default());
-        let (handle, its) = (pool.handle().clone(), Arc::clone(&tally));
+        let (handle, shared) = (pool.handle().clone(), Arc::clone(&tally));
         let first: Closure = Box::new(move || {
-            handle.submit(job(&its)).unwrap();
-            its.add();
+            handle.submit(job(&shared)).unwrap();
+            shared.add();
         });
         pool.handle().submit(first).unwrap();
         tally.wait_for(2);
@@ -209,24 +208,24 @@ fn a_job_submits_another() {
     });
 }
 
-/// A job that the pool took as mandatory runs, whatever the end comes between;
-/// one that it refused comes back. Complete.
+/// A mandatory job that the pool accepted runs, at whichever point the pool is shut down; a refused
+/// job is returned. Complete.
 #[test]
 fn a_mandatory_submission_against_shutdown() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
         let tally = Arc::new(Tally::default());
-        let (handle, its) = (pool.handle().clone(), Arc::clone(&tally));
-        let submitter = thread::spawn(move || handle.submit_mandatory(job(&its)).is_ok());
+        let (handle, shared) = (pool.handle().clone(), Arc::clone(&tally));
+        let submitter = thread::spawn(move || handle.submit_mandatory(job(&shared)).is_ok());
         assert!(pool.shutdown(None));
-        let taken = submitter.join().unwrap();
-        assert_eq!(*tally.count.lock(), usize::from(taken));
+        let accepted = submitter.join().unwrap();
+        assert_eq!(*tally.count.lock(), usize::from(accepted));
         assert_eq!(pool.handle().threads(), 0);
     });
 }
 
-/// The end comes while the only thread leaves because it had nothing to do:
-/// one thread joins it, once, and the shutdown waits for it. Complete.
+/// The shutdown starts while the only thread ends because it is idle: one thread joins it, once,
+/// and the shutdown waits for it. Complete.
 #[test]
 fn a_thread_that_ends_against_shutdown() {
     Model::new().check(|| {
@@ -239,26 +238,25 @@ fn a_thread_that_ends_against_shutdown() {
     });
 }
 
-/// A shutdown whose time ends before the job, with it or after it, and which is asked
-/// again: the second wait ends with the job, and finds the thread to be joined.
-/// Complete.
+/// The first shutdown may time out before the job ends; the second one waits for the job and joins
+/// its thread. Complete.
 #[test]
 fn a_shutdown_that_gives_up_against_a_job() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
-        let word = Arc::new(Plain::default());
-        let its = Arc::clone(&word);
-        let job = Box::new(move || its.add());
+        let word = Arc::new(UnsyncCount::default());
+        let shared = Arc::clone(&word);
+        let job = Box::new(move || shared.add());
         pool.handle().submit_mandatory(job).unwrap();
-        let ended = pool.shutdown(Some(std::time::Duration::from_secs(1)));
-        assert!(!ended || word.get() == 1);
+        let completed = pool.shutdown(Some(std::time::Duration::from_secs(1)));
+        assert!(!completed || word.get() == 1);
         assert!(pool.shutdown(None));
         assert_eq!(word.get(), 1);
     });
 }
 
-/// A job that panics takes neither its thread nor the next job with it, and its
-/// payload is dropped before the end. Complete.
+/// A job that panics does not prevent the next job, and its payload is dropped before the shutdown
+/// returns. Complete.
 #[test]
 fn a_job_that_panics_against_the_next() {
     struct Payload(Arc<Tally>);
@@ -271,8 +269,8 @@ fn a_job_that_panics_against_the_next() {
         let mut pool = Pool::<Closure>::new(config(1, true));
         let tally = Arc::new(Tally::default());
         let payload = Payload(Arc::clone(&tally));
-        let panics: Closure = Box::new(move || std::panic::resume_unwind(Box::new(payload)));
-        pool.handle().submit(panics).unwrap();
+        let panicking: Closure = Box::new(move || std::panic::resume_unwind(Box::new(payload)));
+        pool.handle().submit(panicking).unwrap();
         pool.handle().submit(job(&tally)).unwrap();
         tally.wait_for(2);
         assert!(pool.shutdown(None));
@@ -280,16 +278,16 @@ fn a_job_that_panics_against_the_next() {
     });
 }
 
-/// A job races with what its submitter does after the submission.
+/// A job races with a write of its submitter after the submission.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_an_unordered_write_after_a_submission_is_caught() {
     Model::new().check(|| {
         let mut pool = Pool::<Closure>::new(config(1, true));
         let race = Race::new();
-        let its = race.clone();
+        let shared = race.clone();
         pool.handle()
-            .submit(Box::new(move || its.second()))
+            .submit(Box::new(move || shared.second()))
             .unwrap();
         race.first();
         pool.shutdown(None);

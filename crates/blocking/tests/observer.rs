@@ -1,4 +1,4 @@
-//! What an observer of a pool is called for.
+//! Tests of which methods of its observer a pool calls.
 #![cfg(not(raddle_loom))]
 
 use std::sync::{Arc, mpsc};
@@ -40,11 +40,11 @@ struct Log {
 impl Log {
     fn push(&self, event: Event, job: JobMeta) {
         self.events.lock().push((event, job.id));
-        assert!(!self.panics, "planted");
+        assert!(!self.panics, "the observer panics (expected by this test)");
     }
 
-    /// What happened to one job.
-    fn of(&self, job: u64) -> Vec<Event> {
+    /// The events of one job.
+    fn events_of(&self, job: u64) -> Vec<Event> {
         let events = self.events.lock();
         let of_job = events.iter().filter(|(_, id)| *id == job);
         of_job.map(|(event, _)| *event).collect()
@@ -87,17 +87,17 @@ fn each_event_of_a_job_is_observed() {
         };
         assert!(submit(1, Box::new(work)).is_ok());
         has_started.recv().unwrap();
-        assert_eq!(log.of(1), [Queued, Started]);
-        // The pool's one thread does not get to the second job before the shutdown.
+        assert_eq!(log.events_of(1), [Queued, Started]);
+        // The only thread of the pool is busy, so the second job is queued until the shutdown.
         assert!(submit(2, Box::new(|| ())).is_ok());
         assert!(!pool.shutdown(Some(std::time::Duration::ZERO)));
-        assert_eq!(log.of(2), [Queued, Dropped]);
+        assert_eq!(log.events_of(2), [Queued, Dropped]);
         release.send(()).unwrap();
         assert!(pool.shutdown(None));
-        assert_eq!(log.of(1), [Queued, Started, Finished]);
+        assert_eq!(log.events_of(1), [Queued, Started, Finished]);
         let refused = pool.handle().submit(Numbered(3, Box::new(|| ())));
         assert!(refused.is_err());
-        assert_eq!(log.of(3), [Queued, Dropped]);
+        assert_eq!(log.events_of(3), [Queued, Dropped]);
     }
 }
 
@@ -108,8 +108,8 @@ fn a_job_that_panics_is_finished() {
         observer: Some(log.clone()),
         ..Config::default()
     });
-    let panicking = Numbered(1, Box::new(|| panic!("a job panics on purpose")));
+    let panicking = Numbered(1, Box::new(|| panic!("a job (expected by this test)")));
     assert!(pool.handle().submit_mandatory(panicking).is_ok());
     assert!(pool.shutdown(None));
-    assert_eq!(log.of(1), [Queued, Started, Finished]);
+    assert_eq!(log.events_of(1), [Queued, Started, Finished]);
 }

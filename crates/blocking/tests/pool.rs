@@ -1,4 +1,4 @@
-//! Growing, the cap, shrinking, panics and hooks.
+//! Tests of the number of threads, of panics and of hooks.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -19,29 +19,32 @@ fn capped(max_threads: usize) -> Config {
     }
 }
 
-/// Waits for what must come sooner or later.
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+/// Waits until the condition holds, for a minute at most.
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(60), "never: {what}");
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "timed out: {what}"
+        );
         thread::sleep(Duration::from_millis(1));
     }
 }
 
 #[test]
 fn the_pool_grows_while_no_thread_is_free() {
-    // The jobs end only when all eight run at once.
+    // The jobs end only if all eight run at the same time.
     let pool = Pool::<Closure>::new(capped(8));
-    let all = Arc::new(Barrier::new(9));
+    let barrier = Arc::new(Barrier::new(9));
     for _ in 0..8 {
-        let all = Arc::clone(&all);
+        let barrier = Arc::clone(&barrier);
         pool.handle()
             .submit(Box::new(move || {
-                all.wait();
+                barrier.wait();
             }))
             .unwrap();
     }
-    all.wait();
+    barrier.wait();
     assert_eq!(pool.handle().threads(), 8);
 }
 
@@ -60,10 +63,10 @@ fn a_free_thread_is_used_again() {
             }))
             .unwrap();
         receiver.recv().unwrap();
-        // The thread may still be on its way from its job to the wait.
+        // The thread may not have marked itself idle yet.
         thread::sleep(Duration::from_micros(100));
     }
-    assert!(pool.handle().threads() < 8, "a thread a job");
+    assert!(pool.handle().threads() < 8, "a free thread is reused");
     assert!(pool.shutdown(None));
 }
 
@@ -71,14 +74,14 @@ fn a_free_thread_is_used_again() {
 fn the_pool_never_exceeds_its_cap() {
     let mut pool = Pool::<Closure>::new(capped(3));
     let running = Arc::new(AtomicUsize::new(0));
-    let most = Arc::new(AtomicUsize::new(0));
+    let max_running = Arc::new(AtomicUsize::new(0));
     let (sender, receiver) = channel();
     for _ in 0..300 {
-        let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+        let (running, max_running) = (Arc::clone(&running), Arc::clone(&max_running));
         let sender = sender.clone();
         pool.handle()
             .submit(Box::new(move || {
-                most.fetch_max(running.fetch_add(1, SeqCst) + 1, SeqCst);
+                max_running.fetch_max(running.fetch_add(1, SeqCst) + 1, SeqCst);
                 thread::yield_now();
                 running.fetch_sub(1, SeqCst);
                 sender.send(()).unwrap();
@@ -88,7 +91,7 @@ fn the_pool_never_exceeds_its_cap() {
     for _ in 0..300 {
         receiver.recv().unwrap();
     }
-    assert!((1..=3).contains(&most.load(SeqCst)));
+    assert!((1..=3).contains(&max_running.load(SeqCst)));
     assert!(pool.shutdown(None));
 }
 
@@ -111,8 +114,8 @@ fn a_cap_of_one_runs_jobs_in_order() {
 /// tokio 8056.
 #[test]
 fn a_cap_of_one_runs_jobs_submitted_while_the_thread_becomes_idle() {
-    // Each job is submitted as its forerunner ends; a keep-alive near zero
-    // puts the thread's end into the same window.
+    // Each job is submitted when the previous one ends. With a keep-alive near zero, the thread
+    // also ends at that moment.
     for keep_alive in [Some(Duration::from_nanos(1)), None] {
         let mut pool = Pool::<Closure>::new(Config {
             keep_alive,
@@ -126,7 +129,7 @@ fn a_cap_of_one_runs_jobs_submitted_while_the_thread_becomes_idle() {
                 .unwrap();
             receiver
                 .recv_timeout(Duration::from_secs(60))
-                .expect("a job was left behind");
+                .expect("each job runs");
         }
         assert!(pool.shutdown(None));
     }
@@ -139,27 +142,27 @@ fn idle_threads_end_after_the_keep_alive() {
         ..capped(4)
     });
     for _ in 0..3 {
-        let all = Arc::new(Barrier::new(5));
+        let barrier = Arc::new(Barrier::new(5));
         for _ in 0..4 {
-            let all = Arc::clone(&all);
+            let barrier = Arc::clone(&barrier);
             pool.handle()
                 .submit(Box::new(move || {
-                    all.wait();
+                    barrier.wait();
                 }))
                 .unwrap();
         }
         assert_eq!(pool.handle().threads(), 4);
-        all.wait();
-        eventually("the threads end", || pool.handle().threads() == 0);
+        barrier.wait();
+        wait_until("the threads end", || pool.handle().threads() == 0);
     }
 }
 
 #[test]
-fn a_panic_of_a_job_ends_neither_thread_nor_pool() {
+fn a_panic_of_a_job_does_not_end_its_thread() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
-            panic!("the payload's drop (expected by this test)");
+            panic!("the drop of the payload (expected by this test)");
         }
     }
     let mut pool = Pool::<Closure>::new(Config {
@@ -191,14 +194,14 @@ fn a_panic_of_a_job_ends_neither_thread_nor_pool() {
 #[test]
 fn threads_have_the_configured_name_and_call_the_hooks() {
     let around = Arc::new(AtomicUsize::new(0));
-    let seen = Arc::clone(&around);
+    let count = Arc::clone(&around);
     let mut pool = Pool::<Closure>::new(Config {
         thread_name: Arc::new(|| "named".to_owned()),
         stack_size: Some(256 * 1024),
         around_thread: Some(Arc::new(move |f| {
-            seen.fetch_add(1, SeqCst);
+            count.fetch_add(1, SeqCst);
             f();
-            seen.fetch_add(10, SeqCst);
+            count.fetch_add(10, SeqCst);
         })),
         ..capped(1)
     });
@@ -217,7 +220,7 @@ fn threads_have_the_configured_name_and_call_the_hooks() {
 }
 
 #[test]
-fn a_hook_that_panics_loses_no_job() {
+fn a_job_is_dropped_if_the_hook_of_its_thread_panics() {
     let mut pool = Pool::<Closure>::new(Config {
         around_thread: Some(Arc::new(|_| panic!("the hook (expected by this test)"))),
         ..capped(1)
@@ -227,9 +230,7 @@ fn a_hook_that_panics_loses_no_job() {
         .submit(Box::new(move || sender.send(()).unwrap()))
         .unwrap();
     assert!(receiver.recv().is_err(), "the job is dropped");
-    eventually("the thread is off the books", || {
-        pool.handle().threads() == 0
-    });
+    wait_until("the thread has ended", || pool.handle().threads() == 0);
     assert!(pool.shutdown(None));
 }
 
@@ -242,13 +243,13 @@ fn a_cap_of_zero_is_refused() {
 #[test]
 fn a_hook_that_calls_the_thread_loop_twice_runs_it_once() {
     let returns = Arc::new(AtomicUsize::new(0));
-    let seen = Arc::clone(&returns);
+    let count = Arc::clone(&returns);
     let mut pool = Pool::<Closure>::new(Config {
         keep_alive: Some(Duration::from_millis(1)),
         around_thread: Some(Arc::new(move |run| {
             run();
             run();
-            seen.fetch_add(1, SeqCst);
+            count.fetch_add(1, SeqCst);
         })),
         ..capped(2)
     });
@@ -259,15 +260,15 @@ fn a_hook_that_calls_the_thread_loop_twice_runs_it_once() {
             .submit(Box::new(move || sender.send(()).unwrap()))
             .unwrap();
         receiver.recv().unwrap();
-        eventually("the hook returns", || returns.load(SeqCst) == round);
-        eventually("the thread has left", || pool.handle().threads() == 0);
+        wait_until("the hook returns", || returns.load(SeqCst) == round);
+        wait_until("the thread has ended", || pool.handle().threads() == 0);
         assert_eq!(pool.handle().idle_threads(), 0);
     }
     assert!(pool.shutdown(None));
 }
 
 #[test]
-fn the_defaults_are_those_that_are_documented() {
+fn the_defaults_are_as_documented() {
     let config = Config::default();
     assert_eq!(config.max_threads, 512);
     assert_eq!(config.keep_alive, Some(Duration::from_secs(10)));
@@ -281,19 +282,20 @@ fn a_pool_works_after_a_hook_panicked() {
     let calls = AtomicUsize::new(0);
     let mut pool = Pool::<Closure>::new(Config {
         around_thread: Some(Arc::new(move |run| {
-            assert!(calls.fetch_add(1, SeqCst) > 0, "expected by this test");
+            assert!(
+                calls.fetch_add(1, SeqCst) > 0,
+                "the hook (expected by this test)"
+            );
             run();
         })),
         ..capped(1)
     });
     let (sender, receiver) = channel();
-    let lost = sender.clone();
+    let first = sender.clone();
     pool.handle()
-        .submit(Box::new(move || lost.send(1).unwrap()))
+        .submit(Box::new(move || first.send(1).unwrap()))
         .unwrap();
-    eventually("the thread is off the books", || {
-        pool.handle().threads() == 0
-    });
+    wait_until("the thread has ended", || pool.handle().threads() == 0);
     assert_eq!(pool.handle().idle_threads(), 0);
     pool.handle()
         .submit(Box::new(move || sender.send(2).unwrap()))

@@ -1,4 +1,4 @@
-//! Shutting down: what is queued, what runs, and what comes later.
+//! Tests of the shutdown: queued jobs, running jobs and later submissions.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -23,7 +23,7 @@ fn capped(max_threads: usize) -> Config {
 fn shutdown_waits_for_a_running_job() {
     let done = Arc::new(AtomicUsize::new(0));
     let mut pool = Pool::<Closure>::new(capped(1));
-    let (sender, begun) = channel();
+    let (sender, started) = channel();
     let count = Arc::clone(&done);
     pool.handle()
         .submit(Box::new(move || {
@@ -32,7 +32,7 @@ fn shutdown_waits_for_a_running_job() {
             count.fetch_add(1, SeqCst);
         }))
         .unwrap();
-    begun.recv().unwrap();
+    started.recv().unwrap();
     assert!(pool.shutdown(None));
     assert_eq!(done.load(SeqCst), 1);
     assert_eq!(pool.handle().threads(), 0);
@@ -41,7 +41,7 @@ fn shutdown_waits_for_a_running_job() {
 #[test]
 fn shutdown_times_out_on_a_job_that_does_not_return() {
     let mut pool = Pool::<Closure>::new(capped(1));
-    let (sender, begun) = channel();
+    let (sender, started) = channel();
     let (end, ended) = channel::<()>();
     pool.handle()
         .submit(Box::new(move || {
@@ -49,34 +49,34 @@ fn shutdown_times_out_on_a_job_that_does_not_return() {
             let _ = ended.recv();
         }))
         .unwrap();
-    begun.recv().unwrap();
+    started.recv().unwrap();
     assert!(!pool.shutdown(Some(Duration::ZERO)));
     assert!(!pool.shutdown(Some(Duration::from_millis(5))));
     assert_eq!(pool.handle().threads(), 1);
     drop(end);
-    assert!(pool.shutdown(None), "asked again, it waits again");
+    assert!(pool.shutdown(None), "a second shutdown waits again");
 }
 
-/// The destructors of its thread-locals are the last that a thread does.
+/// The destructors of thread-locals run after the thread's last job.
 #[test]
 fn a_second_shutdown_waits_for_the_destructors_of_thread_locals() {
-    /// Takes its time, then counts.
-    struct Slow(Arc<AtomicUsize>);
-    impl Drop for Slow {
+    /// Sleeps when it is dropped, then counts the drop.
+    struct CountSlowDrop(Arc<AtomicUsize>);
+    impl Drop for CountSlowDrop {
         fn drop(&mut self) {
             thread::sleep(Duration::from_millis(50));
             self.0.fetch_add(1, SeqCst);
         }
     }
     thread_local! {
-        static SLOW: std::cell::RefCell<Option<Slow>> = const { std::cell::RefCell::new(None) };
+        static SLOW: std::cell::RefCell<Option<CountSlowDrop>> = const { std::cell::RefCell::new(None) };
     }
 
     let destroyed = Arc::new(AtomicUsize::new(0));
     let mut pool = Pool::<Closure>::new(capped(1));
-    let (sender, begun) = channel();
+    let (sender, started) = channel();
     let (end, ended) = channel::<()>();
-    let slow = Slow(Arc::clone(&destroyed));
+    let slow = CountSlowDrop(Arc::clone(&destroyed));
     pool.handle()
         .submit(Box::new(move || {
             SLOW.set(Some(slow));
@@ -84,53 +84,52 @@ fn a_second_shutdown_waits_for_the_destructors_of_thread_locals() {
             let _ = ended.recv();
         }))
         .unwrap();
-    begun.recv().unwrap();
+    started.recv().unwrap();
     assert!(!pool.shutdown(Some(Duration::ZERO)));
     drop(end);
     assert!(pool.shutdown(None));
     assert_eq!(destroyed.load(SeqCst), 1);
-    assert!(pool.shutdown(None), "there is nothing more to wait for");
+    assert!(pool.shutdown(None), "a further shutdown returns at once");
 }
 
-/// A thread of the pool may be the one that asks again, when its job is done: it
-/// does not wait for itself.
+/// A destructor on a thread of the pool shuts the pool down, and does not wait for its own thread.
 #[test]
 fn a_destructor_in_a_pool_thread_may_shut_the_pool_down_again() {
-    type Kept = Arc<std::sync::Mutex<Option<Pool<Closure>>>>;
-    /// Shuts the pool down, and says with which result.
-    struct ShutsDown(Kept, std::sync::mpsc::Sender<bool>);
-    impl Drop for ShutsDown {
+    type SharedPool = Arc<std::sync::Mutex<Option<Pool<Closure>>>>;
+    /// On drop, shuts the pool down and sends the result.
+    struct ShutDownOnDrop(SharedPool, std::sync::mpsc::Sender<bool>);
+    impl Drop for ShutDownOnDrop {
         fn drop(&mut self) {
             let mut pool = self.0.lock().unwrap().take().unwrap();
             self.1.send(pool.shutdown(None)).unwrap();
         }
     }
     thread_local! {
-        static LAST: std::cell::RefCell<Option<ShutsDown>> = const { std::cell::RefCell::new(None) };
+        static LOCAL: std::cell::RefCell<Option<ShutDownOnDrop>> = const { std::cell::RefCell::new(None) };
     }
 
     let mut pool = Pool::<Closure>::new(capped(1));
-    let kept = Kept::default();
+    let shared = SharedPool::default();
     let ((sender, ended), (open, gate)) = (channel(), channel::<()>());
-    let (begun, has_begun) = channel();
-    let last = ShutsDown(Arc::clone(&kept), sender);
+    let (start, started) = channel();
+    let shut_down = ShutDownOnDrop(Arc::clone(&shared), sender);
     pool.handle()
         .submit(Box::new(move || {
-            LAST.set(Some(last));
-            begun.send(()).unwrap();
+            LOCAL.set(Some(shut_down));
+            start.send(()).unwrap();
             let _ = gate.recv();
         }))
         .unwrap();
-    has_begun.recv().unwrap();
+    started.recv().unwrap();
     assert!(!pool.shutdown(Some(Duration::ZERO)));
-    *kept.lock().unwrap() = Some(pool);
+    *shared.lock().unwrap() = Some(pool);
     drop(open);
     assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok(true));
 }
 
 #[test]
 fn queued_jobs_are_dropped_once_and_outside_the_lock() {
-    /// What the queued jobs own: its drop takes the pool's lock, and panics.
+    /// Owned by each queued job: its drop takes the pool's lock and panics.
     struct Bomb(Arc<AtomicUsize>, Handle<Closure>);
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -141,7 +140,7 @@ fn queued_jobs_are_dropped_once_and_outside_the_lock() {
     }
 
     let mut pool = Pool::<Closure>::new(capped(1));
-    let (sender, begun) = channel();
+    let (sender, started) = channel();
     let (end, ended) = channel::<()>();
     pool.handle()
         .submit(Box::new(move || {
@@ -149,14 +148,14 @@ fn queued_jobs_are_dropped_once_and_outside_the_lock() {
             let _ = ended.recv();
         }))
         .unwrap();
-    begun.recv().unwrap();
+    started.recv().unwrap();
     let dropped = Arc::new(AtomicUsize::new(0));
     for _ in 0..10 {
         let bomb = Bomb(Arc::clone(&dropped), pool.handle().clone());
         pool.handle()
             .submit(Box::new(move || {
                 let _bomb = bomb;
-                unreachable!("it waits behind the job that blocks");
+                unreachable!("the shutdown drops this job");
             }))
             .unwrap();
     }
@@ -199,7 +198,7 @@ fn each_job_runs_or_is_dropped() {
 fn drop_waits_unless_a_shutdown_timed_out() {
     let done = Arc::new(AtomicUsize::new(0));
     let pool = Pool::<Closure>::new(capped(1));
-    let (sender, begun) = channel();
+    let (sender, started) = channel();
     let count = Arc::clone(&done);
     pool.handle()
         .submit(Box::new(move || {
@@ -208,12 +207,12 @@ fn drop_waits_unless_a_shutdown_timed_out() {
             count.fetch_add(1, SeqCst);
         }))
         .unwrap();
-    begun.recv().unwrap();
+    started.recv().unwrap();
     drop(pool);
     assert_eq!(done.load(SeqCst), 1);
 
     let mut pool = Pool::<Closure>::new(capped(1));
-    let (sender, begun) = channel();
+    let (sender, started) = channel();
     let (end, ended) = channel::<()>();
     pool.handle()
         .submit(Box::new(move || {
@@ -221,7 +220,7 @@ fn drop_waits_unless_a_shutdown_timed_out() {
             let _ = ended.recv();
         }))
         .unwrap();
-    begun.recv().unwrap();
+    started.recv().unwrap();
     assert!(!pool.shutdown(Some(Duration::ZERO)));
     drop(pool);
     drop(end);
@@ -242,10 +241,10 @@ fn submissions_after_shutdown_are_returned() {
 #[test]
 fn a_shutdown_drops_the_hooks() {
     let mark = Arc::new(());
-    let held = Arc::clone(&mark);
+    let owned_by_hook = Arc::clone(&mark);
     let mut pool = Pool::<Closure>::new(Config {
         around_thread: Some(Arc::new(move |f| {
-            let _held = &held;
+            let _owned = &owned_by_hook;
             f();
         })),
         ..capped(2)
@@ -281,7 +280,7 @@ fn many_submitters_against_the_shutdown() {
         for submitter in submitters {
             submitter.join().unwrap();
         }
-        assert_eq!(Arc::strong_count(&seen), 1, "each job is gone");
+        assert_eq!(Arc::strong_count(&seen), 1, "each job was run or dropped");
         assert_eq!(pool.handle().queued(), 0);
     }
 }
@@ -289,14 +288,14 @@ fn many_submitters_against_the_shutdown() {
 #[test]
 fn a_mandatory_job_runs_during_shutdown() {
     let mut pool = Pool::<Closure>::new(capped(1));
-    let (sender, begun) = channel();
+    let (sender, started) = channel();
     let (end, ended) = channel::<()>();
     let busy = Box::new(move || {
         sender.send(()).unwrap();
         let _ = ended.recv();
     });
     pool.handle().submit(busy).unwrap();
-    begun.recv().unwrap();
+    started.recv().unwrap();
     let done = Arc::new(AtomicUsize::new(0));
     for n in 0..6 {
         let done = Arc::clone(&done);
@@ -314,7 +313,11 @@ fn a_mandatory_job_runs_during_shutdown() {
     assert!(refused.unwrap_err().is_shutdown());
     drop(end);
     assert!(pool.shutdown(None));
-    assert_eq!(done.load(SeqCst), 3, "the mandatory ones, and no other");
+    assert_eq!(
+        done.load(SeqCst),
+        3,
+        "the three mandatory jobs ran, and no other"
+    );
 }
 
 #[test]
