@@ -1,4 +1,4 @@
-//! Which threads may hold and share what.
+//! Auto traits: which types can be sent to other threads or shared with them.
 #![cfg(not(raddle_loom))]
 
 use std::cell::Cell;
@@ -10,24 +10,24 @@ use std::rc::Rc;
 use raddle_coop::{Coop, RestoreOnPending, Unconstrained};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
-/// Goes from thread to thread, but two may not look at it at once.
-type Sent = Ready<Cell<u8>>;
-/// Stays on its thread.
-type Bound = Ready<Rc<u8>>;
+/// A future that is `Send` but not `Sync`.
+type SendNotSync = Ready<Cell<u8>>;
+/// A future that is not `Send`.
+type NotSend = Ready<Rc<u8>>;
 
-// Both are what the future inside is.
+// `Coop` and `Unconstrained` have the auto traits of their future.
 assert_impl_all!(Coop<Ready<u8>>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
-assert_impl_all!(Coop<Sent>: Send);
-assert_not_impl_any!(Coop<Sent>: Sync, RefUnwindSafe);
-assert_not_impl_any!(Coop<Bound>: Send, Sync);
+assert_impl_all!(Coop<SendNotSync>: Send);
+assert_not_impl_any!(Coop<SendNotSync>: Sync, RefUnwindSafe);
+assert_not_impl_any!(Coop<NotSend>: Send, Sync);
 assert_not_impl_any!(Coop<PhantomPinned>: Unpin);
 assert_impl_all!(Unconstrained<Ready<u8>>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
-assert_impl_all!(Unconstrained<Sent>: Send);
-assert_not_impl_any!(Unconstrained<Sent>: Sync, RefUnwindSafe);
-assert_not_impl_any!(Unconstrained<Bound>: Send, Sync);
+assert_impl_all!(Unconstrained<SendNotSync>: Send);
+assert_not_impl_any!(Unconstrained<SendNotSync>: Sync, RefUnwindSafe);
+assert_not_impl_any!(Unconstrained<NotSend>: Send, Sync);
 assert_not_impl_any!(Unconstrained<PhantomPinned>: Unpin);
 
-// It belongs to a poll, which stays on its thread; the unit is given back once.
+// A unit belongs to a poll on one thread, and is returned once.
 assert_impl_all!(RestoreOnPending: Unpin, UnwindSafe);
 assert_not_impl_any!(RestoreOnPending: Send, Sync, Clone);
 

@@ -1,4 +1,4 @@
-//! What executors and resources may count on.
+//! Tests of what executors and resources may rely on.
 #![cfg(not(raddle_loom))]
 
 use std::future::poll_fn;
@@ -12,9 +12,10 @@ use raddle_coop::{
 };
 use raddle_testing::Wakes;
 
-const FULL: usize = 128;
+const BUDGET: usize = 128;
 
-/// Takes units, spending each, until there is none or `limit` is reached.
+/// Takes and spends units until the budget is empty or `limit` is reached, and returns their
+/// number.
 fn spend(cx: &mut Context<'_>, limit: usize) -> usize {
     (0..limit)
         .take_while(|_| match poll_proceed(cx) {
@@ -34,9 +35,13 @@ fn an_always_ready_resource_yields_after_128_and_is_woken() {
 
     for round in 1..=3 {
         budget(|| {
-            assert_eq!(spend(&mut cx, FULL), FULL);
+            assert_eq!(spend(&mut cx, BUDGET), BUDGET);
             assert!(!has_budget_remaining());
-            assert_eq!(wakes.get(), round - 1, "woken only when refused");
+            assert_eq!(
+                wakes.get(),
+                round - 1,
+                "the task is woken only when a unit is refused"
+            );
             assert!(poll_proceed(&mut cx).is_pending());
             assert_eq!(wakes.get(), round);
         });
@@ -48,8 +53,8 @@ fn a_nested_budget_is_full_and_restores_the_outer_one() {
     let mut cx = Context::from_waker(Waker::noop());
     budget(|| {
         assert_eq!(spend(&mut cx, 100), 100);
-        budget(|| assert_eq!(spend(&mut cx, 1000), FULL));
-        assert_eq!(spend(&mut cx, 1000), FULL - 100);
+        budget(|| assert_eq!(spend(&mut cx, 1000), BUDGET));
+        assert_eq!(spend(&mut cx, 1000), BUDGET - 100);
         budget(|| assert!(has_budget_remaining()));
         assert!(!has_budget_remaining());
     });
@@ -65,7 +70,7 @@ fn unwinding_restores_the_outer_budget() {
             budget(|| {
                 let mut cx = Context::from_waker(Waker::noop());
                 spend(&mut cx, 1000);
-                panic!("on purpose");
+                panic!("expected by this test");
             })
         }));
         assert!(panicked.is_err());
@@ -73,7 +78,7 @@ fn unwinding_restores_the_outer_budget() {
 
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             let mut cx = Context::from_waker(Waker::noop());
-            let future = pin!(unconstrained(async { panic!("on purpose") }));
+            let future = pin!(unconstrained(async { panic!("expected by this test") }));
             let _: Poll<()> = future.poll(&mut cx);
         }));
         assert!(panicked.is_err());
@@ -87,7 +92,7 @@ fn outside_a_budget_nothing_is_counted() {
     let mut cx = Context::from_waker(Waker::noop());
     assert!(has_budget_remaining());
     assert_eq!(spend(&mut cx, 10_000), 10_000);
-    // What is given back where nothing is counted does not start a budget.
+    // A unit that is returned outside a budget does not start a budget.
     drop(poll_proceed(&mut cx));
     assert_eq!(spend(&mut cx, 10_000), 10_000);
 }
@@ -99,7 +104,10 @@ fn polls_are_limited_inside_budget_and_not_inside_unlimited() {
     budget(|| {
         assert!(is_limited());
         spend(&mut cx, 1000);
-        assert!(is_limited(), "also when nothing is left");
+        assert!(
+            is_limited(),
+            "a poll is limited even if its budget is empty"
+        );
         unlimited(|| {
             assert!(!is_limited());
             budget(|| assert!(is_limited()));
@@ -116,7 +124,7 @@ fn a_unit_without_progress_is_returned() {
         for _ in 0..1000 {
             assert!(poll_proceed(&mut cx).is_ready());
         }
-        assert_eq!(spend(&mut cx, 1000), FULL);
+        assert_eq!(spend(&mut cx, 1000), BUDGET);
     });
 }
 
@@ -134,16 +142,16 @@ fn returning_a_unit_keeps_the_charges_of_others() {
 }
 
 #[test]
-fn a_unit_that_is_returned_after_its_poll_adds_to_no_other_budget() {
+fn a_unit_that_is_returned_after_its_poll_is_not_added_to_another_budget() {
     let mut cx = Context::from_waker(Waker::noop());
-    let kept = budget(|| poll_proceed(&mut cx));
+    let unit = budget(|| poll_proceed(&mut cx));
     budget(|| {
-        drop(kept);
-        assert_eq!(spend(&mut cx, 1000), FULL);
+        drop(unit);
+        assert_eq!(spend(&mut cx, 1000), BUDGET);
     });
 
-    let kept = budget(|| poll_proceed(&mut cx));
-    drop(kept);
+    let unit = budget(|| poll_proceed(&mut cx));
+    drop(unit);
     assert_eq!(spend(&mut cx, 1000), 1000);
 }
 
@@ -154,8 +162,8 @@ fn unconstrained_is_not_limited_and_charges_nothing_to_its_task() {
         assert_eq!(spend(&mut cx, 100), 100);
         let mut future = pin!(unconstrained(poll_fn(|cx| {
             assert_eq!(spend(cx, 1000), 1000);
-            // A task polled in here by a nested executor is bound again.
-            budget(|| assert_eq!(spend(cx, 1000), FULL));
+            // A task that a nested executor polls here has a budget of its own.
+            budget(|| assert_eq!(spend(cx, 1000), BUDGET));
             Poll::Ready(())
         })));
         assert!(future.as_mut().poll(&mut cx).is_ready());
@@ -203,16 +211,16 @@ fn a_cooperative_future_is_charged_when_it_is_ready() {
                 .poll(&mut cx)
                 .is_pending()
         );
-        for number in 0..FULL {
+        for number in 0..BUDGET {
             let ready = pin!(cooperative(std::future::ready(number)));
             assert_eq!(ready.poll(&mut cx), Poll::Ready(number));
         }
         assert!(!has_budget_remaining());
         assert_eq!(wakes.get(), 0);
-        let polled = pin!(cooperative(poll_fn(|_| -> Poll<()> {
+        let not_polled = pin!(cooperative(poll_fn(|_| -> Poll<()> {
             panic!("no budget is left")
         })));
-        assert!(polled.poll(&mut cx).is_pending());
+        assert!(not_polled.poll(&mut cx).is_pending());
         assert_eq!(wakes.get(), 1);
     });
 }

@@ -1,4 +1,4 @@
-//! The clock of a worker's busy time: it counts while it runs, and keeps what it shows.
+//! Tests of the clock that measures the busy time of a worker.
 #![cfg(not(raddle_loom))]
 
 use std::thread;
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use raddle_counters::BusyClock;
 
-/// Longer than any test takes.
+/// Longer than a test takes.
 const HOUR: Duration = Duration::from_secs(3600);
 const NAP: Duration = Duration::from_millis(2);
 
-/// A clock whose epoch is long ago.
+/// Makes a clock whose epoch is two hours ago.
 fn clock() -> BusyClock {
     let now = Instant::now();
     BusyClock::new(now.checked_sub(2 * HOUR).unwrap_or(now).into())
@@ -32,7 +32,7 @@ fn a_running_clock_counts() {
     thread::sleep(NAP);
     let first = clock.busy();
     assert!((NAP..HOUR).contains(&first), "{first:?}");
-    // It runs already.
+    // Starting a running clock has no effect.
     clock.start();
     let second = clock.busy();
     assert!((first..HOUR).contains(&second), "{first:?}, {second:?}");
@@ -44,25 +44,25 @@ fn a_stopped_clock_does_not_count() {
     clock.start();
     thread::sleep(NAP);
     clock.stop();
-    let shown = clock.busy();
-    assert!((NAP..HOUR).contains(&shown), "{shown:?}");
+    let stopped_at = clock.busy();
+    assert!((NAP..HOUR).contains(&stopped_at), "{stopped_at:?}");
     thread::sleep(NAP);
     clock.stop();
-    assert_eq!(clock.busy(), shown);
+    assert_eq!(clock.busy(), stopped_at);
 }
 
 #[test]
-fn a_restarted_clock_continues_from_its_former_time() {
+fn a_restarted_clock_continues_from_its_previous_time() {
     let clock = clock();
     clock.start();
     thread::sleep(NAP);
     clock.stop();
-    let shown = clock.busy();
+    let stopped_at = clock.busy();
     thread::sleep(NAP);
     let restarted = Instant::now();
     clock.start();
     thread::sleep(NAP);
     clock.stop();
     let total = clock.busy();
-    assert!((shown + NAP..=shown + restarted.elapsed()).contains(&total));
+    assert!((stopped_at + NAP..=stopped_at + restarted.elapsed()).contains(&total));
 }

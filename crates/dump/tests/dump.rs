@@ -1,4 +1,4 @@
-//! What a dump says of tasks in each state.
+//! Tests of what a dump contains for tasks in each state.
 #![cfg(not(raddle_loom))]
 
 use std::future::pending;
@@ -90,7 +90,7 @@ fn a_completing_task_is_the_waker_of_the_task_that_joins_it() {
         }
         let dump = tasks.dump();
         assert_eq!(dump.tasks().len(), 1, "the first task has ended: {dump}");
-        let wake = dump.tasks()[0].last_wake().expect("it was woken");
+        let wake = dump.tasks()[0].last_wake().expect("the task was woken");
         assert_eq!(wake.by(), WokenBy::Task(first_id));
         assert!(wake.ago() <= dump.tasks()[0].age());
         assert!(dump.to_string().contains(&format!("by task {first_id}")));
@@ -120,14 +120,14 @@ fn a_waker_that_is_called_outside_tasks_is_other_code() {
 fn the_polls_of_a_task_are_counted_and_a_name_is_shown() {
     let tasks = Tasks::new();
     scheduler(&tasks).block_on(async {
-        let named = raddle_task::name_next(Some("yields"));
+        let name_guard = raddle_task::name_next(Some("yields"));
         let task = raddle_sched::spawn(async {
             for _ in 0..3 {
                 raddle_sched::yield_now().await;
             }
             pending::<()>().await;
         });
-        drop(named);
+        drop(name_guard);
         for _ in 0..10 {
             raddle_sched::yield_now().await;
         }

@@ -2,9 +2,9 @@ use super::{MAX_HEADERS, Refusal, Route, decode, is_loopback, parse};
 use crate::table::{Filter, Order};
 use crate::token::Token;
 
-fn ask(token: &Token, line: &str, headers: &str) -> Result<Route, Refusal> {
+fn route(token: &Token, line: &str, headers: &str) -> Result<Route, Refusal> {
     let head = format!("{line} HTTP/1.1\r\n{headers}\r\n");
-    let result = parse(head.as_bytes(), token).expect("a whole head");
+    let result = parse(head.as_bytes(), token).expect("a complete head");
     result.map(|request| request.route)
 }
 
@@ -13,33 +13,33 @@ const HOST: &str = "Host: 127.0.0.1:6669\r\n";
 #[test]
 fn each_path_except_metrics_needs_the_token() {
     let token = Token::random();
-    let good = format!("?token={}", token.as_str());
+    let valid_query = format!("?token={}", token.as_str());
     for path in ["/", "/events", "/tasks", "/waits", "/recording", "/nothing"] {
         for query in ["", "?token=", "?token=0123456789abcdef0123456789abcdef"] {
-            let result = ask(&token, &format!("GET {path}{query}"), HOST);
+            let result = route(&token, &format!("GET {path}{query}"), HOST);
             assert_eq!(result.err(), Some(Refusal::NoToken), "{path}{query}");
         }
     }
     assert!(matches!(
-        ask(&token, &format!("GET /{good}"), HOST),
+        route(&token, &format!("GET /{valid_query}"), HOST),
         Ok(Route::Page)
     ));
     assert!(matches!(
-        ask(&token, "GET /metrics", HOST),
+        route(&token, "GET /metrics", HOST),
         Ok(Route::Metrics)
     ));
-    let nothing = ask(&token, &format!("GET /nothing{good}"), HOST);
+    let nothing = route(&token, &format!("GET /nothing{valid_query}"), HOST);
     assert_eq!(nothing.err(), Some(Refusal::NotFound));
 }
 
 #[test]
 fn methods_other_than_get_are_refused_after_the_token_is_checked() {
     let token = Token::random();
-    let good = format!("?token={}", token.as_str());
+    let valid_query = format!("?token={}", token.as_str());
     for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
-        let without = ask(&token, &format!("{method} /metrics"), HOST);
+        let without = route(&token, &format!("{method} /metrics"), HOST);
         assert_eq!(without.err(), Some(Refusal::NoToken));
-        let with = ask(&token, &format!("{method} /tasks{good}"), HOST);
+        let with = route(&token, &format!("{method} /tasks{valid_query}"), HOST);
         assert_eq!(with.err(), Some(Refusal::Method));
     }
 }
@@ -74,7 +74,7 @@ fn a_host_that_is_not_this_machine_is_refused() {
         assert!(!is_loopback(host), "{host}");
         let token = Token::random();
         let line = format!("GET /?token={}", token.as_str());
-        let result = ask(&token, &line, &format!("Host: {host}\r\n"));
+        let result = route(&token, &line, &format!("Host: {host}\r\n"));
         assert!(result.is_err(), "{host}");
     }
 }
@@ -83,15 +83,19 @@ fn a_host_that_is_not_this_machine_is_refused() {
 fn an_origin_other_than_the_page_is_refused() {
     let token = Token::random();
     let line = format!("GET /events?token={}", token.as_str());
-    let with = |origin: &str| ask(&token, &line, &format!("{HOST}Origin: {origin}\r\n"));
-    assert!(with("http://127.0.0.1:6669").is_ok());
+    let with_origin = |origin: &str| route(&token, &line, &format!("{HOST}Origin: {origin}\r\n"));
+    assert!(with_origin("http://127.0.0.1:6669").is_ok());
     for origin in [
         "null",
         "http://example.com",
         "http://127.0.0.1:80",
         "https://127.0.0.1:6669",
     ] {
-        assert_eq!(with(origin).err(), Some(Refusal::Foreign), "{origin}");
+        assert_eq!(
+            with_origin(origin).err(),
+            Some(Refusal::Foreign),
+            "{origin}"
+        );
     }
 }
 
@@ -99,9 +103,9 @@ fn an_origin_other_than_the_page_is_refused() {
 fn a_head_without_a_host_or_with_two_is_refused() {
     let token = Token::random();
     let line = "GET /metrics";
-    assert_eq!(ask(&token, line, "").err(), Some(Refusal::Malformed));
+    assert_eq!(route(&token, line, "").err(), Some(Refusal::Malformed));
     let two = format!("{HOST}{HOST}");
-    assert_eq!(ask(&token, line, &two).err(), Some(Refusal::Malformed));
+    assert_eq!(route(&token, line, &two).err(), Some(Refusal::Malformed));
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn too_many_headers_and_malformed_requests_are_refused() {
     let token = Token::random();
     let many = "a: b\r\n".repeat(MAX_HEADERS + 1);
     assert_eq!(
-        ask(&token, "GET /metrics", &many).err(),
+        route(&token, "GET /metrics", &many).err(),
         Some(Refusal::TooLarge)
     );
     let result = parse(b"\x16\x03\x01 no request\r\n\r\n", &token);
@@ -122,8 +126,8 @@ fn the_parameters_of_a_query_are_read() {
     let token = Token::random();
     let query = "filter=slow&text=My%20Task+%zz&sort=-busy&offset=5&limit=7&unknown=1";
     let line = format!("GET /tasks?token={}&{query}", token.as_str());
-    let Ok(Route::Tasks(query)) = ask(&token, &line, HOST) else {
-        panic!("a route to the tasks");
+    let Ok(Route::Tasks(query)) = route(&token, &line, HOST) else {
+        panic!("the request is not routed to the tasks");
     };
     assert_eq!((query.filter, query.order), (Filter::Slow, Order::Busy));
     assert!(query.is_descending);

@@ -6,7 +6,7 @@ use raddle_sched::{Config, CurrentThread, yield_now};
 
 use super::{Filter, IDLE, MAX_ROWS, Order, Query, SLOW, Table};
 
-/// A scheduler whose tasks are in the table.
+/// Makes a scheduler whose tasks are listed in the table.
 fn scheduler(table: &Table) -> CurrentThread {
     let config = Config {
         observer: Some(table.tasks.observer()),
@@ -15,7 +15,7 @@ fn scheduler(table: &Table) -> CurrentThread {
     CurrentThread::new(config, None)
 }
 
-/// Spawns a task that is polled so many times, and then waits.
+/// Spawns a task that is polled `polls` times, and then waits for ever.
 fn spawn_waiting(scheduler: &CurrentThread, polls: u64) {
     drop(scheduler.handle().spawn(async move {
         for _ in 1..polls {
@@ -25,7 +25,7 @@ fn spawn_waiting(scheduler: &CurrentThread, polls: u64) {
     }));
 }
 
-/// Runs the tasks until they wait.
+/// Runs the tasks until each was polled `rounds` times.
 fn run(scheduler: &CurrentThread, rounds: u64) {
     scheduler.block_on(async {
         for _ in 0..=rounds {
@@ -81,17 +81,17 @@ fn pages_are_sorted_and_bounded() {
 
 #[test]
 fn filters_select_tasks_by_state_and_time() {
-    let (short, nanosecond) = (Duration::ZERO, Duration::from_nanos(1));
+    let (zero, nanosecond) = (Duration::ZERO, Duration::from_nanos(1));
     let all = [State::Waiting, State::Queued, State::Running];
-    let of =
+    let matching =
         |filter: Filter, since, longest| all.map(|state| filter.matches(state, since, longest));
-    assert_eq!(of(Filter::All, short, short), [true, true, true]);
-    assert_eq!(of(Filter::Busy, short, short), [false, true, true]);
-    assert_eq!(of(Filter::Waiting, short, short), [true, false, false]);
-    assert_eq!(of(Filter::Slow, IDLE, SLOW - nanosecond), [false; 3]);
-    assert_eq!(of(Filter::Slow, short, SLOW), [true; 3]);
-    assert_eq!(of(Filter::Idle, IDLE - nanosecond, SLOW), [false; 3]);
-    assert_eq!(of(Filter::Idle, IDLE, short), [true, false, false]);
+    assert_eq!(matching(Filter::All, zero, zero), [true, true, true]);
+    assert_eq!(matching(Filter::Busy, zero, zero), [false, true, true]);
+    assert_eq!(matching(Filter::Waiting, zero, zero), [true, false, false]);
+    assert_eq!(matching(Filter::Slow, IDLE, SLOW - nanosecond), [false; 3]);
+    assert_eq!(matching(Filter::Slow, zero, SLOW), [true; 3]);
+    assert_eq!(matching(Filter::Idle, IDLE - nanosecond, SLOW), [false; 3]);
+    assert_eq!(matching(Filter::Idle, IDLE, zero), [true, false, false]);
 }
 
 #[test]
@@ -102,16 +102,16 @@ fn a_filter_text_matches_names_locations_and_numbers() {
         let _named = raddle_task::name_next(name);
         spawn_waiting(&scheduler, 1);
     }
-    let of = |text: &str| {
+    let matching = |text: &str| {
         let text = text.to_owned();
         ids(&table, &Query { text, ..query() })
     };
-    let all = of("");
+    let all = matching("");
     assert_eq!(all.len(), 4);
-    assert_eq!(of("even"), [all[1], all[3]]);
-    assert_eq!(of(&all[2].to_string()), [all[2]]);
-    assert_eq!(of("tests.rs"), all);
-    assert!(of("nothing").is_empty());
+    assert_eq!(matching("even"), [all[1], all[3]]);
+    assert_eq!(matching(&all[2].to_string()), [all[2]]);
+    assert_eq!(matching("tests.rs"), all);
+    assert!(matching("nothing").is_empty());
 }
 
 #[test]

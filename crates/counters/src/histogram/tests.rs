@@ -6,7 +6,7 @@ use super::{
 
 fn configurations() -> Vec<HistogramConfiguration> {
     let times = [0, 1, 2, 63, 64, 65, 1_000, 1 << 40, u64::MAX].map(Duration::from_nanos);
-    let mut all = vec![
+    let mut configurations = vec![
         HistogramConfiguration::default(),
         HistogramConfiguration::linear(Duration::from_micros(100), 10),
         HistogramConfiguration::linear(Duration::from_nanos(1), 1),
@@ -16,13 +16,13 @@ fn configurations() -> Vec<HistogramConfiguration> {
         for max in &times[1..] {
             for precision in [0, 1, 2, 10] {
                 let builder = LogHistogram::builder().min_value(min).max_value(*max);
-                all.push(HistogramConfiguration::log(
+                configurations.push(HistogramConfiguration::log(
                     builder.precision_exact(precision),
                 ));
             }
         }
     }
-    all
+    configurations
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn buckets_cover_all_durations_without_gap_or_overlap() {
         for bucket in 0..histogram.num_buckets() {
             let range = histogram.range(bucket);
             assert_eq!(range.start, end, "bucket {bucket} of {configuration:?}");
-            // 584 years are the end of the axis.
+            // The last nanosecond of a u64 is after 584 years; buckets beyond it are empty.
             assert!(
                 range.end > range.start || nanos(range.start) == u64::MAX,
                 "bucket {bucket} of {configuration:?}"
@@ -72,13 +72,16 @@ fn each_duration_is_counted_in_the_bucket_whose_range_has_it() {
 
 #[test]
 fn a_bucket_has_the_configured_precision() {
-    for (precision, parts) in [(0, 1), (2, 4), (10, 1024)] {
+    for (precision, parts_per_power) in [(0, 1), (2, 4), (10, 1024)] {
         let builder = LogHistogram::builder().precision_exact(precision);
         let histogram = Histogram::new(&HistogramConfiguration::log(builder));
         for bucket in 1..histogram.num_buckets() - 1 {
             let range = histogram.range(bucket);
             let width = nanos(range.end) - nanos(range.start);
-            assert!(width * parts <= nanos(range.start).max(parts), "{range:?}");
+            assert!(
+                width * parts_per_power <= nanos(range.start).max(parts_per_power),
+                "{range:?}"
+            );
         }
     }
 }
@@ -103,7 +106,7 @@ fn the_first_and_last_buckets_end_close_to_the_limits() {
 }
 
 #[test]
-fn the_first_bucket_reaches_up_to_the_shortest_time() {
+fn the_first_bucket_ends_close_below_the_minimum() {
     for (min, end) in [(0, 1), (1, 1), (2, 2), (7, 7), (100, 96), (1_000, 896)] {
         let builder = LogHistogram::builder().min_value(Duration::from_nanos(min));
         let histogram = Histogram::new(&HistogramConfiguration::log(builder));
@@ -112,7 +115,7 @@ fn the_first_bucket_reaches_up_to_the_shortest_time() {
 }
 
 #[test]
-fn a_longest_time_below_the_shortest_makes_two_buckets() {
+fn a_maximum_below_the_minimum_makes_two_buckets() {
     let builder = LogHistogram::builder().min_value(Duration::from_millis(1));
     let builder = builder.max_value(Duration::from_micros(1));
     assert_eq!(HistogramConfiguration::log(builder).num_buckets(), 2);
@@ -173,7 +176,7 @@ fn a_precision_above_the_limit_is_refused() {
 
 #[test]
 #[should_panic = "more than zero"]
-fn a_longest_time_of_zero_is_refused() {
+fn a_maximum_of_zero_is_refused() {
     let _ = LogHistogram::builder().max_value(Duration::ZERO);
 }
 

@@ -2,7 +2,7 @@ use super::*;
 
 const POLL: Duration = Duration::from_micros(8);
 
-/// An average after `spells` of three polls of [`POLL`] each.
+/// The average of several samples, with the totals that it was given.
 struct History {
     average: PollAverage,
     busy: Duration,
@@ -10,13 +10,14 @@ struct History {
 }
 
 impl History {
-    fn new(spells: u64) -> Self {
+    /// Makes the average of `samples` samples, each of three polls of [`POLL`].
+    fn new(samples: u64) -> Self {
         let mut history = Self {
             average: PollAverage::default(),
             busy: Duration::ZERO,
             polls: 0,
         };
-        (0..spells).for_each(|_| history.sample(3, 3 * POLL));
+        (0..samples).for_each(|_| history.sample(3, 3 * POLL));
         history
     }
 
