@@ -1,5 +1,5 @@
-//! A small web server: hyper on Raddle's multi-thread runtime.
-//! `cargo run --release --example http -- --help` says how to use it.
+//! A small web server: hyper on Raddle's multi-thread runtime. `cargo run --release --example http
+//! -- --help` prints its options.
 
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -30,18 +30,18 @@ const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Radd
 <h1>Raddle</h1><p>This page was served by hyper on Raddle.</p></html>
 ";
 
-/// How long connections have to finish their requests after a signal.
+/// The time that connections have to finish their requests after a signal.
 const GRACE: Duration = Duration::from_secs(10);
 const MAX_BODY: usize = 64 * 1024;
 
 /// Serves a small page over HTTP/1.1, with hyper on Raddle. Ctrl-C stops.
 #[derive(Parser)]
-#[command(after_help = "RUST_LOG says what is logged to stderr, RUST_LOG=debug for one.")]
+#[command(after_help = "RUST_LOG sets what is logged to stderr, for example RUST_LOG=debug.")]
 struct Options {
-    /// Where to listen; port 0 is any that is free.
+    /// The address to listen on; port 0 selects a free port.
     #[arg(long, default_value = "127.0.0.1:3000")]
     addr: SocketAddr,
-    /// How many threads serve; by default one for each core.
+    /// The number of worker threads; by default one for each core.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     workers: Option<u16>,
 }
@@ -78,7 +78,7 @@ fn run(options: Options) -> Result<(), String> {
     let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
     let stop =
         Stop::on_signals(&runtime).map_err(|error| format!("cannot watch signals: {error}"))?;
-    // As a task, so that connections are accepted on a worker.
+    // A task, so that a worker accepts the connections.
     let server = runtime.spawn(async move { serve(bind(options.addr).await?, stop).await });
     runtime
         .block_on(server)
@@ -100,7 +100,7 @@ async fn serve(listener: TcpListener, stop: Arc<Stop>) -> Result<(), String> {
     );
     let _ = io::stdout().write_all(text.as_bytes());
 
-    // For want of a descriptor, for one.
+    // Accepting may fail temporarily, for example for lack of a descriptor.
     let pause = |length| {
         warn!(?length, "cannot accept; pausing");
         sleep(length)
@@ -116,7 +116,10 @@ async fn serve(listener: TcpListener, stop: Arc<Stop>) -> Result<(), String> {
     info!("stopping");
     let all_end = async { while connections.join_next().await.is_some() {} };
     if timeout(GRACE, all_end).await.is_err() {
-        warn!(connections = connections.len(), "time is up; closing");
+        warn!(
+            connections = connections.len(),
+            "requests did not finish in time; closing"
+        );
         connections.shutdown().await;
     }
     Ok(())
@@ -132,7 +135,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, stop: Arc<Stop>) {
     let result = match stop.unless_stopped(connection.as_mut()).await {
         Some(result) => result,
         None => {
-            // Answers the request in flight, if there is one, and closes.
+            // Answers the request in flight, if there is one, and closes the connection.
             connection.as_mut().graceful_shutdown();
             connection.await
         }
@@ -156,7 +159,7 @@ async fn answer(request: Request<Incoming>) -> hyper::http::Result<Response<Full
         .body(Full::new(body))
 }
 
-/// SIGINT and SIGTERM.
+/// The signals SIGINT and SIGTERM.
 #[cfg(unix)]
 mod signals {
     use raddle::signal::unix::{Signal, SignalKind, signal};
@@ -182,7 +185,7 @@ mod signals {
     }
 }
 
-/// Ctrl-C and Ctrl-Break.
+/// The console events Ctrl-C and Ctrl-Break.
 #[cfg(windows)]
 mod signals {
     use raddle::signal::windows::{CtrlBreak, CtrlC, ctrl_break, ctrl_c};
@@ -207,7 +210,7 @@ mod signals {
     }
 }
 
-/// The signal to every connection that the server stops.
+/// Tells every connection that the server stops.
 #[derive(Default)]
 struct Stop {
     requested: AtomicBool,
@@ -215,25 +218,25 @@ struct Stop {
 }
 
 impl Stop {
-    /// Requested by the first signal; the second ends the process.
+    /// Requests the stop at the first signal, and exits at the second.
     fn on_signals(runtime: &Runtime) -> io::Result<Arc<Self>> {
         let stop = Arc::new(Self::default());
-        let theirs = Arc::clone(&stop);
+        let stop_of_task = Arc::clone(&stop);
         let _entered = runtime.enter();
         let mut signals = signals::Signals::new()?;
         runtime.spawn(async move {
             loop {
                 let code = signals.recv().await;
-                if theirs.requested.swap(true, SeqCst) {
+                if stop_of_task.requested.swap(true, SeqCst) {
                     std::process::exit(code);
                 }
-                theirs.event.notify(usize::MAX);
+                stop_of_task.event.notify(usize::MAX);
             }
         });
         Ok(stop)
     }
 
-    /// What `future` gives, or `None` if the server is to stop before.
+    /// Waits for `future`, and returns `None` if the server stops first.
     async fn unless_stopped<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         let stopped = async {
             while !self.requested.load(SeqCst) {

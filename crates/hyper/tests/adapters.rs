@@ -1,4 +1,4 @@
-//! The adapters, without a server.
+//! Tests of the adapters without a server.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -12,11 +12,11 @@ use raddle_hyper::{RaddleExecutor, RaddleIo, RaddleTimer};
 
 #[raddle::test]
 async fn bytes_pass_in_both_directions() {
-    // Twice adapted, a stream has Raddle's traits again.
+    // A stream that is adapted twice implements Raddle's traits again.
     let (near, far) = raddle::io::duplex(16);
     let mut near = RaddleIo::new(RaddleIo::new(near));
     let mut far = RaddleIo::new(RaddleIo::new(far));
-    let message = b"longer than what the pipe holds at a time";
+    let message = b"longer than the capacity of the pipe";
     let writer = raddle::spawn(async move {
         near.write_all(message).await.unwrap();
         near.shutdown().await.unwrap();
@@ -27,10 +27,10 @@ async fn bytes_pass_in_both_directions() {
     writer.await.unwrap();
 }
 
-/// Puts another buffer in the place of the one it is given.
-struct Swindler;
+/// A reader that replaces the buffer that it is given.
+struct ReplaceBuffer;
 
-impl AsyncRead for Swindler {
+impl AsyncRead for ReplaceBuffer {
     fn poll_read(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -46,18 +46,17 @@ impl AsyncRead for Swindler {
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "must fill the buffer it is given")]
 fn a_reader_that_replaces_the_buffer_panics() {
-    let mut space = [MaybeUninit::uninit(); 8];
-    let mut buf = hyper::rt::ReadBuf::uninit(&mut space);
-    let mut io = RaddleIo::new(Swindler);
+    let mut memory = [MaybeUninit::uninit(); 8];
+    let mut buf = hyper::rt::ReadBuf::uninit(&mut memory);
+    let mut io = RaddleIo::new(ReplaceBuffer);
     let cx = &mut Context::from_waker(Waker::noop());
     let _ = Read::poll_read(Pin::new(&mut io), cx, buf.unfilled());
 }
 
-/// Puts a buffer in the place of the empty one it is given that begins where
-/// that one does.
-struct Neighbour(Option<&'static mut [u8]>);
+/// A reader that replaces the empty buffer that it is given by one at the same address.
+struct ReplaceEmptyBuffer(Option<&'static mut [u8]>);
 
-impl AsyncRead for Neighbour {
+impl AsyncRead for ReplaceEmptyBuffer {
     fn poll_read(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -75,7 +74,7 @@ impl AsyncRead for Neighbour {
 fn a_reader_that_replaces_an_empty_buffer_panics() {
     let (empty, neighbour) = Box::leak(Box::new([7; 8])).split_at_mut(0);
     let mut buf = hyper::rt::ReadBuf::new(empty);
-    let mut io = RaddleIo::new(Neighbour(Some(neighbour)));
+    let mut io = RaddleIo::new(ReplaceEmptyBuffer(Some(neighbour)));
     let cx = &mut Context::from_waker(Waker::noop());
     let _ = Read::poll_read(Pin::new(&mut io), cx, buf.unfilled());
 }

@@ -1,6 +1,6 @@
-//! The example server, over real sockets.
+//! Tests of the example server over real sockets.
 //!
-//! The binary is built by `cargo test`, or by `cargo build --example http`.
+//! `cargo test` builds the binary, as does `cargo build --example http`.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const PAGE: &str = "served by hyper on Raddle";
-/// What catches a hang; nothing here takes nearly as long.
+/// A time limit that detects a hang; each step takes much less.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn command() -> Command {
@@ -34,7 +34,7 @@ fn command() -> Command {
 struct Server {
     child: Child,
     address: SocketAddr,
-    /// Kept open, as a terminal would be.
+    /// Kept open, so that the server can write to it.
     _stdout: BufReader<ChildStdout>,
 }
 
@@ -70,17 +70,17 @@ impl Server {
     fn assert_serves(&self) {
         let mut client = self.connect();
         client.send(GET);
-        assert!(client.answer().body.contains(PAGE));
+        assert!(client.response().body.contains(PAGE));
     }
 
     #[cfg(unix)]
-    fn interrupt(&self, signal: i32) {
+    fn send_signal(&self, signal: i32) {
         let pid = i32::try_from(self.child.id()).unwrap();
-        // SAFETY: only sends a signal, to a child that has not been waited for.
+        // SAFETY: sends a signal to a child that has not been waited for.
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
 
-    /// The exit code, which must come by itself.
+    /// Waits until the server ends by itself, and returns its exit code.
     #[cfg(unix)]
     fn exit_code(&mut self) -> Option<i32> {
         let start = Instant::now();
@@ -88,7 +88,7 @@ impl Server {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code();
             }
-            assert!(start.elapsed() < LIMIT, "the server does not end");
+            assert!(start.elapsed() < LIMIT, "timed out: the server ends");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -103,7 +103,7 @@ impl Drop for Server {
 
 struct Client(BufReader<TcpStream>);
 
-struct Answer {
+struct Response {
     head: String,
     body: String,
 }
@@ -113,8 +113,8 @@ impl Client {
         self.0.get_mut().write_all(bytes).unwrap();
     }
 
-    /// Reads one answer, as long as its head says.
-    fn answer(&mut self) -> Answer {
+    /// Reads one response with the length that its head states.
+    fn response(&mut self) -> Response {
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
             let read = self.0.read_line(&mut head).unwrap();
@@ -124,10 +124,10 @@ impl Client {
         let length = head
             .lines()
             .find_map(|line| line.strip_prefix("content-length: "))
-            .expect("a length");
+            .expect("the response has a content-length");
         let mut body = vec![0; length.parse().unwrap()];
         self.0.read_exact(&mut body).unwrap();
-        Answer {
+        Response {
             head,
             body: String::from_utf8(body).unwrap(),
         }
@@ -142,23 +142,23 @@ impl Client {
     }
 }
 
-/// A thousand connections need two thousand descriptors in all.
+/// A thousand connections need two thousand descriptors in the server and the client.
 #[cfg(unix)]
 fn raise_file_limit() {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: fills the struct that it is given.
+    // SAFETY: `limit` is valid for writes.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0;
     if known && limit.rlim_cur < limit.rlim_max {
         limit.rlim_cur = limit.rlim_max;
-        // SAFETY: reads the struct that it is given.
+        // SAFETY: `limit` is valid for reads.
         unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
     }
 }
 
-/// There is no limit there.
+/// Other systems have no such limit.
 #[cfg(not(unix))]
 fn raise_file_limit() {}
 
@@ -175,7 +175,7 @@ fn run(arguments: &[&str]) -> Output {
     command().args(arguments).output().unwrap()
 }
 
-/// Asserts that the server ends at once with one line that says so.
+/// Asserts that the server exits with an error of one line that contains `words`.
 #[track_caller]
 fn assert_refused(arguments: &[&str], words: &str) {
     let output = run(arguments);
@@ -190,27 +190,27 @@ fn assert_refused(arguments: &[&str], words: &str) {
 }
 
 #[test]
-fn serves_the_page_and_nothing_else() {
+fn serves_the_page_and_answers_404_to_other_paths() {
     let server = Server::start();
     let mut client = server.connect();
     client.send(GET);
-    let answer = client.answer();
+    let response = client.response();
     assert!(
-        answer.head.starts_with("http/1.1 200 ok"),
+        response.head.starts_with("http/1.1 200 ok"),
         "{}",
-        answer.head
+        response.head
     );
-    assert!(answer.head.contains("content-type: text/html"));
-    assert!(answer.body.contains(PAGE));
+    assert!(response.head.contains("content-type: text/html"));
+    assert!(response.body.contains(PAGE));
 
     client.send(b"GET /missing HTTP/1.1\r\nhost: test\r\n\r\n");
-    assert!(client.answer().head.starts_with("http/1.1 404"));
+    assert!(client.response().head.starts_with("http/1.1 404"));
 
     client.send(b"POST /echo HTTP/1.1\r\nhost: test\r\ncontent-length: 5\r\n\r\nhello");
-    assert_eq!(client.answer().body, "hello");
+    assert_eq!(client.response().body, "hello");
 
     client.send(b"GET / HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n");
-    client.answer();
+    client.response();
     client.assert_closed();
 }
 
@@ -230,18 +230,18 @@ fn answers_pipelined_requests_in_order() {
     }
     client.send(&requests);
     for i in 0..100 {
-        assert_eq!(client.answer().body, format!("request {i}"));
+        assert_eq!(client.response().body, format!("request {i}"));
     }
 }
 
 #[test]
-fn survives_clients_that_vanish() {
+fn serves_after_clients_disconnected_within_a_request() {
     let server = Server::start();
-    for cut in 0..GET.len() {
+    for length in 0..GET.len() {
         let mut client = server.connect();
-        client.send(&GET[..cut]);
-        if cut % 2 == 0 {
-            // Reset in place of a close.
+        client.send(&GET[..length]);
+        if length % 2 == 0 {
+            // The drop then resets the connection instead of closing it.
             client.send(b"");
             socket_linger_zero(client.0.get_ref());
         }
@@ -264,8 +264,8 @@ fn answers_after_a_half_close() {
     client.send(GET);
     client.send(GET);
     client.0.get_ref().shutdown(Shutdown::Write).unwrap();
-    assert!(client.answer().body.contains(PAGE));
-    assert!(client.answer().body.contains(PAGE));
+    assert!(client.response().body.contains(PAGE));
+    assert!(client.response().body.contains(PAGE));
     client.assert_closed();
 }
 
@@ -281,7 +281,7 @@ fn serves_after_two_thousand_connections_were_dropped() {
             client.send(GET);
         }
         if i % 6 == 0 {
-            client.answer();
+            client.response();
         }
     }
     server.assert_serves();
@@ -299,7 +299,7 @@ fn serves_a_thousand_keep_alive_connections_at_once() {
             client.send(GET);
         }
         for client in &mut clients {
-            assert!(client.answer().body.contains(PAGE));
+            assert!(client.response().body.contains(PAGE));
         }
     }
 }
@@ -307,7 +307,7 @@ fn serves_a_thousand_keep_alive_connections_at_once() {
 #[cfg(unix)]
 #[test]
 fn serves_again_after_too_many_open_files() {
-    // A shell lowers the limit for itself and what it becomes.
+    // The shell lowers the limit for itself and for the server that replaces it.
     let mut shell = Command::new("sh");
     shell
         .args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""])
@@ -316,13 +316,13 @@ fn serves_again_after_too_many_open_files() {
         .stderr(Stdio::null());
     let server = Server::from_command(&mut shell);
     let mut clients: Vec<_> = (0..100).map(|_| server.connect()).collect();
-    // The first has its place, the last waits for one.
+    // The first client is connected; the last one waits for a descriptor.
     clients[0].send(GET);
-    assert!(clients[0].answer().body.contains(PAGE));
+    assert!(clients[0].response().body.contains(PAGE));
     let mut last = clients.pop().unwrap();
     last.send(GET);
     drop(clients);
-    assert!(last.answer().body.contains(PAGE));
+    assert!(last.response().body.contains(PAGE));
     server.assert_serves();
 }
 
@@ -333,22 +333,22 @@ fn a_signal_lets_the_request_in_flight_finish() {
         let mut server = Server::start();
         let mut idle = server.connect();
         idle.send(GET);
-        idle.answer();
+        idle.response();
         let mut busy = server.connect();
         busy.send(b"POST /echo HTTP/1.1\r\nhost: test\r\ncontent-length: 10\r\n");
         busy.send(b"expect: 100-continue\r\n\r\n");
-        // The server says so once it reads the body: the request is in flight.
-        let mut go_on = [0; 25];
-        busy.0.read_exact(&mut go_on).unwrap();
-        assert!(go_on.starts_with(b"HTTP/1.1 100"));
+        // The server sends `100 Continue` when it reads the body, so the request is in flight.
+        let mut head = [0; 25];
+        busy.0.read_exact(&mut head).unwrap();
+        assert!(head.starts_with(b"HTTP/1.1 100"));
         busy.send(b"first");
 
-        server.interrupt(signal);
+        server.send_signal(signal);
         idle.assert_closed();
         busy.send(b"other");
-        let answer = busy.answer();
-        assert_eq!(answer.body, "firstother");
-        // Whether the head says that this is the last depends on which event comes first.
+        let response = busy.response();
+        assert_eq!(response.body, "firstother");
+        // The head may contain `connection: close`, depending on which event comes first.
         busy.assert_closed();
         assert_eq!(server.exit_code(), Some(0));
         assert!(TcpStream::connect(server.address).is_err());
