@@ -1,4 +1,4 @@
-//! The alarm of the monitor on standby.
+//! Tests of the alarm that wakes the monitor on standby.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 use std::thread;
@@ -10,7 +10,7 @@ const SOON: Duration = Duration::from_millis(5);
 const LONG: Duration = Duration::from_secs(10);
 
 fn alarm() -> Alarm {
-    Alarm::new().expect("Linux has this timer")
+    Alarm::new().expect("Linux has timerfd")
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn an_alarm_that_is_set_is_due_once() {
     assert!(alarm.wait());
     assert!(start.elapsed() >= SOON);
     alarm.notify();
-    assert!(!alarm.wait(), "it was due already");
+    assert!(!alarm.wait(), "the alarm was due already");
 }
 
 #[test]
@@ -45,7 +45,10 @@ fn a_notification_ends_the_wait_that_runs_or_the_next_one() {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| alarm.wait());
         thread::sleep(SOON);
-        assert!(!waiter.is_finished(), "the notification is used up");
+        assert!(
+            !waiter.is_finished(),
+            "the first wait used up the notification"
+        );
         alarm.notify();
         assert!(!waiter.join().unwrap());
     });
@@ -56,7 +59,7 @@ fn an_alarm_that_is_cleared_is_not_due() {
     let alarm = alarm();
     alarm.set(SOON);
     alarm.clear();
-    // Also one that was due already.
+    // With the long pause, the alarm is due before it is cleared.
     for pause in [Duration::ZERO, 4 * SOON] {
         alarm.set(SOON);
         thread::sleep(pause);
@@ -83,7 +86,7 @@ fn a_second_thread_takes_the_alarm_after_it_is_given_back() {
 #[test]
 fn an_alarm_is_worth_clearing_unless_it_is_set_often() {
     let alarm = alarm();
-    assert!(!alarm.is_worth_clearing(), "it is not set");
+    assert!(!alarm.is_worth_clearing(), "the alarm is not set");
     thread::sleep(SOON);
     alarm.set(LONG);
     assert!(alarm.is_worth_clearing());
@@ -97,5 +100,8 @@ fn an_alarm_is_worth_clearing_unless_it_is_set_often() {
     alarm.set(Duration::from_nanos(1));
     assert!(alarm.is_worth_clearing());
     assert!(alarm.wait());
-    assert!(!alarm.is_worth_clearing(), "it was due");
+    assert!(
+        !alarm.is_worth_clearing(),
+        "an alarm that was due need not be cleared"
+    );
 }

@@ -1,4 +1,4 @@
-//! Which threads may hold and share what.
+//! Auto traits: which types can be sent to other threads or shared with them.
 #![cfg(not(raddle_loom))]
 
 use raddle_idle::{

@@ -1,12 +1,12 @@
-//! The idle set: what each transition changes, and which worker is claimed or elected.
+//! Tests of the idle set: what each transition changes, and which worker is claimed or elected.
 #![cfg(not(raddle_loom))]
 
 use raddle_idle::{Duty, IdleSet, Parking};
 
-/// The number of workers whose state is one word.
+/// The number of workers of a group, whose states are in one word.
 const GROUP: usize = usize::BITS as usize - 8;
 
-/// Numbers of workers with a full last group, and with one, two or three in it.
+/// Numbers of workers whose last group is full or has one, two or three workers.
 const SIZES: [usize; 6] = [1, 2, 3, GROUP, GROUP + 1, 2 * GROUP + 3];
 
 fn park(set: &IdleSet, workers: impl IntoIterator<Item = usize>) {
@@ -15,12 +15,18 @@ fn park(set: &IdleSet, workers: impl IntoIterator<Item = usize>) {
     }
 }
 
-/// Claims a worker, if one is to be woken, and ends its search.
+/// Claims a worker if the set has one to wake, and ends its search.
 fn claim(set: &IdleSet, in_driver: Option<usize>) -> Option<usize> {
     let claimed = set.claim_to_wake(|| in_driver);
     if let Some(worker) = claimed {
-        assert!(set.transition_to_running(worker), "{worker} was claimed");
-        assert!(set.end_search(worker), "{worker} searched alone");
+        assert!(
+            set.transition_to_running(worker),
+            "worker {worker} was claimed"
+        );
+        assert!(
+            set.end_search(worker),
+            "worker {worker} was the only searcher"
+        );
     }
     claimed
 }
@@ -51,7 +57,10 @@ fn parking_marks_one_worker() {
             park(&set, [parked]);
             assert_counts(&set, 0, 1);
             assert!((0..workers).all(|worker| set.is_parked(worker) == (worker == parked)));
-            assert!(!set.transition_to_running(parked), "it was not claimed");
+            assert!(
+                !set.transition_to_running(parked),
+                "the worker was not claimed"
+            );
             assert_counts(&set, 0, 0);
         }
     }
@@ -83,21 +92,21 @@ fn no_worker_is_claimed_while_one_searches() {
         assert_eq!(set.claim_to_wake(|| None), Some(2));
         assert_counts(&set, 1, 1);
         assert!(!set.is_parked(2));
-        // The worker that was claimed searches.
+        // The claimed worker is searching.
         assert_eq!(set.claim_to_wake(|| None), None);
     }
 }
 
-/// Between the look at all groups and the claim.
+/// The worker begins to search after `claim_to_wake` has checked all groups and before it claims.
 #[test]
 fn no_worker_is_claimed_when_one_begins_to_search_meanwhile() {
     let set = IdleSet::new(4, false);
     park(&set, [2]);
-    let searches = || {
+    let begins_to_search = || {
         assert!(set.transition_to_searching(0));
         None
     };
-    assert_eq!(set.claim_to_wake(searches), None);
+    assert_eq!(set.claim_to_wake(begins_to_search), None);
     assert_counts(&set, 1, 1);
 }
 
@@ -108,8 +117,8 @@ fn the_worker_in_the_driver_and_the_monitor_are_claimed_last() {
         let (monitor, in_driver, third) = (first, first + 2, first + 3);
         park(&set, [monitor]);
         assert_eq!(set.elect_monitor(None), Some(monitor));
-        // They have the same places in the other group.
-        let others = [0, 2, 3].map(|place| GROUP - first + place);
+        // The workers at the same positions in the other group.
+        let others = [0, 2, 3].map(|position| GROUP - first + position);
         park(&set, others);
         park(&set, [in_driver, third]);
         let mut order = others.to_vec();
@@ -124,15 +133,19 @@ fn the_worker_in_the_driver_and_the_monitor_are_claimed_last() {
 #[test]
 fn at_most_half_of_a_group_searches() {
     for workers in [1, 2, 3, 4, GROUP - 1, GROUP] {
-        // Behind a full group, and as the only one.
+        // The group is the only one, or follows a full group.
         for first in [0, GROUP] {
             let set = IdleSet::new(first + workers, false);
-            let most = workers.div_ceil(2);
-            for place in 0..workers {
-                let searches = set.transition_to_searching(first + place);
-                assert_eq!(searches, place < most, "{place} of {workers}");
+            let max_searching = workers.div_ceil(2);
+            for position in 0..workers {
+                let is_searching = set.transition_to_searching(first + position);
+                assert_eq!(
+                    is_searching,
+                    position < max_searching,
+                    "worker {position} of {workers}"
+                );
             }
-            assert_counts(&set, most, 0);
+            assert_counts(&set, max_searching, 0);
         }
     }
 }
@@ -142,9 +155,12 @@ fn a_removed_worker_does_not_count_for_its_group() {
     let set = IdleSet::new(GROUP + 3, true);
     set.remove(GROUP + 1);
     assert!(set.transition_to_searching(GROUP));
-    assert!(!set.transition_to_searching(GROUP + 2), "they are two");
+    assert!(
+        !set.transition_to_searching(GROUP + 2),
+        "the group has two workers"
+    );
     assert!(set.end_search(GROUP));
-    // Nor is it one that runs.
+    // The removed worker does not count as running either.
     park(&set, (0..GROUP).chain([GROUP]));
     assert_eq!(set.duty(GROUP), Duty::Monitor);
     park(&set, [GROUP + 2]);
@@ -152,7 +168,7 @@ fn a_removed_worker_does_not_count_for_its_group() {
 }
 
 #[test]
-fn the_last_searcher_of_a_group_looks_for_more() {
+fn the_last_searcher_of_a_group_has_to_search_again() {
     let set = IdleSet::new(GROUP + 4, false);
     for worker in [0, 1, 2, GROUP] {
         assert!(set.transition_to_searching(worker));
@@ -166,12 +182,12 @@ fn the_last_searcher_of_a_group_looks_for_more() {
 }
 
 #[test]
-fn a_worker_that_parks_looks_again_unless_its_group_has_a_searcher() {
+fn a_worker_that_parks_searches_again_unless_its_group_has_a_searcher() {
     let set = IdleSet::new(GROUP + 4, false);
     assert_eq!(set.transition_to_parked(3, false), Parking::RecheckQueues);
     assert!(set.transition_to_searching(0) && set.transition_to_searching(1));
     assert_eq!(set.transition_to_parked(2, false), Parking::Sleep);
-    // That of another group does not count.
+    // A searcher of another group does not count.
     assert_eq!(
         set.transition_to_parked(GROUP, false),
         Parking::RecheckQueues
@@ -190,7 +206,7 @@ fn a_worker_that_cancels_its_parking_searches() {
         set.cancel_parking(worker);
         assert_counts(&set, 1, 4);
         assert!(!set.is_parked(worker));
-        // As it does that was claimed meanwhile.
+        // The call has the same result for a worker that has been claimed.
         set.cancel_parking(worker);
         assert_counts(&set, 1, 4);
     }
@@ -216,7 +232,7 @@ fn a_parked_worker_becomes_the_monitor_while_another_runs() {
     assert_eq!(set.duty(0), Duty::Monitor);
     assert!(set.was_monitor(0) && !set.was_monitor(1));
     assert!(!set.lacks_monitor());
-    // It keeps the role, and another does not take it.
+    // The worker remains the monitor, and another worker does not become the monitor.
     assert_eq!(set.duty(0), Duty::Monitor);
     park(&set, [1]);
     assert_eq!(set.duty(1), Duty::Sleep);
@@ -228,7 +244,7 @@ fn another_worker_becomes_the_monitor_when_the_monitor_runs() {
     let set = IdleSet::new(4, true);
     park(&set, [0]);
     assert_eq!(set.duty(0), Duty::Monitor);
-    // It has the role again if no other took it.
+    // The worker becomes the monitor again if no other worker has.
     assert!(!set.transition_to_running(0));
     assert!(set.was_monitor(0) && !set.lacks_monitor());
     park(&set, [0]);
@@ -258,7 +274,7 @@ fn the_monitor_goes_on_standby_when_all_workers_are_parked() {
     }
 }
 
-/// Workers 0 to 3 are parked, and 2 is on standby.
+/// Makes a set of four parked workers; worker 2 is the monitor on standby.
 fn worker_2_on_standby() -> IdleSet {
     let set = IdleSet::new(4, true);
     park(&set, [2]);
@@ -278,7 +294,11 @@ fn the_monitor_on_standby_is_elected_before_others_and_claimed_after_them() {
     park(&set, [1, 3]);
     assert_eq!(set.elect_monitor(None), Some(2));
     assert_eq!(set.duty(2), Duty::Monitor);
-    assert_eq!(set.elect_monitor(None), None, "it is the monitor");
+    assert_eq!(
+        set.elect_monitor(None),
+        None,
+        "worker 2 is the monitor already"
+    );
 }
 
 #[test]
@@ -306,17 +326,17 @@ fn a_worker_that_parks_elects_the_monitor_on_standby() {
 #[test]
 fn the_monitor_is_put_on_standby_if_no_worker_runs() {
     let set = worker_2_on_standby();
-    let put = |set: &IdleSet| {
+    let count_clears = |set: &IdleSet| {
         let mut clears = 0;
         assert!(set.put_monitor_on_standby(|| clears += 1));
         clears
     };
-    assert_eq!(put(&set), 0, "it is on standby");
+    assert_eq!(count_clears(&set), 0, "the monitor is on standby already");
     assert!(!set.transition_to_running(0));
     assert_eq!(set.elect_monitor(None), Some(2));
-    assert_eq!(put(&set), 0, "a worker runs");
+    assert_eq!(count_clears(&set), 0, "a worker runs");
     park(&set, [0]);
-    assert_eq!(put(&set), 1);
+    assert_eq!(count_clears(&set), 1);
     assert!(!set.was_monitor(2));
     assert_eq!(set.duty(2), Duty::Standby);
 }
@@ -335,12 +355,12 @@ fn the_alarm_has_to_be_set_again_if_the_role_changed_while_it_was_cleared() {
 fn a_parked_worker_is_elected_while_another_runs() {
     for first in [0, GROUP] {
         let set = IdleSet::new(first + 4, true);
-        assert_eq!(set.elect_monitor(None), None, "none is parked");
+        assert_eq!(set.elect_monitor(None), None, "no worker is parked");
         park(&set, [first + 1, first + 2]);
         assert_eq!(set.elect_monitor(Some(first + 1)), Some(first + 2));
         assert!(set.was_monitor(first + 2));
-        assert_eq!(set.elect_monitor(None), None, "one is parked");
-        // It runs, and the one in the driver is the only one that is left.
+        assert_eq!(set.elect_monitor(None), None, "there is a monitor");
+        // The monitor runs, so only the worker in the driver is left to elect.
         assert!(!set.transition_to_running(first + 2));
         assert_eq!(set.elect_monitor(Some(first + 1)), Some(first + 1));
         assert!(set.was_monitor(first + 1));

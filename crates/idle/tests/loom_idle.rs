@@ -1,6 +1,5 @@
-//! Models of the idle protocol alone: workers that search, run and park over a
-//! count of tasks. A wake-up that is lost leaves everybody parked, which the
-//! model reports as a deadlock.
+//! Models of the idle protocol without queues: workers that search, run tasks and park; the tasks
+//! are a count. A lost wake-up leaves all workers parked, which loom reports as a deadlock.
 #![cfg(raddle_loom)]
 
 use raddle_idle::{Duty, IdleSet, Parking};
@@ -9,35 +8,35 @@ use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread::{self, JoinHandle};
 
-/// The token of one worker's parker.
+/// The parker of one worker.
 #[derive(Default)]
-struct Token {
-    set: Mutex<bool>,
+struct Parker {
+    is_unparked: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Token {
-    fn set(&self) {
-        *self.set.lock() = true;
+impl Parker {
+    fn unpark(&self) {
+        *self.is_unparked.lock() = true;
         self.changed.notify_one();
     }
 
-    fn wait(&self) {
-        let mut set = self.set.lock();
-        while !*set {
-            set = self.changed.wait(set);
+    fn park(&self) {
+        let mut is_unparked = self.is_unparked.lock();
+        while !*is_unparked {
+            is_unparked = self.changed.wait(is_unparked);
         }
-        *set = false;
+        *is_unparked = false;
     }
 }
 
 struct Workers {
     idle: IdleSet,
-    /// The tasks that are queued: read without a lock, like a queue's length.
+    /// The number of queued tasks, read without a lock, like the length of a queue.
     queued: AtomicUsize,
-    /// The tasks that have not run.
+    /// The number of tasks that have not run.
     left: AtomicUsize,
-    tokens: Vec<Token>,
+    parkers: Vec<Parker>,
 }
 
 impl Workers {
@@ -46,7 +45,7 @@ impl Workers {
             idle: IdleSet::new(workers, false),
             queued: AtomicUsize::new(0),
             left: AtomicUsize::new(tasks),
-            tokens: (0..workers).map(|_| Token::default()).collect(),
+            parkers: (0..workers).map(|_| Parker::default()).collect(),
         })
     }
 
@@ -57,7 +56,7 @@ impl Workers {
 
     fn notify(&self) {
         if let Some(worker) = self.idle.claim_to_wake(|| None) {
-            self.tokens[worker].set();
+            self.parkers[worker].unpark();
         }
     }
 
@@ -75,11 +74,11 @@ impl Workers {
 
     fn run(&self) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.tokens.iter().for_each(Token::set);
+            self.parkers.iter().for_each(Parker::unpark);
         }
     }
 
-    /// What `Worker::run` does, without the queues.
+    /// Runs a worker as `Worker::run` does, without queues.
     fn work(&self, worker: usize) {
         let mut searching = false;
         while !self.is_done() {
@@ -100,13 +99,13 @@ impl Workers {
                 thread::yield_now();
                 continue;
             }
-            self.tokens[worker].wait();
+            self.parkers[worker].park();
             searching = self.idle.transition_to_running(worker);
         }
     }
 
     fn start(this: &Arc<Self>) -> Vec<JoinHandle<()>> {
-        (0..this.tokens.len())
+        (0..this.parkers.len())
             .map(|worker| {
                 let workers = this.clone();
                 thread::spawn(move || workers.work(worker))
@@ -133,7 +132,7 @@ fn model(preemptions: Option<usize>, workers: usize, tasks: usize) {
     });
 }
 
-/// tokio 1788: a spawn from outside against the last worker going to sleep.
+/// tokio 1788: a push by another thread against the last worker that parks.
 #[test]
 fn a_push_against_the_last_worker_going_to_sleep() {
     model(None, 1, 1);
@@ -144,15 +143,14 @@ fn two_pushes_against_one_worker() {
     model(None, 1, 2);
 }
 
-/// The second worker is kept from searching by the throttle, and may be the
-/// only one awake when it parks.
+/// The throttle prevents the second worker from searching; it may be the only worker awake when it
+/// parks.
 #[test]
 fn a_push_against_two_workers() {
     model(Some(3), 2, 1);
 }
 
-/// tokio 4383: a second push while the searcher is at the edge of running what
-/// it found, or of parking.
+/// tokio 4383: a second push while the searcher is about to run a task or to park.
 #[test]
 fn two_pushes_against_two_workers() {
     model(Some(3), 2, 2);
@@ -164,8 +162,8 @@ fn a_push_against_three_workers() {
     model(Some(2), 3, 1);
 }
 
-/// A worker that is woken by itself returns, while a thread claims it to wake it
-/// (tokio 8372): the counts come out even.
+/// A worker returns by itself while a thread claims it (tokio 8372): the counts are right
+/// afterwards.
 #[test]
 fn a_worker_returns_or_is_claimed() {
     Model::new().check(|| {
@@ -187,8 +185,8 @@ fn a_worker_returns_or_is_claimed() {
     });
 }
 
-/// A worker that finds work before it blocks searches for it, whether it has been
-/// claimed or not. Complete.
+/// A worker that finds work before it blocks becomes a searcher, whether it has been claimed or
+/// not. Complete.
 #[test]
 fn a_worker_cancels_its_parking_or_is_claimed() {
     Model::new().check(|| {
@@ -204,14 +202,14 @@ fn a_worker_cancels_its_parking_or_is_claimed() {
     });
 }
 
-/// A worker that is elected while it is about to park, and finds work, has another
-/// elected: the one that parked before it is unparked to take the role. Complete.
+/// A worker that is elected while it parks finds work and cancels its parking: it has the worker
+/// elected that parked before it. Complete.
 #[test]
 fn a_worker_that_cancels_its_parking_passes_the_monitor_role_on() {
     Model::new().check(|| {
         let idle = Arc::new(IdleSet::new(3, true));
         let _ = idle.transition_to_parked(1, false);
-        let runs = {
+        let elector = {
             let idle = idle.clone();
             thread::spawn(move || {
                 idle.lacks_monitor()
@@ -225,7 +223,7 @@ fn a_worker_that_cancels_its_parking_passes_the_monitor_role_on() {
             true => idle.elect_monitor(None),
             false => None,
         };
-        let elected = [elected, runs.join().unwrap()];
+        let elected = [elected, elector.join().unwrap()];
         assert!(
             elected.contains(&Some(1)),
             "no worker is unparked to monitor"
@@ -234,7 +232,7 @@ fn a_worker_that_cancels_its_parking_passes_the_monitor_role_on() {
     });
 }
 
-/// A push by another thread, which answers whether it woke a worker.
+/// Pushes a task on another thread, which returns whether it woke a worker.
 fn push(idle: &Arc<IdleSet>, queued: &Arc<AtomicBool>) -> JoinHandle<bool> {
     let (idle, queued) = (idle.clone(), queued.clone());
     thread::spawn(move || {
@@ -243,8 +241,8 @@ fn push(idle: &Arc<IdleSet>, queued: &Arc<AtomicBool>) -> JoinHandle<bool> {
     })
 }
 
-/// The fences of a push and of a worker that parks, without the rest: the worker
-/// sees the task, or the pusher sees the worker, in either group. Complete.
+/// The fences of a push and of a worker that parks, without the other steps: the worker sees the
+/// task, or the pusher sees the parked worker, in either group. Complete.
 #[test]
 fn a_worker_that_parks_sees_the_push_or_is_woken() {
     for (worker, searches) in [(0, false), (0, true), (2, false), (2, true)] {
@@ -261,9 +259,9 @@ fn a_worker_that_parks_sees_the_push_or_is_woken() {
     }
 }
 
-/// The fence of a search that ends: the pusher that counted on the searcher is
-/// seen by it, or wakes the worker that is parked, in the same group or in another
-/// (tokio 4383). Complete.
+/// The fence at the end of a search: the searcher sees a push that woke no worker because of the
+/// searcher, or the pusher wakes the parked worker, in the same group or in another one (tokio
+/// 4383). Complete.
 #[test]
 fn the_last_searcher_sees_the_push_or_another_worker_is_woken() {
     for parked in [1, 2] {
@@ -280,8 +278,8 @@ fn the_last_searcher_sees_the_push_or_another_worker_is_woken() {
     }
 }
 
-/// Two searchers that end at the same time, of one group or of two: the last of each
-/// group looks for what a pusher left to both. Complete.
+/// Two searchers of one group or of two end at the same time: the last searcher of each group
+/// checks for a task whose pusher relied on both. Complete.
 #[test]
 fn the_last_of_two_searchers_looks_again() {
     for other in [1, 2] {
@@ -290,7 +288,7 @@ fn the_last_of_two_searchers_looks_again() {
             let queued = Arc::new(AtomicBool::new(false));
             let _ = idle.transition_to_parked(3, false);
             assert!(idle.transition_to_searching(0));
-            // The throttle does not hold here.
+            // A cancelled parking makes a second searcher despite the throttle.
             let _ = idle.transition_to_parked(other, false);
             idle.cancel_parking(other);
             let pusher = push(&idle, &queued);
@@ -309,7 +307,7 @@ fn the_last_of_two_searchers_looks_again() {
     }
 }
 
-/// Of two pushers one wakes a worker, which searches for both. Complete.
+/// One of two pushers wakes a worker, which searches for the tasks of both. Complete.
 #[test]
 fn two_pushes_wake_one_worker() {
     Model::new().check(|| {
@@ -322,17 +320,19 @@ fn two_pushes_wake_one_worker() {
         };
         let one = idle.claim_to_wake(|| None);
         let other = other.join().unwrap();
-        assert!(one.is_some() != other.is_some(), "both, or neither");
+        assert!(
+            one.is_some() != other.is_some(),
+            "exactly one pusher wakes a worker"
+        );
         let woken = one.or(other).unwrap();
-        // That worker is not parked, and hands over when it has found work.
+        // The woken worker is not parked; when it ends its search, the other one can be claimed.
         assert!(!idle.is_parked(woken) && idle.is_parked(1 - woken));
         assert!(idle.transition_to_running(woken) && idle.end_search(woken));
         assert_eq!(idle.claim_to_wake(|| None), Some(1 - woken));
     });
 }
 
-/// The worker in the driver and the monitor are spared while there is another; the
-/// monitor is the last.
+/// The worker in the driver is woken after the others, and the monitor last.
 #[test]
 fn the_monitor_and_the_worker_in_the_driver_are_woken_last() {
     Model::new().check(|| {
@@ -349,7 +349,8 @@ fn the_monitor_and_the_worker_in_the_driver_are_woken_last() {
     });
 }
 
-/// What `Core::finish_park` does: whether a worker has to be unparked as the monitor.
+/// Ends a park as `Core::finish_park` does, and returns the worker that has to be unparked as the
+/// monitor.
 fn finish_park(idle: &IdleSet, worker: usize) -> Option<usize> {
     let is_claimed = idle.transition_to_running(worker);
     match (!is_claimed || idle.was_monitor(worker)) && idle.lacks_monitor() {
@@ -358,8 +359,8 @@ fn finish_park(idle: &IdleSet, worker: usize) -> Option<usize> {
     }
 }
 
-/// A worker begins to run while the monitor, which saw no other run, goes on standby: it stays the
-/// monitor, or the other has it elected again. Complete.
+/// A worker begins to run while the monitor goes on standby because it saw no running worker: it
+/// remains the monitor, or the running worker has it elected again. Complete.
 #[test]
 fn the_monitor_that_goes_on_standby_is_elected_again_for_a_worker_that_begins_to_run() {
     for other in [1, 2] {
@@ -374,22 +375,22 @@ fn the_monitor_that_goes_on_standby_is_elected_again_for_a_worker_that_begins_to
                 thread::spawn(move || idle.duty(0))
             };
             let elected = finish_park(&idle, other);
-            let stays = monitor.join().unwrap() == Duty::Monitor;
-            assert!(stays || elected.is_some(), "no worker is the monitor");
+            let is_monitor = monitor.join().unwrap() == Duty::Monitor;
+            assert!(is_monitor || elected.is_some(), "no worker is the monitor");
         });
     }
 }
 
-/// Workers and an alarm. Worker 0 is the monitor and waits for the alarm.
+/// An idle set and an alarm. Worker 0 is the monitor and waits for the alarm.
 struct WithAlarm {
     idle: IdleSet,
     is_set: Mutex<bool>,
-    /// Whether a worker that parks clears the alarm before the role changes.
+    /// Whether a worker that parks clears the alarm before it puts the monitor on standby.
     clears_before: bool,
 }
 
 impl WithAlarm {
-    /// Worker 1 is parked, and the others run.
+    /// Worker 1 is parked, too; the others run.
     fn new(workers: usize, clears_before: bool) -> Arc<Self> {
         let idle = IdleSet::new(workers, true);
         let _ = idle.transition_to_parked(0, false);
@@ -417,7 +418,7 @@ impl WithAlarm {
         }
     }
 
-    /// What `Parked::begin` does.
+    /// Parks a worker as `Parked::begin` does.
     fn park(&self, worker: usize) {
         let _ = self.idle.transition_to_parked(worker, false);
         let is_done = match self.clears_before {
@@ -439,26 +440,26 @@ impl WithAlarm {
     /// Worker 1 begins to run while the others park.
     fn check(workers: usize, clears_before: bool) {
         let this = Self::new(workers, clears_before);
-        let runs = {
+        let runner = {
             let this = this.clone();
             thread::spawn(move || this.elect(finish_park(&this.idle, 1)))
         };
-        let parks = (3..workers).map(|worker| {
+        let others = (3..workers).map(|worker| {
             let this = this.clone();
             thread::spawn(move || this.park(worker))
         });
-        let parks: Vec<_> = parks.collect();
+        let others: Vec<_> = others.collect();
         this.park(2);
-        for thread in parks {
+        for thread in others {
             thread.join().unwrap();
         }
-        runs.join().unwrap();
+        runner.join().unwrap();
         assert!(*this.is_set.lock(), "no worker is the monitor");
     }
 }
 
-/// The last worker that runs parks and clears the alarm of the monitor, while another begins to run
-/// and relies on the alarm or sets it again. Complete.
+/// The last running worker parks and clears the alarm of the monitor, while another worker begins
+/// to run and relies on the alarm or sets it again. Complete.
 #[test]
 fn the_alarm_is_set_after_a_worker_begins_to_run_while_the_last_one_parks() {
     Model::new().check(|| WithAlarm::check(3, true));
@@ -532,12 +533,12 @@ fn canary_an_alarm_that_is_cleared_late_and_not_set_again_is_lost() {
 }
 
 /// A worker puts the monitor on standby and is claimed before it asks for its duty, while another
-/// that was claimed relies on the monitor: the first has the monitor elected when it runs.
+/// claimed worker relies on the monitor: the first worker has the monitor elected when it runs.
 #[test]
 fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor() {
     Model::new().preemptions(3).check(|| {
         let idle = Arc::new(IdleSet::new(4, true));
-        // Worker 0 is the monitor, and 3 is in the driver.
+        // Worker 0 is the monitor, and worker 3 is in the driver.
         let _ = idle.transition_to_parked(0, false);
         assert_eq!(idle.duty(0), Duty::Monitor);
         let _ = idle.transition_to_parked(1, false);
@@ -549,10 +550,10 @@ fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor
                 .flatten()
                 .is_some()
         };
-        let pushes = {
+        let pusher = {
             let idle = idle.clone();
             thread::spawn(move || {
-                // Worker 1 is claimed, and puts a task into its slot.
+                // Worker 1 is claimed, and would put a task into its next-task slot.
                 let is_claimed = idle.claim_to_wake(|| Some(3)) == Some(1);
                 if is_claimed {
                     let _ = idle.transition_to_running(1) && idle.end_search(1);
@@ -574,7 +575,7 @@ fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor
                 _ => break,
             }
         }
-        let is_other_case = pushes.join().unwrap();
+        let is_other_case = pusher.join().unwrap();
         assert!(
             is_other_case || elects || !idle.lacks_monitor(),
             "no worker is the monitor"
@@ -582,42 +583,41 @@ fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor
     });
 }
 
-/// A worker parks, counting on the monitor, which returns by itself or is claimed at the
-/// same time. One of the two sees the other. Complete.
+/// A worker parks and relies on the monitor, which returns by itself or is claimed at the same
+/// time. One of the two sees the other. Complete.
 #[test]
 fn the_monitor_returns_against_a_worker_that_parks() {
-    for (parks, is_claimed) in [(1, false), (2, false), (1, true), (2, true)] {
+    for (worker, is_claimed) in [(1, false), (2, false), (1, true), (2, true)] {
         Model::new().check(move || {
             let idle = Arc::new(IdleSet::new(4, true));
             let _ = idle.transition_to_parked(0, false);
             assert_eq!(idle.duty(0), Duty::Monitor);
-            let returns = {
+            let monitor_returns = {
                 let idle = idle.clone();
                 thread::spawn(move || {
                     if is_claimed {
                         assert!(idle.claim_to_wake(|| None).is_some());
                         if idle.is_parked(0) {
-                            // It was the one that parks.
+                            // The worker that parks was claimed.
                             return None;
                         }
                     }
                     finish_park(&idle, 0)
                 })
             };
-            let _ = idle.transition_to_parked(parks, false);
-            let duty = idle.duty(parks);
-            let elected = returns.join().unwrap();
-            let takes_part = idle.is_parked(parks);
+            let _ = idle.transition_to_parked(worker, false);
+            let duty = idle.duty(worker);
+            let elected = monitor_returns.join().unwrap();
+            let is_parked = idle.is_parked(worker);
             assert!(
-                !takes_part || duty == Duty::Monitor || elected == Some(parks),
+                !is_parked || duty == Duty::Monitor || elected == Some(worker),
                 "no worker is the monitor"
             );
         });
     }
 }
 
-/// A worker that is claimed while it asks what to do is not the monitor: it
-/// leaves, or is found to be claimed. Complete.
+/// A worker that is claimed while it asks for its duty does not remain the monitor. Complete.
 #[test]
 fn a_claim_against_a_worker_that_asks_for_its_duty() {
     Model::new().check(|| {
@@ -631,23 +631,25 @@ fn a_claim_against_a_worker_that_asks_for_its_duty() {
         assert_eq!(pusher.join().unwrap(), Some(0));
         assert!(matches!(duty, Duty::Monitor | Duty::Search));
         assert_eq!(idle.duty(0), Duty::Search);
-        assert!(idle.transition_to_running(0), "it counts as searching");
+        assert!(
+            idle.transition_to_running(0),
+            "a claimed worker is a searcher"
+        );
         assert!(!idle.lacks_monitor(), "no worker is parked");
     });
 }
 
-/// As `a_worker_that_parks_sees_the_push_or_is_woken`, by a pusher that notifies before it
-/// pushes.
+/// Like `a_worker_that_parks_sees_the_push_or_is_woken`, but the pusher notifies before it pushes.
 #[test]
 #[should_panic(expected = "the task waits for ever")]
 fn canary_a_push_after_its_notification_is_lost() {
     Model::new().check(|| {
         let idle = Arc::new(IdleSet::new(2, false));
         let queued = Arc::new(AtomicBool::new(false));
-        let (its, theirs) = (idle.clone(), queued.clone());
+        let (pusher_idle, pusher_queued) = (idle.clone(), queued.clone());
         let pusher = thread::spawn(move || {
-            let wakes = its.claim_to_wake(|| None).is_some();
-            theirs.store(true, Ordering::Relaxed);
+            let wakes = pusher_idle.claim_to_wake(|| None).is_some();
+            pusher_queued.store(true, Ordering::Relaxed);
             wakes
         });
         let rechecks = idle.transition_to_parked(0, false) == Parking::RecheckQueues;
@@ -657,34 +659,34 @@ fn canary_a_push_after_its_notification_is_lost() {
     });
 }
 
-/// One worker that says it sleeps and then looks, one producer that pushes and
-/// then looks: the heart of the protocol. Without fences, each may miss the other, unless
-/// the worker is done before the producer begins.
-fn sleep_against_push(fenced: bool) {
+/// The core of the protocol: a worker marks itself parked and then checks for a task, and a
+/// producer pushes a task and then checks for a parked worker. Without the fences, each may miss
+/// the other, unless the worker finishes before the producer starts.
+fn sleep_against_push(has_fences: bool) {
     Model::new().check(move || {
         let queued = Arc::new(AtomicBool::new(false));
         let parked = Arc::new(AtomicBool::new(false));
-        let turn = Arc::new(AtomicUsize::new(0));
+        let order = Arc::new(AtomicUsize::new(0));
         let producer = {
-            let (queued, parked, turn) = (queued.clone(), parked.clone(), turn.clone());
+            let (queued, parked, order) = (queued.clone(), parked.clone(), order.clone());
             thread::spawn(move || {
-                if !fenced {
-                    turn.fetch_add(1, Ordering::Acquire);
+                if !has_fences {
+                    order.fetch_add(1, Ordering::Acquire);
                 }
                 queued.store(true, Ordering::Release);
-                if fenced {
+                if has_fences {
                     fence(Ordering::SeqCst);
                 }
                 parked.load(Ordering::Acquire)
             })
         };
         parked.store(true, Ordering::Release);
-        if fenced {
+        if has_fences {
             fence(Ordering::SeqCst);
         }
         let sees_work = queued.load(Ordering::Acquire);
-        if !fenced {
-            turn.fetch_add(1, Ordering::Release);
+        if !has_fences {
+            order.fetch_add(1, Ordering::Release);
         }
         let wakes = producer.join().unwrap();
         assert!(sees_work || wakes, "the wake-up is lost");

@@ -1,5 +1,4 @@
-//! Models of one worker's parker: an unpark against a park, on the thread and
-//! on a driver.
+//! Models of the parker of one worker: an unpark against a park on the thread or in a driver.
 #![cfg(raddle_loom)]
 
 use std::time::Duration;
@@ -10,7 +9,7 @@ use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread;
 
-/// A driver without events: parks until it is unparked.
+/// A driver without events: a park without a time-out ends when it is unparked.
 #[derive(Default)]
 struct Driver {
     is_unparked: Mutex<bool>,
@@ -50,25 +49,25 @@ fn park_on_driver(parker: &Parker, driver: &Driver, timeout: Option<Duration>) {
     }
 }
 
-/// Parks, the how-manieth time `park` learns, until a flag is set, which another
-/// thread sets before it unparks.
+/// Parks until another thread has set a flag, which it does before it unparks. `park` gets the
+/// number of earlier parks.
 fn unpark_against_park(park: impl Fn(&Parker, usize), driver: &Arc<Driver>) {
     let parker = Arc::new(Parker::default());
     let flag = Arc::new(AtomicBool::new(false));
     let unparker = {
         let (parker, flag, driver) = (parker.clone(), flag.clone(), driver.clone());
         thread::spawn(move || {
-            // ORDERING: the parker makes it visible.
+            // ORDERING: the parker publishes the flag.
             flag.store(true, Ordering::Relaxed);
             parker.unpark(|_| driver.unpark());
         })
     };
     parker.attach();
-    for time in 0.. {
+    for round in 0.. {
         if flag.load(Ordering::Relaxed) {
             break;
         }
-        park(&parker, time);
+        park(&parker, round);
     }
     unparker.join().unwrap();
 }
@@ -80,12 +79,12 @@ fn unpark_against_park_on_the_thread() {
     });
 }
 
-/// tokio 525: a park that ran out of time leaves nothing behind that the next one misses.
+/// tokio 525: a park that timed out does not make a later park miss an unpark.
 #[test]
 fn unpark_against_parks_with_a_time_out() {
     Model::new().check(|| {
         unpark_against_park(
-            |parker, time| park_on_thread(parker, (time == 0).then_some(Duration::ZERO)),
+            |parker, round| park_on_thread(parker, (round == 0).then_some(Duration::ZERO)),
             &Arc::default(),
         );
     });
@@ -99,14 +98,13 @@ fn unpark_against_park_on_the_driver() {
     });
 }
 
-/// The worker blocks on something else at the next park; the unpark must meet the
-/// one in which it is.
+/// The worker parks in the driver and then on its thread: the unpark ends the park that it is in.
 #[test]
 fn unpark_against_a_worker_that_leaves_the_driver_and_parks_on_its_thread() {
     Model::new().preemptions(3).check(|| {
         let driver = Arc::<Driver>::default();
         unpark_against_park(
-            |parker, time| match time {
+            |parker, round| match round {
                 0 => park_on_driver(parker, &driver, Some(Duration::ZERO)),
                 _ => park_on_thread(parker, None),
             },
@@ -115,8 +113,7 @@ fn unpark_against_a_worker_that_leaves_the_driver_and_parks_on_its_thread() {
     });
 }
 
-/// Two unparks at once: one park comes back, and no token is left that could
-/// end more than one other.
+/// Two unparks at the same time end the park.
 #[test]
 fn two_unparks_against_a_park() {
     Model::new().preemptions(3).check(|| {
@@ -135,8 +132,8 @@ fn two_unparks_against_a_park() {
     });
 }
 
-/// The worker changes its thread between two parks: the unpark meets the thread
-/// on which it is. Complete.
+/// The worker moves to another thread between two parks: the unpark reaches the thread that drives
+/// it. Complete.
 #[test]
 fn unpark_against_a_worker_that_moves_to_another_thread() {
     Model::new().check(|| {
@@ -145,7 +142,7 @@ fn unpark_against_a_worker_that_moves_to_another_thread() {
         let unparker = {
             let (parker, flag) = (parker.clone(), flag.clone());
             thread::spawn(move || {
-                // ORDERING: the parker makes it visible.
+                // ORDERING: the parker publishes the flag.
                 flag.store(true, Ordering::Relaxed);
                 parker.unpark(not_in_driver);
             })
@@ -166,55 +163,54 @@ fn unpark_against_a_worker_that_moves_to_another_thread() {
     });
 }
 
-/// Two reasons, given by two threads: a worker that comes back once, because the
-/// second found the mark of the first, sees both if it took both. Bounded at
-/// three preemptions.
+/// Two threads set a flag each and unpark the worker. If the second unpark finds the worker
+/// unparked already, the worker still sees both flags. Bounded at three preemptions.
 #[test]
 fn an_unpark_of_an_unparked_worker_publishes_earlier_writes() {
     Model::new().preemptions(3).check(|| {
         let parker = Arc::new(Parker::default());
-        let reasons = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
-        let other = {
-            let (parker, reasons) = (parker.clone(), reasons.clone());
+        let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+        let first = {
+            let (parker, flags) = (parker.clone(), flags.clone());
             thread::spawn(move || {
-                reasons[0].store(true, Ordering::Relaxed);
+                flags[0].store(true, Ordering::Relaxed);
                 parker.unpark(not_in_driver);
             })
         };
-        let third = {
-            let (parker, reasons) = (parker.clone(), reasons.clone());
+        let second = {
+            let (parker, flags) = (parker.clone(), flags.clone());
             thread::spawn(move || {
-                reasons[1].store(true, Ordering::Relaxed);
+                flags[1].store(true, Ordering::Relaxed);
                 parker.unpark(not_in_driver);
             })
         };
         parker.attach();
-        while !reasons.iter().all(|reason| reason.load(Ordering::Relaxed)) {
+        while !flags.iter().all(|flag| flag.load(Ordering::Relaxed)) {
             park_on_thread(&parker, None);
         }
-        other.join().unwrap();
-        third.join().unwrap();
+        first.join().unwrap();
+        second.join().unwrap();
     });
 }
 
-/// What a thread does after it has unparked another is not seen by that.
+/// A write after an unpark is not ordered before the reads of the unparked worker.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_an_unpark_is_not_seen_by_the_unparked_worker() {
     Model::new().check(|| {
         let parker = Arc::new(Parker::default());
         let race = Race::new();
-        let (theirs, its) = (race.clone(), parker.clone());
-        // The variables of a thread that has parked cannot be dropped by a model
-        // that fails.
-        let parking = thread::spawn(move || {
-            its.attach();
-            park_on_thread(&its, None);
-            theirs.second();
+        let (worker_race, worker_parker) = (race.clone(), parker.clone());
+        // The other thread parks, because a model that fails cannot drop the variables of a thread
+        // that has parked.
+        let worker = thread::spawn(move || {
+            worker_parker.attach();
+            park_on_thread(&worker_parker, None);
+            worker_race.second();
         });
         parker.unpark(not_in_driver);
         race.first();
-        parking.join().unwrap();
+        worker.join().unwrap();
     });
 }
 
@@ -230,7 +226,7 @@ fn a_worker_that_leaves_the_alarm_sees_its_election_or_is_not_found_there() {
         let elector = {
             let (parker, is_elected) = (parker.clone(), is_elected.clone());
             thread::spawn(move || {
-                // ORDERING: the parker makes it visible.
+                // ORDERING: the parker publishes the flag.
                 is_elected.store(true, Ordering::Relaxed);
                 parker.is_on_alarm()
             })
@@ -241,7 +237,7 @@ fn a_worker_that_leaves_the_alarm_sees_its_election_or_is_not_found_there() {
         let sets_alarm = elector.join().unwrap();
         assert!(
             sees || !sets_alarm,
-            "the worker is not the monitor, and not at the alarm"
+            "the worker is neither the monitor nor at the alarm"
         );
     });
 }

@@ -1,38 +1,39 @@
-//! What the monitor concludes from two checks of the workers, and when the next check is due.
+//! Tests of which workers the monitor finds stuck, and of its check interval.
 #![cfg(not(raddle_loom))]
 
 use std::time::Duration;
 
 use raddle_idle::{Monitor, Progress};
 
-/// A worker that runs, with so many polls in all.
-fn runs(polls: u64) -> Progress {
+/// The progress of a running worker with `polls` polls in total.
+fn running(polls: u64) -> Progress {
     Progress {
         polls,
         is_running: true,
     }
 }
 
-fn is_parked(polls: u64) -> Progress {
+/// The progress of a parked worker with `polls` polls in total.
+fn parked(polls: u64) -> Progress {
     Progress {
         polls,
         is_running: false,
     }
 }
 
-/// A monitor of so many workers.
-struct Scene {
+/// A monitor, and a function that checks workers.
+struct TestMonitor {
     monitor: Monitor,
 }
 
-impl Scene {
+impl TestMonitor {
     fn new(workers: usize) -> Self {
         Self {
             monitor: Monitor::new(workers),
         }
     }
 
-    /// The workers that were to be rescued.
+    /// Checks the workers, and returns those that were stuck.
     fn check<const N: usize>(&self, workers: [Progress; N]) -> Vec<usize> {
         let mut stuck = Vec::new();
         self.monitor.check(workers.into_iter(), |worker| {
@@ -45,18 +46,18 @@ impl Scene {
 
 #[test]
 fn a_worker_that_runs_without_a_new_poll_is_stuck() {
-    let scene = Scene::new(4);
-    let first = [runs(3), runs(5), is_parked(7), is_parked(1)];
-    assert_eq!(scene.check(first), []);
-    assert!((0..4).all(|worker| !scene.monitor.was_stuck(worker)));
-    let second = [runs(3), runs(6), is_parked(7), is_parked(2)];
-    assert_eq!(scene.check(second), [0]);
-    let stuck = [0, 1, 2, 3].map(|worker| scene.monitor.was_stuck(worker));
+    let test_monitor = TestMonitor::new(4);
+    let first = [running(3), running(5), parked(7), parked(1)];
+    assert_eq!(test_monitor.check(first), []);
+    assert!((0..4).all(|worker| !test_monitor.monitor.was_stuck(worker)));
+    let second = [running(3), running(6), parked(7), parked(2)];
+    assert_eq!(test_monitor.check(second), [0]);
+    let stuck = [0, 1, 2, 3].map(|worker| test_monitor.monitor.was_stuck(worker));
     assert_eq!(stuck, [true, false, false, false]);
-    assert_eq!(scene.monitor.polls(1), 6);
-    let third = [runs(4), runs(6), runs(7), is_parked(2)];
-    assert_eq!(scene.check(third), [1, 2]);
-    let stuck = [0, 1, 2, 3].map(|worker| scene.monitor.was_stuck(worker));
+    assert_eq!(test_monitor.monitor.polls(1), 6);
+    let third = [running(4), running(6), running(7), parked(2)];
+    assert_eq!(test_monitor.check(third), [1, 2]);
+    let stuck = [0, 1, 2, 3].map(|worker| test_monitor.monitor.was_stuck(worker));
     assert_eq!(stuck, [false, true, true, false]);
 }
 
@@ -71,13 +72,13 @@ fn the_interval_grows_until_a_task_is_rescued() {
 }
 
 #[test]
-fn one_rescue_of_several_is_reported() {
-    let scene = Scene::new(3);
-    scene.check([is_parked(0), is_parked(0), is_parked(0)]);
+fn a_check_with_one_rescue_of_several_reports_a_rescue() {
+    let test_monitor = TestMonitor::new(3);
+    test_monitor.check([parked(0), parked(0), parked(0)]);
     let mut rescues = [true, false].into_iter();
-    let has_rescued = scene
+    let has_rescued = test_monitor
         .monitor
-        .check([runs(0), runs(0), is_parked(0)].into_iter(), |_| {
+        .check([running(0), running(0), parked(0)].into_iter(), |_| {
             rescues.next().unwrap_or_default()
         });
     assert_eq!(rescues.next(), None);

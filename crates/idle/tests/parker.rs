@@ -1,4 +1,5 @@
-//! One worker's parker: where an unpark leads, and that it is used up once.
+//! Tests of the parker of one worker: an unpark ends one park, in the driver, at the alarm or on
+//! the thread.
 #![cfg(not(raddle_loom))]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use raddle_idle::{BlockedOn, Parker};
 
-/// Longer than any test takes.
+/// Longer than a test takes.
 const LONG: Duration = Duration::from_secs(10);
 
 fn not_in_driver(_: BlockedOn) {
     panic!("the worker is not in the driver");
 }
 
-/// Enters on the calling thread, and is unparked: the thread does not block then.
-fn is_unparked_here(parker: &Parker) {
+/// Parks on the calling thread after an unpark, which must not block.
+fn assert_unpark_ends_a_park_on_this_thread(parker: &Parker) {
     assert!(parker.enter(BlockedOn::Parker));
     assert!(parker.is_parked() && !parker.is_in_driver() && !parker.is_notified());
     assert_eq!(parker.unpark(not_in_driver), Some(BlockedOn::Parker));
@@ -38,14 +39,14 @@ fn an_unpark_of_a_worker_that_is_awake_refuses_its_next_park() {
             assert!(parker.is_notified() && !parker.is_parked());
         }
         assert!(!parker.enter(blocks_on));
-        assert!(!parker.is_notified(), "it is used up");
+        assert!(!parker.is_notified(), "the first park used up the unpark");
         assert!(parker.enter(blocks_on));
         assert!(parker.is_parked());
     }
 }
 
 #[test]
-fn an_unpark_leads_to_the_driver_while_the_worker_is_there() {
+fn an_unpark_unparks_the_driver_while_the_worker_is_in_it() {
     let parker = Parker::default();
     let unparks = AtomicUsize::new(0);
     let unpark_driver = |_| {
@@ -59,12 +60,16 @@ fn an_unpark_leads_to_the_driver_while_the_worker_is_there() {
     assert_eq!(unparks.load(Ordering::SeqCst), 0);
     assert_eq!(parker.unpark(unpark_driver), Some(BlockedOn::Driver));
     assert!(!parker.is_in_driver() && parker.is_notified());
-    assert_eq!(parker.unpark(unpark_driver), None, "once is enough");
+    assert_eq!(
+        parker.unpark(unpark_driver),
+        None,
+        "the driver is unparked once"
+    );
     assert_eq!(unparks.load(Ordering::SeqCst), 1);
 }
 
 #[test]
-fn an_unpark_leads_to_the_alarm_while_the_worker_waits_for_it() {
+fn an_unpark_notifies_the_alarm_while_the_worker_waits_for_it() {
     let parker = Parker::default();
     let unparks = AtomicUsize::new(0);
     let unpark_alarm = |blocked_on| {
@@ -74,7 +79,10 @@ fn an_unpark_leads_to_the_alarm_while_the_worker_waits_for_it() {
     assert!(!parker.is_on_alarm());
     assert!(parker.enter(BlockedOn::Alarm));
     assert!(parker.is_on_alarm() && parker.is_parked() && !parker.is_in_driver());
-    assert!(parker.is_on_alarm(), "asking changes nothing");
+    assert!(
+        parker.is_on_alarm(),
+        "`is_on_alarm` does not change the state"
+    );
     assert_eq!(parker.unpark(unpark_alarm), Some(BlockedOn::Alarm));
     assert!(!parker.is_on_alarm() && parker.is_notified());
     assert_eq!(unparks.load(Ordering::SeqCst), 1);
@@ -84,19 +92,19 @@ fn an_unpark_leads_to_the_alarm_while_the_worker_waits_for_it() {
 }
 
 #[test]
-fn an_unpark_leads_to_the_thread_that_drives_the_worker() {
+fn an_unpark_unparks_the_thread_that_drives_the_worker() {
     let parker = Parker::default();
     assert_eq!(parker.thread_id(), None);
     parker.attach();
     let first = thread::current().id();
     for _ in 0..2 {
         assert_eq!(parker.thread_id(), Some(first));
-        is_unparked_here(&parker);
+        assert_unpark_ends_a_park_on_this_thread(&parker);
         thread::scope(|scope| {
             scope.spawn(|| {
                 parker.attach();
                 assert_eq!(parker.thread_id(), Some(thread::current().id()));
-                is_unparked_here(&parker);
+                assert_unpark_ends_a_park_on_this_thread(&parker);
             });
         });
         assert_ne!(parker.thread_id(), Some(first));
@@ -120,7 +128,7 @@ fn a_worker_blocks_until_it_is_unparked() {
             thread::yield_now();
         }
         for _ in 0..10 {
-            // Not the parker's: the worker goes on waiting.
+            // An unpark of the thread without the parker does not end the wait.
             blocked.thread().unpark();
             thread::sleep(Duration::from_millis(2));
         }

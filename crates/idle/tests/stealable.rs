@@ -1,12 +1,12 @@
-//! The stealable set alone.
+//! Tests of the stealable set without threads.
 #![cfg(not(raddle_loom))]
 
 use raddle_idle::StealableSet;
 
-/// Workers whose bits are in one word.
+/// The number of workers whose bits are in one word.
 const GROUP: usize = usize::BITS as usize;
 
-fn workers(set: &StealableSet, start: usize) -> Vec<usize> {
+fn workers_from(set: &StealableSet, start: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let none = set.find_from(start, |worker| {
         found.push(worker);
@@ -19,21 +19,25 @@ fn workers(set: &StealableSet, start: usize) -> Vec<usize> {
 #[test]
 fn a_search_from_any_worker_visits_each_worker_of_the_set_once() {
     let set = StealableSet::new(200);
-    let inside = [0, 3, 63, 64, 130, 199];
-    inside
+    let members = [0, 3, 63, 64, 130, 199];
+    members
         .iter()
         .for_each(|&worker| set.insert_and_fence(worker));
     for start in 0..200 {
-        let mut expected: Vec<_> = inside
+        let mut expected: Vec<_> = members
             .iter()
-            .filter(|&&one| one >= start)
+            .filter(|&&member| member >= start)
             .copied()
             .collect();
-        // Within its first group a search begins at `start`; what is below comes last.
-        let group_end = |worker: usize| worker / GROUP == start / GROUP && worker < start;
-        expected.extend(inside.iter().filter(|&&one| one < start && !group_end(one)));
-        expected.extend(inside.iter().filter(|&&one| group_end(one)));
-        assert_eq!(workers(&set, start), expected, "from {start}");
+        // A search starts at `start` and visits the lower workers of that group last.
+        let comes_last = |worker: usize| worker / GROUP == start / GROUP && worker < start;
+        expected.extend(
+            members
+                .iter()
+                .filter(|&&member| member < start && !comes_last(member)),
+        );
+        expected.extend(members.iter().filter(|&&member| comes_last(member)));
+        assert_eq!(workers_from(&set, start), expected, "from {start}");
     }
 }
 
@@ -41,12 +45,12 @@ fn a_search_from_any_worker_visits_each_worker_of_the_set_once() {
 fn a_search_ends_at_the_first_worker_with_tasks() {
     let set = StealableSet::new(3);
     (0..3).for_each(|worker| set.insert(worker));
-    let mut seen = 0;
+    let mut visited = 0;
     let found = set.find_from(1, |worker| {
-        seen += 1;
+        visited += 1;
         (worker == 2).then_some("found")
     });
-    assert_eq!((found, seen), (Some("found"), 2));
+    assert_eq!((found, visited), (Some("found"), 2));
 }
 
 #[test]
@@ -55,10 +59,10 @@ fn a_worker_is_removed_from_the_set_unless_its_queue_has_tasks_again() {
     set.insert(1);
     set.remove(0);
     set.remove_if(1, || false);
-    assert_eq!(workers(&set, 0), [1]);
+    assert_eq!(workers_from(&set, 0), [1]);
     set.remove_if(1, || true);
-    assert_eq!(workers(&set, 0), []);
+    assert_eq!(workers_from(&set, 0), []);
     set.insert(0);
     set.remove(0);
-    assert_eq!(workers(&set, 0), []);
+    assert_eq!(workers_from(&set, 0), []);
 }
