@@ -1,4 +1,4 @@
-//! Tests of the code that the macros write, and of their errors. The tests of `raddle` use the
+//! Tests of the code that the macros generate, and of their errors. The tests of `raddle` use the
 //! macros.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -8,7 +8,7 @@ use crate::expand;
 use crate::facade::Facade;
 use crate::select::select;
 
-/// Spaces between tokens do not matter here.
+/// Returns the text of the tokens without spaces.
 fn text(tokens: TokenStream) -> String {
     tokens.to_string().replace(' ', "")
 }
@@ -22,10 +22,10 @@ fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 #[track_caller]
-fn refused(output: TokenStream, words: &str) {
+fn assert_refused(output: TokenStream, words: &str) {
     let output = output.to_string();
     assert!(output.contains("compile_error"), "accepted: {output}");
-    assert!(output.contains(words), "other words: {output}");
+    assert!(output.contains(words), "another error: {output}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn invalid_arguments_are_refused() {
         (quote!(flavor), "expected"),
     ];
     for (arguments, words) in cases {
-        refused(
+        assert_refused(
             main(
                 arguments,
                 quote!(
@@ -149,7 +149,7 @@ fn invalid_arguments_are_refused() {
             words,
         );
     }
-    refused(
+    assert_refused(
         test(
             quote!(worker_threads = 2),
             quote!(
@@ -162,7 +162,7 @@ fn invalid_arguments_are_refused() {
 
 #[test]
 fn invalid_functions_are_refused() {
-    refused(
+    assert_refused(
         main(
             quote!(),
             quote!(
@@ -171,7 +171,7 @@ fn invalid_functions_are_refused() {
         ),
         "write `async fn`",
     );
-    refused(
+    assert_refused(
         test(
             quote!(),
             quote!(
@@ -180,7 +180,7 @@ fn invalid_functions_are_refused() {
         ),
         "write `async fn`",
     );
-    refused(
+    assert_refused(
         main(
             quote!(),
             quote!(
@@ -189,7 +189,7 @@ fn invalid_functions_are_refused() {
         ),
         "takes no arguments",
     );
-    refused(
+    assert_refused(
         test(
             quote!(),
             quote!(
@@ -198,7 +198,7 @@ fn invalid_functions_are_refused() {
         ),
         "takes no arguments",
     );
-    refused(
+    assert_refused(
         test(
             quote!(),
             quote!(
@@ -208,7 +208,7 @@ fn invalid_functions_are_refused() {
         ),
         "run the test twice",
     );
-    refused(
+    assert_refused(
         main(
             quote!(),
             quote!(
@@ -221,11 +221,11 @@ fn invalid_functions_are_refused() {
 
 #[test]
 fn select_without_branches_or_with_too_many_is_refused() {
-    refused(select(quote!([x] [] [])), "nothing to wait for");
-    refused(select(quote!([x] [biased] [])), "nothing to wait for");
+    assert_refused(select(quote!([x] [] [])), "nothing to wait for");
+    assert_refused(select(quote!([x] [biased] [])), "nothing to wait for");
     let branch = quote!({ [_][a][{}] });
     let branches = std::iter::repeat_n(&branch, 65);
-    refused(
+    assert_refused(
         select(quote!([x] [] [#(#branches)*])),
         "nest a second `select!`",
     );
@@ -235,7 +235,7 @@ fn select_without_branches_or_with_too_many_is_refused() {
 }
 
 #[test]
-fn a_biased_select_takes_no_random_number() {
+fn a_biased_select_uses_no_random_number() {
     let random = "x::support::random_below(1usize)";
     let output = text(select(quote!([x] [] [{[b] [a] [{}]}])));
     assert!(output.contains(random), "{output}");
@@ -244,11 +244,11 @@ fn a_biased_select_takes_no_random_number() {
 }
 
 #[test]
-fn parentheses_in_generics_are_not_taken_for_parameters() {
+fn parentheses_in_generics_are_not_read_as_parameters() {
     let item = quote!(
         async fn main<F: Fn(u8) -> Vec<u8>>(f: F) {}
     );
-    refused(main(quote!(), item), "takes no arguments");
+    assert_refused(main(quote!(), item), "takes no arguments");
     let item = quote!(
         async fn main<F: Fn(u8) -> Vec<u8>>() {}
     );
@@ -297,7 +297,7 @@ fn without_multi_thread_runtimes_the_flavor_must_be_given() {
         async fn main() {}
     );
     let output = expand::main(Facade::Raddle, false, quote!(), function.clone());
-    refused(output, "the feature `rt-multi-thread` is off");
+    assert_refused(output, "the feature `rt-multi-thread` is off");
     let arguments = quote!(flavor = "current_thread");
     let output = text(expand::main(Facade::Raddle, false, arguments, function));
     assert!(output.contains("new_current_thread()"), "{output}");

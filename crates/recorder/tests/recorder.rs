@@ -1,4 +1,4 @@
-//! A recorder under several threads.
+//! Tests of a recorder that several threads use.
 #![cfg(not(raddle_loom))]
 
 use std::panic::Location;
@@ -8,13 +8,13 @@ use std::thread;
 use raddle_recorder::{Options, Recorder};
 use raddle_recording::{EndReason, Event, PollEnd, PollResult, Recording};
 
-fn with(change: impl FnOnce(&mut Options)) -> Recorder {
+fn recorder_with(change: impl FnOnce(&mut Options)) -> Recorder {
     let mut options = Options::default();
     change(&mut options);
     Recorder::new(options)
 }
 
-/// The jobs that a recording's threads have queued, by the names of the threads.
+/// Returns the jobs that each thread of a recording queued, with the name of the thread.
 fn jobs(recording: &Recording) -> Vec<(&str, Vec<u64>)> {
     let job = |event| match event {
         Event::JobQueued { job } => job,
@@ -29,7 +29,7 @@ fn jobs(recording: &Recording) -> Vec<(&str, Vec<u64>)> {
         .collect()
 }
 
-/// Records on a thread of that name, which then ends.
+/// Records events on a thread named `name`, which then ends.
 fn record_on(recorder: &Recorder, name: &str, events: impl IntoIterator<Item = Event>) {
     let events: Vec<_> = events.into_iter().collect();
     let recorder = recorder.clone();
@@ -64,7 +64,7 @@ fn each_thread_has_its_events_in_order() {
 
 #[test]
 fn threads_that_take_over_a_ring_are_distinguished() {
-    let recorder = with(|options| options.max_threads = 1);
+    let recorder = recorder_with(|options| options.max_threads = 1);
     record_on(&recorder, "first", queued([1, 2]));
     record_on(&recorder, "second", queued([3]));
     let recording = recorder.snapshot();
@@ -77,7 +77,7 @@ fn threads_that_take_over_a_ring_are_distinguished() {
 
 #[test]
 fn overwritten_records_are_counted_under_the_thread_that_wrote_them() {
-    let recorder = with(|options| {
+    let recorder = recorder_with(|options| {
         options.max_threads = 1;
         options.records_per_thread = 4;
     });
@@ -98,7 +98,7 @@ fn overwritten_records_are_counted_under_the_thread_that_wrote_them() {
 
 #[test]
 fn a_follower_reads_each_event_once_even_if_another_thread_takes_over_a_ring() {
-    let recorder = with(|options| options.max_threads = 1);
+    let recorder = recorder_with(|options| options.max_threads = 1);
     let mut follower = recorder.follow();
     record_on(&recorder, "first", queued([1]));
     assert_eq!(jobs(&follower.read()), [("first", vec![1])]);
@@ -113,7 +113,7 @@ fn a_follower_reads_each_event_once_even_if_another_thread_takes_over_a_ring() {
 
 #[test]
 fn a_thread_without_a_ring_records_nothing_and_is_counted() {
-    let recorder = with(|options| options.max_threads = 1);
+    let recorder = recorder_with(|options| options.max_threads = 1);
     recorder.record(Event::JobQueued { job: 1 });
     record_on(&recorder, "refused", queued([2]));
     assert_eq!(recorder.refused_threads(), 1);
@@ -138,9 +138,9 @@ fn a_recorder_that_is_off_keeps_what_it_has() {
 #[test]
 fn a_spawn_has_its_location_and_equal_locations_one_id() {
     let recorder = Recorder::new(Options::default());
-    let here = Location::caller();
+    let first_location = Location::caller();
     for task in [1, 2] {
-        recorder.record_spawn(task, here);
+        recorder.record_spawn(task, first_location);
     }
     let other = Location::caller();
     recorder.record_spawn(3, other);
@@ -155,14 +155,14 @@ fn a_spawn_has_its_location_and_equal_locations_one_id() {
         .collect();
     assert_eq!(
         locations,
-        [here, here, other].map(|location| location.to_string())
+        [first_location, first_location, other].map(|location| location.to_string())
     );
     assert_eq!(recording.strings.len(), 2);
 }
 
 #[test]
 fn strings_beyond_the_limit_are_unknown() {
-    let recorder = with(|options| options.max_strings = 1);
+    let recorder = recorder_with(|options| options.max_strings = 1);
     let name = recorder.text("first");
     let unknown = recorder.text("second");
     let recording = recorder.snapshot();
@@ -177,14 +177,14 @@ fn two_recorders_on_one_thread_keep_their_events_apart() {
     first.record(Event::JobQueued { job: 1 });
     second.record(Event::JobQueued { job: 2 });
     first.record(Event::JobQueued { job: 3 });
-    let of = |recorder: &Recorder| jobs(&recorder.snapshot())[0].1.clone();
-    assert_eq!((of(&first), of(&second)), (vec![1, 3], vec![2]));
+    let jobs_of = |recorder: &Recorder| jobs(&recorder.snapshot())[0].1.clone();
+    assert_eq!((jobs_of(&first), jobs_of(&second)), (vec![1, 3], vec![2]));
 }
 
-/// The readers of a ring that is overwritten all the time see each event at its place.
+/// Readers of a ring that is continuously overwritten read each event at its position.
 #[test]
 fn snapshots_under_a_busy_writer_have_consecutive_events() {
-    let recorder = with(|options| options.records_per_thread = 64);
+    let recorder = recorder_with(|options| options.records_per_thread = 64);
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -192,15 +192,15 @@ fn snapshots_under_a_busy_writer_have_consecutive_events() {
                 recorder.record(event);
             }
         });
-        let mut seen = 0;
-        while seen < 1_000 {
+        let mut event_count = 0;
+        while event_count < 1_000 {
             let recording = recorder.snapshot();
             for (_, jobs) in jobs(&recording) {
                 assert!(
                     jobs.windows(2).all(|pair| pair[1] == pair[0] + 1),
                     "{jobs:?}"
                 );
-                seen += jobs.len();
+                event_count += jobs.len();
             }
             for thread in recording.threads.values() {
                 assert!(thread.entries.is_sorted_by_key(|entry| entry.time));
@@ -210,8 +210,8 @@ fn snapshots_under_a_busy_writer_have_consecutive_events() {
     });
 }
 
-/// The events of the one thread that has recorded.
-fn of_one_thread(recording: &Recording) -> Vec<Event> {
+/// Returns the events of the only thread that has recorded.
+fn events_of_one_thread(recording: &Recording) -> Vec<Event> {
     assert_eq!(recording.threads.len(), 1);
     let thread = recording.threads.values().next().unwrap();
     thread.entries.iter().map(|entry| entry.event).collect()
@@ -226,10 +226,10 @@ fn the_end_of_a_poll_is_read_from_the_next_record() {
     recorder.record(Event::TaskWoken { task: 9 });
     recorder.record_poll_end(1, PollEnd::Rescheduled);
     let mut expected = vec![started(1), Event::TaskWoken { task: 9 }];
-    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    assert_eq!(events_of_one_thread(&recorder.snapshot()), expected);
     recorder.record_poll(2);
     expected.extend([finished(1, PollResult::Rescheduled), started(2)]);
-    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    assert_eq!(events_of_one_thread(&recorder.snapshot()), expected);
     recorder.record_poll_end(2, PollEnd::Ended(EndReason::Completed));
     recorder.record_end(2, EndReason::Panicked);
     recorder.record(Event::DriverStarted);
@@ -238,27 +238,27 @@ fn the_end_of_a_poll_is_read_from_the_next_record() {
         reason: EndReason::Panicked,
     };
     expected.extend([finished(2, PollResult::Ended), ended, Event::DriverStarted]);
-    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
-    // Nothing is recorded before the thread says that it polls no more.
+    assert_eq!(events_of_one_thread(&recorder.snapshot()), expected);
+    // The end of the poll is recorded when the thread reports that it polls no further task.
     recorder.record_poll(3);
     recorder.record_poll_end(3, PollEnd::Pending);
     expected.push(started(3));
-    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    assert_eq!(events_of_one_thread(&recorder.snapshot()), expected);
     recorder.end_poll();
     expected.push(finished(3, PollResult::Pending));
-    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    assert_eq!(events_of_one_thread(&recorder.snapshot()), expected);
     // The end of a poll whose start was not recorded has a record of its own.
     recorder.record_poll_end(4, PollEnd::Pending);
     expected.push(finished(4, PollResult::Pending));
-    assert_eq!(of_one_thread(&recorder.snapshot()), expected);
+    assert_eq!(events_of_one_thread(&recorder.snapshot()), expected);
 }
 
 #[test]
-fn a_follower_remembers_the_poll_that_ends_in_a_later_piece() {
-    let recorder = with(|options| options.records_per_thread = 4);
+fn a_follower_knows_the_task_of_a_poll_that_ends_in_a_later_piece() {
+    let recorder = recorder_with(|options| options.records_per_thread = 4);
     let mut follower = recorder.follow();
     recorder.record_poll(1);
-    assert_eq!(of_one_thread(&follower.read()).len(), 1);
+    assert_eq!(events_of_one_thread(&follower.read()).len(), 1);
     recorder.record_poll_end(1, PollEnd::Pending);
     recorder.record_poll(2);
     let finished = |task| Event::PollFinished {
@@ -266,13 +266,13 @@ fn a_follower_remembers_the_poll_that_ends_in_a_later_piece() {
         result: PollResult::Pending,
     };
     let expected = [finished(1), Event::PollStarted { task: 2 }];
-    assert_eq!(of_one_thread(&follower.read()), expected);
-    // After a gap it is not known which poll has ended first.
+    assert_eq!(events_of_one_thread(&follower.read()), expected);
+    // After a gap, the task of the first end of a poll is unknown.
     for task in 3..20 {
         recorder.record_poll_end(task - 1, PollEnd::Pending);
         recorder.record_poll(task);
     }
-    let events = of_one_thread(&follower.read());
+    let events = events_of_one_thread(&follower.read());
     let Event::PollStarted { task: first } = events[0] else {
         panic!("{events:?}");
     };

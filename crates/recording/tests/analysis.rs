@@ -1,4 +1,4 @@
-//! What the analyses find in recordings of known content.
+//! Tests of the analyses on recordings with known content.
 
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ fn finished(task: u64, result: PollResult) -> Event {
     Event::PollFinished { task, result }
 }
 
-/// Two threads. Task 1 (at `main.rs:1`) spawns task 2 (at `main.rs:2`, named `child`), which the
-/// second thread polls late.
+/// Makes a recording of two threads. Task 1 (at `main.rs:1`) spawns task 2 (at `main.rs:2`, named
+/// `child`), which the second thread polls late.
 fn recording() -> Recording {
     let mut recording = Recording::default();
     for (number, text) in [(1, "main.rs:1"), (2, "main.rs:2"), (3, "child")] {
@@ -66,7 +66,7 @@ fn recording() -> Recording {
     recording
 }
 
-fn named<'a>(groups: &'a [(String, Distribution)], label: &str) -> &'a Distribution {
+fn distribution_of<'a>(groups: &'a [(String, Distribution)], label: &str) -> &'a Distribution {
     let group = groups.iter().find(|(name, _)| name == label);
     &group
         .unwrap_or_else(|| panic!("no {label} in {groups:?}"))
@@ -94,7 +94,7 @@ fn tasks_have_the_location_the_name_and_the_task_that_spawned_them() {
 }
 
 #[test]
-fn the_longest_poll_is_first_and_an_unfinished_one_counts_up_to_the_end() {
+fn the_longest_poll_is_first_and_an_unfinished_poll_lasts_until_the_end() {
     let recording = recording();
     let longest = longest_polls(&recording, 2);
     assert_eq!(longest.len(), 2);
@@ -119,12 +119,12 @@ fn the_longest_poll_is_first_and_an_unfinished_one_counts_up_to_the_end() {
 fn polls_are_grouped_by_spawn_location() {
     let groups = polls_by_location(&recording());
     assert_eq!(groups[0].0, "child (main.rs:2)");
-    let first = named(&groups, "main.rs:1");
+    let first = distribution_of(&groups, "main.rs:1");
     assert_eq!((first.count(), first.total()), (2, nanos(60)));
 }
 
 #[test]
-fn a_poll_inside_a_poll_whose_end_is_lost_does_not_outlast_it() {
+fn a_poll_without_an_end_inside_another_poll_is_left_out() {
     let mut recording = Recording::default();
     let entries = [
         (0, started(1)),
@@ -148,7 +148,7 @@ fn a_poll_inside_a_poll_whose_end_is_lost_does_not_outlast_it() {
     assert_eq!(found, [(1, nanos(50)), (3, nanos(5))]);
 }
 
-/// The end of a poll has the time of its thread's next event.
+/// The recorded end of a poll has the time of the next event of its thread.
 #[test]
 fn a_task_that_another_thread_polls_before_the_recorded_end_of_its_poll_does_not_wait() {
     let mut recording = Recording::default();
@@ -176,9 +176,9 @@ fn a_task_that_another_thread_polls_before_the_recorded_end_of_its_poll_does_not
 #[test]
 fn a_task_waits_from_spawn_wake_or_reschedule_to_its_poll() {
     let delays = scheduling_delays(&recording());
-    let first = named(&delays, "main.rs:1");
+    let first = distribution_of(&delays, "main.rs:1");
     assert_eq!((first.count(), first.max()), (2, nanos(10)));
-    let child = named(&delays, "child (main.rs:2)");
+    let child = distribution_of(&delays, "child (main.rs:2)");
     assert_eq!((child.count(), child.max()), (2, nanos(100)));
     assert_eq!(child.percentile(50.0), nanos(10));
 }
@@ -204,7 +204,8 @@ fn a_task_that_is_woken_during_its_poll_waits_from_the_end_of_the_poll() {
 #[test]
 fn a_worker_that_is_parked_while_a_task_waits_is_found() {
     let idle = idle_while_waiting(&recording());
-    // From the spawn of task 1 to its poll, and from the spawn of task 2 to the unpark.
+    // From the spawn of task 1 to its poll, and from the spawn of task 2 until the worker is
+    // unparked.
     assert_eq!(idle.total, nanos(10 + 70));
     assert_eq!((idle.longest, idle.longest_start), (nanos(70), 30));
     assert_eq!(idle.most_waiting, 2);
@@ -274,7 +275,7 @@ fn folded_stacks_follow_the_spawns() {
 }
 
 #[test]
-fn a_report_names_what_is_slow() {
+fn a_report_contains_the_longest_polls_and_idle_times() {
     let report = Report::of(&recording()).to_string();
     let lines: Vec<_> = report.lines().collect();
     assert_eq!(

@@ -1,10 +1,10 @@
-//! The file format: what is written is read, and nothing else is taken for a recording.
+//! Tests of the file format: a written recording is read again, and other files are refused.
 //! `raddle-proof` has the property tests of the format.
 
 use raddle_recording::{Entry, Event, Record, Recording, StringId, Thread};
 
-const NUMBERS: u64 = 1 << 40;
-const SMALL: u32 = 1 << 24;
+const NUMBER_MODULUS: u64 = 1 << 40;
+const COUNT_LIMIT: u32 = 1 << 24;
 
 fn bytes(recording: &Recording) -> Vec<u8> {
     let mut file = Vec::new();
@@ -12,7 +12,7 @@ fn bytes(recording: &Recording) -> Vec<u8> {
     file
 }
 
-/// A file of one chunk.
+/// Returns a file with one chunk.
 fn with_chunk(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut file = b"RADDLEFR\x01\x00\x00\x00".to_vec();
     file.push(tag);
@@ -29,7 +29,7 @@ fn a_file_of_something_else_is_foreign() {
 }
 
 #[test]
-fn a_file_of_the_next_major_version_is_refused_and_of_a_minor_one_read() {
+fn a_newer_major_version_is_refused_and_a_newer_minor_version_is_read() {
     let mut file = bytes(&Recording::default());
     file[10] = 9;
     assert_eq!(
@@ -46,7 +46,7 @@ fn a_file_of_the_next_major_version_is_refused_and_of_a_minor_one_read() {
 fn unknown_chunks_and_unknown_events_are_left_out() {
     let recording = Recording::read_from(&with_chunk(77, b"later")[..]).unwrap();
     assert_eq!(recording, Recording::default());
-    // Thread 1, nothing lost; an event of kind 200; a driver turn starts.
+    // Thread 1, no lost events, an event of kind 200, and the start of a driver turn.
     let content = [1, 0, 200, 2, 4, 1, 13, 4, 3, 0];
     let recording = Recording::read_from(&with_chunk(4, &content)[..]).unwrap();
     assert_eq!(recording.unknown, 1);
@@ -61,7 +61,7 @@ fn unknown_chunks_and_unknown_events_are_left_out() {
 }
 
 #[test]
-fn a_length_that_the_file_does_not_have_takes_no_memory() {
+fn a_length_beyond_the_end_of_the_file_allocates_no_memory() {
     let mut file = with_chunk(2, b"\x01text");
     file[13..17].copy_from_slice(&u32::MAX.to_le_bytes());
     assert!(Recording::read_from(&file[..]).unwrap().is_truncated);
@@ -72,7 +72,9 @@ fn counts_above_the_maximum_are_stored_as_the_maximum() {
     let round_trip = |event| Record::new(0, event).event().unwrap();
     assert_eq!(
         round_trip(Event::ThreadDelayed { nanos: u64::MAX }),
-        Event::ThreadDelayed { nanos: NUMBERS - 1 }
+        Event::ThreadDelayed {
+            nanos: NUMBER_MODULUS - 1
+        }
     );
     assert_eq!(
         round_trip(Event::TasksStolen {
@@ -81,16 +83,18 @@ fn counts_above_the_maximum_are_stored_as_the_maximum() {
         }),
         Event::TasksStolen {
             victim: 1,
-            count: SMALL - 1
+            count: COUNT_LIMIT - 1
         }
     );
     assert_eq!(
-        round_trip(Event::TaskWoken { task: NUMBERS + 5 }),
+        round_trip(Event::TaskWoken {
+            task: NUMBER_MODULUS + 5
+        }),
         Event::TaskWoken { task: 5 }
     );
 }
 
-/// The numbers of the page `docs/flight-recorder.md`.
+/// The bytes of the example in `docs/flight-recorder.md`.
 #[test]
 fn a_small_file_has_the_bytes_of_the_documentation() {
     let mut recording = Recording {

@@ -1,9 +1,9 @@
-//! The export for Perfetto, read back by the rules of protocol buffers.
+//! Tests of the export for Perfetto, with a small decoder of protocol buffers.
 
 use raddle_recording::export::perfetto_trace;
 use raddle_recording::{Entry, Event, PollResult, Recording, StringId, Thread};
 
-/// A field of a message.
+/// The value of a field of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Value {
     Integer(u64),
@@ -109,7 +109,7 @@ fn recording(entries: &[(u64, Event)]) -> Recording {
     recording
 }
 
-/// Time, type and track of each event.
+/// Returns the time, the type and the message of each event.
 fn events(recording: &Recording) -> Vec<(u64, u64, Message)> {
     let packets = packets(recording);
     let event = |packet: &Message| {
@@ -148,11 +148,11 @@ fn a_poll_is_a_slice_with_an_arrow_from_the_wake() {
         (10, Event::PollStarted { task: 7 }),
         (30, Event::PollFinished { task: 7, result }),
     ]));
-    let shape: Vec<_> = events
+    let times_and_types: Vec<_> = events
         .iter()
         .map(|(time, kind, _)| (*time, *kind))
         .collect();
-    assert_eq!(shape, [(5, INSTANT), (10, BEGIN), (30, END)]);
+    assert_eq!(times_and_types, [(5, INSTANT), (10, BEGIN), (30, END)]);
     assert_eq!(events[1].2.text(23), "main.rs:1:1");
     let [arrow] = events[0].2.all(47)[..] else {
         panic!("{events:?}");
@@ -177,12 +177,15 @@ fn slices_end_in_the_reverse_order_of_their_starts() {
         (1, Event::PollFinished { task: 1, result }),
         (2, Event::WorkerParked { worker: 0 }),
         (3, Event::DriverStarted),
-        // The end of the driver's turn is lost.
+        // The end of the driver turn is lost.
         (4, Event::WorkerUnparked { worker: 0 }),
     ]));
-    let shape: Vec<_> = events
+    let times_and_types: Vec<_> = events
         .iter()
         .map(|(time, kind, _)| (*time, *kind))
         .collect();
-    assert_eq!(shape, [(2, BEGIN), (3, BEGIN), (4, END), (4, END)]);
+    assert_eq!(
+        times_and_types,
+        [(2, BEGIN), (3, BEGIN), (4, END), (4, END)]
+    );
 }

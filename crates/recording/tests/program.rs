@@ -1,4 +1,4 @@
-//! The program `raddle-recording`.
+//! Tests of the program `raddle-recording`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use raddle_recording::{Entry, Event, PollResult, Recording, Thread};
 
-/// Writes a recording of one poll to a file that is this test's own.
+/// Writes a recording of one poll to a file with a name that no other test uses.
 fn file(name: &str) -> PathBuf {
     let result = PollResult::Pending;
     let events = [

@@ -1,5 +1,5 @@
-//! A program that has its own handler of the signal keeps it. In a process of its own, since a
-//! process has one handler.
+//! The program's own handler of the signal still works. The test has a process of its own, since a
+//! process has one handler of a signal.
 #![cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
@@ -21,8 +21,8 @@ extern "C" fn handler(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
 }
 
 #[test]
-fn a_former_handler_is_called_for_signals_that_the_watchdog_did_not_send() {
-    // SAFETY: the action is whole, and its handler is a store to an atomic word.
+fn the_previous_handler_is_called_for_signals_that_the_watchdog_did_not_send() {
+    // SAFETY: all fields of the action are set or zero, and its handler only writes an atomic word.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = handler;
@@ -49,7 +49,7 @@ fn a_former_handler_is_called_for_signals_that_the_watchdog_did_not_send() {
     assert!(poll.stack().is_some());
     assert_eq!(CALLS.load(Ordering::Relaxed), 0);
 
-    // Another process, or the system on urgent data, sends it to the process.
+    // Another process, or the system when urgent data arrives, sends the signal to the process.
     // SAFETY: the call takes two integers.
     assert_eq!(unsafe { libc::kill(libc::getpid(), libc::SIGURG) }, 0);
     let limit = Instant::now() + Duration::from_secs(20);

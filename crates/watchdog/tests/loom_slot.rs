@@ -1,6 +1,7 @@
-//! Models of a slot: the watchdog reads what a thread runs while that goes on.
+//! Models of a slot: the watchdog reads what a thread runs while the thread changes it.
 //!
-//! The worker's number and the task's id are the same, so that halves of two are seen.
+//! The worker's number and the task's id are equal, so an activity whose halves belong to two polls
+//! is found.
 #![cfg(raddle_loom)]
 
 use raddle_primitives::model;
@@ -25,53 +26,53 @@ fn check(slot: &Slot) {
         assert_eq!(
             running.sequence,
             number * 2 - 1,
-            "the number of another poll"
+            "the sequence of another poll"
         );
     }
 }
 
-/// Two polls under one look. Complete.
+/// Two polls during one read. Complete.
 #[test]
 fn a_reader_sees_one_poll_whole_or_none() {
     model::check(|| {
         let slot = Arc::new(Slot::of_current_thread());
-        let seen = Arc::clone(&slot);
-        let watching = thread::spawn(move || check(&seen));
+        let reader_slot = Arc::clone(&slot);
+        let reader = thread::spawn(move || check(&reader_slot));
         for number in 1..=2 {
             slot.start(poll(number));
             slot.finish();
         }
-        watching.join().unwrap();
+        reader.join().unwrap();
     });
 }
 
-/// Three polls under one look. Complete.
+/// Three polls during one read. Complete.
 #[test]
 fn a_reader_that_is_slow_sees_one_poll_whole_or_none() {
     model::check(|| {
         let slot = Arc::new(Slot::of_current_thread());
         slot.start(poll(1));
-        let seen = Arc::clone(&slot);
-        let watching = thread::spawn(move || check(&seen));
+        let reader_slot = Arc::clone(&slot);
+        let reader = thread::spawn(move || check(&reader_slot));
         slot.finish();
         for number in 2..=3 {
             slot.start(poll(number));
             slot.finish();
         }
-        watching.join().unwrap();
+        reader.join().unwrap();
     });
 }
 
-/// The thread changes what it runs without a change of the sequence.
+/// The thread changes its activity without changing the sequence.
 #[test]
 #[should_panic(expected = "torn activity")]
 fn canary_a_poll_that_is_rewritten_under_a_reader_is_caught() {
     model::check(|| {
         let slot = Arc::new(Slot::of_current_thread());
         slot.start(poll(1));
-        let seen = Arc::clone(&slot);
-        let watching = thread::spawn(move || check(&seen));
+        let reader_slot = Arc::clone(&slot);
+        let reader = thread::spawn(move || check(&reader_slot));
         slot.rewrite(poll(2));
-        watching.join().unwrap();
+        reader.join().unwrap();
     });
 }

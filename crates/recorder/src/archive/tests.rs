@@ -3,18 +3,18 @@ use raddle_recording::{Event, Recording};
 use super::*;
 use crate::Options;
 
-/// The files of a directory, the oldest first.
-fn names(directory: &Path) -> Vec<PathBuf> {
+/// Returns the paths of the files of a directory, the oldest first.
+fn paths(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    names.sort();
-    names
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
 }
 
-/// The jobs that the events of the files name, in the order of the files.
+/// Returns the jobs of the events in the files, in the order of the files.
 fn jobs(directory: &Path) -> Vec<u64> {
     let mut jobs = Vec::new();
-    for name in names(directory) {
+    for name in paths(directory) {
         let recording = Recording::read_from(File::open(name).unwrap()).unwrap();
         for (_, entry) in recording.by_time() {
             let Event::JobQueued { job } = entry.event else {
@@ -42,7 +42,7 @@ fn a_full_file_is_followed_by_another_and_the_oldest_is_removed() {
         recorder.record(Event::JobQueued { job });
         files.write().unwrap();
     }
-    assert_eq!(names(directory.path()).len(), 3);
+    assert_eq!(paths(directory.path()).len(), 3);
     assert_eq!(jobs(directory.path()), [3, 4, 5]);
 }
 
@@ -55,7 +55,7 @@ fn a_file_that_is_old_is_followed_by_another() {
     let mut files = files(&recorder, &options);
     recorder.record(Event::JobQueued { job: 1 });
     files.write().unwrap();
-    assert_eq!(names(directory.path()).len(), 2);
+    assert_eq!(paths(directory.path()).len(), 2);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_file_with_room_takes_all_pieces() {
         recorder.record(Event::JobQueued { job });
         files.write().unwrap();
     }
-    assert_eq!(names(directory.path()).len(), 1);
+    assert_eq!(paths(directory.path()).len(), 1);
     assert_eq!(jobs(directory.path()), [1, 2, 3]);
 }
 
@@ -99,17 +99,17 @@ fn files_of_an_earlier_archive_count_and_foreign_files_stay() {
         fs::write(directory.path().join(name), "").unwrap();
     }
     drop(files(&Recorder::new(Options::default()), &options));
-    let names = names(directory.path());
-    assert_eq!(names.len(), 4, "{names:?}");
+    let paths = paths(directory.path());
+    assert_eq!(paths.len(), 4, "{paths:?}");
     for name in foreign {
-        assert!(names.contains(&directory.path().join(name)), "{names:?}");
+        assert!(paths.contains(&directory.path().join(name)), "{paths:?}");
     }
 }
 
 #[test]
 #[cfg_attr(
     windows,
-    ignore = "a directory with an open file cannot be removed there"
+    ignore = "Windows does not remove a directory with an open file"
 )]
 fn an_error_is_reported_and_the_next_piece_goes_to_a_new_file() {
     let directory = tempfile::tempdir().unwrap();

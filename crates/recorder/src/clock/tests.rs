@@ -1,6 +1,6 @@
 use super::*;
 
-const TIMES: u64 = 1 << 56;
+const TIME_MODULUS: u64 = 1 << 56;
 
 fn anchor(ticks: u64, nanos: u64) -> Anchor {
     Anchor { ticks, nanos }
@@ -13,7 +13,7 @@ fn ticks_are_converted_by_the_segment_that_contains_them() {
         former: anchor(2_000, 500),
         present: anchor(3_000, 1_500),
     };
-    let nanos = [1_000, 1_500, 2_000, 2_100, 3_000].map(|ticks| scale.nanos(ticks, TIMES));
+    let nanos = [1_000, 1_500, 2_000, 2_100, 3_000].map(|ticks| scale.nanos(ticks, TIME_MODULUS));
     assert_eq!(nanos, [0, 250, 500, 600, 1_500]);
 }
 
@@ -24,33 +24,33 @@ fn a_tick_after_the_present_is_converted_to_the_present() {
         former: anchor(0, 0),
         present: anchor(100, 50),
     };
-    assert_eq!(scale.nanos(103, TIMES), 50);
+    assert_eq!(scale.nanos(103, TIME_MODULUS), 50);
 }
 
 #[test]
 fn a_tick_from_before_the_counter_wrapped_is_in_the_past() {
     let scale = Scale {
-        origin: anchor(TIMES - 100, 0),
-        former: anchor(TIMES - 100, 0),
-        present: anchor(TIMES + 100, 200),
+        origin: anchor(TIME_MODULUS - 100, 0),
+        former: anchor(TIME_MODULUS - 100, 0),
+        present: anchor(TIME_MODULUS + 100, 200),
     };
-    assert_eq!(scale.nanos(TIMES - 50, TIMES), 50);
-    // Of a record only the remainder is known.
-    assert_eq!(scale.nanos(50, TIMES), 150);
+    assert_eq!(scale.nanos(TIME_MODULUS - 50, TIME_MODULUS), 50);
+    // A record has only the remainder of its time.
+    assert_eq!(scale.nanos(50, TIME_MODULUS), 150);
 }
 
 #[test]
-fn equal_readings_of_the_clock_divide_nothing_by_zero() {
+fn equal_readings_of_the_clock_do_not_divide_by_zero() {
     let scale = Scale {
         origin: anchor(7, 3),
         former: anchor(7, 3),
         present: anchor(7, 3),
     };
-    assert_eq!(scale.nanos(7, TIMES), 3);
+    assert_eq!(scale.nanos(7, TIME_MODULUS), 3);
 }
 
 #[test]
-fn the_clock_is_monotonic_and_agrees_with_that_of_std() {
+fn the_clock_is_monotonic_and_agrees_with_the_clock_of_std() {
     let clock = Clock::new();
     let before = clock.anchor();
     let start = Instant::now();

@@ -36,9 +36,9 @@ fn only_changed_counts_become_events() {
 }
 
 #[test]
-fn a_thread_that_blocks_is_seen_to_switch() {
+fn a_thread_that_blocks_has_voluntary_switches() {
     let mut delays = Delays::default();
-    // The first look has nothing to compare with.
+    // The first reading has no earlier one to compare with.
     assert_eq!(delays.read().count(), 0);
     std::thread::sleep(INTERVAL);
     let is_switch =

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use super::{Sampler, ThreadStack};
 
-/// One request at a time is under way in a process, so the tests take turns.
-static TURN: raddle_primitives::sync::Mutex<()> =
-    raddle_primitives::sync::Mutex::ranked(raddle_primitives::sync::Rank::outer(1, "turn"), ());
+/// A process has at most one request at a time, so the tests run one after the other.
+static ONE_TEST: raddle_primitives::sync::Mutex<()> =
+    raddle_primitives::sync::Mutex::ranked(raddle_primitives::sync::Rank::outer(1, "one test"), ());
 
 const LIMIT: Duration = Duration::from_secs(10);
 
 #[inline(never)]
 fn a_function_that_spins(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        // In the system's own code for most of the time.
+        // Most of the time is spent in the vDSO.
         black_box(Instant::now());
     }
 }
@@ -27,7 +27,7 @@ fn a_function_that_sleeps(stop: &AtomicBool) {
     }
 }
 
-/// Memory of changing size, a library looked up by name, formatted numbers.
+/// Allocates memory of different sizes, loads a library by name and formats numbers.
 #[inline(never)]
 fn a_function_that_allocates(stop: &AtomicBool) {
     let mut size = 1;
@@ -35,7 +35,7 @@ fn a_function_that_allocates(stop: &AtomicBool) {
         size = size * 7 % 1_000_003;
         black_box(vec![1_u8; size].len());
         black_box(format!("{size}"));
-        // SAFETY: the name ends with a zero byte; the library is one that is there already.
+        // SAFETY: the name ends with a zero byte, and the library is loaded already.
         unsafe {
             let library = libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_NOW);
             if !library.is_null() {
@@ -45,9 +45,9 @@ fn a_function_that_allocates(stop: &AtomicBool) {
     }
 }
 
-/// Samples a thread that runs `body` and returns the names of each trace.
+/// Samples a thread that runs `body`, and returns the function names of each trace.
 fn traces(count: usize, body: fn(&AtomicBool)) -> Vec<Option<Vec<String>>> {
-    let _turn = TURN.lock();
+    let _one_test = ONE_TEST.lock();
     let stop = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
@@ -67,20 +67,24 @@ fn traces(count: usize, body: fn(&AtomicBool)) -> Vec<Option<Vec<String>>> {
             })
             .collect();
         stop.store(true, Ordering::Relaxed);
-        let names = |trace: super::StackTrace| {
+        let function_names = |trace: super::StackTrace| {
             let frames = trace.frames();
             frames
                 .iter()
                 .filter_map(|frame| frame.function().map(str::to_owned))
                 .collect()
         };
-        traces.into_iter().map(|trace| trace.map(names)).collect()
+        traces
+            .into_iter()
+            .map(|trace| trace.map(function_names))
+            .collect()
     })
 }
 
-/// Returns whether a trace names a function. Under a sanitizer any trace does: that of threads runs
-/// the handler in its own code, of which the unwind information does not lead to the callers.
-fn names(trace: &Option<Vec<String>>, function: &str) -> bool {
+/// Returns whether a trace contains a function. Under a sanitizer it returns whether there is a
+/// trace: ThreadSanitizer calls the handler from its own code, and the unwind information of that
+/// code does not lead to the callers.
+fn contains(trace: &Option<Vec<String>>, function: &str) -> bool {
     let mut names = trace.iter().flatten();
     match cfg!(raddle_sanitize) {
         true => trace.is_some(),
@@ -91,42 +95,42 @@ fn names(trace: &Option<Vec<String>>, function: &str) -> bool {
 #[test]
 fn the_trace_of_a_busy_thread_names_its_functions() {
     for trace in traces(20, a_function_that_spins) {
-        assert!(names(&trace, "a_function_that_spins"), "{trace:#?}");
-        assert!(names(&trace, "start_thread"), "{trace:#?}");
+        assert!(contains(&trace, "a_function_that_spins"), "{trace:#?}");
+        assert!(contains(&trace, "start_thread"), "{trace:#?}");
     }
 }
 
 #[test]
 fn the_trace_of_a_thread_in_a_system_call_names_its_functions() {
     for trace in traces(3, a_function_that_sleeps) {
-        assert!(names(&trace, "a_function_that_sleeps"), "{trace:#?}");
+        assert!(contains(&trace, "a_function_that_sleeps"), "{trace:#?}");
     }
 }
 
-/// The handler takes none of the locks that the thread may hold: each signal is answered.
+/// The handler takes no lock that the thread may hold, so each signal is answered.
 #[test]
-fn a_thousand_signals_to_a_thread_that_allocates_and_loads_are_answered() {
+fn a_thousand_signals_to_a_thread_that_allocates_and_loads_libraries_are_answered() {
     let traces = traces(1000, a_function_that_allocates);
     let answered = traces.iter().flatten().count();
     let named = traces
         .iter()
-        .filter(|trace| names(trace, "a_function_that_allocates"));
-    let unnamed = traces
+        .filter(|trace| contains(trace, "a_function_that_allocates"));
+    let without_name = traces
         .iter()
-        .filter(|trace| !names(trace, "a_function_that_allocates"));
-    for trace in unnamed.take(5) {
+        .filter(|trace| !contains(trace, "a_function_that_allocates"));
+    for trace in without_name.take(5) {
         eprintln!("{trace:#?}");
     }
     assert_eq!(answered, 1000);
-    // Not where the function's first or last instruction was interrupted, or code without
-    // unwind information.
+    // The function is missing if the signal interrupts its first or last instruction, or code
+    // without unwind information.
     let named = named.count();
     assert!(named >= 990, "{named} of {answered}");
 }
 
 #[test]
-fn a_thread_that_blocks_the_signal_has_no_trace_and_stops_no_other_request() {
-    let _turn = TURN.lock();
+fn a_thread_that_blocks_the_signal_has_no_trace_and_does_not_prevent_further_requests() {
+    let _one_test = ONE_TEST.lock();
     let (sender, receiver) = mpsc::channel();
     let (finish, finished) = mpsc::channel::<()>();
     let blocked = thread::spawn(move || {
@@ -154,7 +158,7 @@ fn a_thread_that_blocks_the_signal_has_no_trace_and_stops_no_other_request() {
 
 #[test]
 fn a_thread_that_has_ended_has_no_trace() {
-    let _turn = TURN.lock();
+    let _one_test = ONE_TEST.lock();
     let stack = thread::spawn(|| ThreadStack::of_current_thread().unwrap());
     let stack = stack.join().unwrap();
     let mut sampler = Sampler::new();
@@ -163,10 +167,10 @@ fn a_thread_that_has_ended_has_no_trace() {
     assert_eq!(trace, None);
 }
 
-/// The number of a thread that is on another stack, as after a change of stacks.
+/// The recorded addresses belong to another stack, as after a change of stacks.
 #[test]
 fn a_thread_on_another_stack_has_no_trace() {
-    let _turn = TURN.lock();
+    let _one_test = ONE_TEST.lock();
     let (sender, receiver) = mpsc::channel();
     let (finish, finished) = mpsc::channel::<()>();
     let thread = thread::spawn(move || {

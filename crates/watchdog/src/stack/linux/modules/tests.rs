@@ -10,7 +10,7 @@ fn a_line_of_an_executable_file_is_read() {
 }
 
 #[test]
-fn data_and_memory_of_no_file_are_left_out() {
+fn data_and_memory_without_a_file_are_left_out() {
     for line in [
         "7f2c1000-7f2c3000 r--p 00028000 08:01 1234                     /lib/libc.so.6",
         "7f2c1000-7f2c3000 r-xp 00000000 00:00 0 ",
@@ -22,7 +22,7 @@ fn data_and_memory_of_no_file_are_left_out() {
 }
 
 #[test]
-fn the_program_and_the_code_of_the_system_have_unwind_information() {
+fn the_program_and_the_vdso_have_unwind_information() {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let program = std::env::current_exe().unwrap();
     let program = program.to_str().unwrap();
@@ -33,7 +33,7 @@ fn the_program_and_the_code_of_the_system_have_unwind_information() {
             found += 1;
         }
     }
-    // qemu-user does not say where the code of the system is.
-    let least = if maps.contains("[vdso]") { 2 } else { 1 };
-    assert!(found >= least, "{maps}");
+    // qemu-user does not list the vDSO.
+    let minimum = if maps.contains("[vdso]") { 2 } else { 1 };
+    assert!(found >= minimum, "{maps}");
 }
