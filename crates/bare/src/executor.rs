@@ -25,11 +25,11 @@ const POLLS: u32 = 128;
 /// An executor is pinned before it is used, and cannot leave its thread. Dropping it drops its
 /// tasks.
 ///
-/// `A` is the argument of a task, `M` the function that makes a future of it,
-/// `F` the future, and `S` the [`Storage`].
+/// `A` is the argument of a task, `M` the function that makes a future of it, `F` the future, and
+/// `S` the [`Storage`].
 ///
-/// A waker of a task may be cloned, kept and woken anywhere on this thread while
-/// the task is there; when the task ends, none may be left.
+/// A waker of a task may be cloned, kept and woken anywhere on this thread while the task is there;
+/// when the task ends, none may be left.
 pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
     spawner: &'s Spawner<A>,
     make: M,
@@ -59,8 +59,7 @@ where
 {
     /// Makes an executor without tasks. `make` is called when a task first runs.
     ///
-    /// A waker of one of its tasks panics when it is cloned, woken or dropped on
-    /// another thread.
+    /// A waker of one of its tasks panics when it is cloned, woken or dropped on another thread.
     #[cfg(feature = "std")]
     pub fn new(spawner: &'s Spawner<A>, storage: S, make: M) -> Self {
         let thread = crate::thread::current();
@@ -71,8 +70,8 @@ where
     ///
     /// # Safety
     ///
-    /// The wakers of its tasks are cloned, woken and dropped on this thread only,
-    /// and not in interrupts or signal handlers either.
+    /// The wakers of its tasks are cloned, woken and dropped on this thread only, and not in
+    /// interrupts or signal handlers either.
     pub unsafe fn new_unchecked(spawner: &'s Spawner<A>, storage: S, make: M) -> Self {
         Self::with(spawner, storage, make, &waker::UNCHECKED, 0)
     }
@@ -96,8 +95,8 @@ where
         }
     }
 
-    /// Adds a task, as [`Spawner::spawn`] does, and lets the spawner know this
-    /// executor if it does not yet.
+    /// Adds a task, as [`Spawner::spawn`] does, and lets the spawner know this executor if it does
+    /// not yet.
     ///
     /// # Errors
     ///
@@ -116,8 +115,8 @@ where
     #[cold]
     fn attach(self: Pin<&Self>) {
         let lists = self.storage.lists();
-        // SAFETY: the executor is pinned, so its storage does not move; its drop
-        // detaches. If it is leaked, so is its memory.
+        // SAFETY: the executor is pinned, so its storage does not move, and its drop detaches the
+        // spawner. The memory of a leaked executor stays valid.
         unsafe { self.spawner.attach(lists) };
         lists.attach(TaskSlot::<A, F>::OFFSET);
         for slot in self.storage.slots().iter().rev() {
@@ -176,7 +175,7 @@ where
     #[inline]
     fn next(self: Pin<&Self>, lists: &Lists) -> bool {
         while let Some(erased) = lists.pop_ready() {
-            // SAFETY: what is on the lists is a slot of the storage.
+            // SAFETY: the lists contain only slots of the storage.
             let header = unsafe { erased.as_ref() };
             let taken = header.state.transition_to_taken();
             match taken {
@@ -193,7 +192,7 @@ where
 
     #[inline]
     fn poll(self: Pin<&Self>, lists: &Lists, erased: NonNull<Header>, starts: bool) {
-        // SAFETY: a slot of this storage, which is pinned; no code makes a unique
+        // SAFETY: the slot belongs to this storage, which is pinned; no code makes a unique
         // reference to a slot before the executor is dropped.
         let slot = unsafe { TaskSlot::<A, F>::of(erased) };
         let vacate = Vacate {
@@ -201,18 +200,17 @@ where
             slot: erased,
         };
         if starts {
-            // SAFETY: a task that has not started has an argument. It is this
-            // slot's poll: a second would be in another call, which `Running`
-            // refuses.
+            // SAFETY: a task that has not started has an argument. No other call polls this slot,
+            // because `Running` refuses nested calls.
             unsafe { slot.start(&self.make) };
             slot.header().state.transition_to_started();
         }
-        // SAFETY: a task that has started has a future until it ends; as for the
-        // turn, see above.
+        // SAFETY: a task that has started has a future until it ends. No other call polls this
+        // slot, as above.
         let future = unsafe { slot.future() };
         let end = End(slot);
-        // SAFETY: the slot stays longer than the poll, as the executor does, and
-        // the table is the one that the executor was made with.
+        // SAFETY: the slot outlives the poll, as the executor does, and the table is the one that
+        // the executor was made with.
         let waker = unsafe { waker::borrowed(erased, self.table) };
         match future.poll(&mut Context::from_waker(&waker)) {
             Poll::Pending => {
@@ -237,8 +235,8 @@ struct End<'a, A, F>(&'a TaskSlot<A, F>);
 impl<A, F> Drop for End<'_, A, F> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: made where there is a future, and forgotten where that stays;
-        // it is still this slot's turn.
+        // SAFETY: the slot has a future, because an `End` is forgotten when the future stays, and
+        // no other call polls this slot.
         unsafe { self.0.drop_content(true) };
     }
 }
@@ -252,7 +250,7 @@ struct Vacate<'a> {
 impl Drop for Vacate<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: what is on the lists is a slot of the storage.
+        // SAFETY: the slot belongs to the storage of the executor.
         let header = unsafe { self.slot.as_ref() };
         self.lists.count_end();
         if header.state.transition_to_vacated() == Vacated::Release {
@@ -287,7 +285,8 @@ impl<A, F, M, S: Storage<A, F>> Executor<'_, A, F, M, S> {
 impl<A, F, M, S: Storage<A, F>> Drop for Executor<'_, A, F, M, S> {
     fn drop(&mut self) {
         if self.attached.get() {
-            // What the tasks spawn as they are dropped they get back.
+            // From here on, the spawner returns the arguments that tasks spawn while they are
+            // dropped.
             self.spawner.detach();
             let slots = self.storage.slots();
             let next = Cell::new(0);
@@ -297,8 +296,8 @@ impl<A, F, M, S: Storage<A, F>> Drop for Executor<'_, A, F, M, S> {
     }
 }
 
-/// The slots whose tasks have not been dropped yet. A panic in one of the drops
-/// does not spare the others: their futures are pinned.
+/// The slots whose contents have not been dropped yet. A panic in one drop does not prevent the
+/// others, because pinned futures must be dropped.
 struct Rest<'a, A, F> {
     slots: &'a [TaskSlot<A, F>],
     next: &'a Cell<usize>,
@@ -310,9 +309,8 @@ impl<A, F> Rest<'_, A, F> {
             self.next.set(self.next.get() + 1);
             let state = &slot.header().state;
             if state.is_live() {
-                // SAFETY: a live slot has a future or, if it has not started, an
-                // argument; the executor is being dropped, so it polls nothing,
-                // and the slot has been passed over.
+                // SAFETY: a live slot has a future or, if its task has not started, an argument.
+                // The executor is being dropped, so it polls nothing, and `next` is past this slot.
                 unsafe { slot.drop_content(state.is_started()) };
             }
         }

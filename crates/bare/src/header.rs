@@ -7,18 +7,17 @@ use core::ptr::{self, NonNull};
 use crate::lists::{Link, Lists};
 use crate::state::State;
 
-/// The beginning of a slot, the same for every kind of content.
+/// The first part of a slot, which has the same layout for all types of content.
 ///
-/// It does not move, and its memory stays, from the time when its executor is
-/// attached until the executor has been dropped and there are no wakers.
+/// It does not move, and its memory stays valid, from the time when its executor is attached until
+/// the executor has been dropped and there are no wakers.
 pub(crate) struct Header {
     pub(crate) state: State,
-    /// The slot behind this one on the list that it is on, if it is on one.
+    /// The next slot of the list that this slot is on, if any.
     pub(crate) next: Link,
-    /// The lists of its executor. Written once, before there are wakers.
+    /// The lists of the executor. Written once, before there are wakers.
     lists: Cell<*const Lists>,
-    /// The executor's thread, if its wakers check for it. Written once, before
-    /// there are wakers.
+    /// The executor's thread, if its wakers check for it. Written once, before there are wakers.
     thread: Cell<usize>,
 }
 
@@ -37,14 +36,14 @@ impl Header {
         self.thread.set(thread);
     }
 
-    /// The thread that the slot belongs to, as given to [`attach`](Self::attach).
+    /// Returns the thread that the slot belongs to, as given to [`attach`](Self::attach).
     #[inline]
     #[cfg(feature = "std")]
     pub(crate) fn thread(&self) -> usize {
         self.thread.get()
     }
 
-    /// The lists of the executor.
+    /// Returns the lists of the executor.
     #[inline]
     pub(crate) fn lists(&self) -> &Lists {
         // SAFETY: the caller is a waker or the executor, and has the header of an attached slot.

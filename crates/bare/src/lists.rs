@@ -14,9 +14,9 @@ pub(crate) type Link = Cell<Option<NonNull<Header>>>;
 pub struct Lists {
     /// First in, first out.
     first: Link,
-    /// The link that the next slot goes into: `first`, or that of the last slot.
+    /// The link that the next pushed slot goes into: `first`, or that of the last slot.
     end: Cell<NonNull<Link>>,
-    /// Last in, first out, so that what is used next is still in the cache.
+    /// Last in, first out, so that the next slot is likely to be in the cache.
     free: Link,
     /// The number of tasks.
     tasks: Cell<usize>,
@@ -38,27 +38,27 @@ impl Lists {
         }
     }
 
-    /// Notes that the lists are pinned, and the offset of contents. Until then nothing is put on
-    /// the ready list.
+    /// Stores the offset of contents. The lists are pinned from now on; before, no slot is pushed
+    /// on the ready list.
     pub(crate) fn attach(&self, offset: usize) {
         self.end.set(NonNull::from(&self.first));
         self.offset.set(offset);
     }
 
-    /// Puts a slot that is on no list behind the ready ones.
+    /// Appends a slot that is on no list to the ready list.
     #[inline]
     pub(crate) fn push_ready(&self, slot: NonNull<Header>) {
-        // SAFETY: rule 2 of docs/bare.md: the slot of a waker, or one that the
-        // executor was asked to make ready.
+        // SAFETY: rule 2 of docs/bare.md: the slot is that of a waker, or one that the executor
+        // makes ready.
         let header = unsafe { slot.as_ref() };
         header.next.set(None);
         let end = self.end.replace(NonNull::from(&header.next));
-        // SAFETY: a link of these lists or of a slot on the ready one, which are
-        // all there; see `attach`.
+        // SAFETY: `end` is a link of these lists or of a slot on the ready list, and all of them
+        // are valid; see `attach`.
         unsafe { end.as_ref() }.set(Some(slot));
     }
 
-    /// Takes the slot that has been ready for longest.
+    /// Removes the slot that has been ready for longest.
     #[inline]
     pub(crate) fn pop_ready(&self) -> Option<NonNull<Header>> {
         let slot = pop(&self.first)?;
@@ -72,7 +72,7 @@ impl Lists {
         self.first.get().is_some()
     }
 
-    /// Puts a vacant slot that is on no list on the free one.
+    /// Pushes a vacant slot that is on no list on the free list.
     #[inline]
     pub(crate) fn push_free(&self, slot: NonNull<Header>) {
         // SAFETY: as in `push_ready`.
@@ -104,11 +104,11 @@ impl Lists {
         self.offset.get()
     }
 
-    /// Notes that this call polls, until the guard is dropped.
+    /// Marks the executor as polling until the guard is dropped.
     ///
     /// # Panics
     ///
-    /// Panics if another call, further up the stack, polls already.
+    /// Panics if a call further up the stack is polling.
     #[inline]
     pub(crate) fn enter(&self) -> Running<'_> {
         assert!(
@@ -122,8 +122,7 @@ impl Lists {
 #[inline]
 fn pop(list: &Link) -> Option<NonNull<Header>> {
     let slot = list.get()?;
-    // SAFETY: what is on a list is a slot of the executor, and they are there as
-    // long as its lists.
+    // SAFETY: a list contains only slots of the executor, which are valid as long as its lists.
     list.set(unsafe { slot.as_ref() }.next.get());
     Some(slot)
 }

@@ -11,8 +11,8 @@ use crate::storage::{has_wakers, sealed};
 
 /// Room for a number of tasks in the heap, allocated once.
 ///
-/// If wakers point into it when it is dropped, with its executor, its memory is
-/// leaked, so that such a waker does nothing when it is used.
+/// If wakers point into it when it is dropped, with its executor, its memory is leaked, so that
+/// such a waker does nothing when it is used.
 pub struct Slab<A, F> {
     /// A box that outlives the slab if there are wakers.
     contents: NonNull<Contents<A, F>>,
@@ -39,14 +39,13 @@ impl<A, F> Slab<A, F> {
 
     #[inline]
     fn contents(&self) -> &Contents<A, F> {
-        // SAFETY: the box is there until the slab is dropped, and only the drop
-        // has a unique reference to it.
+        // SAFETY: the box is valid until the slab is dropped, and only the drop makes a unique
+        // reference to it.
         unsafe { self.contents.as_ref() }
     }
 }
 
-// SAFETY: both are in a box, which the drop below leaves alone while there are
-// wakers.
+// SAFETY: both parts are in a box, which the drop below does not free while there are wakers.
 unsafe impl<A, F> sealed::Parts<A, F> for Slab<A, F> {
     #[inline]
     fn lists(&self) -> &Lists {
@@ -62,8 +61,8 @@ unsafe impl<A, F> sealed::Parts<A, F> for Slab<A, F> {
 impl<A, F> Drop for Slab<A, F> {
     fn drop(&mut self) {
         if !has_wakers(&self.contents().slots) {
-            // SAFETY: it is the box of `with_capacity`, and nothing points into
-            // it: the executor is gone, and there are no wakers.
+            // SAFETY: the pointer is that of the box of `with_capacity`. The executor has been
+            // dropped and there are no wakers, so no other pointer into the box is used.
             drop(unsafe { Box::from_raw(self.contents.as_ptr()) });
         }
     }

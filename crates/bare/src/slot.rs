@@ -15,8 +15,7 @@ pub struct TaskSlot<A, F> {
     content: UnsafeCell<Content<A, F>>,
 }
 
-/// Nothing, then an argument, then a future, then nothing: the header's state
-/// says which.
+/// Nothing, then an argument, then a future, then nothing: the header's state says which.
 #[repr(C)]
 union Content<A, F> {
     nothing: (),
@@ -39,69 +38,68 @@ impl<A, F> TaskSlot<A, F> {
         &self.header
     }
 
-    /// The slot as the lists and the wakers know it, with the provenance of all
-    /// of it.
+    /// Returns the pointer that the lists and the wakers use, with the provenance of the whole
+    /// slot.
     pub(crate) fn erased(&self) -> NonNull<Header> {
         NonNull::from(self).cast()
     }
 
-    /// The slot behind a pointer of [`erased`](Self::erased).
+    /// Returns the slot of a pointer that [`erased`](Self::erased) has returned.
     ///
     /// # Safety
     ///
-    /// It is one of a storage of these types that outlives `'a`, and there is no
-    /// unique reference to it meanwhile.
+    /// The slot belongs to a storage of these types that outlives `'a`, and there is no unique
+    /// reference to it during `'a`.
     #[inline]
     pub(crate) unsafe fn of<'a>(erased: NonNull<Header>) -> &'a Self {
-        // SAFETY: the caller promises it.
+        // SAFETY: as the caller promises.
         unsafe { erased.cast().as_ref() }
     }
 
-    /// Puts the future that `make` makes of the argument in its place.
+    /// Replaces the argument by the future that `make` makes of it.
     ///
     /// # Safety
     ///
-    /// There is an argument, this is the executor's turn with the slot, and the
-    /// slot does not move any more. If `make` panics there is nothing.
+    /// The content is an argument, no other call uses the content, and the slot does not move any
+    /// more. If `make` panics, the slot has no content.
     #[inline]
     pub(crate) unsafe fn start(&self, make: impl FnOnce(A) -> F) {
         let content = self.content.get();
-        // SAFETY: rule 1 of docs/bare.md: the executor alone looks at contents,
-        // and now they are an argument.
+        // SAFETY: rule 1 of docs/bare.md: only the executor accesses contents, and this content is
+        // an argument.
         let argument =
             ManuallyDrop::into_inner(unsafe { content.cast::<ManuallyDrop<A>>().read() });
-        // SAFETY: the argument is out; a future begins where the content does.
+        // SAFETY: the argument has been moved out, and a future starts where the content does.
         unsafe { content.cast::<F>().write(make(argument)) };
     }
 
     /// # Safety
     ///
-    /// There is a future, this is the executor's turn with the slot, and the
-    /// slot does not move any more.
+    /// The content is a future, no other call uses the content, and the slot does not move any
+    /// more.
     #[inline]
     #[allow(
         clippy::mut_from_ref,
         reason = "the caller says that it is the only one"
     )]
     pub(crate) unsafe fn future(&self) -> Pin<&mut F> {
-        // SAFETY: rule 1 of docs/bare.md. It is pinned: the slot stays, and
-        // `drop_content` is what ends the future.
+        // SAFETY: rule 1 of docs/bare.md. The future is pinned: the slot does not move, and only
+        // `drop_content` drops the future.
         unsafe { Pin::new_unchecked(&mut *self.content.get().cast::<F>()) }
     }
 
     /// # Safety
     ///
-    /// There is a future, or else an argument, as `is_future` says; this is the
-    /// executor's turn with the slot, and from now on there is nothing, even if
-    /// the drop panics.
+    /// The content is a future if `is_future`, otherwise an argument. No other call uses the
+    /// content. Afterwards the slot has no content, even if the drop panics.
     #[inline]
     pub(crate) unsafe fn drop_content(&self, is_future: bool) {
         let content = self.content.get();
         if is_future {
-            // SAFETY: rule 1 of docs/bare.md; it is dropped in its place.
+            // SAFETY: rule 1 of docs/bare.md; the pinned future is dropped in place.
             unsafe { content.cast::<F>().drop_in_place() };
         } else {
-            // SAFETY: likewise.
+            // SAFETY: rule 1 of docs/bare.md.
             unsafe { content.cast::<A>().drop_in_place() };
         }
     }

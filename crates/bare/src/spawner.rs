@@ -8,14 +8,13 @@ use core::ptr::NonNull;
 use crate::header::Header;
 use crate::lists::Lists;
 
-/// Adds tasks to the [`Executor`](crate::Executor) that was made with it, once
-/// that has been pinned and given its first task.
+/// Adds tasks to the [`Executor`](crate::Executor) that was made with it, once that has been pinned
+/// and given its first task.
 ///
-/// It is made before the executor so that tasks can borrow it. `A` is the
-/// argument of which a task's future is made when it first runs.
+/// It is made before the executor so that tasks can borrow it. `A` is the argument of which a
+/// task's future is made when it first runs.
 ///
-/// The executor is not named by it and may be leaked; what is spawned is then
-/// leaked as well.
+/// The executor is not named by it and may be leaked; what is spawned is then leaked as well.
 pub struct Spawner<A> {
     /// The lists of the attached executor, which detaches itself when it is dropped.
     lists: Cell<Option<NonNull<Lists>>>,
@@ -45,16 +44,15 @@ impl<A> Spawner<A> {
         let Some(lists) = self.lists.get() else {
             return Err(SpawnError::new(argument, Reason::Detached));
         };
-        // SAFETY: rule 3 of docs/bare.md: they are there while the executor is
-        // attached, and this is its thread, as nothing of this is Send.
+        // SAFETY: rule 3 of docs/bare.md: the lists are valid while the executor is attached, and
+        // this is its thread, because neither is `Send`.
         let lists = unsafe { lists.as_ref() };
         let Some(slot) = lists.pop_free() else {
             return Err(SpawnError::new(argument, Reason::Full));
         };
-        // SAFETY: rule 3 of docs/bare.md: the slot's argument is an `A`, and it
-        // begins at the offset.
+        // SAFETY: rule 3 of docs/bare.md: the slot's argument is an `A` and starts at the offset.
         let content = unsafe { slot.byte_add(lists.offset()).cast::<A>() };
-        // SAFETY: a slot that was free has no content; rule 1 of docs/bare.md.
+        // SAFETY: rule 1 of docs/bare.md; a free slot has no content.
         unsafe { content.write(argument) };
         // SAFETY: rule 2 of docs/bare.md.
         let header: &Header = unsafe { slot.as_ref() };
@@ -66,13 +64,12 @@ impl<A> Spawner<A> {
 
     /// # Safety
     ///
-    /// The lists belong to an executor that was made with this spawner, so its arguments have
-    /// this type, and that is on this thread. Executor and lists do not move until
-    /// [`detach`](Self::detach), or for ever.
+    /// The lists belong to an executor that was made with this spawner, so its arguments have this
+    /// type, and that is on this thread. Neither moves before [`detach`](Self::detach) is called.
     ///
     /// # Panics
     ///
-    /// Panics if there is an executor already.
+    /// Panics if the spawner has an executor.
     pub(crate) unsafe fn attach(&self, lists: &Lists) {
         assert!(
             self.lists.get().is_none(),

@@ -3,17 +3,17 @@
 use core::cell::Cell;
 use core::fmt;
 
-/// Set while the slot holds an argument or a future, also while that is dropped;
-/// never while the slot is on the free list; cleared once the content is gone.
+/// Set while the slot has an argument or a future, and while that is dropped; never while the slot
+/// is on the free list; cleared once the content has been dropped.
 const LIVE: usize = 1 << 0;
-/// Set while the slot is on the ready list; cleared when it is taken from it.
+/// Set while the slot is on the ready list; cleared when the slot is taken from it.
 const READY: usize = 1 << 1;
-/// Set while the content is a future, so never without `LIVE`; cleared with it.
+/// Set while the content is a future; never without `LIVE`; cleared together with it.
 const STARTED: usize = 1 << 2;
-/// One of the wakers that were cloned and not dropped: all bits from here up.
+/// The unit of the count of wakers that were cloned and not dropped, in all bits from here up.
 const WAKER: usize = 1 << 3;
 
-/// The word of one slot. Only the executor's thread touches it.
+/// The state word of one slot. Only the executor's thread accesses it.
 pub(crate) struct State(Cell<usize>);
 
 /// The duty of the caller of a wake.
@@ -26,27 +26,27 @@ pub(crate) enum Wake {
     Nothing,
 }
 
-/// The duty of the executor, which has taken a slot from the ready list.
+/// The duty of the executor after it has taken a slot from the ready list.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// Make the future of the argument, and poll it.
+    /// Make the future from the argument, and poll it.
     Start,
     /// Poll the future.
     Poll,
-    /// The task has ended meanwhile: put the slot on the free list.
+    /// The task has ended: put the slot on the free list.
     Release,
-    /// The task has ended, but there are wakers: the last one's drop releases.
+    /// The task has ended, but there are wakers: the drop of the last waker releases the slot.
     Nothing,
 }
 
-/// The duty of the caller, which has dropped the content or a waker.
+/// The duty of the caller after it has dropped the content or a waker.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vacated {
     /// Put the slot on the free list.
     Release,
-    /// The slot is still in use, or on the ready list, which releases it.
+    /// The slot is still in use, or it is released when it is taken from the ready list.
     Nothing,
 }
 
@@ -55,7 +55,7 @@ impl State {
         Self(Cell::new(0))
     }
 
-    /// An argument was put into a vacant slot, which is now on the ready list.
+    /// Records that an argument was put into a vacant slot, which is now on the ready list.
     #[inline]
     pub(crate) fn transition_to_spawned(&self) {
         debug_assert_eq!(self.0.get(), 0, "only a vacant slot is on the free list");
@@ -72,7 +72,7 @@ impl State {
         Wake::Enqueue
     }
 
-    /// The slot was taken from the ready list.
+    /// Records that the slot was taken from the ready list.
     #[inline]
     pub(crate) fn transition_to_taken(&self) -> Taken {
         let word = self.0.get() & !READY;
@@ -85,13 +85,13 @@ impl State {
         }
     }
 
-    /// The content is a future from now on.
+    /// Records that the content is a future.
     #[inline]
     pub(crate) fn transition_to_started(&self) {
         self.0.set(self.0.get() | STARTED);
     }
 
-    /// The content was dropped.
+    /// Records that the content was dropped.
     #[inline]
     pub(crate) fn transition_to_vacated(&self) -> Vacated {
         let word = self.0.get() & !(LIVE | STARTED);
@@ -110,7 +110,7 @@ impl State {
             .set(word.expect("a task has too many wakers; drop wakers, do not forget them"));
     }
 
-    /// A waker was dropped.
+    /// Records that a waker was dropped.
     #[inline]
     pub(crate) fn drop_waker(&self) -> Vacated {
         let word = self.0.get() - WAKER;

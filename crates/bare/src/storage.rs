@@ -21,9 +21,8 @@ pub(crate) mod sealed {
     ///
     /// # Safety
     ///
-    /// Once the storage is pinned, lists and slots do not move; they are the same
-    /// in each call, and stay as long as the storage does, and longer while a
-    /// slot has wakers.
+    /// Once the storage is pinned, lists and slots do not move; they are the same in each call, and
+    /// stay as long as the storage does, and longer while a slot has wakers.
     pub unsafe trait Parts<A, F> {
         fn lists(&self) -> &Lists;
         fn slots(&self) -> &[TaskSlot<A, F>];
@@ -57,8 +56,7 @@ impl<A, F, const N: usize> Default for Array<A, F, N> {
     }
 }
 
-// SAFETY: both are fields, and the drop below does not return while there are
-// wakers.
+// SAFETY: both parts are fields, and the drop below does not return while there are wakers.
 unsafe impl<A, F, const N: usize> sealed::Parts<A, F> for Array<A, F, N> {
     #[inline]
     fn lists(&self) -> &Lists {
@@ -96,8 +94,7 @@ pub(crate) fn has_wakers<A, F>(slots: &[TaskSlot<A, F>]) -> bool {
 /// Reports the reason and aborts the process.
 #[cold]
 extern "C" fn abort() -> ! {
-    // A panic does not leave a function of this kind: it is the one abort that
-    // there is without std.
+    // A panic in an `extern "C"` function aborts. Without std there is no other way to abort.
     panic!(
         "a waker outlives the executor that it points into; \
          drop wakers before the executor, or use a Slab"

@@ -11,8 +11,8 @@ use crate::state::{Vacated, Wake};
 #[cfg(feature = "std")]
 pub(crate) static CHECKED: RawWakerVTable = table::<true>();
 
-/// The functions of wakers that do not check their thread: the caller of `new_unchecked` has
-/// promised that they stay on it.
+/// The functions of wakers that do not check their thread: the caller of `new_unchecked` promises
+/// that they stay on it.
 pub(crate) static UNCHECKED: RawWakerVTable = table::<false>();
 
 const fn table<const CHECK: bool>() -> RawWakerVTable {
@@ -24,33 +24,32 @@ const fn table<const CHECK: bool>() -> RawWakerVTable {
     )
 }
 
-/// A waker for one poll, which is not counted and so must not be dropped.
+/// Returns a waker for one poll. It is not counted, so it must not be dropped.
 ///
 /// # Safety
 ///
-/// `slot` is one of an executor that is attached, and stays while the waker is
-/// used; `table` is [`UNCHECKED`] only if its promise was made.
+/// `slot` belongs to an attached executor and stays valid while the waker is used; `table` is
+/// [`UNCHECKED`] only if the executor was made by `new_unchecked`.
 #[inline]
 pub(crate) unsafe fn borrowed(
     slot: NonNull<Header>,
     table: &'static RawWakerVTable,
 ) -> ManuallyDrop<Waker> {
     let data = slot.as_ptr().cast_const().cast();
-    // SAFETY: the functions of the table do what a waker's contract asks for,
-    // on the one thread that they let in; the slot is there by the caller's word,
-    // and from the first clone on because clones are counted.
+    // SAFETY: the functions of the table fulfil the contract of a waker on the only thread that
+    // they accept. The caller promises that the slot is valid; from the first clone on it is,
+    // because clones are counted.
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, table)) })
 }
 
-/// The header that a waker's data points at, on the executor's thread.
+/// Returns the header that a waker's data points at, on the executor's thread.
 ///
 /// # Safety
 ///
-/// `data` is that of a waker, counted or borrowed, that is not gone before `'a`
-/// is over.
+/// `data` is that of a waker, counted or borrowed, that lives for `'a`.
 #[inline]
 unsafe fn header<'a, const CHECK: bool>(data: *const ()) -> &'a Header {
-    // SAFETY: rule 2 of docs/bare.md: where there is a waker there is its slot.
+    // SAFETY: rule 2 of docs/bare.md: the slot of a waker is valid.
     let header = unsafe { &*data.cast::<Header>() };
     #[cfg(feature = "std")]
     if CHECK && crate::thread::current() != header.thread() {
@@ -70,7 +69,7 @@ fn foreign() -> ! {
 }
 
 unsafe fn clone<const CHECK: bool>(data: *const ()) -> RawWaker {
-    // SAFETY: the waker that is cloned lasts for this call.
+    // SAFETY: the waker that is cloned lives during this call.
     let header = unsafe { header::<CHECK>(data) };
     header.state.add_waker();
     #[cfg(feature = "std")]
@@ -81,14 +80,14 @@ unsafe fn clone<const CHECK: bool>(data: *const ()) -> RawWaker {
 }
 
 unsafe fn wake<const CHECK: bool>(data: *const ()) {
-    // SAFETY: the waker is used up by the second call.
+    // SAFETY: the waker lives until the second call drops it.
     unsafe { wake_by_ref::<CHECK>(data) };
     // SAFETY: as above.
     unsafe { drop_waker::<CHECK>(data) };
 }
 
 unsafe fn wake_by_ref<const CHECK: bool>(data: *const ()) {
-    // SAFETY: the waker lasts for this call.
+    // SAFETY: the waker lives during this call.
     let header = unsafe { header::<CHECK>(data) };
     if header.state.transition_to_woken() == Wake::Enqueue {
         header.lists().push_ready(slot(data));
@@ -96,15 +95,15 @@ unsafe fn wake_by_ref<const CHECK: bool>(data: *const ()) {
 }
 
 unsafe fn drop_waker<const CHECK: bool>(data: *const ()) {
-    // SAFETY: only a counted waker is dropped, and until the count says that it
-    // is gone its slot is there; nothing frees slots during this call.
+    // SAFETY: only a counted waker is dropped. Its slot is valid until the count is reduced, and no
+    // slot is freed during this call.
     let header = unsafe { header::<CHECK>(data) };
     if header.state.drop_waker() == Vacated::Release {
         header.lists().push_free(slot(data));
     }
 }
 
-/// The data, which keeps the provenance of the whole slot.
+/// Returns the slot of a waker's data, with the provenance of the whole slot.
 #[inline]
 fn slot(data: *const ()) -> NonNull<Header> {
     // SAFETY: a waker's data is never null.

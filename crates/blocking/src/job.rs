@@ -45,7 +45,7 @@ impl Observed {
         }
     }
 
-    /// Drops jobs that were not run, each by itself.
+    /// Drops jobs that were not run, each separately.
     pub(crate) fn drop_jobs<J: Job>(&self, jobs: impl IntoIterator<Item = J>) {
         for job in jobs {
             let meta = self.meta(&job);
@@ -61,9 +61,9 @@ impl fmt::Debug for Observed {
     }
 }
 
-/// Drops each by itself, so that one that panics does not keep the others.
-/// The panic hook has reported it; a second panic, of the payload's own drop,
-/// is forgotten with the payload.
+/// Drops each item separately, so that a panic of one drop does not prevent the others. The panic
+/// hook has reported the panic; if the drop of the payload panics too, the second payload is
+/// forgotten.
 pub(crate) fn drop_each<T>(items: impl IntoIterator<Item = T>) {
     for item in items {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(item))) {

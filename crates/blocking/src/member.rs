@@ -21,16 +21,16 @@ pub(crate) struct Member<J: Job> {
 /// The count that includes a thread, besides that of all threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// Counted as serving and as free: the thread has not looked at the queue yet.
+    /// The thread counts as serving and as free: it has not checked the queue yet.
     Starting,
-    /// Counted as serving, and as free while the thread waits.
+    /// The thread counts as serving, and as free while it waits.
     Serving,
-    /// Nowhere: it takes no more jobs.
+    /// The thread counts in neither: it takes no more jobs.
     Left,
 }
 
 impl<J: Job> Member<J> {
-    /// The place of a thread that has just been counted, as starting.
+    /// Makes the member for a thread that has just been counted as starting.
     pub(crate) fn new(shared: Arc<Shared<J>>, number: u64) -> Self {
         Self {
             shared,
@@ -39,7 +39,7 @@ impl<J: Job> Member<J> {
         }
     }
 
-    /// The whole life of the thread.
+    /// Runs the thread until it ends.
     pub(crate) fn live(mut self, around: Option<&Around>, keep_alive: Option<Duration>) {
         match around {
             Some(around) => around(&mut || self.serve(keep_alive)),
@@ -66,11 +66,11 @@ impl<J: Job> Member<J> {
                 state = shared.state.lock();
             }
             if timed_out
-                // CHECK: the end, announced while this thread was not waiting.
+                // CHECK: a shutdown that started while this thread was not waiting.
                 || state.is_shut_down()
             {
-                // Under the lock that found the queue empty: a job that is
-                // queued from now on must not count on this thread.
+                // Under the lock under which the queue was empty: a later submission must not rely
+                // on this thread.
                 state.serving -= 1;
                 self.standing = Standing::Left;
                 return;
@@ -106,14 +106,14 @@ impl<J: Job> Drop for Member<J> {
         if self.standing != Standing::Left {
             state.serving -= 1;
         }
-        // Jobs are queued without a thread to serve them only if the hook of the last
-        // thread failed; no thread would ever run them.
+        // Without a serving thread, jobs are queued only if the hook of the last thread panicked;
+        // no thread would run them.
         let orphans = match state.serving {
             0 => std::mem::take(&mut state.queue),
             _ => VecDeque::new(),
         };
         let last = state.alive == 0;
-        // After the shutdown the handle is left there to be joined.
+        // After a shutdown the handle stays in the map, to be joined.
         let handle = match state.is_shut_down() {
             true => None,
             false => state.handles.remove(&self.number),

@@ -37,7 +37,7 @@ impl<J: Job> Pool<J> {
         Self::with_spawn(config, Box::new(|builder, body| builder.spawn(body)))
     }
 
-    /// A pool whose threads `spawn` starts.
+    /// Makes a pool whose threads are started by `spawn`.
     pub(crate) fn with_spawn(config: Config, spawn: Box<Spawn>) -> Self {
         assert!(
             config.max_threads > 0,
@@ -64,20 +64,20 @@ impl<J: Job> Pool<J> {
     /// for which it waits without a limit. A thread that has not exited does so when its job
     /// returns. May be called again, to wait once more.
     ///
-    /// A job that calls this waits for its own thread; give it a
-    /// `wait`, or call it on another thread.
+    /// A job that calls this waits for its own thread; give it a `wait`, or call it on another
+    /// thread.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         let shared = &self.handle.shared;
         let mut state = shared.state.lock();
         let recipe = state.recipe.take();
-        // The threads look at the queue once more before they leave. Each of those
-        // that are free was started or woken for one of the first jobs in it.
-        let mut on_the_way = state.free;
+        // The threads check the queue once more before they end. Each free thread was started or
+        // woken for one of the first jobs in it.
+        let mut free = state.free;
         let (kept, jobs) = std::mem::take(&mut state.queue)
             .into_iter()
             .partition(|queued| {
-                let is_started = on_the_way > 0;
-                on_the_way = on_the_way.saturating_sub(1);
+                let is_started = free > 0;
+                free = free.saturating_sub(1);
                 is_started || queued.mandatory
             });
         state.queue = kept;
@@ -91,16 +91,16 @@ impl<J: Job> Pool<J> {
 
         let (mut state, ended) = wait_for_threads(shared, wait);
         if ended {
-            // Left there otherwise, for a call that waits once more.
+            // Otherwise the handles stay in the map, for a later call that waits again.
             let handles = std::mem::take(&mut state.handles);
             drop(state);
-            // The calling thread may be one of them, past its last job: in the drop
-            // of a thread-local.
+            // The calling thread may be a thread of the pool that has run its last job and drops a
+            // thread-local.
             let own = thread::current_id();
             let others = handles.into_values();
             for handle in others.filter(|handle| handle.thread().id() != own) {
-                // A thread ends with a payload if its hook panicked, which
-                // the panic hook has reported.
+                // A thread ends with a payload if its hook panicked, which the panic hook has
+                // reported.
                 drop_each([handle.join()]);
             }
         }
@@ -112,7 +112,7 @@ impl<J: Job> Drop for Pool<J> {
     fn drop(&mut self) {
         let mut state = self.handle.shared.state.lock();
         if state.is_shut_down() {
-            // No call joins them any more.
+            // No later call joins these threads.
             let handles = std::mem::take(&mut state.handles);
             drop(state);
             drop(handles);
@@ -166,7 +166,7 @@ impl<J: Job> Handle<J> {
     fn submit_observed(&self, job: Queued<J>) -> Result<(), Refused<J>> {
         let observed = &self.shared.observed;
         let meta = observed.meta(&job.job);
-        // Before it can be started.
+        // Called before a thread can start the job.
         observed.notify(|observer| observer.queued(meta));
         let submitted = self.submit_queued(job);
         if submitted.is_err() {
@@ -193,10 +193,10 @@ impl<J: Job> Handle<J> {
         Ok(())
     }
 
-    /// Queues `job` and starts a thread, unless one has become free meanwhile.
+    /// Queues `job` and starts a thread, unless a thread has become free in the meantime.
     #[cold]
     fn submit_to_new(&self, job: Queued<J>, recipe: StdArc<Recipe>) -> Result<(), Refused<J>> {
-        // The name is the user's code and must be had before the lock.
+        // `thread_name` is user code, so it is called before the lock is taken.
         let name = (recipe.config.thread_name)();
         assert!(
             !name.contains('\0'),
@@ -216,8 +216,8 @@ impl<J: Job> Handle<J> {
             return Ok(());
         }
 
-        // The lock is held over the start of the thread: a submitter that finds the
-        // cap reached relies on these threads to exist.
+        // The lock is held while the thread is started: a submitter that finds the maximum reached
+        // relies on the existing threads.
         let number = state.next_number;
         state.next_number += 1;
         state.alive += 1;
@@ -278,7 +278,7 @@ fn wait_for_threads<J>(
     shared: &Shared<J>,
     wait: Option<Duration>,
 ) -> (MutexGuard<'_, State<J>>, bool) {
-    // A time too long for the clock is for ever.
+    // A deadline beyond the range of the clock means no limit.
     let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
     let mut state = shared.state.lock();
     while state.alive > 0 {

@@ -16,15 +16,15 @@ pub(crate) type Spawn =
 
 pub(crate) struct Shared<J> {
     pub(crate) state: Mutex<State<J>>,
-    /// Free threads wait on it for a job or the shutdown.
+    /// Notified when a job is queued or the shutdown starts; free threads wait on it.
     pub(crate) work: Condvar,
-    /// The shutdown waits on it for the last thread.
+    /// Notified when the last thread ends; the shutdown waits on it.
     pub(crate) gone: Condvar,
     pub(crate) observed: Observed,
 }
 
-/// The whole state of a pool. The counts change only under the lock; the
-/// rules they keep are in `docs/blocking.md`.
+/// The whole state of a pool. The counts change only under the lock; the rules they keep are in
+/// `docs/blocking.md`.
 pub(crate) struct State<J> {
     pub(crate) queue: VecDeque<Queued<J>>,
     /// Threads that exist or are being started.
@@ -46,7 +46,7 @@ pub(crate) struct State<J> {
 /// A job that waits for a thread.
 pub(crate) struct Queued<J> {
     pub(crate) job: J,
-    /// Whether it is run also after a shutdown.
+    /// Whether a shutdown runs the job instead of dropping it.
     pub(crate) mandatory: bool,
 }
 
