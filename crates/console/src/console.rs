@@ -102,9 +102,9 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // ORDERING: by itself; the listener looks after each client.
+        // ORDERING: no other data depends on it; the listener checks it after each client.
         self.server.is_stopped.store(true, Ordering::Relaxed);
-        // The listener gets a client, and looks.
+        // The connection makes the listener check the flag.
         let _ = TcpStream::connect_timeout(&self.address, WAKE_LIMIT);
     }
 }

@@ -12,7 +12,7 @@ use crate::table::{Activity, Table};
 /// Keeps the table up to date.
 pub(crate) struct ConsoleObserver {
     table: Arc<Table>,
-    /// Keeps the tasks of the table.
+    /// The observer that updates the tasks of the table.
     tasks: Arc<dyn raddle_events::Observer>,
 }
 

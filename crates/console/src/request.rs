@@ -13,7 +13,7 @@ const MAX_HEADERS: usize = 64;
 /// The time that a client has to send the head of its request.
 const HEAD_LIMIT: Duration = Duration::from_secs(2);
 
-/// A request that may be answered.
+/// A request that has passed all checks.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) route: Route,
@@ -33,14 +33,14 @@ pub(crate) enum Route {
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Not HTTP.
+    /// The request is not HTTP.
     Malformed,
-    /// More or longer headers than are read.
+    /// The head has too many headers, or is too long.
     TooLarge,
-    /// The head is not complete in time.
+    /// The head was not complete in time.
     TooSlow,
-    /// The host or the origin is not a loopback address: another site, or a name that it has made
-    /// point here.
+    /// The host or the origin is not a loopback address: the request comes from another site, or
+    /// uses a name that was made to resolve to this machine.
     Foreign,
     NoToken,
     Method,
@@ -48,7 +48,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The status and the text of the answer.
+    /// Returns the status and the text of the response.
     pub(crate) fn status(self) -> (&'static str, &'static str) {
         match self {
             Self::Malformed => ("400 Bad Request", "not a request"),
@@ -65,7 +65,7 @@ impl Refusal {
     }
 }
 
-/// Reads the head of a request. An error is one of the connection.
+/// Reads the head of a request. Returns the errors of the connection.
 pub(crate) fn read(stream: &mut TcpStream, token: &Token) -> io::Result<Result<Request, Refusal>> {
     let deadline = Instant::now() + HEAD_LIMIT;
     let mut head = Vec::new();
@@ -96,7 +96,7 @@ fn is_time_out(error: &io::Error) -> bool {
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }
 
-/// `None` if the head is not complete.
+/// Parses the head of a request. Returns `None` if it is not complete.
 fn parse(head: &[u8], token: &Token) -> Option<Result<Request, Refusal>> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
@@ -116,7 +116,7 @@ fn check(request: &httparse::Request<'_, '_>, token: &Token) -> Result<Request, 
             .filter(|header| header.name.eq_ignore_ascii_case(name))
             .map(|header| std::str::from_utf8(header.value).map_err(|_| Refusal::Malformed));
         let value = values.next().transpose()?;
-        // Which of two would count?
+        // With two values it is unclear which one counts.
         match values.next() {
             None => Ok(value),
             Some(_) => Err(Refusal::Malformed),
@@ -127,7 +127,7 @@ fn check(request: &httparse::Request<'_, '_>, token: &Token) -> Result<Request, 
         return Err(Refusal::Foreign);
     }
     if let Some(origin) = header("Origin")? {
-        // The page itself, and no other server of this machine.
+        // Only the page itself has this origin, no other server of this machine.
         if origin.strip_prefix("http://") != Some(host) {
             return Err(Refusal::Foreign);
         }
@@ -136,7 +136,7 @@ fn check(request: &httparse::Request<'_, '_>, token: &Token) -> Result<Request, 
     let (path, parameters) = target.split_once('?').unwrap_or((target, ""));
     let has_token = pairs(parameters).any(|(name, value)| name == "token" && token.is(&value));
     let is_get = request.method == Some("GET");
-    // Numbers without names.
+    // The metrics need no token: they are numbers without names of tasks.
     if is_get && path == "/metrics" {
         return Ok(Request {
             route: Route::Metrics,
@@ -179,7 +179,7 @@ fn is_loopback(host: &str) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-/// A colon and a number.
+/// Returns whether the text is a colon and a port number.
 fn is_port(text: &str) -> bool {
     let number = text.strip_prefix(':').unwrap_or_default();
     number.bytes().all(|byte| byte.is_ascii_digit()) && number.parse::<u16>().is_ok()
@@ -221,7 +221,7 @@ fn query(parameters: &str) -> Query {
     query
 }
 
-/// The parameters of a URL, decoded.
+/// Returns the decoded parameters of a URL.
 fn pairs(parameters: &str) -> impl Iterator<Item = (&str, String)> {
     let pairs = parameters
         .split('&')
@@ -229,7 +229,7 @@ fn pairs(parameters: &str) -> impl Iterator<Item = (&str, String)> {
     pairs.map(|(name, value)| (name, decode(value)))
 }
 
-/// Replaces `+` and `%xx`. What is no such code stays.
+/// Decodes `+` and `%xx`. Other text is unchanged.
 fn decode(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

@@ -60,7 +60,8 @@ impl Server {
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        // ORDERING: by itself; a thread that sees it late answers once more.
+        // ORDERING: no other data depends on it; a thread that sees it late answers one more
+        // request.
         self.is_stopped.load(Ordering::Relaxed)
     }
 
@@ -70,7 +71,7 @@ impl Server {
             match listener.accept() {
                 Ok((stream, _)) if !self.is_stopped() => self.receive(stream),
                 Ok(_) => {}
-                // Some clients are gone before they are accepted.
+                // A client may disconnect before it is accepted.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => std::thread::sleep(REST),
             }
@@ -89,7 +90,7 @@ impl Server {
         // A client whose thread the system refuses is dropped.
         let _ = builder.spawn(move || {
             let mut stream = stream;
-            // An error is one of the client's connection.
+            // An error concerns only the connection of this client.
             let _ = permit.server.answer(&mut stream);
             close(&stream);
         });
@@ -127,7 +128,7 @@ impl Server {
         }
     }
 
-    /// Sends events until the client goes.
+    /// Sends events until the client disconnects.
     fn events(&self, stream: &mut TcpStream) -> io::Result<()> {
         head(stream, "200 OK", "text/event-stream", None)?;
         let mut shown = 0;
@@ -135,7 +136,7 @@ impl Server {
             let (slow, last) = self.slow.after(shown);
             shown = last;
             let event = self.event(slow);
-            // JSON has no line ends.
+            // The JSON text has no line breaks.
             stream.write_all(format!("data: {event}\n\n").as_bytes())?;
             if wait_for_end(stream, INTERVAL)? {
                 break;
@@ -213,7 +214,7 @@ struct ClientPermit {
 impl ClientPermit {
     fn take(server: &Arc<Server>, max: usize, count: fn(&Server) -> &AtomicUsize) -> Option<Self> {
         let taken = count(server)
-            // ORDERING: a number by itself.
+            // ORDERING: a count on which no other data depends.
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| {
                 (taken < max).then_some(taken + 1)
             });
@@ -226,12 +227,12 @@ impl ClientPermit {
 
 impl Drop for ClientPermit {
     fn drop(&mut self) {
-        // ORDERING: a number by itself.
+        // ORDERING: a count on which no other data depends.
         (self.count)(&self.server).fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Waits for `time`, or until the client closes the connection. Whether it has.
+/// Waits for `time`, or until the client closes the connection. Returns whether it has.
 fn wait_for_end(stream: &mut TcpStream, time: Duration) -> io::Result<bool> {
     let end = Instant::now() + time;
     let mut buffer = [0; 256];
@@ -243,14 +244,14 @@ fn wait_for_end(stream: &mut TcpStream, time: Duration) -> io::Result<bool> {
         stream.set_read_timeout(Some(left))?;
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(true),
-            // What a client sends after its request means nothing, and is not read quickly.
+            // Further bytes of a client have no meaning; they are read slowly.
             Ok(_) => std::thread::sleep(left),
             Err(_) => {}
         }
     }
 }
 
-/// Writes the head of an answer.
+/// Writes the head of a response.
 fn head(stream: &mut TcpStream, status: &str, kind: &str, length: Option<usize>) -> io::Result<()> {
     let length = length.map_or_else(String::new, |length| {
         format!("Content-Length: {length}\r\n")
@@ -271,7 +272,8 @@ fn head(stream: &mut TcpStream, status: &str, kind: &str, length: Option<usize>)
     stream.write_all(head.as_bytes())
 }
 
-/// Writes an answer. A client that reads slowly has as much time in all as for one write.
+/// Writes a response. All of it must be written within the time of one write, even if the client
+/// reads slowly.
 fn send(stream: &mut TcpStream, kind: &str, body: &[u8]) -> io::Result<()> {
     head(stream, "200 OK", kind, Some(body.len()))?;
     let deadline = Instant::now() + WRITE_LIMIT;
@@ -308,7 +310,8 @@ fn refuse_busy(mut stream: TcpStream) {
     }
 }
 
-/// Ends a connection so that the client gets what was written, whatever it has sent itself.
+/// Closes a connection so that the client receives the whole response, even if it has sent further
+/// bytes.
 fn close(stream: &TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.set_read_timeout(Some(Duration::from_millis(100)));

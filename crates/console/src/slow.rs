@@ -38,7 +38,7 @@ pub struct SlowPoll {
 pub struct SlowPolls(Arc<Mutex<List>>);
 
 struct List {
-    /// The number of the next.
+    /// The number of the next slow poll.
     next: u64,
     polls: VecDeque<Arc<Kept>>,
 }
@@ -105,7 +105,7 @@ impl SlowPolls {
         });
     }
 
-    /// The slow polls after the one with the number `after`, and the number of the last.
+    /// Returns the slow polls with numbers above `after`, and the number of the last one.
     pub(crate) fn after(&self, after: u64) -> (Vec<Value>, u64) {
         let list = self.0.lock();
         let last = list.next - 1;

@@ -9,11 +9,11 @@ use raddle_dump::{Dump, Edge, State, TaskDump, Tasks};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use serde_json::{Value, json};
 
-/// A poll that takes so long is slow.
+/// The duration from which a poll is slow.
 pub(crate) const SLOW: Duration = Duration::from_millis(100);
-/// A task that waits and was not polled for so long is idle.
+/// The time without a poll after which a waiting task is idle.
 pub(crate) const IDLE: Duration = Duration::from_secs(10);
-/// The age up to which a copy of the tasks serves further requests.
+/// The age up to which a copy of the tasks is used for further requests.
 const COPY_AGE: Duration = Duration::from_millis(200);
 /// The greatest number of tasks in one answer.
 pub(crate) const MAX_ROWS: usize = 200;
@@ -37,7 +37,7 @@ pub(crate) struct WorkerState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
-    /// Between two polls.
+    /// The worker is between two polls.
     Ready,
     Polling(u64),
     Searching,
@@ -122,7 +122,7 @@ impl Table {
         workers.map(|state| *state.lock()).collect()
     }
 
-    /// A copy of all tasks, which may be a little old.
+    /// Returns a copy of all tasks, which is at most `COPY_AGE` old.
     fn copy(&self) -> Arc<Dump> {
         let mut copy = self.copy.lock();
         if let Some((at, tasks)) = &*copy {
@@ -135,7 +135,7 @@ impl Table {
         tasks
     }
 
-    /// The wait-for graph, as the page gets it: the deadlocks, and the tasks that others wait for,
+    /// Returns the wait-for graph for the page: the deadlocks, and the tasks that others wait for,
     /// the most awaited first.
     pub(crate) fn waits(&self) -> Value {
         let copy = self.copy();
@@ -171,7 +171,7 @@ impl Table {
         })
     }
 
-    /// The tasks that a query wants.
+    /// Returns the tasks that a query selects.
     pub(crate) fn page(&self, query: &Query) -> Page {
         let copy = self.copy();
         let tasks = copy.tasks();
@@ -242,18 +242,18 @@ impl Query {
     }
 }
 
-/// The first of some edges, in words.
+/// Describes the first edges in sentences.
 fn sentences<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> Vec<String> {
     let edges = edges.into_iter().take(MAX_WAITS);
     edges.map(ToString::to_string).collect()
 }
 
-/// Returns what a task waits for, in words.
+/// Describes what a task waits for in sentences.
 fn waits_of(task: &TaskDump) -> Vec<String> {
     task.waits().iter().map(ToString::to_string).collect()
 }
 
-/// A task as the page gets it.
+/// Returns a task as JSON for the page.
 pub(crate) fn to_json(task: &TaskDump) -> Value {
     json!({
         "id": task.id(),

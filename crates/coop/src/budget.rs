@@ -6,13 +6,13 @@ use std::task::{Context, Poll};
 
 use raddle_primitives::NotSend;
 
-/// Units that a fresh budget holds.
+/// The number of units of a fresh budget.
 ///
-/// Enough to make the cost of going through the run queue vanish, and few
-/// enough that the other tasks of a worker wait for microseconds.
+/// With so many units the cost of a pass through the run queue is negligible, and the other tasks
+/// of a worker wait for microseconds only.
 const FULL: u8 = 128;
 
-/// The value that stands for no budget: nothing is counted.
+/// The value that means no budget: nothing is counted.
 const UNLIMITED: u8 = u8::MAX;
 
 raddle_primitives::thread_local! {
@@ -21,16 +21,14 @@ raddle_primitives::thread_local! {
 
 /// Runs `f`, the poll of one task, with a fresh budget of 128 units.
 ///
-/// The budget that was in force before is restored afterwards, also when `f`
-/// panics. So a nested executor neither uses up the outer task's budget nor
-/// is bound by it.
+/// The budget that was in force before is restored afterwards, also when `f` panics. So a nested
+/// executor neither uses up the outer task's budget nor is bound by it.
 #[inline]
 pub fn budget<R>(f: impl FnOnce() -> R) -> R {
     scoped(FULL, f)
 }
 
-/// Runs `f` with nothing counted, and restores the budget afterwards, also when
-/// `f` panics.
+/// Runs `f` with nothing counted, and restores the budget afterwards, also when `f` panics.
 #[inline]
 pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
     scoped(UNLIMITED, f)
@@ -42,7 +40,7 @@ fn scoped<R>(remaining: u8, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Puts the outer budget back, on return and on unwind.
+/// Restores the outer budget, on return and on unwind.
 struct Restore(u8);
 
 impl Drop for Restore {
@@ -54,17 +52,17 @@ impl Drop for Restore {
 
 /// Takes one unit from the budget of the current poll.
 ///
-/// A resource calls this before it tries an operation. When the operation
-/// completes, it calls [`RestoreOnPending::made_progress`]; when it has to
-/// wait, it drops the value, which gives the unit back.
+/// A resource calls this before it tries an operation. When the operation completes, it calls
+/// [`RestoreOnPending::made_progress`]; when it has to wait, it drops the value, which gives the
+/// unit back.
 ///
 /// Outside [`budget`] this is always ready and counts nothing.
 ///
 /// # Pending
 ///
-/// When nothing is left, the waker of `cx` has been woken: the task is polled
-/// again with a fresh budget, after the other tasks have had their turn. The
-/// resource returns `Pending` without having changed anything.
+/// When nothing is left, the waker of `cx` has been woken: the task is polled again with a fresh
+/// budget, after the other tasks have had their turn. The resource returns `Pending` without having
+/// changed anything.
 ///
 /// # Examples
 ///
@@ -122,8 +120,8 @@ fn yield_to_others(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 
 /// Returns whether the current poll may continue: some budget is left, or none is in force.
 ///
-/// For code that does a lot of work in one poll without a resource of Raddle's,
-/// and can stop in between.
+/// For code that does a lot of work in one poll without a resource of Raddle's, and can stop in
+/// between.
 ///
 /// # Examples
 ///
@@ -188,7 +186,7 @@ pub fn is_limited() -> bool {
 #[derive(Debug)]
 #[must_use = "dropping it at once gives the unit back, as if nothing had been done"]
 pub struct RestoreOnPending(
-    /// Whether drop has a unit to give back.
+    /// Whether the drop has to return a unit.
     Cell<bool>,
     NotSend,
 );

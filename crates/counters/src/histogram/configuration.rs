@@ -85,18 +85,19 @@ impl HistogramConfiguration {
         }
     }
 
-    /// The bucket of a time in nanoseconds.
+    /// Returns the bucket of a time in nanoseconds.
     #[inline]
     pub(crate) fn bucket(&self, time: u64) -> usize {
         let bucket = match self.0 {
             Scale::Linear(width, _) => time / width,
             Scale::Log(log) => index(time, log.precision).saturating_sub(log.skipped),
         };
-        // The least first: the number of a bucket that is not there may be too long for `usize`.
+        // The minimum is taken before the cast: the number of a bucket beyond the last may exceed
+        // `usize`.
         bucket.min(self.num_buckets() as u64 - 1) as usize
     }
 
-    /// The shortest time of a bucket, in nanoseconds.
+    /// Returns the shortest time of a bucket, in nanoseconds.
     pub(crate) fn start(&self, bucket: usize) -> u64 {
         match self.0 {
             Scale::Linear(width, _) => width.saturating_mul(bucket as u64),
@@ -137,9 +138,9 @@ impl Default for HistogramConfiguration {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogHistogram {
-    /// Each power of two has as many buckets as this power of it.
+    /// Each power of two has `2^precision` buckets.
     precision: u32,
-    /// How many buckets below are part of the first.
+    /// The number of buckets below that are part of the first bucket.
     skipped: u64,
     buckets: usize,
 }
@@ -410,7 +411,7 @@ impl LogHistogramBuilder {
     pub fn build(&self) -> LogHistogram {
         let precision = self.precision;
         let max = nanos(self.max_value);
-        // The first bucket ends where the one of the shortest time begins.
+        // The first bucket ends where the bucket of the minimum begins.
         let skipped = index(nanos(self.min_value), precision).max(1) - 1;
         let mut last = index(max, precision);
         if start(last, precision) < max && last < index(u64::MAX, precision) {
@@ -469,15 +470,15 @@ impl fmt::Display for InvalidHistogramConfiguration {
 
 impl Error for InvalidHistogramConfiguration {}
 
-/// The bucket of a time in a histogram that begins with buckets of one
-/// nanosecond and has `2^precision` to each power of two.
+/// Returns the bucket of a time in a histogram whose first buckets are one nanosecond wide, with
+/// `2^precision` buckets for each power of two.
 #[inline]
 fn index(time: u64, precision: u32) -> u64 {
     let shift = time.checked_ilog2().unwrap_or(0).saturating_sub(precision);
     (u64::from(shift) << precision) + (time >> shift)
 }
 
-/// The shortest time of such a bucket.
+/// Returns the shortest time of such a bucket.
 fn start(index: u64, precision: u32) -> u64 {
     let shift = (index >> precision).saturating_sub(1);
     (index - (shift << precision)) << shift
