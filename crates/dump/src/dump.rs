@@ -237,11 +237,11 @@ pub struct TaskDump {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
-    /// It waits to be woken.
+    /// The task waits to be woken.
     Waiting,
-    /// It is in a queue, and waits for a worker.
+    /// The task is in a queue, and waits for a worker.
     Queued,
-    /// A worker polls it.
+    /// A worker polls the task.
     Running,
 }
 
@@ -506,7 +506,7 @@ impl fmt::Display for Dump {
 }
 
 impl Dump {
-    /// A line for each wait, with the tasks that it is for.
+    /// Writes a line for each wait, with the tasks that can end it.
     fn write_waits(&self, f: &mut fmt::Formatter<'_>, id: u64, waits: &[Wait]) -> fmt::Result {
         let first = self.edges.partition_point(|edge| edge.from() < id);
         let edges = self.edges[first..]

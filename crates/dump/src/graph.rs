@@ -6,7 +6,7 @@ use std::panic::Location;
 
 use raddle_wait::{Resource, Role, Wait, uses};
 
-/// The number of waits of a poll from which on some may be missing.
+/// A poll with this number of waits may have further waits that are not recorded.
 const MAX_WAITS: usize = 64;
 
 /// An edge of the wait-for graph: one task waits for something that another task must do.
@@ -158,14 +158,14 @@ impl fmt::Display for Name {
     }
 }
 
-/// A task or a `block_on` that waits, for the search.
+/// A waiting task or `block_on`, in the search for deadlocks.
 struct Waiter {
-    /// The edges of each wait, or `None` if there is a wait that may end by itself.
+    /// The edges of each wait, or `None` if one of the waits may end without these tasks.
     blockers: Option<Vec<Vec<Edge>>>,
 }
 
-/// All edges, and the deadlocks of what waits, by id. `is_unchanged` says whether a task has not
-/// been polled or woken since it was copied.
+/// Returns all edges, sorted by the waiting task, and the deadlocks. `is_unchanged` returns whether
+/// a task has not been polled or woken since it was copied.
 pub(crate) fn search<'a>(
     waiting: impl Iterator<Item = (u64, &'a [Wait])>,
     is_unchanged: impl Fn(u64) -> bool,
@@ -182,16 +182,16 @@ pub(crate) fn search<'a>(
         waiters.insert(id, Waiter { blockers });
     }
     let stuck = stuck(&waiters);
-    let mut deadlocks = circles(&waiters, &stuck);
-    // No task of a circle has been polled between the copy and now, so all that was read in
-    // between was so at the same time.
+    let mut deadlocks = cycles(&waiters, &stuck);
+    // A deadlock counts only if none of its tasks has been polled since the copy, so that all of
+    // its waits existed at the same time.
     deadlocks.retain(|deadlock| deadlock.edges.iter().all(|edge| is_unchanged(edge.from)));
-    // By the task that waits.
     edges.sort_by_key(|edge: &Edge| edge.from);
     (edges, deadlocks)
 }
 
-/// The tasks that can end a wait. None if others can as well, or if they are not known.
+/// Returns the tasks that can end a wait. Returns none if other code can end it too, or if the
+/// tasks are unknown.
 fn edges_of(from: u64, wait: &Wait) -> Vec<Edge> {
     let edge = |to, role, location| Edge {
         from,
@@ -215,14 +215,14 @@ fn edges_of(from: u64, wait: &Wait) -> Vec<Edge> {
     known.unwrap_or_default()
 }
 
-/// Returns whether the wait goes on while one of the tasks that it is for is stuck: all holders of
-/// a lock have to release it, but one task that adds a permit, a message or room is enough.
+/// Returns whether the wait lasts while one of its tasks is stuck: all holders of a lock have to
+/// release it, but one task that adds a permit, a message or room is enough.
 fn needs_all(wait: &Wait) -> bool {
     matches!(wait.resource(), Resource::Lock(_) | Resource::Task(_))
 }
 
-/// The greatest set of tasks none of whose waits ends unless a task outside the set, or other code,
-/// ends it.
+/// Returns the largest set of tasks such that each of their waits is ended only by a task outside
+/// the set or by other code.
 fn stuck(waiters: &HashMap<u64, Waiter>) -> HashSet<u64> {
     let mut waited_for: HashMap<u64, Vec<u64>> = HashMap::new();
     let mut stuck = HashSet::new();
@@ -253,8 +253,8 @@ fn stuck(waiters: &HashMap<u64, Waiter>) -> HashSet<u64> {
     stuck
 }
 
-/// One circle for each group of stuck tasks that leads into it.
-fn circles(waiters: &HashMap<u64, Waiter>, stuck: &HashSet<u64>) -> Vec<Deadlock> {
+/// Returns one cycle for each group of stuck tasks whose waits lead to it.
+fn cycles(waiters: &HashMap<u64, Waiter>, stuck: &HashSet<u64>) -> Vec<Deadlock> {
     let next = |id: u64| {
         let blockers = waiters.get(&id)?.blockers.as_ref()?;
         let mut edges = blockers.iter().flatten();
@@ -272,7 +272,7 @@ fn circles(waiters: &HashMap<u64, Waiter>, stuck: &HashSet<u64>) -> Vec<Deadlock
             path.push(edge);
             id = edge.to;
         }
-        // The walk may have met the path of an earlier one.
+        // The walk may have reached the path of an earlier walk.
         if let Some(first) = path.iter().position(|edge| edge.from == id) {
             let edges = path.split_off(first).into();
             deadlocks.push(Deadlock { edges });
@@ -281,7 +281,7 @@ fn circles(waiters: &HashMap<u64, Waiter>, stuck: &HashSet<u64>) -> Vec<Deadlock
     deadlocks
 }
 
-/// Returns what the other task has to do with the resource; nothing for a task that is joined.
+/// Writes what the other task has to do with the resource; nothing for a task that is joined.
 pub(crate) fn write_blocker(f: &mut fmt::Formatter<'_>, edge: &Edge) -> fmt::Result {
     let to = Name(edge.to);
     let how = match edge.role {

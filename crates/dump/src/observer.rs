@@ -24,14 +24,14 @@ fn number(task: Id) -> u64 {
     NonZeroU64::from(task).get()
 }
 
-/// A number that no other thread has at the same time.
+/// Returns a number that no other living thread has.
 fn thread() -> usize {
     let address = IS_IN_DRIVER.try_with(|cell| std::ptr::from_ref(cell).addr());
     address.unwrap_or(0)
 }
 
 fn set_is_in_driver(is_in_driver: bool) {
-    // A thread whose thread-locals are dropped wakes no tasks by its driver.
+    // A thread whose thread-locals have been dropped does not run its driver any more.
     let _ = IS_IN_DRIVER.try_with(|cell| cell.set(is_in_driver));
 }
 
@@ -92,8 +92,8 @@ impl raddle_events::Observer for Recorder {
         let (now, thread) = (Instant::now(), thread());
         let finish = |task: &mut Task, waits: &[Wait]| {
             task.polls += 1;
-            // Another thread may poll the task already, if it was woken after this poll returned.
-            // That poll continues; the time of this one is not known any more.
+            // Another thread may already poll the task, if it was woken after this poll returned.
+            // The table then has that poll, and the duration of this one is lost.
             let Some(poll) = task.poll.take_if(|poll| poll.thread == thread) else {
                 return;
             };
@@ -104,7 +104,7 @@ impl raddle_events::Observer for Recorder {
             if result == PollResult::Pending {
                 task.waits.extend_from_slice(waits);
             }
-            // A task that another thread has woken since stays queued.
+            // A task that another thread has woken in the meantime stays queued.
             if task.state == State::Running {
                 task.since = now;
                 task.state = match result {
@@ -131,7 +131,7 @@ impl raddle_events::Observer for Recorder {
     fn root_poll_finished(&self, _worker: Option<usize>, is_ready: bool) {
         let id = raddle_wait::root_task();
         Frame::resume(id).finish(|waits| {
-            // A future that has panicked is not ready either.
+            // A future that has panicked was not ready, but does not wait.
             if !is_ready && !thread::panicking() {
                 let since = Instant::now();
                 let thread = thread::current().name().map(Into::into);

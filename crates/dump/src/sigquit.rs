@@ -47,7 +47,7 @@ impl Tasks {
         thread.spawn(move || {
             for _ in signals.forever() {
                 let text = tasks.dump().to_string();
-                // Standard error may be closed; there is no other place for the dump.
+                // Standard error may be closed; the dump cannot be written elsewhere.
                 let _ = io::stderr().lock().write_all(text.as_bytes());
             }
         })?;

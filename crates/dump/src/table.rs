@@ -11,7 +11,7 @@ use raddle_wait::Wait;
 use crate::dump::{BlockOn, Dump, State, TaskDump, WokenBy};
 use crate::observer::Recorder;
 
-/// The number of locks that the tasks are spread over.
+/// The number of shards of the table; each has a lock.
 const SHARDS: u64 = 64;
 
 /// A table of the tasks of one scheduler, from which dumps are taken. Clones share the table.
@@ -53,24 +53,24 @@ pub(crate) struct Task {
     pub(crate) location: &'static Location<'static>,
     pub(crate) spawned: Instant,
     pub(crate) state: State,
-    /// Since when it has this state.
+    /// The time when the task entered this state.
     pub(crate) since: Instant,
-    /// The poll that has started and not finished. Its state may be another: it may have been woken
-    /// since the poll returned, before the observer was called.
+    /// The poll that has started and not finished. `state` may differ from `Running`: the task may
+    /// have been woken after the poll returned and before the observer was called.
     pub(crate) poll: Option<Poll>,
     pub(crate) polls: u64,
     pub(crate) busy: Duration,
     pub(crate) longest: Duration,
     pub(crate) woken: Option<(Instant, WokenBy)>,
-    /// The waits that its last poll noted, if the task has waited since.
+    /// The waits that the last poll recorded, if the task has waited since then.
     pub(crate) waits: Vec<Wait>,
 }
 
-/// A poll under way.
+/// A poll that has not finished.
 #[derive(Clone, Copy)]
 pub(crate) struct Poll {
     pub(crate) started: Instant,
-    /// The thread that polls; see `observer::thread`.
+    /// The thread that polls, as a number of `observer::thread`.
     pub(crate) thread: usize,
 }
 
@@ -116,7 +116,8 @@ impl Tasks {
     pub fn dump(&self) -> Dump {
         let mut tasks = Vec::new();
         for shard in &self.0.shards {
-            // Room first: no worker waits while many tasks are moved.
+            // The memory is reserved without the lock, so that no worker waits while the vector
+            // grows.
             let length = shard.lock().len();
             tasks.reserve(length + length / 8);
             tasks.extend(shard.lock().values().cloned());
@@ -146,7 +147,7 @@ impl Tasks {
         Dump::new(tasks, copies, is_unchanged)
     }
 
-    /// Returns whether the task still waits after so many polls.
+    /// Returns whether the task waits and has not been polled since it had `polls` polls.
     fn is_waiting_since(&self, id: u64, polls: u64) -> bool {
         let shard = self.shard(id).lock();
         let task = shard.get(&id);
@@ -159,13 +160,13 @@ impl Tasks {
         since.is_some() && block_ons.get(&id).map(|waiting| waiting.since) == since
     }
 
-    /// Notes that the future of a `block_on` waits.
+    /// Records that the future of a `block_on` waits.
     pub(crate) fn block(&self, id: u64, waiting: Waiting) {
         let former = self.0.block_ons.lock().insert(id, waiting);
         drop(former);
     }
 
-    /// Notes that the future of a `block_on` is polled, or has ended.
+    /// Records that the future of a `block_on` is polled, or has ended.
     pub(crate) fn unblock(&self, id: u64) {
         let former = self.0.block_ons.lock().remove(&id);
         drop(former);

@@ -32,7 +32,7 @@ pub type TaskHook = Arc<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
 pub struct TaskMeta<'a> {
     id: Id,
     location: &'static Location<'static>,
-    /// Room for what a later version may borrow from the task.
+    /// Allows a later version to borrow from the task.
     task: PhantomData<&'a ()>,
 }
 

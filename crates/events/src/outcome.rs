@@ -14,11 +14,12 @@ use raddle_task::Outcome;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollResult {
-    /// It waits to be woken.
+    /// The task waits to be woken.
     Pending,
-    /// It is queued again: it was woken during the poll, or has yielded.
+    /// The task is queued again: it was woken during the poll, or has yielded.
     Rescheduled,
-    /// It has ended. [`Observer::task_ended`](crate::Observer::task_ended) follows and says why.
+    /// The task has ended. The call of [`Observer::task_ended`](crate::Observer::task_ended) that
+    /// follows has the reason.
     Ended,
 }
 

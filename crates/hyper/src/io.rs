@@ -9,8 +9,8 @@ use pin_project_lite::pin_project;
 use raddle::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 pin_project! {
-    /// Gives a Raddle stream hyper's [`Read`](rt::Read) and
-    /// [`Write`](rt::Write), and a stream with hyper's traits has Raddle's.
+    /// Gives a Raddle stream hyper's [`Read`](rt::Read) and [`Write`](rt::Write), and a stream with
+    /// hyper's traits has Raddle's.
     #[derive(Debug)]
     pub struct RaddleIo<T> {
         #[pin]
@@ -46,20 +46,20 @@ impl<T: AsyncRead> rt::Read for RaddleIo<T> {
         cx: &mut Context<'_>,
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<Result<()>> {
-        // SAFETY: a `ReadBuf` only ever puts initialised bytes into its space.
-        let space = unsafe { cursor.as_mut() };
-        let (start, len) = (space.as_ptr().cast::<u8>(), space.len());
-        let mut buf = ReadBuf::uninit(space);
+        // SAFETY: a `ReadBuf` writes only initialised bytes to its memory.
+        let memory = unsafe { cursor.as_mut() };
+        let (start, len) = (memory.as_ptr().cast::<u8>(), memory.len());
+        let mut buf = ReadBuf::uninit(memory);
         ready!(self.project().inner.poll_read(cx, &mut buf))?;
         let filled = buf.filled().len();
-        // `poll_read` is safe code and may put another buffer in its place; in
-        // that of an empty one, even one that begins where it does.
+        // `poll_read` is safe code and may replace the buffer; an empty buffer even by one at the
+        // same address.
         assert!(
             std::ptr::eq(buf.filled().as_ptr(), start) && filled <= len,
             "poll_read must fill the buffer it is given"
         );
-        // SAFETY: the buffer is the one over the cursor's space, as was just
-        // checked, and what is filled is initialised.
+        // SAFETY: the buffer is that of the cursor's memory, as was just checked, and its filled
+        // part is initialised.
         unsafe { cursor.advance(filled) };
         Poll::Ready(Ok(()))
     }
@@ -97,13 +97,13 @@ impl<T: rt::Read> AsyncRead for RaddleIo<T> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
-        // SAFETY: hyper's buffer only ever puts initialised bytes into its
-        // space.
-        let mut theirs = rt::ReadBuf::uninit(unsafe { buf.unfilled_mut() });
-        ready!(self.project().inner.poll_read(cx, theirs.unfilled()))?;
-        let filled = theirs.filled().len();
-        // SAFETY: the reader that advanced hyper's cursor promises that so many bytes of this
-        // space are initialised, and the cursor borrows the buffer, so it is the same one.
+        // SAFETY: hyper's buffer writes only initialised bytes to its memory.
+        let mut hyper_buf = rt::ReadBuf::uninit(unsafe { buf.unfilled_mut() });
+        ready!(self.project().inner.poll_read(cx, hyper_buf.unfilled()))?;
+        let filled = hyper_buf.filled().len();
+        // SAFETY: the reader that advanced hyper's cursor promises that `filled` bytes of this
+        // memory are initialised. The cursor borrows the buffer, so the reader cannot have replaced
+        // it.
         unsafe { buf.assume_init(filled) };
         buf.advance(filled);
         Poll::Ready(Ok(()))
