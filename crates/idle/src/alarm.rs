@@ -14,10 +14,11 @@ use rustix::time::{
     timerfd_settime,
 };
 
-/// The alarm is cleared only if it was not set for this time before it was set last. So a pool that
-/// runs and parks all the time makes at most three system calls for the alarm in this time.
+/// The alarm is cleared only if the last setting came at least this time after the one before it.
+/// So a pool that repeatedly runs and parks makes at most three system calls for the alarm in this
+/// time.
 const SHORTEST_CLEAR: Duration = Duration::from_millis(2);
-/// How long a wait takes if the system refuses it.
+/// The duration of a wait that the system refuses.
 const REFUSED_WAIT: Duration = Duration::from_millis(5);
 
 /// A timer that other threads set and clear while one thread waits for it.
@@ -45,10 +46,10 @@ pub struct Alarm {
     /// The counter that ends a wait before the timer does.
     notification: OwnedFd,
     is_taken: AtomicBool,
-    /// See the method of that name.
+    /// The result of the method `is_worth_clearing`.
     is_worth_clearing: AtomicBool,
     made: Instant,
-    /// When it was set last, in nanoseconds since `made`.
+    /// The time when the alarm was last set, in nanoseconds since `made`.
     last_set: AtomicU64,
 }
 
@@ -73,7 +74,7 @@ impl Alarm {
     /// Reserves the alarm for one waiting thread. Returns `false` if another thread has it.
     #[must_use]
     pub fn take(&self) -> bool {
-        // ORDERING: Acquire pairs with `give_back`: the former thread has left its wait.
+        // ORDERING: Acquire pairs with `give_back`: the previous thread has left its wait.
         !self.is_taken.swap(true, Ordering::Acquire)
     }
 
@@ -103,7 +104,7 @@ impl Alarm {
     fn try_wait(&self) -> rustix::io::Result<bool> {
         let mut ready = [&self.timer, &self.notification].map(|fd| PollFd::new(fd, PollFlags::IN));
         match poll(&mut ready, None) {
-            // By a signal: the caller checks why it was woken.
+            // A signal interrupted the wait; the caller checks why it was woken.
             Err(Errno::INTR) => return Ok(false),
             result => result?,
         };
@@ -116,7 +117,7 @@ impl Alarm {
 
     /// Ends the current wait, or the next one.
     pub fn notify(&self) {
-        // If this fails the wait fails too, and ends by itself.
+        // If this write fails, the wait fails too and ends after `REFUSED_WAIT`.
         let _ = rustix::io::write(&self.notification, &1_u64.to_ne_bytes());
     }
 
@@ -128,7 +129,7 @@ impl Alarm {
         let is_rare = now.saturating_sub(last) >= SHORTEST_CLEAR.as_nanos() as u64;
         self.is_worth_clearing.store(is_rare, Ordering::Relaxed);
         if self.set_timer(after).is_err() {
-            // The waiting worker asks for its duty, and finds that it is needed.
+            // The waiting worker asks for its duty and becomes the active monitor.
             self.notify();
         }
     }
@@ -145,7 +146,7 @@ impl Alarm {
     pub fn clear(&self) {
         // ORDERING: a hint.
         self.is_worth_clearing.store(false, Ordering::Relaxed);
-        // If this fails the alarm is due once without need.
+        // If this call fails, the alarm is due once unnecessarily.
         let _ = self.set_timer(Duration::ZERO);
     }
 

@@ -54,12 +54,12 @@ pub enum BlockedOn {
 /// ```
 pub struct Parker {
     state: AtomicU32,
-    /// The thread that drove the worker first, and drives it still unless a task has
-    /// blocked in place: so an unpark needs no lock.
+    /// The thread that drove the worker first, and drives it still unless a task has blocked in
+    /// place: so an unpark needs no lock.
     first_thread: OnceLock<(ThreadId, Thread)>,
     /// The thread that drives the worker now, if it is another.
     other_thread: Mutex<Option<Thread>>,
-    /// Whether it is. Read and written by that thread.
+    /// Whether another thread than the first drives the worker. Read and written by that thread.
     is_on_other_thread: AtomicBool,
 }
 
@@ -83,7 +83,7 @@ impl Parker {
         if is_other {
             *self.other_thread.lock() = Some(thread::current());
         }
-        // ORDERING: what hands the worker from thread to thread orders it.
+        // ORDERING: the handoff of the worker between threads orders it.
         self.is_on_other_thread.store(is_other, Ordering::Relaxed);
     }
 
@@ -110,9 +110,9 @@ impl Parker {
             BlockedOn::Parker if is_on_other_thread() => ON_OTHER_THREAD,
             BlockedOn::Parker => ON_THREAD,
         };
-        // ORDERING: Release pairs with `unpark`, which finds the first thread. It finds
-        // another because it takes that lock after `attach` did: had it been before, its
-        // swap would have come before this. On failure `leave` follows.
+        // ORDERING: Release pairs with `unpark`, which finds the first thread. It finds another
+        // because it takes that lock after `attach` did: had it been before, its swap would have
+        // come before this. On failure `leave` follows.
         let entered =
             self.state
                 .compare_exchange(AWAKE, state, Ordering::Release, Ordering::Relaxed);
@@ -150,8 +150,8 @@ impl Parker {
     /// Panics if the worker parked on a thread without [`attach`](Self::attach).
     #[inline]
     pub fn unpark(&self, wake: impl FnOnce(BlockedOn)) -> Option<BlockedOn> {
-        // ORDERING: Release pairs with `leave`: the worker sees why it was
-        // unparked. Acquire pairs with `enter`.
+        // ORDERING: Release pairs with `leave`: the worker sees why it was unparked. Acquire pairs
+        // with `enter`.
         match self.state.swap(NOTIFIED, Ordering::AcqRel) {
             ON_THREAD => {
                 let first = self.first_thread.get();

@@ -6,16 +6,16 @@ use std::fmt;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering, fence};
 use raddle_primitives::{CachePadded, named};
 
-/// Workers of one group, whose bits are one word. Models see the border of two groups
-/// between the second and the third worker.
+/// Workers of one group, whose bits are one word. Models see the border of two groups between the
+/// second and the third worker.
 const GROUP: usize = match cfg!(raddle_loom) {
     true => 2,
     false => usize::BITS as usize,
 };
 
-/// A bit for each worker: set by the worker when it pushes to its empty queue; cleared
-/// by the worker when it begins to search, since its queue is empty then, or by a
-/// searcher that finds that queue empty.
+/// A bit for each worker: set by the worker when it pushes to its empty queue; cleared by the
+/// worker when it begins to search, since its queue is empty then, or by a searcher that finds that
+/// queue empty.
 ///
 /// ```
 /// use raddle_idle::StealableSet;
@@ -42,15 +42,15 @@ impl StealableSet {
     /// insertion before the caller's next reads.
     #[inline]
     pub fn insert_and_fence(&self, worker: usize) {
-        // ORDERING: pairs with the fence in `remove_if`. Without it: the caller pushes, a
-        // searcher that has found the queue empty removes the worker, and each looks at
-        // the other's word before it sees the change; the task is in no set.
+        // ORDERING: pairs with the fence in `remove_if`. Without it: the caller pushes, a searcher
+        // that has found the queue empty removes the worker, and each looks at the other's word
+        // before it sees the change; the task is in no set.
         fence(Ordering::SeqCst);
         if !self.contains(worker) {
             self.insert(worker);
             // ORDERING: pairs with the fence of a worker that parks, in
-            // `IdleSet::transition_to_parked`: it sees the bit, or the caller sees that
-            // it is parked.
+            // `IdleSet::transition_to_parked`: it sees the bit, or the caller sees that it is
+            // parked.
             fence(Ordering::SeqCst);
         }
     }
@@ -99,10 +99,11 @@ impl StealableSet {
     ) -> Option<R> {
         let groups = self.0.len();
         let (first, below) = (start / GROUP, (1 << (start % GROUP)) - 1);
-        // The first group comes twice: from `start` on, and what is below.
+        // The first group is visited twice: first its workers from `start` on, at the end those
+        // below.
         (0..=groups).find_map(|turn| {
             let group = (first + turn) % groups;
-            // ORDERING: a searcher's hint. For one that parks, its fence comes before.
+            // ORDERING: a hint for a searcher. A worker that parks has passed a fence.
             let mut bits = self.0[group].load(Ordering::Relaxed);
             match turn {
                 0 => bits &= !below,

@@ -16,7 +16,7 @@ pub(crate) enum Flavor {
 /// An attribute as its facade exports it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
-    /// The flavor without an argument.
+    /// The flavor if no argument gives it.
     pub(crate) default: Flavor,
     /// Whether the facade has multi-thread runtimes.
     pub(crate) multi_thread: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Returns the arguments of an attribute that gives none.
+    /// Returns the arguments of an attribute without arguments.
     pub(crate) fn new(attribute: Attribute) -> Self {
         Self {
             flavor: match attribute.multi_thread {
@@ -105,7 +105,7 @@ impl Arguments {
     }
 }
 
-/// Reads `name = value`: the name, where it stands, and the value.
+/// Reads `name = value`, and returns the name, its position and the value.
 fn name_and_value(pair: Vec<TokenTree>) -> Result<(String, Span, TokenTree)> {
     let mut pair = pair.into_iter();
     let (name, span) = match pair.next() {
@@ -201,7 +201,7 @@ fn path(value: &TokenTree) -> Result<TokenStream> {
         .ok_or_else(|| Error::new(value.span(), "`crate` must be a path in a string literal"))
 }
 
-/// The text of a string literal, raw or not, with its escapes as they are written.
+/// Returns the text of a string literal, raw or not, with its escapes unchanged.
 fn string(value: &TokenTree) -> Option<String> {
     let TokenTree::Literal(literal) = value else {
         return None;

@@ -3,8 +3,7 @@
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-/// The first two groups that the `macro_rules!` write: `[$crate] [biased]`, or
-/// `[$crate] []`.
+/// The first two groups that the `macro_rules!` write: `[$crate] [biased]`, or `[$crate] []`.
 pub(crate) struct Prefix {
     support_crate: TokenStream,
     pub(crate) biased: bool,
@@ -19,14 +18,14 @@ impl Prefix {
         }
     }
 
-    /// The path of what the written code calls.
+    /// Returns the path of the functions that the generated code calls.
     pub(crate) fn support(&self) -> TokenStream {
         let support_crate = &self.support_crate;
         quote_spanned!(Span::mixed_site()=> #support_crate::support)
     }
 }
 
-/// The branches by number.
+/// The numbers and the futures of the branches, as tokens.
 pub(crate) struct Names {
     pub(crate) indices: Vec<Literal>,
     /// The pinned futures, as parts of the variable `futures`.
@@ -52,8 +51,8 @@ impl Names {
     }
 }
 
-/// Puts futures together into one value, in which each can be pinned: a struct of
-/// `raddle-select` for that many, or a struct of such structs.
+/// Combines futures into one value in which each can be pinned: a struct of `raddle-select` for
+/// this number of futures, or a struct of such structs.
 pub(crate) fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> TokenStream {
     if futures.len() == 1 {
         return futures.remove(0);
@@ -69,7 +68,7 @@ pub(crate) fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> T
     quote_spanned!(Span::mixed_site()=> #support::#together(#(#groups),*))
 }
 
-/// The pinned parts of what [`grouped`] makes, in order.
+/// Returns the pinned parts of the value of [`grouped`], in order.
 fn parts(whole: &TokenStream, count: usize) -> Vec<TokenStream> {
     if count == 1 {
         return vec![whole.clone()];

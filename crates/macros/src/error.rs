@@ -5,7 +5,7 @@ use quote::quote_spanned;
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// A message and the place in the user's code that it is about.
+/// A message, and the position in the user's code that it refers to.
 #[derive(Debug)]
 pub(crate) struct Error {
     span: Span,
@@ -20,7 +20,7 @@ impl Error {
         }
     }
 
-    /// The code that makes the compiler report the error.
+    /// Returns code that makes the compiler report the error.
     pub(crate) fn into_compile_error(self) -> TokenStream {
         let message = self.message;
         quote_spanned!(self.span=> ::core::compile_error! { #message })

@@ -52,10 +52,10 @@ pub(crate) fn test(
     })
 }
 
-/// Writes the function for `arguments`, headed by what `check` answers.
+/// Generates the function for `arguments`, preceded by the tokens that `check` returns.
 ///
-/// If there is an error, the function is still written, as if no arguments were given, so that no
-/// other error is reported.
+/// After an error, the function is still generated, as if no arguments were given, so that the
+/// compiler reports no further error.
 fn expand(
     arguments: TokenStream,
     item: TokenStream,
@@ -93,11 +93,11 @@ fn check_async(function: &Function) -> Result<()> {
     Ok(())
 }
 
-/// The function without `async`, its body run to the end by a runtime.
+/// Returns the function without `async`; a runtime runs its body to completion.
 fn synchronous(function: &Function, arguments: &Arguments) -> TokenStream {
     let raddle = &arguments.raddle;
     let body = &function.body;
-    // A wrong result is then reported at the expression that gives it.
+    // With this span, a result of the wrong type is reported at the expression that returns it.
     let span = function
         .last_statement()
         .unwrap_or_else(Span::call_site)

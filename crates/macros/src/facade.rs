@@ -1,9 +1,8 @@
 //! Under which name the code that an attribute writes finds its facade.
 //!
-//! An attribute knows no `$crate`, so the manifest of the crate that is being
-//! compiled is searched for a dependency that renames the facade's package. The
-//! crate `proc-macro-crate` does the same with a parser for TOML, which takes
-//! longer to compile than the rest of this crate.
+//! An attribute knows no `$crate`, so the manifest of the crate that is being compiled is searched
+//! for a dependency that renames the facade's package. The crate `proc-macro-crate` does the same
+//! with a parser for TOML, which takes longer to compile than the rest of this crate.
 
 use std::path::Path;
 use std::{env, fs};
@@ -28,7 +27,7 @@ impl Facade {
         }
     }
 
-    /// The path of the facade in the crate that is being compiled.
+    /// Returns the path of the facade in the crate that is being compiled.
     pub(crate) fn path(self) -> TokenStream {
         let package = self.package();
         let renamed = env::var_os("CARGO_MANIFEST_DIR")
@@ -44,8 +43,8 @@ impl Facade {
     }
 }
 
-/// The name that the manifest in `directory`, or a workspace manifest above it,
-/// gives `package` when it renames it.
+/// Returns the name that the manifest in `directory`, or a workspace manifest above it, gives
+/// `package` if it renames the package.
 fn name_in(directory: &Path, package: &str) -> Option<String> {
     let manifest = fs::read_to_string(directory.join("Cargo.toml")).ok()?;
     rename(&manifest, package).or_else(|| {
@@ -58,9 +57,8 @@ fn name_in(directory: &Path, package: &str) -> Option<String> {
     })
 }
 
-/// Finds `NAME = { package = "..." }`, or `package = "..."` below
-/// `[dependencies.NAME]`. A package that is also there under its own name is not
-/// renamed.
+/// Finds `NAME = { package = "..." }`, or `package = "..."` below `[dependencies.NAME]`. A package
+/// that is also listed under its own name does not count as renamed.
 fn rename(manifest: &str, package: &str) -> Option<String> {
     if depends_on(manifest, package) {
         return None;

@@ -1,7 +1,7 @@
 //! The function below an attribute.
 //!
-//! Only what the attributes change or check is read; the rest is written as it came. The
-//! crate `syn` could read all of it, and takes longer to compile than any layer of Raddle.
+//! Only what the attributes change or check is read; the rest is written as it came. The crate
+//! `syn` could read all of it, and takes longer to compile than any layer of Raddle.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -27,7 +27,7 @@ pub(crate) struct Function {
 impl Function {
     pub(crate) fn parse(item: TokenStream) -> Result<Self> {
         let mut head: Vec<TokenTree> = item.into_iter().collect();
-        // An item that a `macro_rules!` macro passes on is one invisible group.
+        // A `macro_rules!` macro passes an item on as one invisible group.
         if let [TokenTree::Group(group)] = &head[..] {
             if group.delimiter() == Delimiter::None {
                 head = group.stream().into_iter().collect();
@@ -71,7 +71,7 @@ impl Function {
         })
     }
 
-    /// The position of the attribute `#[name]`, if the function has it.
+    /// Returns the position of the attribute `#[name]`, if the function has it.
     pub(crate) fn attribute(&self, name: &str) -> Option<Span> {
         self.head.windows(2).find_map(|pair| {
             let attribute = group(&pair[1], Delimiter::Bracket)?;
@@ -81,7 +81,7 @@ impl Function {
         })
     }
 
-    /// The position of the last statement of the body.
+    /// Returns the position of the last statement of the body.
     pub(crate) fn last_statement(&self) -> Option<Span> {
         let tokens: Vec<_> = self.body.stream().into_iter().collect();
         let (_, before) = tokens.split_last()?;
@@ -89,7 +89,7 @@ impl Function {
         Some(tokens[semicolon.map_or(0, |at| at + 1)].span())
     }
 
-    /// The function without `async`, with these statements as its body.
+    /// Returns the function without `async`, with these statements as its body.
     pub(crate) fn with_body(&self, statements: &TokenStream) -> TokenStream {
         let head = &self.head;
         let attributes = &self.inner_attributes;
@@ -99,7 +99,7 @@ impl Function {
     }
 }
 
-/// The first parentheses that do not stand between `<` and `>`.
+/// Returns the first parentheses that are not between `<` and `>`.
 fn parameters(tokens: &[TokenTree]) -> Option<&Group> {
     let mut depth = 0;
     for (n, token) in tokens.iter().enumerate() {
@@ -117,7 +117,7 @@ fn parameters(tokens: &[TokenTree]) -> Option<&Group> {
     None
 }
 
-/// Divides a body into the attributes `#![...]` at its start and the rest.
+/// Splits a body into the attributes `#![...]` at its start and the rest.
 fn without_inner_attributes(body: &Group) -> (TokenStream, Group) {
     let tokens: Vec<_> = body.stream().into_iter().collect();
     let attributes = tokens

@@ -39,8 +39,7 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
         };
     }
 
-    // One that is always ready uses up the budget, so they take turns at being
-    // the first.
+    // A future that is always ready uses up the budget, so each poll starts with another future.
     let (first_start, next_start) = match prefix.biased {
         true => (None, quote_spanned!(site=> let start = 0;)),
         false => (
@@ -78,8 +77,7 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
     let look = look.unwrap_or_else(|| vec![TokenStream::new(); count]);
     quote_spanned! {site=> {
         let futures = (#(#expressions,)*);
-        // The closure takes all it needs, so that nothing is there twice while the
-        // task waits.
+        // The closure owns its captures, so that the waiting future stores each of them once.
         let mut futures = ::core::pin::pin!(#group);
         #first_start
         let output = #support::poll_fn(move |cx: &mut #support::Context<'_>| {

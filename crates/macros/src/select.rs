@@ -7,7 +7,7 @@ use crate::branches::{Names, Prefix, grouped};
 use crate::error::{Error, Result};
 use crate::tokens::contents;
 
-/// A bit of a `u64` says whether a branch is disabled.
+/// Each branch has a bit of a `u64`, which is set if the branch is disabled.
 const MAX_BRANCHES: usize = 64;
 
 pub(crate) fn select(input: TokenStream) -> TokenStream {
@@ -33,8 +33,8 @@ struct Branch {
 }
 
 impl Select {
-    /// Reads `[$crate] [biased] [branches] [handler of else]`. The second may be empty,
-    /// the last may be missing.
+    /// Reads `[$crate] [biased] [branches] [handler of else]`. The second may be empty, the last
+    /// may be missing.
     fn new(input: TokenStream) -> Result<Self> {
         let mut groups = contents(input).into_iter();
         let (Some(support_crate), Some(biased), Some(branches)) =
@@ -95,7 +95,7 @@ impl Select {
             true => quote_spanned!(site=> 0),
             false => quote_spanned!(site=> #support::random_below(#count)),
         };
-        // An item is seen by the handlers, unlike a variable.
+        // Unlike a variable, an item is visible to the handlers.
         let output = Ident::new("__RaddleSelectOutput", site);
         let Names {
             indices, futures, ..
@@ -103,7 +103,7 @@ impl Select {
         let variants: Vec<Ident> = (0..count).map(|n| format_ident!("Branch{n}")).collect();
         let masks = (0..count).map(|n| Literal::u64_unsuffixed(1 << n));
         let masks: Vec<_> = masks.collect();
-        // No larger than need be, as it is part of the future.
+        // The smallest type with enough bits, because the mask is part of the future.
         let mask = match count {
             ..=8 => quote_spanned!(site=> ::core::primitive::u8),
             9..=16 => quote_spanned!(site=> ::core::primitive::u16),
@@ -135,10 +135,9 @@ impl Select {
                 })
             });
 
-        // Whether a pattern matches is asked in a guard, which binds without
-        // moving: the value then goes to the handler, or is dropped. The
-        // `continue` lets the compiler choose the output's type where the future
-        // only panics.
+        // A guard checks whether a pattern matches, since it binds without moving: the value then
+        // goes to the handler, or is dropped. The `continue` lets the compiler infer the type of
+        // the output if the future only panics.
         quote_spanned! {site=> {
             enum #output<#(#variants),*> {
                 #(#variants(#variants),)*
@@ -148,8 +147,8 @@ impl Select {
             #(#conditions)*
             let output = {
                 let futures = (#(#expressions,)*);
-                // The closure takes all it needs, so that nothing is there twice while
-                // the task waits.
+                // The closure owns its captures, so that the waiting future stores each of them
+                // once.
                 let mut futures = ::core::pin::pin!(#group);
                 let output = #support::poll_fn(move |cx: &mut #support::Context<'_>| {
                     if #support::poll_budget(cx).is_pending() {
@@ -204,7 +203,7 @@ impl Select {
             let mut output = output;
             match output {
                 #(
-                    // The output of a future that only panics has no value.
+                    // A future that only panics has an output type without values.
                     #[allow(unreachable_patterns)]
                     #output::#variants(#patterns) => #handlers,
                 )*

@@ -22,7 +22,7 @@ pub(crate) fn is_punct(token: &TokenTree, sign: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign)
 }
 
-/// The group that `token` is, if it has this delimiter.
+/// Returns the group if `token` is one with this delimiter.
 pub(crate) fn group(token: &TokenTree, delimiter: Delimiter) -> Option<&Group> {
     match token {
         TokenTree::Group(group) if group.delimiter() == delimiter => Some(group),
@@ -30,9 +30,9 @@ pub(crate) fn group(token: &TokenTree, delimiter: Delimiter) -> Option<&Group> {
     }
 }
 
-/// The contents of the groups that `tokens` consists of.
+/// Returns the contents of the groups that `tokens` consists of.
 ///
-/// The input comes from a `macro_rules!` macro of the facade, which writes nothing else.
+/// The input comes from a `macro_rules!` macro of the facade, which generates only groups.
 pub(crate) fn contents(tokens: TokenStream) -> Vec<TokenStream> {
     let content = |token| match token {
         TokenTree::Group(group) => group.stream(),
@@ -41,7 +41,7 @@ pub(crate) fn contents(tokens: TokenStream) -> Vec<TokenStream> {
     tokens.into_iter().map(content).collect()
 }
 
-/// Splits `tokens` at each `sign`. A last part that is empty is left out.
+/// Splits `tokens` at each `sign`. Leaves out an empty last part.
 pub(crate) fn split(tokens: TokenStream, sign: char) -> Vec<Vec<TokenTree>> {
     let mut parts = vec![Vec::new()];
     for token in tokens {
@@ -63,7 +63,7 @@ pub(crate) fn is_name(text: &str) -> bool {
     matches!(tokens.next(), Some(TokenTree::Ident(_))) && tokens.next().is_none()
 }
 
-/// Returns whether a `>` behind `before` is the end of an arrow.
+/// Returns whether a `>` after `before` is the end of an arrow.
 pub(crate) fn is_arrow(before: &[TokenTree]) -> bool {
     before.last().is_some_and(|token| is_punct(token, '-'))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub enum Alarm {}
 
-/// As on Linux, where they are documented.
+/// The methods are documented in the version for Linux.
 #[allow(missing_docs)]
 impl Alarm {
     pub fn new() -> Option<Self> {
