@@ -95,7 +95,7 @@ pub struct Archive {
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// Whether the thread is to stop.
+/// Tells the thread to stop.
 #[derive(Debug)]
 struct Stop {
     is_wanted: Mutex<bool>,
@@ -183,7 +183,7 @@ impl Archive {
     }
 }
 
-/// Writes the remaining events. An error is not reported.
+/// Writes the remaining events, without reporting an error.
 impl Drop for Archive {
     fn drop(&mut self) {
         let _unreported = self.end();
@@ -191,7 +191,7 @@ impl Drop for Archive {
 }
 
 impl Stop {
-    /// Waits for `time`, or until the archive ends. Returns whether it does.
+    /// Waits for `time`, or until the archive stops. Returns whether it stops.
     fn wait(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
         let mut is_wanted = self.is_wanted.lock();
@@ -236,11 +236,11 @@ impl Files {
         Ok(files)
     }
 
-    /// Writes the events since the last call, and goes to the next file if this one is large or
-    /// old enough.
+    /// Writes the events since the last call, and opens the next file if this one is large or old
+    /// enough.
     fn write(&mut self) -> io::Result<()> {
         let piece = self.follower.read();
-        // A program at rest keeps the files of what it did before.
+        // Without new events no file is replaced, so an idle program keeps its files.
         if piece.threads.is_empty() {
             return Ok(());
         }
@@ -266,7 +266,7 @@ impl Files {
         let mut number = time.map_or(0, |time| time.as_millis()).max(self.last + 1);
         let file = loop {
             match File::create_new(self.path(number)) {
-                // Of an earlier process.
+                // The file is that of an earlier process.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 result => break result?,
             }
@@ -284,7 +284,7 @@ impl Files {
         self.options.directory.join(name)
     }
 
-    /// Removes files but for the `kept` latest.
+    /// Removes all files except the latest `kept`.
     fn remove_oldest(&self, kept: usize) -> io::Result<()> {
         let mut numbers = Vec::new();
         for entry in fs::read_dir(&self.options.directory)? {
@@ -294,7 +294,7 @@ impl Files {
         let surplus = numbers.len().saturating_sub(kept);
         for number in &numbers[..surplus] {
             match fs::remove_file(self.path(*number)) {
-                // By someone else.
+                // Another program has removed the file.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 result => result?,
             }
@@ -303,7 +303,7 @@ impl Files {
     }
 }
 
-/// The number in the name of a file, if it is one of the archive.
+/// Returns the number in the name of a file of the archive, or `None` for another file.
 fn number_of(prefix: &str, path: &Path) -> Option<u128> {
     let name = path.file_name()?.to_str()?;
     let digits = name

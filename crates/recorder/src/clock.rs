@@ -30,8 +30,8 @@ enum Source {
 }
 
 impl Source {
-    /// The counter, if the kernel has found it steady and equal on all processors: then it is the
-    /// kernel's own source.
+    /// Returns the counter if the kernel uses it as its clock source: then it has a constant rate
+    /// and is equal on all processors.
     fn pick() -> Self {
         #[cfg(target_arch = "x86_64")]
         if cfg!(all(target_os = "linux", not(miri), not(raddle_loom))) {
@@ -60,15 +60,15 @@ impl Clock {
         }
     }
 
-    /// The time in ticks.
+    /// Returns the time in ticks.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         now(self.source, self.start)
     }
 
-    /// The present on both scales.
+    /// Returns the present time on both scales.
     pub(crate) fn anchor(&self) -> Anchor {
-        // The one of three whose two readings are closest together.
+        // Of three measurements, the one whose two readings of the ticks are closest together.
         let anchors = [(); 3].map(|()| {
             let before = self.now();
             let nanos = nanos(self.start.elapsed().as_nanos());
@@ -95,20 +95,20 @@ fn now(source: Source, start: Instant) -> u64 {
         Source::Std => nanos(start.elapsed().as_nanos()),
         #[cfg(target_arch = "x86_64")]
         Source::Counter => {
-            // SAFETY: every x86-64 processor has the instruction, and Linux lets programs use it
-            // where the counter is its own clock.
+            // SAFETY: every x86-64 processor has the instruction, and Linux allows it if the
+            // counter is its own clock source.
             unsafe { core::arch::x86_64::_rdtsc() }
         }
     }
 }
 
-/// Nanoseconds in 64 bits: 584 years.
+/// Returns nanoseconds in 64 bits, which suffice for 584 years.
 fn nanos(nanos: u128) -> u64 {
     u64::try_from(nanos).unwrap_or(u64::MAX)
 }
 
-/// Converts ticks by three points in time: straight lines between them, so that no time comes
-/// before an earlier one.
+/// Converts ticks by linear interpolation between three points in time, so that the order of times
+/// is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub(crate) origin: Anchor,
@@ -117,11 +117,12 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The nanoseconds of a tick, of which only the remainder after division by `times` is known:
-    /// of all such ticks it is the one closest to the present. None is later than the present.
+    /// Returns the nanoseconds of a tick of which only the remainder after division by `times` is
+    /// known. Of all such ticks it takes the one closest to the present, and none later than the
+    /// present.
     pub(crate) fn nanos(&self, ticks: u64, times: u64) -> u64 {
         let age = self.present.ticks.wrapping_sub(ticks) % times;
-        // Counters of two processors may differ a little.
+        // The counters of two processors may differ slightly.
         let age = if age > times / 2 { 0 } else { age };
         let ticks = self.present.ticks.saturating_sub(age);
         let (from, to) = match ticks >= self.former.ticks {

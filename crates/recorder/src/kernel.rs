@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use raddle_recording::Event;
 
-/// The shortest time between two readings of a thread: one takes some 30 microseconds.
+/// The shortest time between two readings of a thread. A reading takes about 30 microseconds.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The system's number for the calling thread, 0 if it cannot be found out.
+/// Returns the system's number for the calling thread, or 0 if it is unknown.
 pub(crate) fn thread_id() -> u64 {
     let link = std::fs::read_link("/proc/thread-self").ok();
     let name = link.as_deref().and_then(|link| link.file_name()?.to_str());
@@ -41,7 +41,8 @@ struct Counts {
 }
 
 impl Delays {
-    /// The changes since the last call, or nothing if that was less than 100 ms ago.
+    /// Returns the changes since the last call, or nothing if the last call was less than 100 ms
+    /// ago.
     pub(crate) fn read(&mut self) -> impl Iterator<Item = Event> + use<> {
         let now = Instant::now();
         let is_due = self.next.is_none_or(|next| now >= next);
@@ -96,7 +97,8 @@ fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The second of three numbers: running, runnable and waiting, time slices.
+/// Returns the second of the three numbers: the time running, the time waiting to run, and the
+/// number of time slices.
 fn delayed(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
 }

@@ -8,10 +8,10 @@ use raddle_recording::{Entry, Event, Record, Recording, Thread};
 use crate::clock::Scale;
 use crate::ring::{Batch, RingReader, RingWriter, ring};
 
-/// The number of former writers that a lane remembers.
+/// The number of previous writers that a lane remembers.
 const MAX_WRITERS: usize = 16;
 
-/// A ring that passes from a thread that has ended to another.
+/// A ring that another thread takes over when its thread ends.
 #[derive(Debug)]
 pub(crate) struct Lane {
     reader: RingReader,
@@ -20,16 +20,16 @@ pub(crate) struct Lane {
 
 #[derive(Debug)]
 struct State {
-    /// The right to write, while no thread has it.
+    /// The writer of the ring, while no thread has it.
     writer: Option<RingWriter>,
-    /// The latest last.
+    /// The threads that write or have written to the lane, the latest last.
     threads: VecDeque<Writer>,
 }
 
-/// A thread that writes to a lane, or did.
+/// A thread that writes or has written to a lane.
 #[derive(Clone, Debug)]
 struct Writer {
-    /// The position of its first record.
+    /// The position of the first record of the thread.
     first: u64,
     identity: Identity,
 }
@@ -57,7 +57,7 @@ impl Lane {
         })
     }
 
-    /// Gives a thread the right to write, unless another thread has it.
+    /// Gives the writer to a thread, unless another thread has it.
     pub(crate) fn claim(&self, identity: &Identity) -> Option<RingWriter> {
         let mut state = self.state.lock();
         let writer = state.writer.take()?;
@@ -71,7 +71,7 @@ impl Lane {
         Some(writer)
     }
 
-    /// Takes the right to write back from a thread that ends.
+    /// Takes the writer back from a thread that ends.
     pub(crate) fn release(&self, writer: RingWriter) {
         self.state.lock().writer = Some(writer);
     }
@@ -79,7 +79,7 @@ impl Lane {
     /// Copies the records from `position` on.
     pub(crate) fn read_from(&self, position: u64) -> Excerpt {
         let batch = self.reader.read_from(position);
-        // After the batch: a thread is on the list before it writes its first record.
+        // Read after the batch, because a thread is on the list before it writes its first record.
         let threads = self.state.lock().threads.clone();
         Excerpt {
             position,
@@ -92,14 +92,14 @@ impl Lane {
 /// Records that were read from a lane, and the threads that wrote them.
 #[derive(Debug)]
 pub(crate) struct Excerpt {
-    /// The position that was asked for.
+    /// The position from which the records were requested.
     position: u64,
     batch: Batch,
     threads: VecDeque<Writer>,
 }
 
 impl Excerpt {
-    /// The position after the last record.
+    /// Returns the position after the last record.
     pub(crate) fn end(&self) -> u64 {
         self.batch.end()
     }
@@ -133,7 +133,7 @@ impl Excerpt {
                 });
             thread.lost += lost;
             if lost > 0 {
-                // The last record before these may be the start of another poll.
+                // A missing record before these may have been the start of another poll.
                 polled.remove(&identity.number);
             }
             for record in records {
@@ -146,10 +146,11 @@ impl Excerpt {
     }
 }
 
-/// The task whose poll has started and not ended on each thread, as far as it was read.
+/// The task of the unfinished poll of each thread, as far as the records were read.
 pub(crate) type Polled = BTreeMap<u64, u64>;
 
-/// The events of a record: the end of the thread's former poll, if the record says it, and its own.
+/// Returns the events of a record: the end of the thread's previous poll, if the record has it, and
+/// its own event.
 fn events_of(record: Record, thread: u64, polled: &mut Polled) -> impl Iterator<Item = Event> {
     let event = record.event();
     let former = record.former_poll().zip(polled.get(&thread).copied());

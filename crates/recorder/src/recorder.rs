@@ -41,7 +41,7 @@ pub struct Recorder {
 }
 
 struct Shared {
-    /// A number that no other recorder of the process has.
+    /// A number that is unique among the recorders of the process.
     id: u64,
     options: Options,
     is_on: AtomicBool,
@@ -66,16 +66,16 @@ struct Writing {
     lane: Arc<Lane>,
     /// `None` after the ring was returned.
     ring: Option<RingWriter>,
-    /// The task whose poll is under way, as far as [`Recorder::record_poll`] says.
+    /// The task of the current poll, as reported by [`Recorder::record_poll`].
     polled: Option<u64>,
-    /// The last poll, whose end has no record yet: the thread's next record says it.
+    /// The last poll, if its end has no record yet; the next record of the thread contains it.
     ended: Option<(u64, PollEnd)>,
-    /// Ids of locations, in the place that the location's address says.
+    /// Ids of locations, indexed by the address of the location.
     locations: [Option<(&'static Location<'static>, StringId)>; REMEMBERED],
     delays: Option<Delays>,
 }
 
-/// The recorders that a thread has recorded to, mostly one.
+/// The recorders that a thread has recorded to, usually one.
 struct Locals {
     first: Option<Local>,
     others: Vec<Local>,
@@ -88,7 +88,7 @@ raddle_primitives::thread_local! {
     });
 }
 
-/// The number of the future of `block_on`, beside those of tasks.
+/// The number of the future of `block_on`; no task has it.
 const ROOT: u64 = 0;
 
 impl Recorder {
@@ -134,7 +134,7 @@ impl Recorder {
     /// ```
     #[inline]
     pub fn is_on(&self) -> bool {
-        // ORDERING: none. An event shortly after the switch may go either way.
+        // ORDERING: none. An event shortly after the switch may be recorded or not.
         self.shared.is_on.load(Ordering::Relaxed)
     }
 
@@ -354,13 +354,13 @@ impl Recorder {
         }
     }
 
-    /// Records its end.
+    /// Records the end of such a poll.
     pub(crate) fn record_root_poll_end(&self) {
         if self.is_on() {
             self.with_writing(|shared, writing| {
                 if writing.polled == Some(ROOT) {
                     writing.note_end(shared, ROOT, PollEnd::Pending);
-                    // The thread may leave the runtime.
+                    // The thread may leave the runtime without a further record.
                     writing.push_end(shared.clock.now());
                 }
             });
@@ -450,15 +450,15 @@ impl Recorder {
         self.shared.refused.load(Ordering::Relaxed)
     }
 
-    /// A recording of what was read from the lanes. `former` is the last reading of the clock,
-    /// and is set.
+    /// Returns a recording of the records that were read from the lanes. `former` is the previous
+    /// reading of the clock, and is set to a new one.
     pub(crate) fn recording(
         &self,
         excerpts: &[Excerpt],
         former: &mut Anchor,
         polled: &mut Polled,
     ) -> Recording {
-        // After the records, so that none is in the future or refers to a string that is missing.
+        // Read after the records, so that no record is in the future or refers to a missing string.
         let scale = Scale {
             origin: self.shared.clock.origin(),
             former: *former,
@@ -480,8 +480,8 @@ impl Recorder {
         self.shared.lanes.lock().clone()
     }
 
-    /// Calls `f` with what the thread writes to. Does nothing if that is no ring, or if the
-    /// thread is about to end.
+    /// Calls `f` with the ring of the thread. Does nothing if the thread has no ring, or is about
+    /// to end.
     #[inline]
     fn with_writing(&self, f: impl FnOnce(&Shared, &mut Writing)) {
         let _ended = LOCALS.try_with(|locals| {
@@ -501,7 +501,7 @@ impl Recorder {
     fn find_local<'a>(&self, locals: &'a mut Locals) -> &'a mut Local {
         let is_ours = |local: &Local| local.recorder == self.shared.id;
         if !locals.others.iter().any(is_ours) {
-            // A recorder that is dropped has left the lane to the thread alone.
+            // If the recorder was dropped, only this thread refers to the lane.
             let is_shared = |writing: &Writing| Arc::strong_count(&writing.lane) > 1;
             let is_of_use = |local: &Local| local.writing.as_ref().is_some_and(is_shared);
             locals.others.retain(is_of_use);
@@ -526,7 +526,7 @@ impl Shared {
     fn claim_lane(&self) -> Option<Writing> {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         let identity = Identity {
-            // ORDERING: none, the number has only to be unique.
+            // ORDERING: none, the number only has to be unique.
             number: self.threads.fetch_add(1, Ordering::Relaxed) + 1,
             os_id: kernel::thread_id(),
             name,
@@ -629,7 +629,7 @@ impl Writing {
     }
 }
 
-/// A thread ends, or has no more use for a recorder.
+/// Returns the ring when the thread ends, or when the recorder was dropped.
 impl Drop for Writing {
     fn drop(&mut self) {
         if let Some(ring) = self.ring.take() {

@@ -11,7 +11,7 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 use raddle_recording::Record;
 
-/// The words of a ring. No word holds a pointer, so a wrong record is the worst that can happen.
+/// The words of a ring. They contain no pointers, so a torn record is at worst a wrong event.
 struct Shared {
     /// The number of complete records. Only the writer writes it.
     count: AtomicU64,
@@ -26,8 +26,8 @@ impl Shared {
     }
 }
 
-/// Makes a ring for the latest `capacity` records. The capacity is rounded up to a power of two
-/// and is at least 2.
+/// Makes a ring for the latest `capacity` records. The capacity is rounded up to a power of two and
+/// is at least 2.
 ///
 /// # Examples
 ///
@@ -68,9 +68,9 @@ impl RingWriter {
     pub fn push(&mut self, record: Record) {
         let slot = self.shared.slot(self.count);
         let [first, second] = record.words();
-        // ORDERING: Release pairs with the load in `RingReader::copy`: a reader that gets a word
-        // of this record sees the count up to which the records before it are whole, which is
-        // written before, and so leaves out the record that was in this slot.
+        // ORDERING: Release pairs with the load in `RingReader::copy`: a reader that gets a word of
+        // this record sees the count up to which the records before it are whole, which is written
+        // before, and so leaves out the record that was in this slot.
         slot[0].store(first, Ordering::Release);
         // ORDERING: as above.
         slot[1].store(second, Ordering::Release);
@@ -127,10 +127,10 @@ impl RingReader {
         let end = self.shared.count.load(Ordering::Acquire);
         let start = self.oldest(end).max(position);
         let mut records = self.copy(start, end);
-        // ORDERING: none of its own. If a word that was copied belongs to a later record, its
-        // Acquire load ordered this load after the count that was written before that record.
+        // ORDERING: none by itself. If a copied word belongs to a later record, its Acquire load
+        // ordered this load after the count that was written before that record.
         let after = self.shared.count.load(Ordering::Relaxed);
-        // Record `after` may be half written, over the one a round before it.
+        // Record `after` may be half written, in the slot of a record one round earlier.
         let whole = self.oldest(after + 1).min(end).max(start);
         records.drain(..(whole - start).min(records.len() as u64) as usize);
         Batch {
@@ -139,7 +139,7 @@ impl RingReader {
         }
     }
 
-    /// The oldest record that has a slot after `count` were pushed.
+    /// Returns the position of the oldest record that is in the ring after `count` pushes.
     fn oldest(&self, count: u64) -> u64 {
         count.saturating_sub(self.shared.slots.len() as u64)
     }

@@ -29,24 +29,24 @@ impl Strings {
         }
     }
 
-    /// The id of a text, [`StringId::UNKNOWN`] if the table is full.
+    /// Returns the id of a text, or [`StringId::UNKNOWN`] if the table is full.
     pub(crate) fn text(&self, text: &str) -> StringId {
         self.table.lock().add(text, self.limit)
     }
 
-    /// The id of a place in the source.
+    /// Returns the id of a source location.
     pub(crate) fn location(&self, location: &'static Location<'static>) -> StringId {
         let mut table = self.table.lock();
         if let Some(id) = table.by_location.get(location) {
             return *id;
         }
         let id = table.add(&location.to_string(), self.limit);
-        // As many as there are calls in the program at most.
+        // Their number is bounded by the number of calls in the program.
         table.by_location.insert(location, id);
         id
     }
 
-    /// All strings.
+    /// Returns all strings.
     pub(crate) fn all(&self) -> BTreeMap<StringId, String> {
         self.table.lock().texts.clone()
     }

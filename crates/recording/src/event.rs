@@ -224,7 +224,7 @@ impl PollEnd {
             .chain(ended)
     }
 
-    /// The number under which the record of the next poll has it. 0 is none.
+    /// Returns the number that the record of the next poll contains; 0 means none.
     #[inline]
     pub(crate) fn number(end: Option<Self>) -> u32 {
         match end {
@@ -268,11 +268,11 @@ pub enum MonitorAction {
     TookDriver,
 }
 
-/// An event as it is stored: a kind, 40 bits and 24 bits.
+/// An event as it is stored: a kind, an operand of 40 bits and an argument of 24 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     pub(crate) kind: u8,
-    /// A number of a task, a job, a worker; a time.
+    /// The number of a task, a job or a worker, or a time.
     pub(crate) operand: u64,
     /// The argument, whose meaning depends on the kind.
     pub(crate) argument: u32,
@@ -283,7 +283,7 @@ pub(crate) const MAX_OPERAND: u64 = (1 << 40) - 1;
 /// The greatest argument.
 pub(crate) const MAX_ARGUMENT: u32 = (1 << 24) - 1;
 
-/// The kinds by number. A number is never used again for something else: files have it.
+/// The numbers of the kinds. A number is never reused, because files contain it.
 pub(crate) mod kind {
     pub(super) const RUNTIME_STARTED: u8 = 1;
     pub(super) const RUNTIME_SHUT_DOWN: u8 = 2;
@@ -317,7 +317,7 @@ impl Parts {
         }
     }
 
-    /// The parts of a number that is cut to its lowest bits.
+    /// Returns the parts for a number, which is truncated to its lowest bits.
     fn of_number(kind: u8, number: u64, argument: u32) -> Self {
         Self::new(kind, number & MAX_OPERAND, argument.min(MAX_ARGUMENT))
     }
@@ -365,12 +365,12 @@ impl Parts {
         }
     }
 
-    /// The event, unless this version does not know its kind or its details.
+    /// Returns the event, or `None` if this version does not know its kind or its details.
     pub(crate) fn event(self) -> Option<Event> {
         use Event as E;
         let number = self.operand;
         let argument = self.argument;
-        // A count or an index of 32 bits that a damaged file may have made larger.
+        // A count or an index of 32 bits; a damaged file may have a larger number.
         let small = || u32::try_from(number).ok();
         let string = || StringId::new(argument);
         Some(match self.kind {

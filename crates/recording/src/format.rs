@@ -4,13 +4,13 @@
 pub(crate) const MAGIC: [u8; 8] = *b"RADDLEFR";
 /// Changes when an older reader would misread a file.
 pub(crate) const MAJOR_VERSION: u16 = 1;
-/// Changes when a chunk or an event is added, which an older reader leaves out.
+/// Changes when a chunk or an event is added, which older readers ignore.
 pub(crate) const MINOR_VERSION: u16 = 0;
-/// Bytes of a file's header.
+/// The length of a file header, in bytes.
 pub(crate) const HEADER: usize = 12;
-/// Bytes of a chunk's header: its tag and the length of the rest.
+/// The length of a chunk header, in bytes: the tag of the chunk and the length of its content.
 pub(crate) const CHUNK_HEADER: usize = 5;
-/// The number of records in a chunk at most, so that its length fits into 32 bits.
+/// The maximum number of records in a chunk, whose length must fit into 32 bits.
 pub(crate) const MAX_CHUNK_RECORDS: usize = 1 << 20;
 
 /// The tags of the chunks.
@@ -30,13 +30,14 @@ pub(crate) fn put_integer(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Appends how far a value is from another, small for either sign.
+/// Appends the difference of two values, in few bytes if it is small and of either sign.
 pub(crate) fn put_difference(out: &mut Vec<u8>, value: u64, from: u64) {
     let difference = value.wrapping_sub(from) as i64;
     put_integer(out, (difference << 1 ^ difference >> 63) as u64);
 }
 
-/// Takes an integer off the front, unless there is none or it has more than 64 bits.
+/// Removes an integer from the front. Returns `None` if there is none, or if it has more than 64
+/// bits.
 pub(crate) fn take_integer(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..u64::BITS).step_by(7) {
@@ -54,7 +55,7 @@ pub(crate) fn take_integer(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes a value off the front that [`put_difference`] has written.
+/// Removes a value that [`put_difference`] has written from the front.
 pub(crate) fn take_difference(bytes: &mut &[u8], from: u64) -> Option<u64> {
     let difference = take_integer(bytes)?;
     let signed = (difference >> 1) as i64 ^ -((difference & 1) as i64);

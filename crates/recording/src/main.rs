@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 fn run(path: &Path, convert: fn(&Recording) -> Vec<u8>) -> Result<(), Box<dyn Error>> {
     let recording = Recording::read_from(BufReader::new(File::open(path)?))?;
     match io::stdout().lock().write_all(&convert(&recording)) {
-        // As of `| head`.
+        // A pipe may be closed early, for example by `head`.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }

@@ -195,14 +195,15 @@ fn read(mut file: impl Read) -> Result<Recording, ReadError> {
     }
 }
 
-/// Reads `length` bytes, or fewer at the end of the file. Allocates no more than there are.
+/// Reads `length` bytes, or fewer at the end of the file. Allocates only the memory of the bytes
+/// that exist.
 fn take(file: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Adds what a chunk has to the recording. `None` if the chunk is damaged.
+/// Adds the content of a chunk to the recording. Returns `None` if the chunk is damaged.
 fn read_chunk(recording: &mut Recording, tag: u8, mut content: &[u8]) -> Option<()> {
     let bytes = &mut content;
     match tag {
@@ -226,14 +227,14 @@ fn read_chunk(recording: &mut Recording, tag: u8, mut content: &[u8]) -> Option<
             thread.lost = thread.lost.saturating_add(take_integer(bytes)?);
             recording.unknown += read_entries(&mut thread.entries, content)?;
         }
-        // A later version's.
+        // A chunk of a later version.
         _ => {}
     }
     Some(())
 }
 
-/// Reads the entries of a chunk. Returns how many are of unknown kinds, `None` if the chunk is
-/// damaged.
+/// Reads the entries of a chunk. Returns the number of entries of unknown kinds, or `None` if the
+/// chunk is damaged.
 fn read_entries(entries: &mut Vec<Entry>, mut bytes: &[u8]) -> Option<u64> {
     let mut unknown = 0;
     let mut time = 0;

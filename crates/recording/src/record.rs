@@ -3,9 +3,9 @@
 use crate::event::{MAX_OPERAND, Parts, kind};
 use crate::{Event, PollEnd};
 
-/// Bits of a record's time.
+/// The number of bits of a record's time.
 const TIME_BITS: u32 = 56;
-/// Bits of a record's operand, below the argument.
+/// The number of bits of a record's operand, which is below the argument.
 const OPERAND_BITS: u32 = MAX_OPERAND.count_ones();
 
 /// An event and its time, in two words: what a recorder keeps in memory.

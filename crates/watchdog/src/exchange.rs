@@ -18,10 +18,10 @@ use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 ///    |<---------------------------------- read or take back ----------------------+
 /// ```
 ///
-/// The asking thread makes the transitions from `Idle`, `Preparing` and `Written`, the handler
+/// The requesting thread makes the transitions from `Idle`, `Preparing` and `Written`, the handler
 /// those from `Writing` and `Abandoned`. Both may make transitions from `Requested` and `Writing`.
-/// Access to the sample: the asking thread in `Preparing` and `Written`, the handler in `Writing`
-/// and `Abandoned`, no thread in the other states.
+/// Access to the sample: the requesting thread in `Preparing` and `Written`, the handler in
+/// `Writing` and `Abandoned`, no thread in the other states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 enum Phase {
@@ -33,31 +33,31 @@ enum Phase {
     Abandoned,
 }
 
-/// The word of an exchange.
+/// The state word of an exchange.
 struct State(AtomicUsize);
 
 impl State {
-    /// The asking thread takes the exchange.
+    /// The requesting thread reserves the exchange.
     fn transition_to_preparing(&self) -> bool {
-        // ORDERING: acquires what was done to the sample before the exchange became idle, by
+        // ORDERING: acquires the accesses to the sample before the exchange became idle, by
         // `transition_to_idle` or by `transition_to_written`.
         self.change(Phase::Idle, Phase::Preparing, Ordering::Acquire)
     }
 
-    /// The asking thread publishes the request.
+    /// The requesting thread publishes the request.
     fn transition_to_requested(&self) {
         let requested = Phase::Requested as usize;
         // ORDERING: releases the bounds to `transition_to_writing`.
         self.0.store(requested, Ordering::Release);
     }
 
-    /// The handler takes the sample. False if there is no request.
+    /// The handler starts to write the sample. Returns `false` if there is no request.
     fn transition_to_writing(&self) -> bool {
         // ORDERING: acquires the bounds from `transition_to_requested`.
         self.change(Phase::Requested, Phase::Writing, Ordering::Acquire)
     }
 
-    /// The handler passes the sample to the asking thread, or makes the exchange idle if that
+    /// The handler passes the sample to the requesting thread, or makes the exchange idle if that
     /// thread has given up.
     fn transition_to_written(&self) {
         // ORDERING: releases the sample to `is_written`.
@@ -72,16 +72,17 @@ impl State {
         self.0.load(Ordering::Acquire) == Phase::Written as usize
     }
 
-    /// The asking thread takes the request back, or leaves the sample to the handler.
+    /// The requesting thread takes the request back, or leaves the sample to the handler.
     fn give_up(&self) {
         // ORDERING: nothing was written since the request.
         if self.change(Phase::Requested, Phase::Idle, Ordering::Release) {
             return;
         }
-        // ORDERING: the thread accesses the sample no more; the handler releases what it writes.
+        // ORDERING: the thread does not access the sample any more; the handler releases its
+        // writes.
         if !self.change(Phase::Writing, Phase::Abandoned, Ordering::Release) {
-            // Only this thread leaves `Written`. The look acquires what the handler wrote, which
-            // the next handler overwrites.
+            // Only this thread leaves `Written`. The load acquires the handler's writes, which the
+            // next handler overwrites.
             let is_written = self.is_written();
             debug_assert!(
                 is_written,
@@ -99,7 +100,7 @@ impl State {
 
     fn change(&self, from: Phase, to: Phase, success: Ordering) -> bool {
         self.0
-            // ORDERING: the caller says on success; on failure nothing is accessed.
+            // ORDERING: on success as the caller requires; on failure nothing is accessed.
             .compare_exchange(from as usize, to as usize, success, Ordering::Relaxed)
             .is_ok()
     }
@@ -116,7 +117,7 @@ pub struct Exchange<T> {
     sample: UnsafeCell<T>,
 }
 
-// SAFETY: the state gives the sample to one thread at a time.
+// SAFETY: the state allows one thread at a time to access the sample.
 unsafe impl<T: Send> Sync for Exchange<T> {}
 
 /// A request under way. Dropping it gives it up.
@@ -160,7 +161,7 @@ impl<T> Exchange<T> {
         // ORDERING: acquired with the transition; no thread writes them until the next request.
         let addresses = self.low.load(Ordering::Relaxed)..self.high.load(Ordering::Relaxed);
         self.sample.with_mut(|sample| {
-            // SAFETY: in the states `Writing` and `Abandoned` the sample is the handler's.
+            // SAFETY: in the states `Writing` and `Abandoned` only the handler accesses the sample.
             write(addresses, unsafe { &mut *sample });
         });
         self.state.transition_to_written();
@@ -186,7 +187,7 @@ impl<T> Request<'_, T> {
     pub fn read<R>(self, read: impl FnOnce(&T) -> R) -> Option<R> {
         self.is_answered().then(|| {
             self.exchange.sample.with(|sample| {
-                // SAFETY: in the state `Written` the sample is this thread's.
+                // SAFETY: in the state `Written` only this thread accesses the sample.
                 read(unsafe { &*sample })
             })
         })

@@ -10,7 +10,7 @@ use raddle_task::Id;
 use crate::registry::Registry;
 use crate::slot::{Activity, Kind};
 
-/// Notes what the threads of a runtime run.
+/// Records what the threads of a runtime run.
 #[derive(Debug)]
 pub(crate) struct WatchdogObserver(pub(crate) Arc<Registry>);
 

@@ -49,7 +49,7 @@ pub(crate) struct Job {
     pub(crate) since: Instant,
 }
 
-/// An activity of a thread, and its minimum duration so far.
+/// An activity of a thread, and a time at which it was already running.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) slot: Arc<Slot>,
@@ -70,14 +70,14 @@ impl Registry {
         }
     }
 
-    /// Notes what the calling thread runs.
+    /// Records that the calling thread starts an activity.
     #[inline]
     pub(crate) fn start(&self, activity: Activity) {
-        // A thread that is past its thread-locals is not watched.
+        // A thread whose thread-locals have been dropped is not watched.
         let _ = SLOTS.try_with(|slots| slots.borrow_mut().of(self).start(activity));
     }
 
-    /// Notes that the calling thread has run it.
+    /// Records that the calling thread has finished its activity.
     #[inline]
     pub(crate) fn finish(&self) {
         let _ = SLOTS.try_with(|slots| slots.borrow_mut().of(self).finish());
@@ -120,7 +120,7 @@ impl Registry {
         found
     }
 
-    /// Everything that runs at the moment.
+    /// Returns all current activities.
     pub(crate) fn running(&self, now: Instant) -> Vec<Found> {
         let threads = self.threads.lock();
         let running = threads.iter().filter_map(|thread| {
@@ -137,7 +137,7 @@ impl Registry {
 
     pub(crate) fn name_task(&self, task: u64, name: &str) {
         self.names.names.lock().insert(task, name.into());
-        // ORDERING: the task is not run before this, and what runs it acquires the spawn.
+        // ORDERING: the task does not run before this, and its run acquires the spawn.
         self.names.count.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -171,7 +171,8 @@ impl Registry {
         self.jobs.lock().remove(&id);
     }
 
-    /// The number of jobs that have waited long enough, and the one that has waited longest.
+    /// Returns the number of jobs that have waited long enough, and the job that has waited
+    /// longest.
     pub(crate) fn waiting_jobs(&self, is_slow: impl Fn(Instant) -> bool) -> Option<(usize, Job)> {
         let jobs = self.jobs.lock();
         let slow = jobs.values().filter(|job| is_slow(job.since));
@@ -201,7 +202,7 @@ raddle_primitives::thread_local! {
     static SLOTS: RefCell<Slots> = RefCell::new(Slots(Vec::new()));
 }
 
-/// The slots of one thread: one for each registry, the last used first.
+/// The slots of one thread: one for each registry, the most recently used first.
 struct Slots(Vec<OwnSlot>);
 
 /// A slot of the calling thread.
@@ -210,7 +211,8 @@ struct OwnSlot {
     slot: Arc<Slot>,
     /// The activity that runs.
     current: Option<Activity>,
-    /// The activities around it: a poll that blocks in place may run a future to its end.
+    /// The activities around the current one: a poll that blocks in place may run a future to
+    /// completion.
     outer: Vec<Activity>,
 }
 
@@ -231,7 +233,7 @@ impl Slots {
             self.0.swap(0, position);
             return;
         }
-        // Those of registries that are gone.
+        // Removes the slots of registries that were dropped.
         self.0.retain(|slot| Arc::strong_count(&slot.slot) > 1);
         let slot = Arc::new(Slot::of_current_thread());
         registry.threads.lock().push(Thread {

@@ -51,14 +51,15 @@ pub struct Running {
 /// sequence before and after it reads the words has the words of one activity.
 pub struct Slot {
     sequence: AtomicUsize,
-    /// The kind in the two lowest bits; above them the worker's number and one, or 0.
+    /// The kind in the two lowest bits; above them the worker's number plus one, or 0.
     kind: AtomicUsize,
     id: AtomicU64,
     location: AtomicPtr<Location<'static>>,
     /// The sequence of an activity that may block.
     blocking: AtomicUsize,
     has_ended: AtomicBool,
-    /// `None` once the thread ends. Held while a signal is sent, so that it does not end meanwhile.
+    /// `None` once the thread ends. The lock is held while a signal is sent, so that the thread
+    /// does not end.
     thread: Mutex<Option<ThreadInfo>>,
 }
 
@@ -103,8 +104,8 @@ impl Slot {
     fn write(&self, activity: Activity) {
         let worker = activity.worker.map_or(0, |worker| worker + 1);
         let location = activity.location.map_or(ptr::null(), ptr::from_ref);
-        // ORDERING: each store releases the even sequence before it to `running`, whose later
-        // load of the sequence then does not find the former odd one.
+        // ORDERING: each store releases the even sequence before it to `running`, whose later load
+        // of the sequence then does not find the former odd one.
         self.kind
             .store(worker << 2 | activity.kind as usize, Ordering::Release);
         // ORDERING: as above.
@@ -131,7 +132,7 @@ impl Slot {
         }
     }
 
-    /// Notes that the thread ends.
+    /// Records that the thread ends.
     pub(crate) fn end(&self) {
         *self.thread.lock() = None;
         // ORDERING: a hint; the slot is only forgotten.
@@ -155,9 +156,9 @@ impl Slot {
         let id = self.id.load(Ordering::Acquire);
         // ORDERING: as above.
         let location = self.location.load(Ordering::Acquire);
-        // ORDERING: only a hint: one that is missed is found at the next look.
+        // ORDERING: only a hint: a missed change is found at the next check.
         let blocking = self.blocking.load(Ordering::Relaxed);
-        // ORDERING: the loads above acquire what it must see.
+        // ORDERING: the loads above acquire the values that this load must see.
         if self.sequence.load(Ordering::Relaxed) != sequence {
             return None;
         }
@@ -168,7 +169,7 @@ impl Slot {
                 kind: kind_of[kind & 0b11],
                 worker: (kind >> 2).checked_sub(1),
                 id,
-                // SAFETY: the pointer is null or was made of a reference for ever.
+                // SAFETY: the pointer is null or was made from a `'static` reference.
                 location: unsafe { location.as_ref() },
             },
             may_block: blocking == sequence,
@@ -202,7 +203,7 @@ impl Slot {
 
     /// Returns whether the thread still runs the activity with this sequence.
     pub(crate) fn is_at(&self, sequence: usize) -> bool {
-        // ORDERING: an answer that is late is as good as one that was asked for earlier.
+        // ORDERING: an outdated result is as good as that of an earlier call.
         self.sequence.load(Ordering::Relaxed) == sequence
     }
 }

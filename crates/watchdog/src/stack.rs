@@ -42,7 +42,7 @@ pub(crate) use linux::{Pending, Sampler, ThreadStack};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackTrace {
-    /// Each inside the instruction that the frame executes.
+    /// One address for each frame, inside the instruction that it executes.
     addresses: Vec<usize>,
 }
 
@@ -154,7 +154,7 @@ impl Frame {
     }
 }
 
-/// Each function on a line, with its file and line below it, as std prints backtraces.
+/// Writes each function on a line, with its file and line below it, as std prints backtraces.
 impl fmt::Display for StackTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, frame) in self.frames().iter().enumerate() {

@@ -13,9 +13,9 @@ use crate::report::{Report, ShutdownReport, SlowPoll, WaitingJobs};
 use crate::slot::Slot;
 use crate::stack::Sampler;
 
-/// The number of looks within the threshold.
-const LOOKS: u32 = 4;
-/// The shortest and the longest time between two looks.
+/// The number of checks within the threshold.
+const CHECKS: u32 = 4;
+/// The shortest and the longest time between two checks.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
 /// The time that a thread has to take the sample of its stack. It takes microseconds, unless the
 /// thread gets no processor, blocks the signal or is in a system call that no signal ends.
@@ -53,7 +53,7 @@ struct Shared {
     stop: Stop,
 }
 
-/// Ends the thread.
+/// Tells the thread to stop.
 struct Stop {
     is_stopped: Mutex<bool>,
     changed: Condvar,
@@ -194,9 +194,9 @@ impl Drop for Watchdog {
 }
 
 impl Shared {
-    /// The life of the thread.
+    /// Runs the thread of the watchdog.
     fn watch(&self) {
-        let interval = (self.threshold / LOOKS).clamp(INTERVALS.0, INTERVALS.1);
+        let interval = (self.threshold / CHECKS).clamp(INTERVALS.0, INTERVALS.1);
         let mut jobs_reported: Option<Instant> = None;
         self.sampler.lock().prepare();
         while !self.stop.wait(interval) {
@@ -241,18 +241,18 @@ impl Shared {
         }
     }
 
-    /// The stack of a thread while it runs what has this sequence.
+    /// Returns the stack of a thread while it runs the activity with this sequence.
     fn stack(&self, slot: &Slot, sequence: usize) -> Option<crate::StackTrace> {
         let mut sampler = self.sampler.lock();
         let pending = slot.request(&sampler, sequence)?;
         let trace = sampler.wait(pending, SAMPLE_LIMIT)?;
-        // Otherwise it may be the stack of something else.
+        // Otherwise the stack may be that of another activity.
         slot.is_at(sequence).then_some(trace)
     }
 }
 
 impl Stop {
-    /// Waits for `interval`. Whether the thread is to end.
+    /// Waits for `interval`. Returns whether the thread has to stop.
     fn wait(&self, interval: Duration) -> bool {
         let is_stopped = self.is_stopped.lock();
         if *is_stopped {

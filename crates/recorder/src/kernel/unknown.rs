@@ -2,7 +2,7 @@
 
 use raddle_recording::Event;
 
-/// The system's number for the calling thread, which is unknown.
+/// Returns 0: the system's number for the calling thread is unknown.
 pub(crate) fn thread_id() -> u64 {
     0
 }
@@ -12,7 +12,7 @@ pub(crate) fn thread_id() -> u64 {
 pub(crate) struct Delays;
 
 impl Delays {
-    /// The changes since the last call: none, since the system has no such statistics.
+    /// Returns no changes, since the system has no such statistics.
     pub(crate) fn read(&mut self) -> impl Iterator<Item = Event> + use<> {
         std::iter::empty()
     }

@@ -11,7 +11,7 @@ use crate::{Entry, Event, PollResult, Recording};
 #[derive(Default)]
 struct Waiting {
     since: BTreeMap<u64, u64>,
-    /// The tasks that are polled, and the threads that do so.
+    /// The tasks that are being polled, and the threads that poll them.
     polled_by: BTreeMap<u64, u64>,
 }
 
@@ -36,8 +36,8 @@ impl Waiting {
                 let since = self.since.remove(&task)?;
                 return Some((task, Duration::from_nanos(time.saturating_sub(since))));
             }
-            // The end of a poll has the time of the thread's next event. Another thread may poll
-            // the task again before that.
+            // The recorded end of a poll has the time of the thread's next event. Another thread
+            // may poll the task again before that.
             Event::PollFinished { task, .. }
                 if self.polled_by.get(&task).is_some_and(|by| *by != thread) => {}
             // A task that was woken during its poll waits from the end of the poll on.

@@ -70,8 +70,8 @@ impl Distribution {
         self.sorted.last().copied().unwrap_or_default()
     }
 
-    /// The shortest time that is at least as long as `percent` of all (nearest rank), zero if
-    /// there is none. A percentage below 0 is 0, one above 100 is 100.
+    /// The shortest time that is at least as long as `percent` of all (nearest rank), zero if there
+    /// is none. A percentage below 0 is 0, one above 100 is 100.
     ///
     /// # Examples
     ///
@@ -109,7 +109,7 @@ impl fmt::Display for Distribution {
     }
 }
 
-/// A time with three digits or so.
+/// Formats a time with about three digits.
 pub(super) fn short(time: Duration) -> String {
     let nanos = time.as_nanos();
     match nanos {

@@ -140,7 +140,7 @@ fn table(f: &mut fmt::Formatter<'_>, title: &str, rows: &[(String, Distribution)
     Ok(())
 }
 
-/// A point in time, in milliseconds since the recorder was made.
+/// Formats a point in time, in milliseconds since the recorder was made.
 fn at(time: u64) -> String {
     format!("{}.{:03} ms", time / 1_000_000, time / 1_000 % 1_000)
 }

@@ -156,7 +156,7 @@ impl<'a> Tasks<'a> {
     pub fn ancestry(&self, task: u64) -> Vec<String> {
         let mut numbers = vec![task];
         while let Some(parent) = numbers.last().and_then(|last| self.get(*last)?.parent) {
-            // A damaged file may have a circle.
+            // A damaged file may contain a cycle.
             if numbers.contains(&parent) {
                 break;
             }
@@ -166,7 +166,7 @@ impl<'a> Tasks<'a> {
     }
 }
 
-/// Ends the innermost open item that `matches`, and those inside of it, whose ends were lost.
+/// Ends the innermost open item that `matches`, and the items inside it, whose ends were lost.
 pub(super) fn end_nested<T>(open: &mut Vec<T>, matches: impl Fn(&T) -> bool) {
     if let Some(index) = open.iter().rposition(matches) {
         open.truncate(index);

@@ -6,8 +6,8 @@ use crate::Recording;
 use crate::analysis::{Tasks, polls};
 
 /// The time that polls take, as folded stacks: a line for each chain of tasks that spawned one
-/// another, `first;second;third 12345`, with the nanoseconds of all polls of such tasks. Tools
-/// that draw flame graphs read it.
+/// another, `first;second;third 12345`, with the nanoseconds of all polls of such tasks. Tools that
+/// draw flame graphs read it.
 ///
 /// A semicolon in a name becomes a comma.
 ///
@@ -39,7 +39,7 @@ pub fn folded_stacks(recording: &Recording) -> String {
     lines.collect()
 }
 
-/// A frame without the separators of frames and lines.
+/// Replaces the separators of frames and lines in a frame.
 fn clean(frame: &str) -> String {
     let replace = |letter| match letter {
         ';' => ',',

@@ -6,8 +6,8 @@ use super::protobuf::Message;
 use crate::analysis::Tasks;
 use crate::{Event, PollResult, Recording};
 
-/// Numbers of fields and values of Perfetto's schema (`protos/perfetto/trace`), under the names
-/// that they have there.
+/// Numbers of fields and values of Perfetto's schema (`protos/perfetto/trace`), under the names of
+/// the schema.
 mod schema {
     pub(super) const TRACE_PACKET: u64 = 1;
 
@@ -44,16 +44,16 @@ mod schema {
     pub(super) const ANNOTATION_UINT_VALUE: u64 = 3;
 }
 
-/// The process that the threads belong to. A recording does not know its number.
+/// The number of the process of all threads. A recording does not contain the real one.
 const PROCESS: u64 = 1;
-/// The track of the process. That of a thread is the thread's number after it.
+/// The track of the process. The tracks of the threads follow it, by the numbers of the threads.
 const PROCESS_TRACK: u64 = 1;
-/// The number of the one sequence of packets.
+/// The number of the only sequence of packets.
 const SEQUENCE: u64 = 1;
 
 /// The recording as a trace for [Perfetto](https://ui.perfetto.dev): a track for each thread with
-/// its polls, driver turns, parked times and blocking jobs, and an arrow from each wake to the
-/// poll that follows it.
+/// its polls, driver turns, parked times and blocking jobs, and an arrow from each wake to the poll
+/// that follows it.
 ///
 /// # Examples
 ///
@@ -87,7 +87,7 @@ enum Slice {
 #[derive(Default)]
 struct Trace {
     packets: Message,
-    /// The slices of each thread that have begun and not ended.
+    /// The unfinished slices of each thread.
     open: BTreeMap<u64, Vec<Slice>>,
     /// The arrow that leads to the next poll of a task.
     arrows: BTreeMap<u64, u64>,
@@ -104,7 +104,7 @@ impl Trace {
             .message(schema::TRACK_PROCESS, process);
         self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
         for (&number, thread) in &recording.threads {
-            // A thread without a number of the system's gets one that no other has.
+            // A thread without a system number gets a unique one.
             let id = match thread.os_id {
                 0 => u64::from(u32::MAX >> 1).saturating_sub(number),
                 id => id,
@@ -229,7 +229,7 @@ impl Trace {
         }
     }
 
-    /// Starts the arrow to the next poll of a task, unless one is on its way.
+    /// Starts an arrow to the next poll of a task, unless the task has an arrow already.
     fn with_arrow(&mut self, event: Message, task: u64) -> Message {
         if self.arrows.contains_key(&task) {
             return event;
@@ -244,8 +244,8 @@ impl Trace {
         self.emit(thread, time, event);
     }
 
-    /// Ends a slice, and those inside of it, whose ends were lost. A slice whose start was lost
-    /// does not show.
+    /// Ends a slice, and the slices inside it, whose ends were lost. A slice whose start was lost
+    /// is not shown.
     fn end(&mut self, thread: u64, time: u64, slice: Slice) {
         let open = self.open.entry(thread).or_default();
         let Some(index) = open.iter().rposition(|other| *other == slice) else {

@@ -24,7 +24,7 @@ pub(crate) struct Sampler {
     cache: CacheNative<MayAllocateDuringUnwind>,
 }
 
-/// A sample that has been asked for.
+/// A sample that was requested.
 pub(crate) struct Pending(SignalRequest);
 
 impl Sampler {
@@ -35,21 +35,21 @@ impl Sampler {
         }
     }
 
-    /// Reads the unwind information, so that the first sample need not wait for that.
+    /// Reads the unwind information in advance for the first sample.
     pub(crate) fn prepare(&mut self) {
         self.modules.refresh();
     }
 
-    /// Sends the signal. None if it cannot be sent, or if another request is under way in the
-    /// process.
+    /// Sends the signal. Returns `None` if it cannot be sent, or if the process has another
+    /// request.
     ///
     /// The thread must not end before this returns.
     pub(crate) fn request(&self, thread: &ThreadStack) -> Option<Pending> {
         signal::send(thread).map(Pending)
     }
 
-    /// Waits for the sample and reads it. None if the thread has not answered within `limit`, or
-    /// does not run on the stack that it began with.
+    /// Waits for the sample and reads it. Returns `None` if the thread has not answered within
+    /// `limit`, or runs on another stack than its own.
     pub(crate) fn wait(&mut self, pending: Pending, limit: Duration) -> Option<StackTrace> {
         let read = |sample: &Sample| self.unwind(sample);
         let addresses = pending.0.wait(limit, read)?;
@@ -82,7 +82,7 @@ impl Sampler {
         let unwinder = &self.modules.unwinder;
         let mut frames = unwinder.iter_frames(instruction, start, &mut self.cache, &mut read);
         let mut addresses = Vec::new();
-        // An error is the end of what could be read.
+        // An error ends the trace.
         while let Ok(Some(frame)) = frames.next() {
             addresses.push(frame.address_for_lookup() as usize);
             if addresses.len() == MAX_DEPTH {
@@ -99,12 +99,12 @@ impl std::fmt::Debug for Sampler {
     }
 }
 
-/// The functions at `addresses`, those that are inlined among them.
+/// Returns the functions at `addresses`, including inlined ones.
 pub(super) fn resolve(addresses: &[usize]) -> Vec<Frame> {
     let mut frames = Vec::new();
     for &address in addresses {
         let known = frames.len();
-        // `resolve` takes return addresses, and looks one byte before them.
+        // `resolve` expects return addresses, and looks up the byte before each.
         backtrace::resolve((address + 1) as *mut c_void, |symbol| {
             frames.push(Frame {
                 address,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Frame, StackTrace};
 
-/// The stack of a thread, which is never known.
+/// The stack of a thread, which is unknown on this system.
 #[derive(Debug)]
 pub(crate) enum ThreadStack {}
 
@@ -18,7 +18,7 @@ impl ThreadStack {
 #[derive(Debug)]
 pub(crate) struct Sampler;
 
-/// A sample that has been asked for, which is never done.
+/// A sample that was requested, which never happens on this system.
 #[derive(Debug)]
 pub(crate) enum Pending {}
 

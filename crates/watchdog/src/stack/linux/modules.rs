@@ -14,10 +14,10 @@ use framehop::{
 };
 use object::{Object, ObjectSection, ObjectSegment, ReadCache, ReadRef, SegmentFlags, elf};
 
-/// The greatest page size of any system: how far a segment may begin before its mapping.
+/// The largest page size of any system: a segment may start at most this far before its mapping.
 const MAX_PAGE: u64 = 64 * 1024;
 
-/// The modules of the process, as far as they are known.
+/// The modules of the process that have been read.
 #[derive(Default)]
 pub(super) struct Modules {
     pub(super) unwinder: UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>,
@@ -34,7 +34,8 @@ struct Mapping {
 }
 
 impl Modules {
-    /// Adds what was mapped since the last call, and removes what is not mapped any more.
+    /// Adds modules that were mapped since the last call, and removes those that are not mapped any
+    /// more.
     pub(super) fn refresh(&mut self) {
         let Ok(maps) = fs::read_to_string("/proc/self/maps") else {
             return;
@@ -54,15 +55,15 @@ impl Modules {
             if let Some(module) = mapping.module() {
                 self.unwinder.add_module(module);
             }
-            // Also if it cannot be read, so that it is tried once.
+            // Added even if the module cannot be read, so that it is read only once.
             self.known.push(mapping);
         }
     }
 }
 
 impl Mapping {
-    /// Reads a line such as `7f2c000-7f2d000 r-xp 00028000 08:01 1234   /lib/libc.so.6`. None for
-    /// what is not executable, and for what is no file.
+    /// Reads a line such as `7f2c000-7f2d000 r-xp 00028000 08:01 1234   /lib/libc.so.6`. Returns
+    /// `None` if the mapping is not executable or has no file.
     fn parse(line: &str) -> Option<Self> {
         let mut fields = line.splitn(6, ' ');
         let (start, end) = fields.next()?.split_once('-')?;
@@ -81,7 +82,7 @@ impl Mapping {
 
     fn module(&self) -> Option<Module<Arc<[u8]>>> {
         if self.path == "[vdso]" {
-            // The system's own code, which is never unmapped and is in no file.
+            // The vDSO is never unmapped, and has no file.
             let memory = File::open("/proc/self/mem").ok()?;
             let length = usize::try_from(self.addresses.end - self.addresses.start).ok()?;
             let mut bytes = vec![0; length];
@@ -90,7 +91,8 @@ impl Mapping {
                 .ok()?;
             return self.read(&bytes[..]);
         }
-        // A file that was replaced or removed since is read as the program that it was, or not.
+        // The program's own file is read even if it was replaced or removed; another such file is
+        // not.
         let file = match self.path.strip_suffix(" (deleted)") {
             None => File::open(&self.path),
             Some(_) => {
@@ -117,7 +119,7 @@ impl Mapping {
             let whole = start.saturating_sub(MAX_PAGE - 1)..start + length;
             is_executable && whole.contains(&self.offset)
         })?;
-        // How far the file is from the addresses that it was linked for.
+        // The difference between the mapped addresses and those that the file was linked for.
         let (offset, _) = segment.file_range();
         let linked = segment
             .address()

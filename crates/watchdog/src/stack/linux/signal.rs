@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use super::thread::ThreadStack;
 use crate::exchange::{Exchange, Request};
 
-/// The system ignores it where no handler is, no other part of Raddle uses it, and debuggers pass
-/// it on. Go's runtime takes it for the same reasons.
+/// The signal of a request. The system ignores it without a handler, no other part of Raddle uses
+/// it, and debuggers pass it on. Go's runtime uses it for the same reasons.
 const SIGNAL: c_int = libc::SIGURG;
 
-/// The greatest part of a stack that is copied, in words: 256 KiB. The outer frames of a deeper
+/// The largest part of a stack that is copied, in words: 256 KiB. The outer frames of a deeper
 /// stack are left out.
 const MAX_WORDS: usize = 32 * 1024;
 
@@ -45,7 +45,7 @@ impl Sample {
         self.length == 0
     }
 
-    /// The word at an address of the stack that was copied.
+    /// Returns the word at an address of the copied stack.
     pub(super) fn word(&self, address: u64) -> Option<u64> {
         let start = self.registers.stack & !(size_of::<usize>() - 1);
         let offset = usize::try_from(address).ok()?.checked_sub(start)?;
@@ -62,23 +62,23 @@ impl Sample {
 /// come at any time.
 struct Shared {
     exchange: Exchange<Sample>,
-    /// An event descriptor, to which the handler writes when the sample is there.
+    /// An event descriptor, to which the handler writes after it has written the sample.
     answered: OwnedFd,
 }
 
 static SHARED: OnceLock<Option<Shared>> = OnceLock::new();
 
-/// The handler that was there before.
+/// The handler that was installed before.
 static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// A request that was sent.
 pub(super) struct SignalRequest(Request<'static, Sample>);
 
-/// Requests a sample from a thread. Returns `None` if the signal cannot be sent, or if another
-/// request is under way.
+/// Requests a sample from a thread. Returns `None` if the signal cannot be sent, or if the process
+/// has another request.
 ///
-/// The thread must not end before this returns: its number could be another thread's by then. Such
-/// a thread would not answer, for it is on another stack.
+/// The thread must not end before this returns, because another thread could get its number. Such a
+/// thread would not answer, because it has another stack.
 pub(super) fn send(thread: &ThreadStack) -> Option<SignalRequest> {
     let shared = SHARED.get_or_init(install).as_ref()?;
     let request = shared.exchange.request(thread.addresses.clone())?;
@@ -88,7 +88,7 @@ pub(super) fn send(thread: &ThreadStack) -> Option<SignalRequest> {
 }
 
 impl SignalRequest {
-    /// Waits for the sample. None if there is none within `limit`.
+    /// Waits for the sample. Returns `None` if there is none within `limit`.
     pub(super) fn wait<R>(self, limit: Duration, read: impl FnOnce(&Sample) -> R) -> Option<R> {
         let shared = SHARED.get()?.as_ref()?;
         let deadline = Instant::now() + limit;
@@ -104,7 +104,7 @@ impl SignalRequest {
     }
 }
 
-/// Installs the handler. None if the system refuses.
+/// Installs the handler. Returns `None` if the system refuses.
 fn install() -> Option<Shared> {
     // SAFETY: the call takes two integers and makes a descriptor.
     let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
@@ -124,14 +124,15 @@ fn install() -> Option<Shared> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = handle;
     action.sa_sigaction = handler as usize;
-    // On the thread's signal stack, so that a thread with little stack left can answer.
+    // The handler runs on the thread's signal stack, so that a thread with little free stack can
+    // answer.
     action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-    // No other handler interrupts this one.
+    // With all signals in the mask, no other handler interrupts this one.
     // SAFETY: the call writes to the set, which is part of `action`.
     unsafe { libc::sigfillset(&mut action.sa_mask) };
     let mut former = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: `action` is whole, its handler calls only what is async-signal-safe, and the call
-    // writes to `former`.
+    // SAFETY: `action` is initialized, its handler calls only async-signal-safe functions, and the
+    // call writes to `former`.
     if unsafe { libc::sigaction(SIGNAL, &action, former.as_mut_ptr()) } != 0 {
         return None;
     }
@@ -175,7 +176,7 @@ fn call_former(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) 
     };
     let handler = former.sa_sigaction;
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-        // The system does nothing in either case.
+        // With either value the system ignores the signal.
         return;
     }
     if former.sa_flags & libc::SA_SIGINFO != 0 {
@@ -219,17 +220,17 @@ fn copy_stack(pointer: usize, addresses: Range<usize>, words: &mut [usize]) -> u
     }
     let start = pointer & !(size_of::<usize>() - 1);
     let length = ((addresses.end - start) / size_of::<usize>()).min(words.len());
-    // SAFETY: the thread runs on the stack `addresses`, so what is above its stack pointer is
-    // mapped up to the end of `addresses`; it belongs to functions that do not run before the
-    // handler returns. `words` has room for `length`, and is not on that stack.
+    // SAFETY: the thread runs on the stack `addresses`, so the memory from its stack pointer to the
+    // end of `addresses` is mapped; it belongs to functions that do not run before the handler
+    // returns. `words` has room for `length`, and is not on that stack.
     unsafe { copy_words(start, words.as_mut_ptr(), length) };
     length
 }
 
 /// Copies words as they are, initialized or not.
 ///
-/// In assembly, for a load of the language must not read what is not initialized, and a sanitizer
-/// would object to the space between variables.
+/// In assembly, because a Rust load must not read uninitialized memory, and a sanitizer would
+/// report reads between variables.
 ///
 /// # Safety
 ///
@@ -237,7 +238,7 @@ fn copy_stack(pointer: usize, addresses: Range<usize>, words: &mut [usize]) -> u
 /// two do not overlap.
 unsafe fn copy_words(source: usize, target: *mut usize, length: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's. The direction flag is clear in a handler.
+    // SAFETY: as the caller promises. The direction flag is clear in a handler.
     unsafe {
         asm!(
             "rep movsq",
@@ -248,7 +249,7 @@ unsafe fn copy_words(source: usize, target: *mut usize, length: usize) {
         );
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: the caller's.
+    // SAFETY: as the caller promises.
     unsafe {
         asm!(
             "2:",
@@ -276,7 +277,7 @@ fn notify(answered: &OwnedFd) {
 
 fn drain(answered: &OwnedFd) {
     let mut count = 0_u64;
-    // SAFETY: the call writes to the 8 bytes of `count`, or fails if there is nothing to read.
+    // SAFETY: the call writes to the 8 bytes of `count`, or fails if the count is zero.
     unsafe { libc::read(answered.as_raw_fd(), (&raw mut count).cast(), 8) };
 }
 

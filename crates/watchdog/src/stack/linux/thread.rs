@@ -14,7 +14,7 @@ impl ThreadStack {
     /// Returns the stack of the calling thread, or `None` if the system does not report it.
     pub(crate) fn of_current_thread() -> Option<Self> {
         Some(Self {
-            // SAFETY: the call takes nothing.
+            // SAFETY: the call has no arguments.
             thread: unsafe { libc::gettid() },
             addresses: stack_addresses()?,
         })
@@ -32,7 +32,7 @@ fn stack_addresses() -> Option<Range<usize>> {
     let mut size = 0;
     // SAFETY: `attributes` is initialized, and the call writes to both variables.
     let result = unsafe { libc::pthread_attr_getstack(&attributes, &mut start, &mut size) };
-    // SAFETY: it was initialized above, and is not used any more.
+    // SAFETY: `attributes` was initialized above, and is not used any more.
     unsafe { libc::pthread_attr_destroy(&mut attributes) };
     let start = start as usize;
     let end = start.checked_add(size)?;
