@@ -40,8 +40,8 @@ pub(crate) use filling::{Appender, VecMut, poll_read_into};
 /// # }
 /// ```
 pub struct ReadBuf<'a> {
-    // Invariant: filled <= initialized <= buf.len(), and the first
-    // `initialized` bytes of `buf` are initialised.
+    // Invariant: filled <= initialized <= buf.len(), and the first `initialized` bytes of `buf` are
+    // initialised.
     buf: &'a mut [MaybeUninit<u8>],
     filled: usize,
     initialized: usize,
@@ -66,10 +66,9 @@ impl<'a> ReadBuf<'a> {
     pub fn new(buf: &'a mut [u8]) -> ReadBuf<'a> {
         let initialized = buf.len();
         let start: *mut MaybeUninit<u8> = buf.as_mut_ptr().cast();
-        // SAFETY: same place, length and lifetime, and `MaybeUninit<u8>` has
-        // the layout of `u8`. No code can make initialised bytes
-        // uninitialised: this type writes only initialised ones, and the
-        // unsafe accessors forbid it to their callers.
+        // SAFETY: same place, length and lifetime, and `MaybeUninit<u8>` has the layout of `u8`. No
+        // code can make initialised bytes uninitialised: this type writes only initialised ones,
+        // and the unsafe accessors forbid it to their callers.
         let buf = unsafe { slice::from_raw_parts_mut(start, initialized) };
         ReadBuf {
             buf,
@@ -78,8 +77,7 @@ impl<'a> ReadBuf<'a> {
         }
     }
 
-    /// Makes an empty buffer over bytes of which none is known to be
-    /// initialised.
+    /// Makes an empty buffer over bytes of which none is known to be initialised.
     ///
     /// # Examples
     ///

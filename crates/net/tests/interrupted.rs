@@ -25,8 +25,8 @@ extern "C" fn count(_: libc::c_int) {
 
 /// Installs a handler without `SA_RESTART`, so that signals interrupt system calls.
 fn handle_signals() {
-    // SAFETY: the handler only adds to an atomic, which is safe in a signal; the
-    // action is plain data that is valid when zeroed.
+    // SAFETY: the handler only adds to an atomic, which is safe in a signal; the action is plain
+    // data that is valid when zeroed.
     let result = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = count as *const () as usize;
@@ -41,8 +41,8 @@ fn interrupt_all() {
         for thread in std::fs::read_dir("/proc/self/task").unwrap() {
             let name = thread.unwrap().file_name();
             let id: libc::pid_t = name.to_str().unwrap().parse().unwrap();
-            // SAFETY: sends a signal that is handled, to a thread of this
-            // process, or to none if it has ended meanwhile.
+            // SAFETY: sends a signal that is handled, to a thread of this process, or to none if it
+            // has ended meanwhile.
             unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), id, libc::SIGUSR1) };
         }
         std::thread::sleep(Duration::from_micros(100));

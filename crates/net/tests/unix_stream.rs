@@ -229,9 +229,8 @@ fn send_with_descriptor(stream: &UnixStream, bytes: &[u8], fd: i32) {
         iov_base: bytes.as_ptr().cast_mut().cast(),
         iov_len: bytes.len(),
     };
-    // SAFETY: zero is a value of each field; the header points to places of
-    // this function, which outlive the call; the control buffer has room for
-    // one descriptor.
+    // SAFETY: zero is a value of each field; the header points to places of this function, which
+    // outlive the call; the control buffer has room for one descriptor.
     let sent = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut slice;

@@ -1,6 +1,6 @@
-//! The channels and locks on an executor that knows nothing of Raddle: the thread
-//! pool of `futures-executor`. Workers look for primes; a semaphore lets
-//! two of them work at a time, and the result of each goes to the task that asked.
+//! The channels and locks on an executor that knows nothing of Raddle: the thread pool of
+//! `futures-executor`. Workers look for primes; a semaphore lets two of them work at a time, and
+//! the result of each goes to the task that asked.
 //!
 //! ```sh
 //! cargo run -p raddle-sync --example other_executor

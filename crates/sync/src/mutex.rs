@@ -56,9 +56,8 @@ pub struct Mutex<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the permit lets one thread at a time reach the value, which is as if
-// it were sent there; a shared reference to it needs a guard, which is `Sync`
-// only if the value is.
+// SAFETY: the permit lets one thread at a time reach the value, which is as if it were sent there;
+// a shared reference to it needs a guard, which is `Sync` only if the value is.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {

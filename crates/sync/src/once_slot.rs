@@ -12,8 +12,8 @@ const WRITING: u32 = 1;
 /// The value is written, and there until the slot is borrowed exclusively.
 const SET: u32 = 2;
 
-/// Empty, or a value that does not change while the slot is shared.
-/// Which thread may access the value:
+/// Empty, or a value that does not change while the slot is shared. Which thread may access the
+/// value:
 /// 1. in `EMPTY` none: there is no value;
 /// 2. in `WRITING` only the thread that set this state;
 /// 3. in `SET` every thread may read it;
@@ -121,8 +121,8 @@ impl<T> Drop for OnceSlot<T> {
     }
 }
 
-// SAFETY: a shared slot gives out `&T` (so `T: Sync`), and a value that was set
-// on one thread may be taken or dropped on another (so `T: Send`).
+// SAFETY: a shared slot gives out `&T` (so `T: Sync`), and a value that was set on one thread may
+// be taken or dropped on another (so `T: Send`).
 unsafe impl<T: Send + Sync> Sync for OnceSlot<T> {}
 // SAFETY: it owns its value.
 unsafe impl<T: Send> Send for OnceSlot<T> {}

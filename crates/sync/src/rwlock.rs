@@ -70,8 +70,7 @@ pub struct RwLock<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: readers on several threads share the value, and a writer has it alone,
-// wherever it runs.
+// SAFETY: readers on several threads share the value, and a writer has it alone, wherever it runs.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 impl<T> RwLock<T> {

@@ -49,14 +49,14 @@ impl Sequence {
         }
     }
 
-    /// The count, and whether it is closed. What was done before the advance
-    /// that made it is visible afterwards.
+    /// The count, and whether it is closed. What was done before the advance that made it is
+    /// visible afterwards.
     pub(crate) fn now(&self) -> Now {
         self.word.load()
     }
 
-    /// Raises the count by one. The caller then wakes the waiters, in a step of its
-    /// own, so that it can release a lock in between.
+    /// Raises the count by one. The caller then wakes the waiters, in a step of its own, so that it
+    /// can release a lock in between.
     pub(crate) fn advance(&self) -> Waiting {
         self.word.advance()
     }
@@ -84,8 +84,8 @@ impl Sequence {
         wakers.wake_all();
     }
 
-    /// Waits until the count is not `seen`, or closed. Waiters with different numbers for
-    /// `spread` share no lock, as long as these are few.
+    /// Waits until the count is not `seen`, or closed. Waiters with different numbers for `spread`
+    /// share no lock, as long as these are few.
     pub(crate) fn changed(&self, seen: u64, spread: usize) -> Changed<'_> {
         Changed {
             sequence: self,
@@ -97,8 +97,7 @@ impl Sequence {
 }
 
 pin_project! {
-    /// The future of [`Sequence::changed`]. It takes no part in the poll budget:
-    /// its callers do.
+    /// The future of [`Sequence::changed`]. It takes no part in the poll budget: its callers do.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct Changed<'a> {

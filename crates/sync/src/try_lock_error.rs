@@ -7,8 +7,7 @@ use crate::semaphore::core::Refused;
 
 /// The lock is held, or a task waits for it.
 ///
-/// Comes from the `try_` methods of [`Mutex`](crate::Mutex) and
-/// [`RwLock`](crate::RwLock).
+/// Comes from the `try_` methods of [`Mutex`](crate::Mutex) and [`RwLock`](crate::RwLock).
 ///
 /// # Examples
 ///

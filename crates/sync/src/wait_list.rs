@@ -25,8 +25,8 @@ const RELEASED: u32 = 2;
 /// verdict `V`. The primitive keeps the list under its lock.
 ///
 /// It allocates nothing: a waiter is a [`Node`], which lies in the future that waits. The future
-/// learns without the lock that it was released, and is then free to be dropped without it.
-/// Which thread may access a node:
+/// learns without the lock that it was released, and is then free to be dropped without it. Which
+/// thread may access a node:
 /// 1. while it is `IDLE` or `RELEASED`, its future alone;
 /// 2. while it is `QUEUED`, the holder of the list's lock. The future knows by itself that it is
 ///    queued; only the holder of the lock knows whether it still is;

@@ -8,9 +8,9 @@ use raddle_primitives::cell::UnsafeCell;
 
 /// Room for a waker, whose owner follows from the state word beside it.
 ///
-/// The cell has no word of its own: what is waited for has one anyhow, and the
-/// read-modify-write that makes it ready is the one that takes the waker over.
-/// The protocol, in which *waiter* registers and *waker* wakes:
+/// The cell has no word of its own: what is waited for has one anyhow, and the read-modify-write
+/// that makes it ready is the one that takes the waker over. The protocol, in which *waiter*
+/// registers and *waker* wakes:
 ///
 /// 1. While the word does not say that a waker is registered, the cell is the
 ///    waiter's. It writes there and then sets "registered", unless the
@@ -20,8 +20,8 @@ use raddle_primitives::cell::UnsafeCell;
 /// 3. The thread that sets "over" while "registered" is set has the content from then on, and
 ///    takes it out once. The waiter does not touch the cell again.
 ///
-/// So there is no critical section: wakers are cloned before they are
-/// registered, and woken or dropped after they were taken out.
+/// So there is no critical section: wakers are cloned before they are registered, and woken or
+/// dropped after they were taken out.
 pub(crate) struct WakerCell(UnsafeCell<MaybeUninit<Waker>>);
 
 impl WakerCell {

@@ -8,8 +8,8 @@ use raddle_primitives::WakerBatch;
 /// Batches of wakers. The first is on the stack; more are allocated only if there are more wakers
 /// than it holds.
 ///
-/// The drop wakes the wakers that are left, so that a waker that panics takes no wake-up
-/// of the others with it.
+/// The drop wakes the wakers that are left, so that a waker that panics takes no wake-up of the
+/// others with it.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     full: Vec<WakerBatch>,

@@ -13,10 +13,9 @@
 //!
 //! # Closing
 //!
-//! When the last receiver is gone, [`send`](Sender::send) fails and
-//! [`closed`](Sender::closed) is ready, until [`subscribe`](Sender::subscribe)
-//! makes a new one. When the last sender is gone, receivers can still read the
-//! last value; `changed` fails once it has been seen.
+//! When the last receiver is gone, [`send`](Sender::send) fails and [`closed`](Sender::closed) is
+//! ready, until [`subscribe`](Sender::subscribe) makes a new one. When the last sender is gone,
+//! receivers can still read the last value; `changed` fails once it has been seen.
 //!
 //! # Borrowing
 //!
@@ -79,8 +78,7 @@ pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
 /// The state that senders and receivers share.
 struct Shared<T> {
     value: RwLock<T>,
-    /// Advances with each new value, while that is locked for writing; closed
-    /// by the last sender.
+    /// Advances with each new value, while that is locked for writing; closed by the last sender.
     versions: Sequence,
     senders: AtomicUsize,
     receivers: AtomicUsize,
@@ -99,8 +97,8 @@ impl<T> Shared<T> {
     }
 
     fn receiver_count(&self) -> usize {
-        // ORDERING: Acquire pairs with the drops of the receivers: a thread that
-        // finds none left sees what they did.
+        // ORDERING: Acquire pairs with the drops of the receivers: a thread that finds none left
+        // sees what they did.
         self.receivers.load(Ordering::Acquire)
     }
 }

@@ -1,5 +1,4 @@
-//! Which threads may hold and share what: channels and cells. Locks have theirs in
-//! their own tests.
+//! Which threads may hold and share what: channels and cells. Locks have theirs in their own tests.
 #![cfg(not(raddle_loom))]
 
 use std::cell::Cell;
@@ -182,7 +181,7 @@ assert_impl_all!(watch::error::RecvError: Send, Sync, Error);
 assert_impl_all!(SetError<u8>: Send, Sync, Error);
 assert_impl_all!(SetOnceError<u8>: Send, Sync, Error);
 
-/// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above
-/// are made by the compiler.
+/// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above are made by the
+/// compiler.
 #[test]
 fn auto_traits_are_as_asserted_above() {}

@@ -416,8 +416,7 @@ fn wakers_may_call_back_and_panic() {
     }
 }
 
-/// RUSTSEC-2025-0023: a value that is `Send` and not `Sync` was cloned by
-/// several threads at once.
+/// RUSTSEC-2025-0023: a value that is `Send` and not `Sync` was cloned by several threads at once.
 #[test]
 fn no_two_threads_clone_a_value_at_once() {
     struct Unshared {

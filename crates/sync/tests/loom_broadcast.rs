@@ -83,8 +83,8 @@ fn a_dropped_receive_consumes_no_wake_up() {
     });
 }
 
-/// A ring of one: the second value takes the place of the first, perhaps while
-/// that is received. Values and losses add up.
+/// A ring of one: the second value takes the place of the first, perhaps while that is received.
+/// Values and losses add up.
 #[test]
 fn a_lost_value_is_reported() {
     Model::new().preemptions(3).check(|| {

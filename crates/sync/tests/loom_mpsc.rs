@@ -1,6 +1,6 @@
-//! Models of the channels of many senders: messages arrive once, whole and in order, the
-//! receiver is woken for them and for the end, and blocks are reused only after their last access.
-//! A block has two slots here.
+//! Models of the channels of many senders: messages arrive once, whole and in order, the receiver
+//! is woken for them and for the end, and blocks are reused only after their last access. A block
+//! has two slots here.
 #![cfg(raddle_loom)]
 
 mod modelled;

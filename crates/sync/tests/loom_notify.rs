@@ -109,8 +109,8 @@ fn a_notification_between_the_check_and_the_wait_is_not_missed() {
     });
 }
 
-/// Two threads each set a flag and notify; the second may find the permit of
-/// the first. The waiter that takes it sees both flags, or is notified again.
+/// Two threads each set a flag and notify; the second may find the permit of the first. The waiter
+/// that takes it sees both flags, or is notified again.
 #[test]
 fn a_notification_that_finds_a_permit_publishes() {
     use raddle_primitives::sync::atomic::{AtomicBool, Ordering};

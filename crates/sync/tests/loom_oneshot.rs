@@ -107,8 +107,7 @@ fn a_sender_that_waits_against_a_dropped_receiver() {
     }
 }
 
-/// A sender that waits and sends after all, against a receiver that waits and
-/// is dropped. Complete.
+/// A sender that waits and sends after all, against a receiver that waits and is dropped. Complete.
 #[test]
 fn both_sides_wait_and_are_dropped() {
     model::check(|| {

@@ -231,8 +231,8 @@ fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_permit() {
     }
 }
 
-/// A send that was served before the close, and is dropped without having
-/// seen it, is the last that the receiver waits for.
+/// A send that was served before the close, and is dropped without having seen it, is the last that
+/// the receiver waits for.
 #[test]
 fn a_served_send_dropped_after_the_close_ends_the_channel() {
     let (woken, waker) = Wakes::new();
@@ -277,8 +277,8 @@ fn a_close_refuses_the_waiting_senders() {
     }
 }
 
-/// Senders that wait are served in their order; one that is dropped, at any of
-/// its polls, leaves its turn to the next.
+/// Senders that wait are served in their order; one that is dropped, at any of its polls, leaves
+/// its turn to the next.
 #[test]
 fn a_send_dropped_at_each_poll_loses_no_capacity() {
     for served in [false, true] {

@@ -310,8 +310,8 @@ fn messages_are_dropped_once() {
     }
 }
 
-/// What RUSTSEC-2025-0024 was about, in another channel: messages of a channel dropped from
-/// both ends at once are dropped once.
+/// What RUSTSEC-2025-0024 was about, in another channel: messages of a channel dropped from both
+/// ends at once are dropped once.
 #[test]
 fn both_ends_dropped_at_once_drop_each_message_once() {
     for round in 0..200 {

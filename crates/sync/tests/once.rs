@@ -76,8 +76,8 @@ fn waiters_receive_the_value() {
     }
 }
 
-/// An initialiser that is dropped at each of its polls, fails, or panics: the
-/// next in line makes the value, and is woken to do so.
+/// An initialiser that is dropped at each of its polls, fails, or panics: the next in line makes
+/// the value, and is woken to do so.
 #[test]
 fn the_next_waiter_initialises_after_a_failure() {
     #[derive(Clone, Copy, Debug, PartialEq)]

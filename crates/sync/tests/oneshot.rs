@@ -183,8 +183,8 @@ fn a_closed_channel_refuses_a_value_and_keeps_an_earlier_one() {
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
 }
 
-/// A receiver that closes while it waits is ready at its next poll, and leaves
-/// its waker to be dropped with the memory.
+/// A receiver that closes while it waits is ready at its next poll, and leaves its waker to be
+/// dropped with the memory.
 #[test]
 fn closing_ends_the_receivers_own_wait() {
     let (woken, waker) = Wakes::new();
@@ -295,8 +295,8 @@ fn a_waker_that_panics_leaves_the_value_to_be_received() {
     assert_eq!(receiver.try_recv(), Ok(1));
 }
 
-/// Dropped at each of its polls, the receiver takes the value with it only if
-/// it was awaited by value.
+/// Dropped at each of its polls, the receiver takes the value with it only if it was awaited by
+/// value.
 #[test]
 fn a_receiver_polled_by_reference_loses_nothing() {
     for polls in 0..3 {

@@ -283,8 +283,8 @@ impl<R: AsyncRead + AsyncSeek> AsyncSeek for BufReader<R> {
     fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         let mut this = self.project();
         loop {
-            // In the midst of a seek it waits for that, and else for what the
-            // reader is still busy with.
+            // In the midst of a seek it waits for that, and else for what the reader is still busy
+            // with.
             let position = ready!(this.inner.as_mut().poll_complete(cx));
             let state = mem::take(this.seek);
             let position = position?;

@@ -10,8 +10,7 @@ use raddle_wait::{Caller, poll_located};
 use crate::AsyncBufRead;
 
 pin_project! {
-    /// The future of
-    /// [`AsyncBufReadExt::fill_buf`](crate::AsyncBufReadExt::fill_buf), which is
+    /// The future of [`AsyncBufReadExt::fill_buf`](crate::AsyncBufReadExt::fill_buf), which is
     /// cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
@@ -49,10 +48,10 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
                     .reader
                     .take()
                     .expect("fill_buf has completed; call it again for a new future");
-                // A slice that is returned borrows the reader for the whole of 'a, and
-                // then the reader cannot be put back. So the first call shows whether
-                // there will be a slice, and the second gets it: as long as bytes are
-                // not consumed, `poll_fill_buf` is ready and gives them again.
+                // A slice that is returned borrows the reader for the whole of 'a, and then the
+                // reader cannot be put back. So the first call shows whether there will be a slice,
+                // and the second gets it: as long as bytes are not consumed, `poll_fill_buf` is
+                // ready and gives them again.
                 match Pin::new(&mut *reader).poll_fill_buf(cx) {
                     Poll::Pending => {
                         *this.reader = Some(reader);

@@ -10,8 +10,7 @@ use raddle_wait::{Caller, poll_located};
 use crate::AsyncWrite;
 
 pin_project! {
-    /// The future of [`AsyncWriteExt::flush`](crate::AsyncWriteExt::flush), which
-    /// is cancel safe.
+    /// The future of [`AsyncWriteExt::flush`](crate::AsyncWriteExt::flush), which is cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -13,8 +13,7 @@ use super::text::not_utf8;
 use crate::AsyncBufRead;
 
 pin_project! {
-    /// The lines of a reader; see
-    /// [`AsyncBufReadExt::lines`](crate::AsyncBufReadExt::lines).
+    /// The lines of a reader; see [`AsyncBufReadExt::lines`](crate::AsyncBufReadExt::lines).
     ///
     /// # Examples
     ///
@@ -35,8 +34,7 @@ pin_project! {
     pub struct Lines<R> {
         #[pin]
         reader: R,
-        // The line so far. It is kept here, so that a dropped `next_line`
-        // loses nothing.
+        // The line so far. It is kept here, so that a dropped `next_line` loses nothing.
         line: Vec<u8>,
     }
 }

@@ -10,8 +10,7 @@ use raddle_wait::{Caller, poll_located};
 use crate::{AsyncRead, ReadBuf};
 
 pin_project! {
-    /// The future of [`AsyncReadExt::read`](crate::AsyncReadExt::read), which is
-    /// cancel safe.
+    /// The future of [`AsyncReadExt::read`](crate::AsyncReadExt::read), which is cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

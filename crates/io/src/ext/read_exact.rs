@@ -10,8 +10,8 @@ use raddle_wait::{Caller, poll_located};
 use crate::{AsyncRead, ReadBuf};
 
 pin_project! {
-    /// The future of [`AsyncReadExt::read_exact`](crate::AsyncReadExt::read_exact),
-    /// which is not cancel safe.
+    /// The future of [`AsyncReadExt::read_exact`](crate::AsyncReadExt::read_exact), which is not
+    /// cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

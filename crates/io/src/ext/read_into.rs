@@ -12,8 +12,8 @@ use crate::AsyncRead;
 use crate::read_buf::poll_read_into;
 
 pin_project! {
-    /// The future of [`AsyncReadExt::read_buf`](crate::AsyncReadExt::read_buf),
-    /// which is cancel safe.
+    /// The future of [`AsyncReadExt::read_buf`](crate::AsyncReadExt::read_buf), which is cancel
+    /// safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -12,8 +12,7 @@ use super::text::Text;
 use crate::AsyncBufRead;
 
 pin_project! {
-    /// The future of
-    /// [`AsyncBufReadExt::read_line`](crate::AsyncBufReadExt::read_line), which is
+    /// The future of [`AsyncBufReadExt::read_line`](crate::AsyncBufReadExt::read_line), which is
     /// not cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]

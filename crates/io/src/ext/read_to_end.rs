@@ -12,8 +12,7 @@ use crate::read_buf::{Appender, VecMut};
 use crate::util::poll_spend;
 
 pin_project! {
-    /// The future of
-    /// [`AsyncReadExt::read_to_end`](crate::AsyncReadExt::read_to_end), which is
+    /// The future of [`AsyncReadExt::read_to_end`](crate::AsyncReadExt::read_to_end), which is
     /// cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]

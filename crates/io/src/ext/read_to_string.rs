@@ -12,9 +12,8 @@ use super::text::Text;
 use crate::AsyncRead;
 
 pin_project! {
-    /// The future of
-    /// [`AsyncReadExt::read_to_string`](crate::AsyncReadExt::read_to_string),
-    /// which is not cancel safe.
+    /// The future of [`AsyncReadExt::read_to_string`](crate::AsyncReadExt::read_to_string), which
+    /// is not cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -52,8 +52,7 @@ impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadUntil<'_, R> {
     }
 }
 
-/// Reads up to and including `delimiter`, or to the end, appending to `buf`
-/// and counting in `read`.
+/// Reads up to and including `delimiter`, or to the end, appending to `buf` and counting in `read`.
 pub(super) fn poll_read_until<R: AsyncBufRead + ?Sized>(
     mut reader: Pin<&mut R>,
     cx: &mut Context<'_>,

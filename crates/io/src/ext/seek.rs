@@ -10,8 +10,7 @@ use raddle_wait::{Caller, poll_located};
 use crate::AsyncSeek;
 
 pin_project! {
-    /// The future of [`AsyncSeekExt::seek`](crate::AsyncSeekExt::seek), which is
-    /// not cancel safe.
+    /// The future of [`AsyncSeekExt::seek`](crate::AsyncSeekExt::seek), which is not cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -10,8 +10,8 @@ use raddle_wait::{Caller, poll_located};
 use crate::AsyncWrite;
 
 pin_project! {
-    /// The future of [`AsyncWriteExt::shutdown`](crate::AsyncWriteExt::shutdown), which
-    /// is cancel safe.
+    /// The future of [`AsyncWriteExt::shutdown`](crate::AsyncWriteExt::shutdown), which is cancel
+    /// safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -35,8 +35,7 @@ pin_project! {
         #[pin]
         reader: R,
         delimiter: u8,
-        // The segment so far. It is kept here, so that a dropped
-        // `next_segment` loses nothing.
+        // The segment so far. It is kept here, so that a dropped `next_segment` loses nothing.
         segment: Vec<u8>,
     }
 }

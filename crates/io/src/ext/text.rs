@@ -6,8 +6,7 @@ use std::string::FromUtf8Error;
 
 use crate::read_buf::Appender;
 
-/// A string whose bytes are appended to before it is known whether they are
-/// UTF-8.
+/// A string whose bytes are appended to before it is known whether they are UTF-8.
 #[derive(Debug)]
 pub(super) struct Text<'a> {
     target: &'a mut String,
@@ -18,8 +17,7 @@ pub(super) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Takes the content of `target`, which is empty until
-    /// [`finish`](Self::finish).
+    /// Takes the content of `target`, which is empty until [`finish`](Self::finish).
     pub(super) fn new(target: &'a mut String) -> Self {
         let bytes = Appender::new(std::mem::take(target).into_bytes());
         let read = 0;

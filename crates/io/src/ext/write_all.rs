@@ -10,8 +10,8 @@ use raddle_wait::{Caller, poll_located};
 use crate::AsyncWrite;
 
 pin_project! {
-    /// The future of [`AsyncWriteExt::write_all`](crate::AsyncWriteExt::write_all),
-    /// which is not cancel safe.
+    /// The future of [`AsyncWriteExt::write_all`](crate::AsyncWriteExt::write_all), which is not
+    /// cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -13,9 +13,8 @@ use super::write_buf::poll_write_from;
 use crate::AsyncWrite;
 
 pin_project! {
-    /// The future of
-    /// [`AsyncWriteExt::write_all_buf`](crate::AsyncWriteExt::write_all_buf),
-    /// which is cancel safe.
+    /// The future of [`AsyncWriteExt::write_all_buf`](crate::AsyncWriteExt::write_all_buf), which
+    /// is cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -14,8 +14,8 @@ use crate::AsyncWrite;
 const MAX_CHUNKS: usize = 64;
 
 pin_project! {
-    /// The future of [`AsyncWriteExt::write_buf`](crate::AsyncWriteExt::write_buf),
-    /// which is cancel safe.
+    /// The future of [`AsyncWriteExt::write_buf`](crate::AsyncWriteExt::write_buf), which is cancel
+    /// safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

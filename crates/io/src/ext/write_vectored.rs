@@ -10,9 +10,8 @@ use raddle_wait::{Caller, poll_located};
 use crate::AsyncWrite;
 
 pin_project! {
-    /// The future of
-    /// [`AsyncWriteExt::write_vectored`](crate::AsyncWriteExt::write_vectored),
-    /// which is cancel safe.
+    /// The future of [`AsyncWriteExt::write_vectored`](crate::AsyncWriteExt::write_vectored), which
+    /// is cancel safe.
     #[derive(Debug)]
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]

@@ -32,8 +32,8 @@ impl ReadBuf<'_> {
             "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
         );
         let (filled, initialized) = (window.filled, window.initialized);
-        // SAFETY: the window is still the one over our own unfilled bytes, and
-        // its invariant says that these are initialised.
+        // SAFETY: the window is still the one over our own unfilled bytes, and its invariant says
+        // that these are initialised.
         unsafe { self.assume_init(initialized) };
         self.advance(filled);
         (result, filled)
@@ -52,8 +52,8 @@ where
     R: AsyncRead + ?Sized,
     B: BufMut + ?Sized,
 {
-    // SAFETY: a `ReadBuf` writes only initialised bytes, and its unsafe
-    // accessors forbid anything else to their callers.
+    // SAFETY: a `ReadBuf` writes only initialised bytes, and its unsafe accessors forbid anything
+    // else to their callers.
     let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
     let mut window = ReadBuf::uninit(chunk);
     let place: *const [_] = window.buf;
@@ -63,26 +63,26 @@ where
         "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
     );
     let filled = window.filled;
-    // SAFETY: the window is still the one over the first unwritten bytes of
-    // `buf`, and its first `filled` bytes are initialised.
+    // SAFETY: the window is still the one over the first unwritten bytes of `buf`, and its first
+    // `filled` bytes are initialised.
     unsafe { buf.advance_mut(filled) };
     Poll::Ready(Ok(filled))
 }
 
-/// Bytes of room that a vector has at least before a read. A vector that its
-/// owner has made as large as the content needs no second allocation to see the
-/// end: so many bytes are read beside it first.
+/// Bytes of room that a vector has at least before a read. A vector that its owner has made as
+/// large as the content needs no second allocation to see the end: so many bytes are read beside it
+/// first.
 const MIN_ROOM: usize = 32;
 
-/// A vector that a reader appends to, which remembers across reads how much of
-/// its spare capacity is initialised.
+/// A vector that a reader appends to, which remembers across reads how much of its spare capacity
+/// is initialised.
 #[derive(Debug)]
 pub(crate) struct Appender<V> {
     vec: V,
     /// The capacity that the vector's owner gave it.
     own_capacity: usize,
-    /// Bytes after the vector's length that earlier reads have initialised.
-    /// Nothing else has changed the vector since.
+    /// Bytes after the vector's length that earlier reads have initialised. Nothing else has
+    /// changed the vector since.
     initialized: usize,
 }
 
@@ -174,8 +174,8 @@ impl<V: VecMut> Appender<V> {
     }
 }
 
-// SAFETY: `chunk_mut` is the whole of the unfilled bytes, which stay where
-// they are, and `remaining_mut` is their number.
+// SAFETY: `chunk_mut` is the whole of the unfilled bytes, which stay where they are, and
+// `remaining_mut` is their number.
 unsafe impl BufMut for ReadBuf<'_> {
     #[inline]
     fn remaining_mut(&self) -> usize {

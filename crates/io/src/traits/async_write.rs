@@ -55,8 +55,8 @@ use std::task::{Context, Poll};
 pub trait AsyncWrite {
     /// Tries to write `buf`, and returns how many bytes from its start were written.
     ///
-    /// `Ready(Ok(0))` for a `buf` that is not empty means that the sink takes
-    /// no more bytes, now or later. `Pending` means that nothing was written.
+    /// `Ready(Ok(0))` for a `buf` that is not empty means that the sink takes no more bytes, now or
+    /// later. `Pending` means that nothing was written.
     ///
     /// # Errors
     ///

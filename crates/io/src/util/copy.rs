@@ -98,8 +98,7 @@ impl CopyBuffer {
             } else if let Poll::Ready(result) = self.poll_read(cx, reader.as_mut()) {
                 result?;
             } else {
-                // What the reader waits for may be the answer to what is
-                // still unflushed.
+                // What the reader waits for may be the answer to what is still unflushed.
                 if self.need_flush {
                     ready!(writer.as_mut().poll_flush(cx))?;
                     self.need_flush = false;

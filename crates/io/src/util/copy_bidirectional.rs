@@ -113,8 +113,8 @@ where
     let mut b_to_a = Transfer::new(b_to_a_buf_size);
     let mut b_first = false;
     poll_fn(|cx| {
-        // A direction that is always ready uses up the budget, so they take
-        // turns at being the first.
+        // A direction that is always ready uses up the budget, so they take turns at being the
+        // first.
         b_first = !b_first;
         let (to_b, to_a) = if b_first {
             let to_a = b_to_a.poll(cx, &mut *b, &mut *a)?;

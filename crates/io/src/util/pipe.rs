@@ -100,8 +100,8 @@ impl Pipe {
         }
     }
 
-    /// Tries `operation`; wakes the peer if it moved bytes, and waits in `own_waker` if it is
-    /// not ready.
+    /// Tries `operation`; wakes the peer if it moved bytes, and waits in `own_waker` if it is not
+    /// ready.
     fn poll<T>(
         &self,
         cx: &mut Context<'_>,
@@ -139,8 +139,8 @@ impl Pipe {
                 raddle_wait::note(cx, "pipe", None, Resource::Unknown);
                 return Poll::Pending;
             }
-            // A waker is not cloned under the lock, and what it waits for may
-            // have happened since: so once more.
+            // A waker is not cloned under the lock, and what it waits for may have happened since:
+            // so once more.
             drop(state);
             waker = Some(cx.waker().clone());
         }

@@ -38,8 +38,7 @@ pub struct ReadHalf<T> {
 
 /// The writing half of a stream; comes from [`split`].
 ///
-/// Dropping it does not shut the stream down; the reading half keeps the
-/// stream.
+/// Dropping it does not shut the stream down; the reading half keeps the stream.
 ///
 /// # Examples
 ///

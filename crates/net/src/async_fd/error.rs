@@ -87,8 +87,8 @@ impl<T> From<AsyncFdRegisterError<T>> for io::Error {
     }
 }
 
-/// The operation in a guard's `try_io` would have blocked, and the guard has
-/// cleared the readiness: wait again.
+/// The operation in a guard's `try_io` would have blocked, and the guard has cleared the readiness:
+/// wait again.
 ///
 /// # Examples
 ///

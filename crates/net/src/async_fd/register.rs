@@ -19,9 +19,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Safety
     ///
-    /// The descriptor is open, stays so and refers to the same file, and
-    /// `as_raw_fd` returns the same, until the `AsyncFd` is dropped or taken
-    /// apart.
+    /// The descriptor is open, stays so and refers to the same file, and `as_raw_fd` returns the
+    /// same, until the `AsyncFd` is dropped or taken apart.
     ///
     /// # Examples
     ///

@@ -1,8 +1,8 @@
 //! The halves of a stream, shared by all kinds of streams: [`Reading`] and [`Writing`] over a
 //! reference that borrows or shares the stream.
 //!
-//! Programs use them under the names of [`tcp`](crate::tcp) and, for Unix
-//! sockets, of the module `unix`.
+//! Programs use them under the names of [`tcp`](crate::tcp) and, for Unix sockets, of the module
+//! `unix`.
 
 mod reading;
 mod writing;

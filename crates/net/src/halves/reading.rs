@@ -13,8 +13,8 @@ use super::Stream;
 use crate::evented::ByteStream;
 use crate::sys::Receive;
 
-/// The reading half of a stream, which `P` refers to. It comes from `split` or
-/// `into_split`; modules name it `ReadHalf` and `OwnedReadHalf`.
+/// The reading half of a stream, which `P` refers to. It comes from `split` or `into_split`;
+/// modules name it `ReadHalf` and `OwnedReadHalf`.
 ///
 /// Its methods are the stream's methods of the same names.
 ///

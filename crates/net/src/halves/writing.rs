@@ -11,12 +11,12 @@ use raddle_reactor::{Interest, Ready};
 use super::{End, Ending, Stream};
 use crate::evented::ByteStream;
 
-/// The writing half of a stream, which `P` refers to. It comes from `split` or
-/// `into_split`; modules name it `WriteHalf` and `OwnedWriteHalf`.
+/// The writing half of a stream, which `P` refers to. It comes from `split` or `into_split`;
+/// modules name it `WriteHalf` and `OwnedWriteHalf`.
 ///
-/// Dropping the half of `into_split` ends the writing direction, unless it is
-/// forgotten or reunited with the other one; dropping the half of `split` does
-/// not. Its methods are the stream's methods of the same names.
+/// Dropping the half of `into_split` ends the writing direction, unless it is forgotten or reunited
+/// with the other one; dropping the half of `split` does not. Its methods are the stream's methods
+/// of the same names.
 ///
 /// # Examples
 ///

@@ -13,8 +13,7 @@ pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
         gid: 0,
     };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: both places are this function's, and the length is that of the
-    // first.
+    // SAFETY: both places are this function's, and the length is that of the first.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

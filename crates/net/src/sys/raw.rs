@@ -35,8 +35,8 @@ impl<T: AsRawFd> AsFd for AsyncFd<T> {
     /// Like Tokio's, for any `T`. The descriptor that `T` returns must stay open as long as the
     /// value lives, or until it is taken out by [`into_inner`](AsyncFd::into_inner).
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: `AsyncFd` asks for a descriptor that stays open as long as its
-        // `T` is in there, which is longer than the borrow of `self`.
+        // SAFETY: `AsyncFd` asks for a descriptor that stays open as long as its `T` is in there,
+        // which is longer than the borrow of `self`.
         unsafe { BorrowedFd::borrow_raw(self.get_ref().as_raw_fd()) }
     }
 }

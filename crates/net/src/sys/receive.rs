@@ -25,8 +25,8 @@ pub(crate) struct Received {
 impl Receive for mio::net::TcpStream {
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<Received> {
         let receive = |unfilled: &mut _| self.try_io(|| SockRef::from(self).recv(unfilled));
-        // SAFETY: socket2 promises that as many bytes, the first of the slice,
-        // are initialised as it returns as received.
+        // SAFETY: socket2 promises that as many bytes, the first of the slice, are initialised as
+        // it returns as received.
         let (bytes, ()) = unsafe { fill_with(buf, |unfilled| Ok((receive(unfilled)?, ()))) }?;
         Ok(Received {
             bytes,
@@ -49,14 +49,12 @@ impl Receive for mio::net::UnixStream {
                 iov_base: unfilled.as_mut_ptr().cast(),
                 iov_len: unfilled.len(),
             };
-            // SAFETY: a message header is integers and pointers, for which
-            // zero is a value.
+            // SAFETY: a message header is integers and pointers, for which zero is a value.
             let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
             message.msg_iov = &raw mut slice;
             message.msg_iovlen = 1;
-            // SAFETY: the header and the one slice that it points to outlive
-            // the call, which writes to that slice only. There is no place for
-            // a name or ancillary data.
+            // SAFETY: the header and the one slice that it points to outlive the call, which writes
+            // to that slice only. There is no place for a name or ancillary data.
             let received = unsafe { libc::recvmsg(socket, &raw mut message, 0) };
             match usize::try_from(received) {
                 Ok(bytes) => Ok((bytes, message.msg_flags & libc::MSG_CTRUNC == 0)),

@@ -184,8 +184,8 @@ impl TcpListener {
         accept_retrying(|| self.accept(), sleep).await
     }
 
-    /// The poll function of [`accept`](Self::accept), for implementing a future. Only the
-    /// waker of the last call is kept.
+    /// The poll function of [`accept`](Self::accept), for implementing a future. Only the waker of
+    /// the last call is kept.
     ///
     /// # Errors
     ///

@@ -272,9 +272,8 @@ impl TcpSocket {
         self.socket.linger()
     }
 
-    /// Sets how long closing waits for unsent data (SO_LINGER), in full seconds.
-    /// With zero, closing discards it and resets the connection; with more,
-    /// dropping the stream blocks its thread.
+    /// Sets how long closing waits for unsent data (SO_LINGER), in full seconds. With zero, closing
+    /// discards it and resets the connection; with more, dropping the stream blocks its thread.
     ///
     /// # Errors
     ///

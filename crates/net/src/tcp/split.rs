@@ -26,8 +26,7 @@ pub type OwnedReadHalf = Reading<Arc<TcpStream>>;
 
 /// The writing half of a stream; see [`TcpStream::into_split`].
 ///
-/// Dropping it ends the writing direction, unless it is
-/// [forgotten](OwnedWriteHalf::forget) or
+/// Dropping it ends the writing direction, unless it is [forgotten](OwnedWriteHalf::forget) or
 /// [reunited](OwnedWriteHalf::reunite).
 pub type OwnedWriteHalf = Writing<Ending<TcpStream>>;
 

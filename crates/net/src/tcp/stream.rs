@@ -129,8 +129,8 @@ impl TcpStream {
         })
     }
 
-    /// A connection that a listener of that reactor has accepted. The peer is likely to have
-    /// sent something by now.
+    /// A connection that a listener of that reactor has accepted. The peer is likely to have sent
+    /// something by now.
     pub(super) fn accepted(stream: mio::net::TcpStream, handle: &Handle) -> io::Result<TcpStream> {
         Ok(TcpStream {
             io: evented::watch(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),
@@ -229,8 +229,8 @@ impl TcpStream {
         })
     }
 
-    /// Waits until there is something to read or the stream has ended. Usually
-    /// followed by [`try_read`](Self::try_read).
+    /// Waits until there is something to read or the stream has ended. Usually followed by
+    /// [`try_read`](Self::try_read).
     ///
     /// # Errors
     ///
@@ -274,8 +274,7 @@ impl TcpStream {
         })
     }
 
-    /// Waits until there is room to write. Usually followed by
-    /// [`try_write`](Self::try_write).
+    /// Waits until there is room to write. Usually followed by [`try_write`](Self::try_write).
     ///
     /// # Errors
     ///
@@ -676,8 +675,8 @@ impl TcpStream {
             .poll_read_io(cx, |stream| stream.try_io(|| sys::peek(stream, buf)))
     }
 
-    /// Splits the stream into a half for reading and one for writing, which
-    /// borrow it: nothing is allocated.
+    /// Splits the stream into a half for reading and one for writing, which borrow it: nothing is
+    /// allocated.
     ///
     /// # Examples
     ///
@@ -697,9 +696,8 @@ impl TcpStream {
         halves::split(self)
     }
 
-    /// Splits the stream into halves that can go to different tasks. Dropping
-    /// the writing half ends the writing direction; dropping both closes the
-    /// connection.
+    /// Splits the stream into halves that can go to different tasks. Dropping the writing half ends
+    /// the writing direction; dropping both closes the connection.
     ///
     /// # Examples
     ///

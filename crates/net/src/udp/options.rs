@@ -197,8 +197,8 @@ impl UdpSocket {
         self.io.multicast_ttl_v4()
     }
 
-    /// Sets the time to live of its IPv4 multicasts, in hops
-    /// (IP_MULTICAST_TTL). 1, the default, stays in the local network.
+    /// Sets the time to live of its IPv4 multicasts, in hops (IP_MULTICAST_TTL). 1, the default,
+    /// stays in the local network.
     ///
     /// # Errors
     ///
@@ -318,8 +318,8 @@ impl UdpSocket {
         self.io.set_ttl(ttl)
     }
 
-    /// Joins an IPv4 multicast group on the interface with that address; the
-    /// unspecified address lets the system choose one.
+    /// Joins an IPv4 multicast group on the interface with that address; the unspecified address
+    /// lets the system choose one.
     ///
     /// # Errors
     ///
@@ -347,8 +347,7 @@ impl UdpSocket {
         self.io.join_multicast_v4(&multiaddr, &interface)
     }
 
-    /// Joins an IPv6 multicast group on the interface of that index; 0 lets the
-    /// system choose one.
+    /// Joins an IPv6 multicast group on the interface of that index; 0 lets the system choose one.
     ///
     /// # Errors
     ///
@@ -376,8 +375,7 @@ impl UdpSocket {
         self.io.join_multicast_v6(multiaddr, interface)
     }
 
-    /// Leaves an IPv4 multicast group that was
-    /// [joined](Self::join_multicast_v4).
+    /// Leaves an IPv4 multicast group that was [joined](Self::join_multicast_v4).
     ///
     /// # Errors
     ///
@@ -403,8 +401,7 @@ impl UdpSocket {
         self.io.leave_multicast_v4(&multiaddr, &interface)
     }
 
-    /// Leaves an IPv6 multicast group that was
-    /// [joined](Self::join_multicast_v6).
+    /// Leaves an IPv6 multicast group that was [joined](Self::join_multicast_v6).
     ///
     /// # Errors
     ///
@@ -564,8 +561,8 @@ impl UdpSocket {
         self.set_tos_v4(tos)
     }
 
-    /// The interface that it is bound to by [`bind_device`](Self::bind_device), if
-    /// it is bound to one.
+    /// The interface that it is bound to by [`bind_device`](Self::bind_device), if it is bound to
+    /// one.
     ///
     /// # Errors
     ///
@@ -589,8 +586,8 @@ impl UdpSocket {
         SockRef::from(&*self.io).device()
     }
 
-    /// Binds it to a network interface, so that only packets of that one count
-    /// (SO_BINDTODEVICE); `None` undoes this.
+    /// Binds it to a network interface, so that only packets of that one count (SO_BINDTODEVICE);
+    /// `None` undoes this.
     ///
     /// # Errors
     ///

@@ -238,8 +238,8 @@ impl UdpSocket {
         })
     }
 
-    /// Waits until there may be a datagram. Usually followed by
-    /// [`try_recv`](Self::try_recv) or [`try_recv_from`](Self::try_recv_from).
+    /// Waits until there may be a datagram. Usually followed by [`try_recv`](Self::try_recv) or
+    /// [`try_recv_from`](Self::try_recv_from).
     ///
     /// # Errors
     ///
@@ -281,8 +281,8 @@ impl UdpSocket {
         })
     }
 
-    /// Waits until there may be room to send. Usually followed by
-    /// [`try_send`](Self::try_send) or [`try_send_to`](Self::try_send_to).
+    /// Waits until there may be room to send. Usually followed by [`try_send`](Self::try_send) or
+    /// [`try_send_to`](Self::try_send_to).
     ///
     /// # Errors
     ///

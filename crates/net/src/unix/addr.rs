@@ -12,8 +12,7 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use socket2::SockAddr;
 
-/// The address of a Unix socket: a path, a name in Linux's abstract namespace,
-/// or none.
+/// The address of a Unix socket: a path, a name in Linux's abstract namespace, or none.
 ///
 /// # Examples
 ///
@@ -117,8 +116,8 @@ impl SocketAddr {
     }
 }
 
-/// The address of a path. On Linux one that begins with a zero byte is a name in
-/// the abstract namespace.
+/// The address of a path. On Linux one that begins with a zero byte is a name in the abstract
+/// namespace.
 pub(super) fn of_path(path: &Path) -> io::Result<net::SocketAddr> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {

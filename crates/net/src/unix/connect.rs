@@ -10,8 +10,8 @@ use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
 
 impl UnixStream {
-    /// Connects to the listener at a path. On Linux a path that begins with a
-    /// zero byte is a name in the abstract namespace.
+    /// Connects to the listener at a path. On Linux a path that begins with a zero byte is a name
+    /// in the abstract namespace.
     ///
     /// # Errors
     ///

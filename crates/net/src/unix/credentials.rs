@@ -2,8 +2,8 @@
 
 use super::{gid_t, pid_t, uid_t};
 
-/// The user, group and process at the other end of a Unix socket, as they were
-/// when it was connected; see [`UnixStream::peer_cred`](crate::UnixStream::peer_cred).
+/// The user, group and process at the other end of a Unix socket, as they were when it was
+/// connected; see [`UnixStream::peer_cred`](crate::UnixStream::peer_cred).
 ///
 /// # Examples
 ///

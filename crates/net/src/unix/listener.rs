@@ -198,8 +198,8 @@ impl UnixListener {
         accept_retrying(|| self.accept(), sleep).await
     }
 
-    /// The poll function of [`accept`](Self::accept), for implementing a future. Only the
-    /// waker of the last call is kept.
+    /// The poll function of [`accept`](Self::accept), for implementing a future. Only the waker of
+    /// the last call is kept.
     ///
     /// # Errors
     ///
@@ -363,8 +363,8 @@ impl AsRawFd for UnixListener {
 fn accept(listener: &mio::net::UnixListener) -> io::Result<(mio::net::UnixStream, SocketAddr)> {
     let (stream, addr) = crate::sys::accept(listener)?;
     let stream = std::os::unix::net::UnixStream::from(stream);
-    // A path that fills the address can be asked for, but not made by hand. A
-    // connection is not given up for want of its address.
+    // A path that fills the address can be asked for, but not made by hand. A connection is not
+    // given up for want of its address.
     let addr = SocketAddr::from_system(&addr)
         .or_else(|_| stream.peer_addr().map(SocketAddr))
         .or_else(|_| SocketAddr::unnamed())?;

@@ -24,8 +24,7 @@ pub type OwnedReadHalf = Reading<Arc<UnixStream>>;
 
 /// The writing half of a stream; see [`UnixStream::into_split`].
 ///
-/// Dropping it ends the writing direction, unless it is
-/// [forgotten](OwnedWriteHalf::forget) or
+/// Dropping it ends the writing direction, unless it is [forgotten](OwnedWriteHalf::forget) or
 /// [reunited](OwnedWriteHalf::reunite).
 pub type OwnedWriteHalf = Writing<Ending<UnixStream>>;
 

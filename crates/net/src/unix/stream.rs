@@ -93,8 +93,8 @@ impl UnixStream {
         })
     }
 
-    /// A connection that a listener of that reactor has accepted. The peer is likely to have
-    /// sent something by now.
+    /// A connection that a listener of that reactor has accepted. The peer is likely to have sent
+    /// something by now.
     pub(super) fn accepted(
         stream: mio::net::UnixStream,
         handle: &Handle,
@@ -195,8 +195,8 @@ impl UnixStream {
         })
     }
 
-    /// Waits until there is something to read or the stream has ended. Usually
-    /// followed by [`try_read`](Self::try_read).
+    /// Waits until there is something to read or the stream has ended. Usually followed by
+    /// [`try_read`](Self::try_read).
     ///
     /// # Errors
     ///
@@ -236,8 +236,7 @@ impl UnixStream {
         })
     }
 
-    /// Waits until there is room to write. Usually followed by
-    /// [`try_write`](Self::try_write).
+    /// Waits until there is room to write. Usually followed by [`try_write`](Self::try_write).
     ///
     /// # Errors
     ///
@@ -632,8 +631,8 @@ impl UnixStream {
         self.io.take_error()
     }
 
-    /// Splits the stream into a half for reading and one for writing, which
-    /// borrow it: nothing is allocated.
+    /// Splits the stream into a half for reading and one for writing, which borrow it: nothing is
+    /// allocated.
     ///
     /// # Examples
     ///
@@ -653,9 +652,8 @@ impl UnixStream {
         halves::split(self)
     }
 
-    /// Splits the stream into halves that can go to different tasks. Dropping
-    /// the writing half ends the writing direction; dropping both closes the
-    /// connection.
+    /// Splits the stream into halves that can go to different tasks. Dropping the writing half ends
+    /// the writing direction; dropping both closes the connection.
     ///
     /// # Examples
     ///

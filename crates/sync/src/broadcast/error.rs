@@ -61,8 +61,8 @@ pub enum RecvError {
     /// There is no sender any more, and every value has been received.
     Closed,
 
-    /// The receiver was so slow that this many values were overwritten before
-    /// it received them. It continues with the oldest value that is left.
+    /// The receiver was so slow that this many values were overwritten before it received them. It
+    /// continues with the oldest value that is left.
     Lagged(u64),
 }
 
@@ -100,8 +100,8 @@ pub enum TryRecvError {
     /// There is no sender any more, and every value has been received.
     Closed,
 
-    /// The receiver was so slow that this many values were overwritten before
-    /// it received them. It continues with the oldest value that is left.
+    /// The receiver was so slow that this many values were overwritten before it received them. It
+    /// continues with the oldest value that is left.
     Lagged(u64),
 }
 

@@ -42,8 +42,8 @@ impl<T> Receiver<T> {
         let mut receivers = shared.receivers.lock();
         let spread = *receivers;
         *receivers += 1;
-        // Under the lock: each value is for those that are counted as it is
-        // sent, so for this one from here on.
+        // Under the lock: each value is for those that are counted as it is sent, so for this one
+        // from here on.
         let next = shared.sent.now().count;
         drop(receivers);
         Self {
@@ -234,8 +234,8 @@ impl<T: Clone> Receiver<T> {
                         }
                         Err(TryRecvError::Empty) => {}
                     }
-                    // Not within the match, so that the future holds no value while it
-                    // waits, and is `Sync`.
+                    // Not within the match, so that the future holds no value while it waits, and
+                    // is `Sync`.
                     let changed = self.shared.sent.changed(self.next, self.spread);
                     self.known = changed.await.count;
                 }

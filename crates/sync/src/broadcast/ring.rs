@@ -2,8 +2,8 @@
 
 use raddle_primitives::sync::Mutex;
 
-/// A power of two of slots; the value at position `p`, the `p`th that was sent,
-/// has slot `p` modulo that.
+/// A power of two of slots; the value at position `p`, the `p`th that was sent, has slot `p` modulo
+/// that.
 pub(super) struct Ring<T> {
     slots: Box<[Mutex<ValueSlot<T>>]>,
 }
@@ -63,8 +63,7 @@ impl<T> Ring<T> {
         &self.slots[(position & (self.capacity() - 1)) as usize]
     }
 
-    /// Puts a value for `remaining` receivers in its place, and returns the one
-    /// that was there.
+    /// Puts a value for `remaining` receivers in its place, and returns the one that was there.
     pub(super) fn put(&self, position: u64, remaining: usize, value: T) -> Option<T> {
         let mut slot = self.slot(position).lock();
         slot.position = position;
@@ -83,8 +82,8 @@ impl<T> Ring<T> {
         })
     }
 
-    /// Counts a receiver that will not come as one that has received the value.
-    /// The value is for the caller to drop, if that was the last.
+    /// Counts a receiver that will not come as one that has received the value. The value is for
+    /// the caller to drop, if that was the last.
     pub(super) fn skip(&self, position: u64) -> Option<T> {
         let found = self.visit(position, |value, is_last| {
             Some(is_last.then(|| value.take()).flatten())
@@ -95,8 +94,8 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Counts a receiver as done with the value and then, so that the count is
-    /// right also if that panics, lets it have a look under the lock.
+    /// Counts a receiver as done with the value and then, so that the count is right also if that
+    /// panics, lets it have a look under the lock.
     fn visit<R>(
         &self,
         position: u64,

@@ -57,8 +57,8 @@ pub struct WeakSender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Makes a channel that keeps `capacity` values, rounded up to a power of
-    /// two, and has no receiver yet.
+    /// Makes a channel that keeps `capacity` values, rounded up to a power of two, and has no
+    /// receiver yet.
     ///
     /// # Panics
     ///
@@ -377,8 +377,8 @@ impl<T> WeakSender<T> {
     /// ```
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        // ORDERING: Relaxed: a sender that is counted before the last one goes keeps the
-        // channel open; nothing else follows from the number.
+        // ORDERING: Relaxed: a sender that is counted before the last one goes keeps the channel
+        // open; nothing else follows from the number.
         let counted =
             self.shared
                 .senders
@@ -431,8 +431,8 @@ impl<T> WeakSender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        // ORDERING: nothing follows from the number while it grows; the sender
-        // that is cloned keeps it from falling to zero.
+        // ORDERING: nothing follows from the number while it grows; the sender that is cloned keeps
+        // it from falling to zero.
         self.shared.senders.fetch_add(1, Ordering::Relaxed);
         Self {
             shared: self.shared.clone(),
@@ -442,8 +442,8 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        // ORDERING: AcqRel pairs with the drops of the other senders: the last
-        // closes the channel after what each of them sent.
+        // ORDERING: AcqRel pairs with the drops of the other senders: the last closes the channel
+        // after what each of them sent.
         if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
             let waiting = self.shared.sent.close();
             self.shared.sent.wake(waiting);

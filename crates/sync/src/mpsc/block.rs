@@ -58,11 +58,10 @@ pub(super) enum Fill {
 
 /// A place for one message.
 ///
-/// Its sender is the one that reserved its position. `EMPTY` becomes `FILLED` or
-/// `END` by the sender, for good; before that the receiver may make it `WAITING`
-/// and `EMPTY` again. A sender that finds it `WAITING` makes it `WAKING`, takes the waker, and
-/// goes on to `FILLED` or `END`: so the receiver cannot write another waker, for the
-/// next slot, before this one is taken.
+/// Its sender is the one that reserved its position. `EMPTY` becomes `FILLED` or `END` by the
+/// sender, for good; before that the receiver may make it `WAITING` and `EMPTY` again. A sender
+/// that finds it `WAITING` makes it `WAKING`, takes the waker, and goes on to `FILLED` or `END`: so
+/// the receiver cannot write another waker, for the next slot, before this one is taken.
 pub(super) struct MessageSlot<T> {
     state: AtomicU32,
     message: UnsafeCell<MaybeUninit<T>>,

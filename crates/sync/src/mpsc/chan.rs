@@ -47,8 +47,8 @@ impl Limit for Unlimited {
     fn release(&self, _permits: usize) {}
 }
 
-/// A permit for each message. A sender with a permit can send, also after the close, so the list
-/// is closed when the last permit has come back.
+/// A permit for each message. A sender with a permit can send, also after the close, so the list is
+/// closed when the last permit has come back.
 #[derive(Debug)]
 pub(super) struct Limited {
     pub(super) permits: Core<Returned>,

@@ -130,8 +130,8 @@ impl<T, L: Limit> Rx<T, L> {
     }
 
     pub(super) fn close(&mut self) {
-        // If the waker of a sender that waits for room panics, the tasks that wait for the
-        // close are still notified.
+        // If the waker of a sender that waits for room panics, the tasks that wait for the close
+        // are still notified.
         let closed = match self.closing {
             true => Ok(()),
             false => catch_unwind(AssertUnwindSafe(|| self.chan.limit.close())),

@@ -65,8 +65,7 @@ pub struct UnboundedSender<T> {
     tx: Tx<T, Unlimited>,
 }
 
-/// An [`UnboundedSender`] that does not keep the channel open; from
-/// [`UnboundedSender::downgrade`].
+/// An [`UnboundedSender`] that does not keep the channel open; from [`UnboundedSender::downgrade`].
 ///
 /// # Examples
 ///

@@ -160,8 +160,8 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         self.mutex.value.with_mut(|value| {
-            // SAFETY: the permit is this guard's, which is borrowed
-            // exclusively, so there is no other reference as long as this lives.
+            // SAFETY: the permit is this guard's, which is borrowed exclusively, so there is no
+            // other reference as long as this lives.
             unsafe { &mut *value }
         })
     }
@@ -206,8 +206,8 @@ pub struct MappedMutexGuard<'a, T: ?Sized> {
     marker: PhantomData<&'a mut T>,
 }
 
-// SAFETY: it stands for an exclusive reference to the part; the permit can be
-// given back from any thread.
+// SAFETY: it stands for an exclusive reference to the part; the permit can be given back from any
+// thread.
 unsafe impl<T: ?Sized + Send> Send for MappedMutexGuard<'_, T> {}
 // SAFETY: a reference to it gives no more than a reference to the part.
 unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
@@ -285,8 +285,8 @@ impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
-        // long as the reference lives.
+        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as long as
+        // the reference lives.
         unsafe { self.part.as_ref() }
     }
 }

@@ -154,8 +154,8 @@ impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         self.locked.0.value.with_mut(|value| {
-            // SAFETY: the permit is this guard's, which is borrowed
-            // exclusively, so there is no other reference as long as this lives.
+            // SAFETY: the permit is this guard's, which is borrowed exclusively, so there is no
+            // other reference as long as this lives.
             unsafe { &mut *value }
         })
     }
@@ -190,11 +190,11 @@ pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
     marker: PhantomData<*mut U>,
 }
 
-// SAFETY: it stands for an exclusive reference to the part, and a share in the
-// mutex, which is `Send` and `Sync` if `T` is `Send`.
+// SAFETY: it stands for an exclusive reference to the part, and a share in the mutex, which is
+// `Send` and `Sync` if `T` is `Send`.
 unsafe impl<T: ?Sized + Send, U: ?Sized + Send> Send for OwnedMappedMutexGuard<T, U> {}
-// SAFETY: a reference to it gives no more than a reference to the part. That `T`
-// is `Sync` is not needed; it is asked for as of the guard of the whole.
+// SAFETY: a reference to it gives no more than a reference to the part. That `T` is `Sync` is not
+// needed; it is asked for as of the guard of the whole.
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Sync for OwnedMappedMutexGuard<T, U> {}
 
 impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
@@ -271,8 +271,8 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedMappedMutexGuard<T, U> {
 
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
-        // long as the reference lives.
+        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as long as
+        // the reference lives.
         unsafe { self.part.as_ref() }
     }
 }

@@ -6,8 +6,8 @@ use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 /// `WAITING`; cleared by the task that takes the permit.
 const PERMIT: usize = 1 << 0;
 
-/// The list of waiters is not empty. Set and cleared under its lock; never
-/// with `PERMIT`. While it is set, the word changes under the lock only.
+/// The list of waiters is not empty. Set and cleared under its lock; never with `PERMIT`. While it
+/// is set, the word changes under the lock only.
 const WAITING: usize = 1 << 1;
 
 /// One call of `notify_waiters`; the bits from here on count them, and wrap.
@@ -65,13 +65,13 @@ impl State {
 
     #[inline]
     pub(super) fn calls(&self) -> Calls {
-        // ORDERING: Acquire pairs with `transition_to_called` and `call_all`:
-        // a task that sees a call counted sees what was done before it.
+        // ORDERING: Acquire pairs with `transition_to_called` and `call_all`: a task that sees a
+        // call counted sees what was done before it.
         Calls(self.0.load(Ordering::Acquire) & CALLS)
     }
 
-    /// Ends a `Notified` that need not wait, without the lock: since `calls`
-    /// there was another call, or there is a permit, which it takes.
+    /// Ends a `Notified` that need not wait, without the lock: since `calls` there was another
+    /// call, or there is a permit, which it takes.
     #[inline]
     pub(super) fn try_take(&self, calls: Calls) -> bool {
         // ORDERING: Acquire as in `calls`.
@@ -116,15 +116,14 @@ impl State {
     /// Stores a permit, unless there is a waiter.
     #[inline]
     pub(super) fn transition_to_permit(&self) -> ToPermit {
-        // ORDERING: nothing is done on its strength; an exchange or the lock
-        // follows.
+        // ORDERING: nothing is done on its strength; an exchange or the lock follows.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             if word & WAITING != 0 {
                 return ToPermit::NotifyOne;
             }
-            // Also where a permit is stored already: the task that takes it must see what was
-            // done before this notification, too.
+            // Also where a permit is stored already: the task that takes it must see what was done
+            // before this notification, too.
             match self.exchange(word, word | PERMIT) {
                 Ok(()) => return ToPermit::Stored,
                 Err(now) => word = now,
@@ -147,8 +146,8 @@ impl State {
         }
     }
 
-    /// Counts a call of `notify_waiters` and clears `WAITING`. Under the lock,
-    /// and all waiters leave the list before it is released.
+    /// Counts a call of `notify_waiters` and clears `WAITING`. Under the lock, and all waiters
+    /// leave the list before it is released.
     pub(super) fn call_all(&self) {
         // The last waiter may have left before the lock was taken.
         if self.transition_to_called() == ToCalled::NotifyAll {
@@ -156,8 +155,7 @@ impl State {
         }
     }
 
-    /// Clears `WAITING`, which is set. Under the lock, when the last waiter has
-    /// left the list.
+    /// Clears `WAITING`, which is set. Under the lock, when the last waiter has left the list.
     pub(super) fn stop_waiting(&self) {
         self.change_while_waiting(|word| word & !WAITING);
     }
@@ -169,16 +167,16 @@ impl State {
         // ORDERING: Relaxed: the last change was made under this lock.
         let word = self.0.load(Ordering::Relaxed);
         debug_assert_ne!(word & WAITING, 0);
-        // ORDERING: Release pairs with Acquire by the `Notified` that finds the
-        // call counted: this one, or one before, which came before in the order
-        // of the lock or of the exchange that set `WAITING`.
+        // ORDERING: Release pairs with Acquire by the `Notified` that finds the call counted: this
+        // one, or one before, which came before in the order of the lock or of the exchange that
+        // set `WAITING`.
         self.0.store(change(word), Ordering::Release);
     }
 
     #[inline]
     fn exchange(&self, from: usize, to: usize) -> Result<(), usize> {
-        // ORDERING: Release by a notification pairs with Acquire by the
-        // `Notified` that takes the permit or finds the call counted.
+        // ORDERING: Release by a notification pairs with Acquire by the `Notified` that takes the
+        // permit or finds the call counted.
         self.0
             .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
             .map(drop)

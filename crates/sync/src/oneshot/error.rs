@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// The sender was dropped without sending, or the receiver had closed the
-/// channel before anything was sent.
+/// The sender was dropped without sending, or the receiver had closed the channel before anything
+/// was sent.
 ///
 /// # Examples
 ///

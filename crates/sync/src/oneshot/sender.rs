@@ -113,8 +113,7 @@ impl<T> Sender<T> {
         self.handle.state().is_closed()
     }
 
-    /// The poll function of [`closed`](Self::closed). Only the waker of the last call is
-    /// woken.
+    /// The poll function of [`closed`](Self::closed). Only the waker of the last call is woken.
     ///
     /// # Examples
     ///

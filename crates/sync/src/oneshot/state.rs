@@ -2,32 +2,28 @@
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// Set when a value is sent, together with `DONE`; never after `CLOSED`; never
-/// cleared. From then on the value is the receiver's.
+/// Set when a value is sent, together with `DONE`; never after `CLOSED`; never cleared. From then
+/// on the value is the receiver's.
 const SENT: usize = 1;
 
-/// Set when the sender has sent or was dropped; never cleared. The end of the
-/// receiver's wait.
+/// Set when the sender has sent or was dropped; never cleared. The end of the receiver's wait.
 const DONE: usize = SENT << 1;
 
-/// Set when the sender has left: it does not touch the memory any more; never
-/// cleared.
+/// Set when the sender has left: it does not touch the memory any more; never cleared.
 const SENDER_LEFT: usize = DONE << 1;
 
-/// Set when the receiver takes no value any more; never cleared. The end of the
-/// sender's wait.
+/// Set when the receiver takes no value any more; never cleared. The end of the sender's wait.
 const CLOSED: usize = SENDER_LEFT << 1;
 
-/// Set when the receiver has left: it does not touch the memory any more; never
-/// cleared.
+/// Set when the receiver has left: it does not touch the memory any more; never cleared.
 const RECEIVER_LEFT: usize = CLOSED << 1;
 
-/// Set while a waker of the receiver is registered; never set after `DONE`;
-/// cleared by the receiver, and not after `DONE`.
+/// Set while a waker of the receiver is registered; never set after `DONE`; cleared by the
+/// receiver, and not after `DONE`.
 const RECEIVER_WAITS: usize = RECEIVER_LEFT << 1;
 
-/// Set while a waker of the sender is registered; never set after `CLOSED`;
-/// cleared by the sender, and not after `CLOSED`.
+/// Set while a waker of the sender is registered; never set after `CLOSED`; cleared by the sender,
+/// and not after `CLOSED`.
 const SENDER_WAITS: usize = RECEIVER_WAITS << 1;
 
 /// One of the two waits, as its waiter sees it.
@@ -123,8 +119,8 @@ impl State {
 
     #[inline]
     pub(super) fn load(&self) -> Snapshot {
-        // ORDERING: Acquire pairs with `transition_to_sent`, so that the value is seen, and
-        // with the other party's leave, so that its accesses are over.
+        // ORDERING: Acquire pairs with `transition_to_sent`, so that the value is seen, and with
+        // the other party's leave, so that its accesses are over.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 

@@ -35,8 +35,8 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     marker: PhantomData<&'a mut T>,
 }
 
-// SAFETY: it stands for an exclusive reference to the value, and can become a
-// shared one; the permits can be given back from any thread.
+// SAFETY: it stands for an exclusive reference to the value, and can become a shared one; the
+// permits can be given back from any thread.
 unsafe impl<T: ?Sized + Send + Sync> Send for RwLockWriteGuard<'_, T> {}
 // SAFETY: a reference to it gives no more than a reference to the value.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLockWriteGuard<'_, T> {}
@@ -219,8 +219,8 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permits are this guard's, which is borrowed, so no task
-        // writes as long as the reference lives.
+        // SAFETY: the permits are this guard's, which is borrowed, so no task writes as long as the
+        // reference lives.
         unsafe { self.value.as_ref() }
     }
 }
@@ -228,8 +228,8 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the permits are this guard's, which is borrowed exclusively,
-        // so there is no other reference as long as this lives.
+        // SAFETY: the permits are this guard's, which is borrowed exclusively, so there is no other
+        // reference as long as this lives.
         unsafe { self.value.as_mut() }
     }
 }
@@ -261,9 +261,8 @@ pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
     marker: PhantomData<&'a mut T>,
 }
 
-// SAFETY: it stands for an exclusive reference to the part; the permits can be
-// given back from any thread. `Sync` is not needed; it is asked for as of the
-// guard of the whole.
+// SAFETY: it stands for an exclusive reference to the part; the permits can be given back from any
+// thread. `Sync` is not needed; it is asked for as of the guard of the whole.
 unsafe impl<T: ?Sized + Send + Sync> Send for RwLockMappedWriteGuard<'_, T> {}
 // SAFETY: a reference to it gives no more than a reference to the part.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLockMappedWriteGuard<'_, T> {}
@@ -342,8 +341,8 @@ impl<T: ?Sized> Deref for RwLockMappedWriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permits are this guard's, which is borrowed, so no task
-        // writes as long as the reference lives.
+        // SAFETY: the permits are this guard's, which is borrowed, so no task writes as long as the
+        // reference lives.
         unsafe { self.value.as_ref() }
     }
 }
@@ -351,8 +350,8 @@ impl<T: ?Sized> Deref for RwLockMappedWriteGuard<'_, T> {
 impl<T: ?Sized> DerefMut for RwLockMappedWriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the permits are this guard's, which is borrowed exclusively,
-        // so there is no other reference as long as this lives.
+        // SAFETY: the permits are this guard's, which is borrowed exclusively, so there is no other
+        // reference as long as this lives.
         unsafe { self.value.as_mut() }
     }
 }

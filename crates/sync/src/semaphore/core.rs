@@ -1,5 +1,4 @@
-//! Permits and their waiters: what the locks and the bounded channel
-//! count on.
+//! Permits and their waiters: what the locks and the bounded channel count on.
 
 use std::mem;
 use std::pin::Pin;
@@ -166,8 +165,8 @@ impl<R: Returns> Core<R> {
         taken
     }
 
-    /// Waits for permits, in order of the first polls. Dropped before it is
-    /// ready, it has taken none.
+    /// Waits for permits, in order of the first polls. Dropped before it is ready, it has taken
+    /// none.
     #[inline]
     pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_, R> {
         Acquire::new(self, permits)
@@ -232,8 +231,8 @@ impl<R: Returns> Core<R> {
         permits: usize,
         waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
-        // Before the lock: cloning is the executor's code. It is dropped after
-        // the lock, should it not be needed.
+        // Before the lock: cloning is the executor's code. It is dropped after the lock, should it
+        // not be needed.
         let waker = cx.waker().clone();
         let mut waiters = self.waiters.lock();
         match self.state.take_or_transition_to_waiting(permits) {

@@ -6,9 +6,9 @@ use std::fmt;
 use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// Set while there is a waiter, and once the semaphore is closed; set and cleared under the lock
-/// of the wait list, cleared by the first release that finds no waiter.
-/// Never set with permits: releases then go to the semaphore's own word.
+/// Set while there is a waiter, and once the semaphore is closed; set and cleared under the lock of
+/// the wait list, cleared by the first release that finds no waiter. Never set with permits:
+/// releases then go to the semaphore's own word.
 const DISABLED: usize = 1;
 
 /// The permits lie above the flag.

@@ -1,13 +1,12 @@
-//! The word of a semaphore: its permits, whether it is closed, and whether
-//! there is a waiter.
+//! The word of a semaphore: its permits, whether it is closed, and whether there is a waiter.
 
 use std::fmt;
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// Set while the list of waiters is not empty; set and cleared under the
-/// list's lock. Never with permits that would suffice for the first waiter,
-/// except while a thread that serves the waiters is between two batches.
+/// Set while the list of waiters is not empty; set and cleared under the list's lock. Never with
+/// permits that would suffice for the first waiter, except while a thread that serves the waiters
+/// is between two batches.
 const WAITERS: usize = 1;
 
 /// Set for good by `close`.
@@ -20,9 +19,8 @@ const PERMIT: usize = 1 << 2;
 /// word.
 pub(crate) const MAX_PERMITS: usize = usize::MAX >> 3;
 
-/// The word.
-/// While `WAITERS` is clear, any thread may change it, by compare-exchange. While
-/// it is set, only the thread that holds the lock of the list does.
+/// The word. While `WAITERS` is clear, any thread may change it, by compare-exchange. While it is
+/// set, only the thread that holds the lock of the list does.
 pub(super) struct State(AtomicUsize);
 
 /// The outcome of an attempt to take permits.
@@ -61,8 +59,8 @@ impl State {
     /// The word, with what was done before it was set.
     #[inline]
     pub(super) fn load(&self) -> Snapshot {
-        // ORDERING: pairs with `transition_to_closed`, `give` and `settle`: a thread that
-        // sees their changes sees what was done before.
+        // ORDERING: pairs with `transition_to_closed`, `give` and `settle`: a thread that sees
+        // their changes sees what was done before.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
@@ -84,9 +82,8 @@ impl State {
             if !now.can_give(permits) {
                 return Take::Short;
             }
-            // ORDERING: pairs with the Release of `give` and `settle`: what
-            // was done under the permits before happens before what is done
-            // under them now.
+            // ORDERING: pairs with the Release of `give` and `settle`: what was done under the
+            // permits before happens before what is done under them now.
             match self.0.compare_exchange_weak(
                 now.0,
                 now.0 - permits * PERMIT,
@@ -158,14 +155,14 @@ impl State {
         }
     }
 
-    /// Stores the number of permits that are left, and whether there is still a waiter.
-    /// Under the lock, while `WAITERS` is set.
+    /// Stores the number of permits that are left, and whether there is still a waiter. Under the
+    /// lock, while `WAITERS` is set.
     pub(super) fn settle(&self, permits: usize, waiters: bool) {
         let now = self.peek();
         debug_assert!(now.has_waiters(), "others may change the word");
         let closed = now.0 & CLOSED;
-        // ORDERING: Release pairs with `take`. The caller acquired what was
-        // given before: through `take_or_transition_to_waiting` and the lock.
+        // ORDERING: Release pairs with `take`. The caller acquired what was given before: through
+        // `take_or_transition_to_waiting` and the lock.
         self.0.store(
             (permits * PERMIT) | closed | (usize::from(waiters) * WAITERS),
             Ordering::Release,
@@ -186,8 +183,8 @@ impl State {
             if forgotten == 0 {
                 return 0;
             }
-            // ORDERING: nothing is reached by permits that are gone; the
-            // exchange continues the chain from `give` to a later `take`.
+            // ORDERING: nothing is reached by permits that are gone; the exchange continues the
+            // chain from `give` to a later `take`.
             match self.0.compare_exchange_weak(
                 now.0,
                 now.0 - forgotten * PERMIT,

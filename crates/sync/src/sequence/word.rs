@@ -68,8 +68,7 @@ impl Word {
         Now::of(self.0.load(Ordering::Acquire))
     }
 
-    /// Adds one to the count. It clears the bits that were set; the caller wakes these
-    /// shards.
+    /// Adds one to the count. It clears the bits that were set; the caller wakes these shards.
     #[inline]
     pub(super) fn advance(&self) -> Waiting {
         // ORDERING: Release pairs with `load` and `start_waiting`: a thread that sees the count
@@ -96,16 +95,15 @@ impl Word {
     /// Marks shard `index` as having waiters, and returns the count: an advance after that finds
     /// the bit. Under the lock of the shard.
     pub(super) fn start_waiting(&self, index: usize) -> Now {
-        // ORDERING: Acquire pairs with `advance` and `close`. That one of two
-        // operations finds the other's change comes from their being
-        // read-modify-writes of one word.
+        // ORDERING: Acquire pairs with `advance` and `close`. That one of two operations finds the
+        // other's change comes from their being read-modify-writes of one word.
         Now::of(self.0.fetch_or(1 << index, Ordering::Acquire))
     }
 
     /// Marks shard `index` as empty. Under the lock of the shard.
     pub(super) fn stop_waiting(&self, index: usize) {
-        // ORDERING: Relaxed: it promises nothing; as a read-modify-write it
-        // goes on with the release sequences of the advances before.
+        // ORDERING: Relaxed: it promises nothing; as a read-modify-write it goes on with the
+        // release sequences of the advances before.
         self.0.fetch_and(!(1 << index), Ordering::Relaxed);
     }
 }

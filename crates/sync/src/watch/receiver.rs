@@ -47,8 +47,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Borrows the value without marking it as seen. See [the module](super#borrowing)
-    /// on what that locks.
+    /// Borrows the value without marking it as seen. See [the module](super#borrowing) on what that
+    /// locks.
     ///
     /// # Examples
     ///

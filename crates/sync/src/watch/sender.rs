@@ -155,8 +155,7 @@ impl<T> Sender<T> {
             if !modify(&mut value) {
                 return false;
             }
-            // Under the lock, so that readers know the version of what they
-            // read.
+            // Under the lock, so that readers know the version of what they read.
             self.shared.versions.advance()
         };
         self.shared.versions.wake(waiting);
@@ -340,8 +339,8 @@ impl<T> Sender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        // ORDERING: nothing follows from the number while it grows; the sender
-        // that is cloned keeps it from falling to zero.
+        // ORDERING: nothing follows from the number while it grows; the sender that is cloned keeps
+        // it from falling to zero.
         self.shared.senders.fetch_add(1, Ordering::Relaxed);
         Self {
             shared: self.shared.clone(),
@@ -357,8 +356,8 @@ impl<T: Default> Default for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        // ORDERING: AcqRel pairs with the drops of the other senders: the last
-        // closes the channel after what each of them sent.
+        // ORDERING: AcqRel pairs with the drops of the other senders: the last closes the channel
+        // after what each of them sent.
         if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
             let waiting = self.shared.versions.close();
             self.shared.versions.wake(waiting);

@@ -57,8 +57,8 @@ impl Raced {
     }
 }
 
-/// Wakes a thread of the model. The count is loom's, so that a waker that is never dropped
-/// is a leak.
+/// Wakes a thread of the model. The count is loom's, so that a waker that is never dropped is a
+/// leak.
 struct Unpark {
     thread: Thread,
     _alive: Arc<()>,

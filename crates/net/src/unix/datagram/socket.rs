@@ -21,9 +21,9 @@ use crate::unix::addr::of_path;
 /// room. Bytes that do not fit into the buffer of a receiving call are lost. A datagram may be
 /// empty: `Ok(0)` does not mean an end.
 ///
-/// All methods take `&self`: share the socket in an `Arc`, without splitting
-/// it. The `poll_*` methods keep one waker for receiving and one for sending,
-/// that of the last caller; in the `async` ones any number of tasks may wait.
+/// All methods take `&self`: share the socket in an `Arc`, without splitting it. The `poll_*`
+/// methods keep one waker for receiving and one for sending, that of the last caller; in the
+/// `async` ones any number of tasks may wait.
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -380,8 +380,8 @@ impl UnixDatagram {
         })
     }
 
-    /// Waits until there may be a datagram. Usually followed by
-    /// [`try_recv`](Self::try_recv) or [`try_recv_from`](Self::try_recv_from).
+    /// Waits until there may be a datagram. Usually followed by [`try_recv`](Self::try_recv) or
+    /// [`try_recv_from`](Self::try_recv_from).
     ///
     /// # Errors
     ///
@@ -412,8 +412,8 @@ impl UnixDatagram {
         })
     }
 
-    /// Waits until there may be room to send. Usually followed by
-    /// [`try_send`](Self::try_send) or [`try_send_to`](Self::try_send_to).
+    /// Waits until there may be room to send. Usually followed by [`try_send`](Self::try_send) or
+    /// [`try_send_to`](Self::try_send_to).
     ///
     /// # Errors
     ///

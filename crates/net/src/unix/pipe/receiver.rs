@@ -110,8 +110,7 @@ impl Receiver {
         Receiver::new(adopt(owned_fd, libc::O_RDONLY)?.into())
     }
 
-    /// Takes over an open pipe without any check. It must be in non-blocking
-    /// mode.
+    /// Takes over an open pipe without any check. It must be in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -257,8 +256,8 @@ impl Receiver {
         })
     }
 
-    /// Waits until there is something to read, or no sender is open any more.
-    /// Usually followed by [`try_read`](Self::try_read).
+    /// Waits until there is something to read, or no sender is open any more. Usually followed by
+    /// [`try_read`](Self::try_read).
     ///
     /// # Errors
     ///
@@ -290,8 +289,8 @@ impl Receiver {
         })
     }
 
-    /// The poll function of [`readable`](Self::readable), for implementing a future. Only the
-    /// waker of the last call is kept.
+    /// The poll function of [`readable`](Self::readable), for implementing a future. Only the waker
+    /// of the last call is kept.
     ///
     /// # Errors
     ///

@@ -108,8 +108,7 @@ impl Sender {
         Sender::new(adopt(owned_fd, libc::O_WRONLY)?.into())
     }
 
-    /// Takes over an open pipe without any check. It must be in non-blocking
-    /// mode.
+    /// Takes over an open pipe without any check. It must be in non-blocking mode.
     ///
     /// # Errors
     ///
@@ -254,8 +253,8 @@ impl Sender {
         })
     }
 
-    /// Waits until there is room to write, or no receiver is open any more.
-    /// Usually followed by [`try_write`](Self::try_write).
+    /// Waits until there is room to write, or no receiver is open any more. Usually followed by
+    /// [`try_write`](Self::try_write).
     ///
     /// # Errors
     ///
@@ -286,8 +285,8 @@ impl Sender {
         })
     }
 
-    /// The poll function of [`writable`](Self::writable), for implementing a future. Only the
-    /// waker of the last call is kept.
+    /// The poll function of [`writable`](Self::writable), for implementing a future. Only the waker
+    /// of the last call is kept.
     ///
     /// # Errors
     ///

@@ -36,8 +36,7 @@ pub struct Sender<T> {
     pub(super) tx: Tx<T, Limited>,
 }
 
-/// A [`Sender`] that does not keep the channel open; from
-/// [`Sender::downgrade`].
+/// A [`Sender`] that does not keep the channel open; from [`Sender::downgrade`].
 ///
 /// # Examples
 ///
