@@ -38,7 +38,7 @@ pub struct Barrier {
 }
 
 struct State {
-    /// The number of tasks that have arrived since it last opened.
+    /// The number of tasks that have arrived since the barrier last opened.
     arrived: usize,
     /// The arrived tasks that wait; released when the barrier opens.
     waiters: WaitList<Waker, ()>,
@@ -169,7 +169,7 @@ pin_project! {
     /// The future of [`Barrier::wait`].
     struct Wait<'a> {
         barrier: &'a Barrier,
-        // Idle until it has come.
+        // Idle until the task has arrived.
         #[pin]
         node: Node<Waker, ()>,
     }
@@ -180,7 +180,7 @@ pin_project! {
             if this.node.is_idle() || this.node.as_mut().take_verdict().is_some() {
                 return;
             }
-            // It stays counted among those that have come.
+            // The task still counts as arrived.
             let waker = this.barrier.state.lock().waiters.remove(this.node);
             drop(waker);
         }
@@ -189,7 +189,7 @@ pin_project! {
 
 impl Wait<'_> {
     fn come(self: Pin<&mut Self>, waker: &Waker) -> Poll<BarrierWaitResult> {
-        // Before the lock, and dropped after it: that is the executor's code.
+        // Cloned before the lock and dropped after it: both call the executor's code.
         let waker = waker.clone();
         let this = self.project();
         let mut state = this.barrier.state.lock();
@@ -213,7 +213,7 @@ impl Wait<'_> {
         if this.node.as_mut().take_verdict().is_some() {
             return Poll::Ready(BarrierWaitResult(false));
         }
-        // Before the lock, and dropped after it.
+        // Cloned before the lock and dropped after it.
         let mut waker = waker.clone();
         let mut state = this.barrier.state.lock();
         match state.waiters.get_mut(this.node) {

@@ -8,8 +8,8 @@ use raddle_primitives::thread;
 ///
 /// # Panics
 ///
-/// Panics if the thread has a poll budget: it is inside a poll then, and blocking it would block
-/// the other tasks of its executor, possibly also the task that would wake it.
+/// Panics if the thread has a poll budget. The thread is then inside a poll, and blocking it would
+/// block the other tasks of its executor, possibly also the task that would wake it.
 #[track_caller]
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     assert!(

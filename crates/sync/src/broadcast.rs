@@ -82,14 +82,14 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// The state that senders and receivers share.
 struct Shared<T> {
     ring: Ring<T>,
-    /// The number of values that were sent, which is the next one's position. It advances under the
-    /// lock of `receivers`, once the value is in the ring; the last sender closes it.
+    /// The number of values that were sent, which is the position of the next value. It advances
+    /// under the lock of `receivers`, once the value is in the ring; the last sender closes it.
     sent: Sequence,
-    /// The number of receivers, which is how many the next value is for. In a cache line of its
-    /// own, as senders write it, and receivers read what is beside it.
+    /// The number of receivers, which is also the number of those that will receive the next value.
+    /// It has its own cache line, because senders write it and receivers read the fields beside it.
     receivers: CachePadded<Mutex<usize>>,
     senders: AtomicUsize,
     weak_senders: AtomicUsize,
-    /// Notified by the last receiver.
+    /// Notified when the last receiver is dropped.
     deserted: Notify,
 }

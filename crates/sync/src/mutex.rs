@@ -49,15 +49,15 @@ use crate::try_lock_error::TryLockError;
 /// shared::<raddle_sync::MutexGuard<'static, std::cell::Cell<u32>>>();
 /// ```
 pub struct Mutex<T: ?Sized> {
-    /// One permit, whose holder may use the value.
+    /// A semaphore of one permit, whose holder may use the value.
     core: Core,
     /// The span that tokio-console shows.
     _span: ResourceSpan,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the permit lets one thread at a time reach the value, which is as if it were sent there;
-// a shared reference to it needs a guard, which is `Sync` only if the value is.
+// SAFETY: the permit allows one thread at a time to access the value, as if the value were sent
+// there. A shared reference to the value needs a guard, which is `Sync` only if the value is.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
@@ -349,7 +349,7 @@ impl<T: ?Sized> Mutex<T> {
 /// Unlocks the mutex, whose permit the caller has.
 #[inline]
 fn unlock(core: &Core) {
-    // Before the next task has the lock.
+    // Recorded before the next task gets the lock.
     raddle_wait::released(ptr::from_ref(core).addr(), 1);
     core.release(1);
 }

@@ -270,7 +270,8 @@ impl Notify {
         }
     }
 
-    /// Notifies a waiter under the lock, or stores a permit if the last one has left meanwhile.
+    /// Notifies a waiter under the lock, or stores a permit if the last waiter has left since the
+    /// check.
     fn notify_queued(&self, waiters: &mut WaitList<Waiter, By>, by: By) -> Waiter {
         if self.state.transition_to_permit() == ToPermit::Stored {
             return None;

@@ -264,7 +264,7 @@ impl<T> OnceCell<T> {
         F: FnOnce() -> Fut,
         Fut: Future<Output = T>,
     {
-        // Here too, so that a value that is there costs one load.
+        // Checked here too, so that an existing value costs one load.
         if let Some(value) = self.get() {
             return value;
         }
@@ -305,7 +305,7 @@ impl<T> OnceCell<T> {
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
-        // A read, not a wait, so it costs no budget.
+        // This reads and does not wait, so it costs no budget.
         if let Some(value) = self.get() {
             return Ok(value);
         }
@@ -319,7 +319,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value, which is there once there are no permits any more.
+    /// Returns the value, which exists once the semaphore is closed.
     fn value(&self) -> &T {
         self.get()
             .expect("the value is set before the semaphore is closed")

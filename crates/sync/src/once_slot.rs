@@ -5,11 +5,11 @@ use std::mem::MaybeUninit;
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
 
-/// There is no value.
+/// The slot has no value.
 const EMPTY: u32 = 0;
 /// A thread writes the value. Ended by `SET`, by that thread.
 const WRITING: u32 = 1;
-/// The value is written, and there until the slot is borrowed exclusively.
+/// The value is written, and stays until the slot is borrowed exclusively.
 const SET: u32 = 2;
 
 /// Empty, or a value that does not change while the slot is shared. Which thread may access the
@@ -58,7 +58,7 @@ impl<T> OnceSlot<T> {
 
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
-        // ORDERING: Acquire pairs with `set`: the value is written.
+        // ORDERING: Acquire pairs with `set`: the value has been written.
         self.state.load(Ordering::Acquire) == SET
     }
 
@@ -66,8 +66,8 @@ impl<T> OnceSlot<T> {
     pub(crate) fn get(&self) -> Option<&T> {
         self.is_set().then(|| {
             self.value.with(|value| {
-                // SAFETY: rule 3; it is initialised, and to change it takes the slot exclusively,
-                // which the borrow prevents.
+                // SAFETY: rule 3; the value is initialised, and it changes only while the slot is
+                // borrowed exclusively, which this borrow prevents.
                 unsafe { (*value).assume_init_ref() }
             })
         })
@@ -76,7 +76,7 @@ impl<T> OnceSlot<T> {
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
         self.is_set().then(|| {
             self.value.with_mut(|value| {
-                // SAFETY: rule 4, and it is initialised.
+                // SAFETY: rule 4, and the value is initialised.
                 unsafe { (*value).assume_init_mut() }
             })
         })
@@ -90,7 +90,7 @@ impl<T> OnceSlot<T> {
         // ORDERING: the slot is borrowed exclusively.
         self.state.store(EMPTY, Ordering::Relaxed);
         Some(self.value.with_mut(|value| {
-            // SAFETY: rule 4; it was initialised, and is not read again now that the state is
+            // SAFETY: rule 4; the value was initialised, and is not read again in the state
             // `EMPTY`.
             unsafe { (*value).assume_init_read() }
         }))
@@ -98,7 +98,7 @@ impl<T> OnceSlot<T> {
 
     /// Sets the value. Returns it if the slot has a value or another thread is writing one.
     pub(crate) fn set(&self, value: T) -> Result<(), T> {
-        // ORDERING: the slot is as new, or as its last exclusive holder left it.
+        // ORDERING: the slot is new, or unchanged since it was last borrowed exclusively.
         let empty =
             self.state
                 .compare_exchange(EMPTY, WRITING, Ordering::Relaxed, Ordering::Relaxed);
@@ -124,7 +124,7 @@ impl<T> Drop for OnceSlot<T> {
 // SAFETY: a shared slot gives out `&T` (so `T: Sync`), and a value that was set on one thread may
 // be taken or dropped on another (so `T: Send`).
 unsafe impl<T: Send + Sync> Sync for OnceSlot<T> {}
-// SAFETY: it owns its value.
+// SAFETY: the slot owns its value.
 unsafe impl<T: Send> Send for OnceSlot<T> {}
 
 impl<T: std::fmt::Debug> std::fmt::Debug for OnceSlot<T> {

@@ -62,7 +62,7 @@ const MAX_READS: u32 = u32::MAX >> 3;
 /// sent::<raddle_sync::RwLockReadGuard<'static, std::cell::Cell<u32>>>();
 /// ```
 pub struct RwLock<T: ?Sized> {
-    /// `max_readers` permits: a reader has one, a writer has all of them.
+    /// A semaphore of `max_readers` permits: a reader has one, a writer has all of them.
     core: Core,
     max_readers: u32,
     /// The span that tokio-console shows.
@@ -70,7 +70,8 @@ pub struct RwLock<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: readers on several threads share the value, and a writer has it alone, wherever it runs.
+// SAFETY: readers on several threads share the value, and a writer on any thread has exclusive
+// access.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 impl<T> RwLock<T> {
@@ -544,7 +545,7 @@ impl<T: ?Sized> RwLock<T> {
         OwnedRwLockWriteGuard::new(self.to_write(), HeldOwned::new(self, permits))
     }
 
-    /// The value, for reading only. A model looks here for a writer.
+    /// Returns the value for reading. In a model this access fails if there is a writer.
     fn to_read(&self) -> NonNull<T> {
         self.value.with(|value| {
             // SAFETY: the address of a field is not null.
@@ -552,7 +553,7 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// The value. In a model this access fails if another thread has one.
+    /// Returns the value for writing. In a model this access fails if there is another access.
     fn to_write(&self) -> NonNull<T> {
         self.value.with_mut(|value| {
             // SAFETY: the address of a field is not null.

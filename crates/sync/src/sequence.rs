@@ -19,11 +19,11 @@ pub(crate) use self::word::{Now, Waiting};
 /// The number of waiter shards.
 const SHARDS: usize = if cfg!(raddle_loom) { 2 } else { 8 };
 
-/// A count, at first 0, that [`advance`](Self::advance) raises by one, until it is
+/// A count that starts at 0 and grows by one with each [`advance`](Self::advance), until it is
 /// [closed](Self::close). Each advance wakes all waiters.
 ///
-/// One word holds the count, whether it is closed, and which *waiter shards* have waiters; so
-/// without waiters an advance is one operation on it.
+/// One word has the count, the flag of the close, and a bit for each *waiter shard* that has
+/// waiters. So without waiters an advance is one operation on this word.
 ///
 /// The word and each shard have cache lines of their own: other threads load the word while waiters
 /// enter and leave a shard.
@@ -33,7 +33,7 @@ pub(crate) struct Sequence {
     shards: [CachePadded<Mutex<Shard>>; SHARDS],
 }
 
-/// Waiters with a lock of their own, all woken together.
+/// Waiters under a lock of their own, which are all woken together.
 type Shard = WaitList<Waker, ()>;
 
 impl Sequence {
@@ -49,13 +49,13 @@ impl Sequence {
         }
     }
 
-    /// The count, and whether it is closed. What was done before the advance that made it is
-    /// visible afterwards.
+    /// Returns the count, and whether it is closed. The caller sees the writes before the advance
+    /// that made this count.
     pub(crate) fn now(&self) -> Now {
         self.word.load()
     }
 
-    /// Raises the count by one. The caller then wakes the waiters, in a step of its own, so that it
+    /// Adds one to the count. The caller then calls [`wake`](Self::wake), separately, so that it
     /// can release a lock in between.
     pub(crate) fn advance(&self) -> Waiting {
         self.word.advance()
@@ -84,8 +84,8 @@ impl Sequence {
         wakers.wake_all();
     }
 
-    /// Waits until the count is not `seen`, or closed. Waiters with different numbers for `spread`
-    /// share no lock, as long as these are few.
+    /// Waits until the count is not `seen`, or is closed. Waiters with different `spread` share no
+    /// lock, as long as there are no more than shards.
     pub(crate) fn changed(&self, seen: u64, spread: usize) -> Changed<'_> {
         Changed {
             sequence: self,
@@ -97,14 +97,14 @@ impl Sequence {
 }
 
 pin_project! {
-    /// The future of [`Sequence::changed`]. It takes no part in the poll budget: its callers do.
+    /// The future of [`Sequence::changed`]. It uses no poll budget; its callers do.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct Changed<'a> {
         sequence: &'a Sequence,
         seen: u64,
         index: usize,
-        // In the shard, unless it is idle; released by an advance.
+        // The node in the list of the shard; idle while it is not queued, released by an advance.
         #[pin]
         node: Node<Waker, ()>,
     }
@@ -120,7 +120,7 @@ pin_project! {
 }
 
 impl Changed<'_> {
-    /// Enters the list of the shard, unless it need not wait.
+    /// Queues the node in the shard, unless the wait is over.
     fn join(self: Pin<&mut Self>, mut waker: Waker) -> Poll<Now> {
         let (sequence, index, seen) = (self.sequence, self.index, self.seen);
         let mut shard = sequence.shards[index].lock();
@@ -128,25 +128,25 @@ impl Changed<'_> {
         if let Some(registered) = shard.get_mut(node.as_mut()) {
             mem::swap(registered, &mut waker);
             drop(shard);
-            // The former waker is dropped after the lock.
+            // The previous waker is dropped after the lock.
             drop(waker);
             return Poll::Pending;
         }
-        // A former wait was released.
+        // An earlier wait of this node was released.
         let _ = node.as_mut().take_verdict();
         let now = sequence.word.start_waiting(index);
         if now.is_after(seen) {
             if shard.is_empty() {
                 sequence.word.stop_waiting(index);
             }
-            // The lock ends before the parameter, the waker, is dropped.
+            // The lock is released before `waker`, a parameter, is dropped.
             return Poll::Ready(now);
         }
         shard.push_back(node, waker);
         Poll::Pending
     }
 
-    /// Leaves the shard, unless it was released.
+    /// Removes the node from the shard, unless it was released.
     #[cold]
     fn leave(self: Pin<&mut Self>) {
         let mut this = self.project();
@@ -158,7 +158,7 @@ impl Changed<'_> {
         if waker.is_some() && shard.is_empty() {
             this.sequence.word.stop_waiting(*this.index);
         }
-        // The waker is dropped without the lock.
+        // The lock is released before the waker is dropped.
         drop(shard);
     }
 }

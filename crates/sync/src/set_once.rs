@@ -27,7 +27,7 @@ use crate::once_slot::OnceSlot;
 /// ```
 pub struct SetOnce<T> {
     slot: OnceSlot<T>,
-    /// Held while the value is moved in, so that a `set` that fails finds it.
+    /// Held while the value is moved in, so that a `set` that fails finds the value.
     setting: Mutex<()>,
     was_set: Notify,
 }
@@ -252,7 +252,7 @@ impl<T> SetOnce<T> {
         raddle_wait::located("SetOnce::wait", Resource::Unknown, async move {
             raddle_coop::cooperative(async {
                 loop {
-                    // Before the look: a `set` that comes between the two counts.
+                    // Created before the check, so that a `set` between the two notifies it.
                     let was_set = self.was_set.notified();
                     if let Some(value) = self.get() {
                         return value;

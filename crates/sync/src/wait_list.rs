@@ -21,18 +21,19 @@ const QUEUED: u32 = 1;
 /// The node has left its list with a verdict, which its future has not taken yet.
 const RELEASED: u32 = 2;
 
-/// A list of waiters, each with an item `T` for the operation that serves it, and released with a
-/// verdict `V`. The primitive keeps the list under its lock.
+/// A list of waiters. Each waiter has an item `T` for the operation that serves it, and is released
+/// with a verdict `V`. The primitive keeps the list under its lock.
 ///
-/// It allocates nothing: a waiter is a [`Node`], which lies in the future that waits. The future
-/// learns without the lock that it was released, and is then free to be dropped without it. Which
-/// thread may access a node:
-/// 1. while it is `IDLE` or `RELEASED`, its future alone;
-/// 2. while it is `QUEUED`, the holder of the list's lock. The future knows by itself that it is
-///    queued; only the holder of the lock knows whether it still is;
-/// 3. the store of `RELEASED` is the last access of the releasing operation: the node may be gone
-///    after that;
-/// 4. a node is pinned from its first use on, and not dropped while it is queued.
+/// The list allocates nothing: a waiter is a [`Node`] inside the future that waits. The future
+/// learns without the lock that it was released, and can then be dropped without the lock.
+///
+/// Which thread may access a node:
+/// 1. while it is `IDLE` or `RELEASED`, only its future;
+/// 2. while it is `QUEUED`, the holder of the list's lock. The future can read that it is queued,
+///    but only the holder of the lock knows whether it still is;
+/// 3. the store of `RELEASED` is the last access of the releasing operation, because the node may
+///    be dropped after it;
+/// 4. a node is pinned from its first use on, and is not dropped while it is queued.
 pub(crate) struct WaitList<T, V: Copy> {
     ends: Option<Ends<T, V>>,
 }
@@ -47,11 +48,11 @@ type Link<T, V> = NonNull<Node<T, V>>;
 /// A waiter.
 pub(crate) struct Node<T, V: Copy> {
     state: AtomicU32,
-    /// The list that it was last queued in. Its future's alone at any time.
+    /// The list that the node was last queued in. Only its future accesses this field.
     list: Cell<*const ()>,
-    /// There while it is queued.
+    /// Present while the node is queued.
     links: UnsafeCell<MaybeUninit<Links<T, V>>>,
-    /// There while it is released.
+    /// Present while the node is released.
     verdict: UnsafeCell<MaybeUninit<V>>,
     _pinned: PhantomPinned,
 }
@@ -62,16 +63,16 @@ struct Links<T, V: Copy> {
     item: T,
 }
 
-// SAFETY: items and verdicts go from thread to thread, by the rules of `WaitList`; `list` is its
-// future's.
+// SAFETY: items and verdicts move between threads by the rules of `WaitList`; only the future
+// accesses `list`.
 unsafe impl<T: Send, V: Copy + Send> Send for Node<T, V> {}
-// SAFETY: a shared node can be asked for its state only.
+// SAFETY: a shared node gives access only to its state.
 unsafe impl<T: Send, V: Copy + Send> Sync for Node<T, V> {}
-// SAFETY: the owner of the list owns what is in its nodes.
+// SAFETY: the owner of the list owns the content of its queued nodes.
 unsafe impl<T: Send, V: Copy + Send> Send for WaitList<T, V> {}
 
 impl<T, V: Copy> Node<T, V> {
-    /// A node in no list.
+    /// Makes a node that is in no list.
     #[inline]
     pub(crate) fn new() -> Self {
         Self {
@@ -83,39 +84,39 @@ impl<T, V: Copy> Node<T, V> {
         }
     }
 
-    /// Returns whether it is in no list, and was not released. Asked by its future.
+    /// Returns whether the node is in no list, and was not released. Only its future calls this.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        // ORDERING: only its future makes it idle, or queued.
+        // ORDERING: only the calling future makes the node idle or queued.
         self.state.load(Ordering::Relaxed) == IDLE
     }
 
     /// Returns the verdict if the waiter was released, and makes it idle. Takes no lock.
     #[inline]
     pub(crate) fn take_verdict(self: Pin<&mut Self>) -> Option<V> {
-        // ORDERING: Acquire pairs with `WaitList::release`: what was done before is seen, and the
-        // accesses of the releasing thread are over.
+        // ORDERING: Acquire pairs with `WaitList::release`: the future sees the writes before the
+        // release, and the accesses of the releasing thread are over.
         if self.state.load(Ordering::Acquire) != RELEASED {
             return None;
         }
-        // ORDERING: the node is its future's alone.
+        // ORDERING: only the future accesses the node.
         self.state.store(IDLE, Ordering::Relaxed);
         // SAFETY: the verdict was written before the node was released, and by rule 1 no other
-        // thread touches it.
+        // thread accesses it.
         Some(
             self.verdict
                 .with(|verdict| unsafe { (*verdict).assume_init() }),
         )
     }
 
-    /// Returns whether it is in `list`, to which the caller has exclusive access.
+    /// Returns whether the node is in `list`, to which the caller has exclusive access.
     ///
     /// # Panics
     ///
-    /// Panics if it is in another list.
+    /// Panics if the node is in another list.
     #[inline]
     fn is_in(&self, list: &WaitList<T, V>) -> bool {
-        // ORDERING: it was changed under the lock of the list, or by the caller.
+        // ORDERING: the state was changed under the lock of the list, or by the caller.
         let queued = self.state.load(Ordering::Relaxed) == QUEUED;
         assert!(
             !queued || self.list.get() == ptr::from_ref(list).cast(),
@@ -128,11 +129,12 @@ impl<T, V: Copy> Node<T, V> {
     ///
     /// # Safety
     ///
-    /// It is queued, and the caller has its list exclusively.
+    /// The node is queued, and the caller has exclusive access to its list.
     #[inline]
     unsafe fn with_links<R>(&self, change: impl FnOnce(&mut Links<T, V>) -> R) -> R {
         self.links.with_mut(|links| {
-            // SAFETY: the links are there while the node is queued, and the caller's by rule 2.
+            // SAFETY: the links are initialised while the node is queued, and by rule 2 the caller
+            // may access them.
             change(unsafe { (*links).assume_init_mut() })
         })
     }
@@ -141,30 +143,30 @@ impl<T, V: Copy> Node<T, V> {
 impl<T, V: Copy> Drop for Node<T, V> {
     #[inline]
     fn drop(&mut self) {
-        // ORDERING: as in `is_idle`; a future that was released has taken the verdict, or does not
-        // want it.
+        // ORDERING: as in `is_idle`. A future that was released has taken the verdict, or does not
+        // need it.
         if self.state.load(Ordering::Relaxed) == QUEUED {
-            // Its neighbours would point to what is no node.
+            // The neighbours would point to freed memory.
             process::abort();
         }
-        // To a model it is a write, so that each access has to be ordered before.
+        // In a model this counts as a write, so each access has to be ordered before it.
         self.links.with_mut(|_| ());
     }
 }
 
 impl<T, V: Copy> WaitList<T, V> {
-    /// An empty list.
+    /// Makes an empty list.
     pub(crate) const fn new() -> Self {
         Self { ends: None }
     }
 
-    /// Returns whether it has no waiter.
+    /// Returns whether the list has no waiter.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ends.is_none()
     }
 
-    /// Puts an idle node behind all others.
+    /// Appends an idle node to the list.
     ///
     /// # Panics
     ///
@@ -181,17 +183,18 @@ impl<T, V: Copy> WaitList<T, V> {
                 after: None,
                 item,
             };
-            // SAFETY: rule 1, for the node is idle.
+            // SAFETY: rule 1; the node is idle.
             unsafe { (*links).write(new) };
         });
-        // ORDERING: only the holder of the lock, now the caller, looks for queued nodes.
+        // ORDERING: only the holder of the lock, which is the caller, reads whether a node is
+        // queued.
         node.state.store(QUEUED, Ordering::Relaxed);
         let last = Link::from(node);
         match &mut self.ends {
             None => self.ends = Some(Ends { first: last, last }),
             Some(ends) => {
-                // SAFETY: what the ends point to is in this list, so it is there (rule 4) and
-                // queued.
+                // SAFETY: the nodes at the ends are in this list, so they are queued and valid
+                // (rule 4).
                 unsafe {
                     ends.last
                         .as_ref()
@@ -202,7 +205,7 @@ impl<T, V: Copy> WaitList<T, V> {
         }
     }
 
-    /// The item of a node that has not been released.
+    /// Returns the item of a node that has not been released.
     #[inline]
     pub(crate) fn get_mut<'a>(&'a mut self, node: Pin<&'a mut Node<T, V>>) -> Option<&'a mut T> {
         let node = node.into_ref().get_ref();
@@ -210,34 +213,35 @@ impl<T, V: Copy> WaitList<T, V> {
             return None;
         }
         node.links.with_mut(|links| {
-            // SAFETY: it is queued in this list, which the caller has exclusively for `'a`.
+            // SAFETY: the node is queued in this list, which the caller borrows exclusively for
+            // `'a`.
             Some(&mut unsafe { (*links).assume_init_mut() }.item)
         })
     }
 
-    /// Takes a node out, if it has not been released, and returns its item. It is idle then.
+    /// Removes a node that has not been released, which makes it idle, and returns its item.
     pub(crate) fn remove(&mut self, node: Pin<&mut Node<T, V>>) -> Option<T> {
         let node = node.into_ref().get_ref();
         if !node.is_in(self) {
             return None;
         }
-        // SAFETY: it is queued in this list.
+        // SAFETY: the node is queued in this list.
         let item = unsafe { self.unlink(Link::from(node)) };
-        // ORDERING: the node is its future's, which is the caller.
+        // ORDERING: only the calling future accesses the node from now on.
         node.state.store(IDLE, Ordering::Relaxed);
         Some(item)
     }
 
-    /// The items, from the one that has been there longest on.
+    /// Returns the items, the oldest first.
     #[inline]
     pub(crate) fn items(&mut self) -> impl Iterator<Item = &T> {
         let mut next = self.ends.as_ref().map(|ends| ends.first);
         std::iter::from_fn(move || {
-            // SAFETY: it is in the list, so it is there.
+            // SAFETY: a node of the list is valid.
             let node = unsafe { next?.as_ref() };
             node.links.with(|links| {
-                // SAFETY: it is queued, and by rule 2 no other thread changes its content while the
-                // list is borrowed.
+                // SAFETY: the node is queued, and by rule 2 no other thread changes its content
+                // while the list is borrowed.
                 let links = unsafe { (*links).assume_init_ref() };
                 next = links.after;
                 Some(&links.item)
@@ -245,22 +249,22 @@ impl<T, V: Copy> WaitList<T, V> {
         })
     }
 
-    /// Takes out the node that has been there longest, and returns its item.
+    /// Releases the oldest node, and returns its item.
     #[inline]
     pub(crate) fn release_first(&mut self, verdict: V) -> Option<T> {
         let first = self.ends.as_ref()?.first;
-        // SAFETY: it is in this list.
+        // SAFETY: the node is in this list.
         Some(unsafe { self.release(first, verdict) })
     }
 
-    /// Takes out the node that came last, and returns its item.
+    /// Releases the newest node, and returns its item.
     pub(crate) fn release_last(&mut self, verdict: V) -> Option<T> {
         let last = self.ends.as_ref()?.last;
-        // SAFETY: it is in this list.
+        // SAFETY: the node is in this list.
         Some(unsafe { self.release(last, verdict) })
     }
 
-    /// Takes a node out; its future may find the verdict and be gone at once.
+    /// Releases a node. Its future may find the verdict and be dropped at once.
     ///
     /// # Safety
     ///
@@ -269,7 +273,7 @@ impl<T, V: Copy> WaitList<T, V> {
     unsafe fn release(&mut self, node: Link<T, V>, verdict: V) -> T {
         // SAFETY: as the caller says.
         let item = unsafe { self.unlink(node) };
-        // SAFETY: it is queued until the store below, so it is there.
+        // SAFETY: the node is queued until the store below, so it is valid.
         let node = unsafe { node.as_ref() };
         node.verdict.with_mut(|place| {
             // SAFETY: rule 2.
@@ -280,21 +284,23 @@ impl<T, V: Copy> WaitList<T, V> {
         item
     }
 
-    /// Joins the neighbours of a node, and takes its item. Its state is for the caller to change.
+    /// Removes a node from between its neighbours, and takes its item. The caller changes its
+    /// state.
     ///
     /// # Safety
     ///
     /// The node is in this list.
     #[inline]
     unsafe fn unlink(&mut self, node: Link<T, V>) -> T {
-        // SAFETY: it is in this list, so it is there.
+        // SAFETY: the node is in this list, so it is valid.
         let node = unsafe { node.as_ref() };
         let Links {
             before,
             after,
             item,
         } = node.links.with_mut(|links| {
-            // SAFETY: it is queued, and its links are not read again before new ones are written.
+            // SAFETY: the node is queued, and its links are not read again before new ones are
+            // written.
             unsafe { (*links).assume_init_read() }
         });
         match (before, after) {
@@ -333,12 +339,12 @@ impl<T, V: Copy> Drop for WaitList<T, V> {
     /// that is being dropped.
     fn drop(&mut self) {
         while let Some(first) = self.ends.as_ref().map(|ends| ends.first) {
-            // SAFETY: it is in this list; the memory of what was forgotten stays, since it is
-            // pinned.
+            // SAFETY: the node is in this list; the memory of a forgotten future stays valid,
+            // because the future was pinned.
             let _item = unsafe { self.unlink(first) };
             // SAFETY: as above.
             let node = unsafe { first.as_ref() };
-            // ORDERING: no thread looks any more.
+            // ORDERING: no other thread reads the state any more.
             node.state.store(IDLE, Ordering::Relaxed);
         }
     }

@@ -6,38 +6,37 @@ use std::task::Waker;
 
 use raddle_primitives::cell::UnsafeCell;
 
-/// Room for a waker, whose owner follows from the state word beside it.
+/// A cell for a waker. The state word beside the cell says which thread may access it.
 ///
-/// The cell has no word of its own: what is waited for has one anyhow, and the read-modify-write
-/// that makes it ready is the one that takes the waker over. The protocol, in which *waiter*
-/// registers and *waker* wakes:
+/// The cell has no word of its own, because the awaited state has one: the read-modify-write that
+/// ends the wait also takes over the waker. The protocol, in which *waiter* registers and *waker*
+/// wakes:
 ///
-/// 1. While the word does not say that a waker is registered, the cell is the
-///    waiter's. It writes there and then sets "registered", unless the
-///    word says "over" meanwhile.
-/// 2. To change its mind, the waiter clears "registered", unless the word says
-///    "over" meanwhile. Then the cell is the waiter's again.
-/// 3. The thread that sets "over" while "registered" is set has the content from then on, and
-///    takes it out once. The waiter does not touch the cell again.
+/// 1. While the word does not say "registered", only the waiter accesses the cell. It writes the
+///    cell, and then sets "registered", unless the word says "over" by then.
+/// 2. To stop waiting, the waiter clears "registered", unless the word says "over" by then.
+///    Afterwards, only the waiter accesses the cell again.
+/// 3. The thread that sets "over" while "registered" is set owns the content from then on, and
+///    takes it out once. The waiter does not access the cell again.
 ///
 /// So there is no critical section: wakers are cloned before they are registered, and woken or
 /// dropped after they were taken out.
 pub(crate) struct WakerCell(UnsafeCell<MaybeUninit<Waker>>);
 
 impl WakerCell {
-    /// A cell with nothing in it.
+    /// Makes an empty cell.
     pub(crate) fn new() -> Self {
         Self(UnsafeCell::new(MaybeUninit::uninit()))
     }
 
-    /// Writes a waker; what was there is forgotten.
+    /// Writes a waker. Forgets the previous content.
     ///
     /// # Safety
     ///
     /// The caller is the waiter, and "registered" is not set.
     pub(crate) unsafe fn put(&self, waker: Waker) {
         self.0.with_mut(|content| {
-            // SAFETY: by the first rule no other thread touches the cell.
+            // SAFETY: by the first rule no other thread accesses the cell.
             unsafe { (*content).write(waker) };
         });
     }
@@ -46,11 +45,11 @@ impl WakerCell {
     ///
     /// # Safety
     ///
-    /// The content is the caller's by one of the rules, and it takes it once.
+    /// The caller owns the content by one of the rules, and takes it once.
     pub(crate) unsafe fn take(&self) -> Waker {
         self.0.with(|content| {
-            // SAFETY: a waker was put there before "registered" was set, and it is taken only once.
-            // The waiter may be comparing it.
+            // SAFETY: a waker was written before "registered" was set, and it is taken only once.
+            // The waiter may compare it at the same time.
             unsafe { (*content).assume_init_read() }
         })
     }
@@ -62,8 +61,8 @@ impl WakerCell {
     /// The caller is the waiter, and it has set "registered" and not cleared it.
     pub(crate) unsafe fn will_wake(&self, waker: &Waker) -> bool {
         self.0.with(|content| {
-            // SAFETY: a waker was written, and only the waiter writes. That it is taken out
-            // meanwhile leaves its bytes in place; they are compared, and nothing they point to is
+            // SAFETY: a waker was written, and only the waiter writes. Another thread that takes it
+            // out leaves its bytes in place; they are compared, and no memory that they point to is
             // read.
             unsafe { (*content).assume_init_ref() }.will_wake(waker)
         })
@@ -71,7 +70,8 @@ impl WakerCell {
 }
 
 impl Drop for WakerCell {
-    /// Drops no waker. To a model it is a write, so that each access has to be ordered before.
+    /// Drops no waker. In a model this counts as a write, so each access has to be ordered before
+    /// it.
     fn drop(&mut self) {
         self.0.with_mut(|_| ());
     }

@@ -5,11 +5,11 @@ use std::task::Waker;
 
 use raddle_primitives::WakerBatch;
 
-/// Batches of wakers. The first is on the stack; more are allocated only if there are more wakers
-/// than it holds.
+/// Batches of wakers. The first batch is on the stack; further ones are allocated only if they are
+/// needed.
 ///
-/// The drop wakes the wakers that are left, so that a waker that panics takes no wake-up of the
-/// others with it.
+/// The drop wakes the remaining wakers, so that a waker that panics does not prevent the wake-ups
+/// of the others.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     full: Vec<WakerBatch>,
@@ -31,7 +31,7 @@ impl Wakers {
         self.full.push(mem::take(&mut self.last));
     }
 
-    /// Wakes all of them in the order they came. Call it without a lock.
+    /// Wakes all wakers in the order in which they were added. Call it without a lock.
     #[inline]
     pub(crate) fn wake_all(&mut self) {
         if !self.full.is_empty() {

@@ -78,27 +78,29 @@ pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
 /// The state that senders and receivers share.
 struct Shared<T> {
     value: RwLock<T>,
-    /// Advances with each new value, while that is locked for writing; closed by the last sender.
+    /// Advances with each new value, while the value is locked for writing; closed by the last
+    /// sender.
     versions: Sequence,
     senders: AtomicUsize,
     receivers: AtomicUsize,
-    /// Notified by the last receiver.
+    /// Notified when the last receiver is dropped.
     unwatched: Notify,
 }
 
 impl<T> Shared<T> {
-    /// Borrows the value, of which the version `seen` has been seen.
+    /// Borrows the value for a receiver that has seen the version `seen`. Returns the current
+    /// version too.
     fn borrow(&self, seen: u64) -> (Ref<'_, T>, u64) {
         let value = self.value.read();
-        // Under the lock, so that this is the version of the value.
+        // Read under the lock, so that this is the version of the value.
         let version = self.versions.now().count;
         let has_changed = version != seen;
         (Ref { value, has_changed }, version)
     }
 
     fn receiver_count(&self) -> usize {
-        // ORDERING: Acquire pairs with the drops of the receivers: a thread that finds none left
-        // sees what they did.
+        // ORDERING: Acquire pairs with the drops of the receivers: a thread that finds no receiver
+        // sees their writes.
         self.receivers.load(Ordering::Acquire)
     }
 }

@@ -33,7 +33,7 @@ pub struct Receiver<T> {
     /// The number of values sent when the receiver last checked: those from `next` on are in the
     /// ring, or overwritten.
     known: u64,
-    /// The waiter shard in which it waits: receivers are assigned to shards round-robin.
+    /// The shard in which the receiver waits: receivers are assigned to shards round-robin.
     spread: usize,
 }
 
@@ -42,8 +42,8 @@ impl<T> Receiver<T> {
         let mut receivers = shared.receivers.lock();
         let spread = *receivers;
         *receivers += 1;
-        // Under the lock: each value is for those that are counted as it is sent, so for this one
-        // from here on.
+        // Read under the lock: a value is for the receivers that are counted when it is sent, so
+        // this receiver gets all values from here on.
         let next = shared.sent.now().count;
         drop(receivers);
         Self {
@@ -234,8 +234,8 @@ impl<T: Clone> Receiver<T> {
                         }
                         Err(TryRecvError::Empty) => {}
                     }
-                    // Not within the match, so that the future holds no value while it waits, and
-                    // is `Sync`.
+                    // Outside the match, so that the future holds no value while it waits, and is
+                    // `Sync`.
                     let changed = self.shared.sent.changed(self.next, self.spread);
                     self.known = changed.await.count;
                 }
@@ -280,13 +280,13 @@ impl<T: Clone> Receiver<T> {
             self.known = now.count;
         }
         let position = self.next;
-        // Also if the clone panics: it counts as received.
+        // The value counts as received even if the clone panics.
         self.next += 1;
         match self.shared.ring.get(position) {
             Found::Value(value) => Ok(value),
             Found::Overwritten(by) => {
                 self.known = self.shared.sent.now().count;
-                // The sender of the newer value may not have counted it yet.
+                // The sender of the newer value may not have advanced `sent` yet.
                 self.next = self.known.max(by + 1) - self.shared.ring.capacity();
                 Err(TryRecvError::Lagged(self.next - position))
             }
@@ -325,8 +325,8 @@ impl<T: Clone> Receiver<T> {
 }
 
 impl<T> Drop for Receiver<T> {
-    /// Drops the values that it has not received. Each value of which it was the last receiver is
-    /// dropped, also if the drop of one before panics.
+    /// Drops the values that no other receiver still has to receive. A panic in one drop does not
+    /// prevent the others.
     fn drop(&mut self) {
         let (is_last, end) = {
             let mut receivers = self.shared.receivers.lock();

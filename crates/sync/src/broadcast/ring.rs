@@ -2,18 +2,18 @@
 
 use raddle_primitives::sync::Mutex;
 
-/// A power of two of slots; the value at position `p`, the `p`th that was sent, has slot `p` modulo
-/// that.
+/// A ring whose number of slots is a power of two. The value at position `p`, the `p`th that was
+/// sent, is in slot `p` modulo that number.
 pub(super) struct Ring<T> {
     slots: Box<[Mutex<ValueSlot<T>>]>,
 }
 
 struct ValueSlot<T> {
-    /// The position of the value that was put here last; `NOTHING` before.
+    /// The position of the last value in this slot; `NOTHING` before the first.
     position: u64,
-    /// The number of receivers that have still to receive it.
+    /// The number of receivers that have not received the value.
     remaining: usize,
-    /// There while `remaining` is not 0.
+    /// Present while `remaining` is not 0.
     value: Option<T>,
 }
 
@@ -23,7 +23,7 @@ const NOTHING: u64 = u64::MAX;
 /// The state of a position as a receiver finds it.
 pub(super) enum Found<T> {
     Value(T),
-    /// A newer value, at this position, has taken its place.
+    /// The slot has a newer value, at this position.
     Overwritten(u64),
 }
 
@@ -59,11 +59,11 @@ impl<T> Ring<T> {
     }
 
     fn slot(&self, position: u64) -> &Mutex<ValueSlot<T>> {
-        // Less than the number of slots, so no bit is lost.
+        // The index is less than the number of slots, so the cast loses no bits.
         &self.slots[(position & (self.capacity() - 1)) as usize]
     }
 
-    /// Puts a value for `remaining` receivers in its place, and returns the one that was there.
+    /// Stores a value for `remaining` receivers in its slot, and returns the value that was there.
     pub(super) fn put(&self, position: u64, remaining: usize, value: T) -> Option<T> {
         let mut slot = self.slot(position).lock();
         slot.position = position;
@@ -71,7 +71,7 @@ impl<T> Ring<T> {
         slot.value.replace(value)
     }
 
-    /// Receives the value at a position, at which one was put.
+    /// Receives the value at a position at which one was stored.
     pub(super) fn get(&self, position: u64) -> Found<T>
     where
         T: Clone,
@@ -82,8 +82,8 @@ impl<T> Ring<T> {
         })
     }
 
-    /// Counts a receiver that will not come as one that has received the value. The value is for
-    /// the caller to drop, if that was the last.
+    /// Counts the value as received by a receiver that is dropped. Returns the value if that
+    /// receiver was the last, so that the caller drops it.
     pub(super) fn skip(&self, position: u64) -> Option<T> {
         let found = self.visit(position, |value, is_last| {
             Some(is_last.then(|| value.take()).flatten())
@@ -94,8 +94,8 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Counts a receiver as done with the value and then, so that the count is right also if that
-    /// panics, lets it have a look under the lock.
+    /// Counts the value as received by one receiver, and then calls `look` under the lock. The
+    /// count is right even if `look` panics.
     fn visit<R>(
         &self,
         position: u64,
@@ -111,8 +111,7 @@ impl<T> Ring<T> {
         Found::Value(seen.expect("the value stays until the last receiver takes it"))
     }
 
-    /// Returns whether there is a receiver that has not received the value at a position, at which
-    /// one was put.
+    /// Returns whether a receiver has not received the value at a position at which one was stored.
     pub(super) fn is_wanted(&self, position: u64) -> bool {
         let slot = self.slot(position).lock();
         slot.position == position && slot.remaining > 0

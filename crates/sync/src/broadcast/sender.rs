@@ -191,12 +191,12 @@ impl<T> Sender<T> {
     /// # }
     /// ```
     pub fn len(&self) -> usize {
-        // Nothing is sent meanwhile.
+        // The lock prevents further values.
         let _receivers = self.shared.receivers.lock();
         let end = self.shared.sent.now().count;
         let start = end.saturating_sub(self.shared.ring.capacity());
-        // A receiver that has received a value has received all before it: the values that are
-        // still wanted are the last ones.
+        // A receiver that has received a value has received all values before it, so the values
+        // that are still wanted are the last ones.
         let (mut low, mut high) = (start, end);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -206,7 +206,7 @@ impl<T> Sender<T> {
                 low = middle + 1;
             }
         }
-        // At most the capacity.
+        // The difference is at most the capacity.
         (end - low) as usize
     }
 
@@ -272,7 +272,7 @@ impl<T> Sender<T> {
         raddle_wait::located("broadcast::Sender::closed", Resource::Unknown, async move {
             raddle_coop::cooperative(async {
                 loop {
-                    // Before the look: a drop that comes between the two counts.
+                    // Created before the check, so that a drop between the two notifies it.
                     let deserted = self.shared.deserted.notified();
                     if self.receiver_count() == 0 {
                         return;
@@ -343,19 +343,19 @@ impl<T> Sender<T> {
 
 impl<T> Shared<T> {
     pub(super) fn strong_count(&self) -> usize {
-        // ORDERING: a tally.
+        // ORDERING: a count on which no other data depends.
         self.senders.load(Ordering::Relaxed)
     }
 
     pub(super) fn weak_count(&self) -> usize {
-        // ORDERING: a tally.
+        // ORDERING: a count on which no other data depends.
         self.weak_senders.load(Ordering::Relaxed)
     }
 }
 
 impl<T> WeakSender<T> {
     fn new(shared: Arc<Shared<T>>) -> Self {
-        // ORDERING: a tally.
+        // ORDERING: a count on which no other data depends.
         shared.weak_senders.fetch_add(1, Ordering::Relaxed);
         Self { shared }
     }
@@ -377,8 +377,8 @@ impl<T> WeakSender<T> {
     /// ```
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        // ORDERING: Relaxed: a sender that is counted before the last one goes keeps the channel
-        // open; nothing else follows from the number.
+        // ORDERING: Relaxed: a sender that is counted before the last one is dropped keeps the
+        // channel open; no other data depends on the count.
         let counted =
             self.shared
                 .senders
@@ -431,8 +431,8 @@ impl<T> WeakSender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        // ORDERING: nothing follows from the number while it grows; the sender that is cloned keeps
-        // it from falling to zero.
+        // ORDERING: no other data depends on the count while it grows; the sender that is cloned
+        // keeps it above zero.
         self.shared.senders.fetch_add(1, Ordering::Relaxed);
         Self {
             shared: self.shared.clone(),
@@ -442,8 +442,8 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        // ORDERING: AcqRel pairs with the drops of the other senders: the last closes the channel
-        // after what each of them sent.
+        // ORDERING: AcqRel pairs with the drops of the other senders: the last sender closes the
+        // channel after all their sends.
         if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
             let waiting = self.shared.sent.close();
             self.shared.sent.wake(waiting);
@@ -459,7 +459,7 @@ impl<T> Clone for WeakSender<T> {
 
 impl<T> Drop for WeakSender<T> {
     fn drop(&mut self) {
-        // ORDERING: a tally.
+        // ORDERING: a count on which no other data depends.
         self.shared.weak_senders.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -10,10 +10,11 @@ use raddle_primitives::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Orderin
 
 use super::position::Position;
 
-/// Slots in a block, a power of two. Models cross from block to block sooner.
+/// The number of slots of a block, a power of two. With few slots, models reach the next block
+/// sooner.
 pub(super) const SLOTS: usize = if cfg!(raddle_loom) { 2 } else { 32 };
 
-/// The content of a slot.
+/// The state word of a slot.
 mod state {
     /// No message yet.
     pub(super) const EMPTY: u32 = 0;
@@ -56,12 +57,12 @@ pub(super) enum Fill {
     End,
 }
 
-/// A place for one message.
+/// A slot for one message.
 ///
-/// Its sender is the one that reserved its position. `EMPTY` becomes `FILLED` or `END` by the
-/// sender, for good; before that the receiver may make it `WAITING` and `EMPTY` again. A sender
-/// that finds it `WAITING` makes it `WAKING`, takes the waker, and goes on to `FILLED` or `END`: so
-/// the receiver cannot write another waker, for the next slot, before this one is taken.
+/// The sender of a slot is the one that reserved its position. It changes `EMPTY` to `FILLED` or
+/// `END`, which are final. Before that, the receiver may change the state to `WAITING` and back to
+/// `EMPTY`. A sender that finds `WAITING` sets `WAKING`, takes the waker, and then sets `FILLED` or
+/// `END`. So the receiver cannot write the waker for the next slot before this one has been taken.
 pub(super) struct MessageSlot<T> {
     state: AtomicU32,
     message: UnsafeCell<MaybeUninit<T>>,
@@ -77,8 +78,8 @@ impl<T> MessageSlot<T> {
 
     #[inline]
     pub(super) fn look(&self) -> Look {
-        // ORDERING: Acquire pairs with `fill` and `fill_after_waking`: the message is seen, and
-        // what its sender did to the list is over.
+        // ORDERING: Acquire pairs with `fill` and `fill_after_waking`: the receiver sees the
+        // message, and the sender's accesses to the list are over.
         Look::new(self.state.load(Ordering::Acquire))
     }
 
@@ -90,12 +91,12 @@ impl<T> MessageSlot<T> {
     #[inline]
     pub(super) unsafe fn write(&self, message: T) {
         self.message.with_mut(|place| {
-            // SAFETY: no other thread touches it before it is filled.
+            // SAFETY: no other thread accesses the message before the slot is filled.
             unsafe { (*place).write(message) };
         });
     }
 
-    /// Takes the message out.
+    /// Moves the message out.
     ///
     /// # Safety
     ///
@@ -103,8 +104,8 @@ impl<T> MessageSlot<T> {
     #[inline]
     pub(super) unsafe fn read(&self) -> T {
         self.message.with(|place| {
-            // SAFETY: it was written before the slot was filled, and no other thread touches it
-            // since.
+            // SAFETY: the message was written before the slot was filled, and no other thread has
+            // accessed it since.
             unsafe { (*place).assume_init_read() }
         })
     }
@@ -115,7 +116,7 @@ impl<T> MessageSlot<T> {
     #[inline]
     #[must_use]
     pub(super) fn fill(&self, fill: Fill) -> bool {
-        // ORDERING: a guess, which saves an exchange that would fail.
+        // ORDERING: a hint, which saves an exchange that would fail.
         self.state.load(Ordering::Relaxed) == state::EMPTY && self.fill_empty(fill)
             || self.fill_waiting(fill)
     }
@@ -135,7 +136,7 @@ impl<T> MessageSlot<T> {
     #[cold]
     fn fill_waiting(&self, fill: Fill) -> bool {
         loop {
-            // ORDERING: Acquire pairs with `transition_to_waiting`: the waker is written.
+            // ORDERING: Acquire pairs with `transition_to_waiting`: the waker has been written.
             let exchanged = self.state.compare_exchange(
                 state::WAITING,
                 state::WAKING,
@@ -151,17 +152,17 @@ impl<T> MessageSlot<T> {
         }
     }
 
-    /// Shows the receiver what is there, now that its waker is taken.
+    /// Publishes the content of the slot after the receiver's waker has been taken.
     pub(super) fn fill_after_waking(&self, fill: Fill) {
         // ORDERING: Release pairs with `look`, also for the waker's cell.
         self.state.store(word(fill), Ordering::Release);
     }
 
-    /// Announces that the receiver's waker is registered. `false` if the slot is filled, or has its
-    /// end.
+    /// Announces that the receiver's waker is registered. Returns `false` if the slot is filled or
+    /// has the end.
     #[must_use]
     pub(super) fn transition_to_waiting(&self) -> bool {
-        // ORDERING: Release pairs with `fill_waiting`. Failing, the caller looks again.
+        // ORDERING: Release pairs with `fill_waiting`. On failure the caller loads again.
         let empty = self.state.compare_exchange(
             state::EMPTY,
             state::WAITING,
@@ -171,10 +172,11 @@ impl<T> MessageSlot<T> {
         empty.is_ok()
     }
 
-    /// Takes that back. `false` if a sender has the waker.
+    /// Undoes [`transition_to_waiting`](Self::transition_to_waiting). Returns `false` if a sender
+    /// has the waker.
     #[must_use]
     pub(super) fn transition_to_empty(&self) -> bool {
-        // ORDERING: the caller goes on with what it wrote itself.
+        // ORDERING: the caller wrote the waker itself.
         let exchanged = self.state.compare_exchange(
             state::WAITING,
             state::EMPTY,
@@ -192,14 +194,14 @@ fn word(fill: Fill) -> u32 {
     }
 }
 
-/// Set in the word of a block that is retired.
+/// Set in `Block::retired` once the block is retired.
 const RETIRED: usize = 1;
 
 /// Slots of successive positions.
 pub(super) struct Block<T> {
     /// The position of the first slot. Written before the block is shared.
     start: UnsafeCell<Position>,
-    /// The block after it; null until a sender needs it.
+    /// The next block; null until a sender needs it.
     pub(super) next: AtomicPtr<Block<T>>,
     /// Nonzero once senders no longer begin their search in this block: `RETIRED`, and above it the
     /// first position that was not reserved when that became certain.
@@ -217,9 +219,10 @@ impl<T> Block<T> {
         })
     }
 
-    /// Empties a block whose messages were received. It has to be placed before it is used again.
+    /// Empties a block whose messages were received. The block has to be placed before it is used
+    /// again.
     pub(super) fn reset(&mut self) {
-        // ORDERING: it is not shared; the sender that links it releases all of this.
+        // ORDERING: the block is not shared; the sender that links it releases these stores.
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
         // ORDERING: as above.
         self.retired.store(0, Ordering::Relaxed);
@@ -229,7 +232,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// Gives the block the positions from `start` on.
+    /// Assigns the positions from `start` on to the block.
     pub(super) fn place(&mut self, start: Position) {
         self.start.with_mut(|place| {
             // SAFETY: the block is not shared.
@@ -239,11 +242,11 @@ impl<T> Block<T> {
 
     #[inline]
     pub(super) fn start(&self) -> Position {
-        // SAFETY: it is written while the block is not shared.
+        // SAFETY: the start is written only while the block is not shared.
         self.start.with(|start| unsafe { *start })
     }
 
-    /// Returns whether it has the slot of a position, which is in it or in one after it.
+    /// Returns whether the block has the slot of a position, which is in this block or a later one.
     #[inline]
     pub(super) fn holds(&self, position: Position) -> bool {
         position.is_within(SLOTS, self.start())
@@ -254,8 +257,8 @@ impl<T> Block<T> {
         &self.slots[index % SLOTS]
     }
 
-    /// Returns whether all senders of the block are through with it. The last slots are filled
-    /// last, mostly.
+    /// Returns whether all slots of the block are filled. The last slots are checked first, because
+    /// they are usually filled last.
     pub(super) fn is_full(&self) -> bool {
         self.slots
             .iter()
@@ -263,15 +266,15 @@ impl<T> Block<T> {
             .all(|slot| slot.look() == Look::Filled)
     }
 
-    /// Announces that no sender which reserves a position from `reserved` on touches the block.
+    /// Announces that no sender which reserves a position from `reserved` on accesses the block.
     pub(super) fn retire(&self, reserved: Position) {
-        // ORDERING: Release pairs with `is_abandoned`: the accesses of the caller are over.
+        // ORDERING: Release pairs with `is_abandoned`: the caller's accesses are over.
         self.retired
             .store(reserved.word() | RETIRED, Ordering::Release);
     }
 
-    /// Returns whether no sender touches the block any more, as all messages before `received` have
-    /// come.
+    /// Returns whether no sender accesses the block any more, given that all messages before
+    /// `received` have arrived.
     pub(super) fn is_abandoned(&self, received: Position) -> bool {
         // ORDERING: pairs with `retire`.
         let retired = self.retired.load(Ordering::Acquire);

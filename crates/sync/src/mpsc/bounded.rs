@@ -53,7 +53,7 @@ pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     };
     let chan = Chan::new(list, limit);
     let tx = Tx::first(chan.clone());
-    // SAFETY: the head came with the list.
+    // SAFETY: the head was created with the list.
     let rx = unsafe { Rx::new(chan, head) };
     (Sender { tx }, Receiver { rx })
 }

@@ -15,7 +15,7 @@ use crate::semaphore::returned::Returned;
 
 /// The number of messages that a channel takes before senders have to wait.
 pub(super) trait Limit {
-    /// Refuses new messages, if the limit does that and not the list.
+    /// Refuses new messages, if the limit and not the list does so.
     fn close(&self);
 
     /// Returns whether [`close`](Self::close) was called.
@@ -29,7 +29,7 @@ pub(super) trait Limit {
     fn release(&self, permits: usize);
 }
 
-/// No limit: the list is closed instead.
+/// No limit: closing the channel closes the list instead.
 #[derive(Debug)]
 pub(super) struct Unlimited;
 
@@ -47,8 +47,8 @@ impl Limit for Unlimited {
     fn release(&self, _permits: usize) {}
 }
 
-/// A permit for each message. A sender with a permit can send, also after the close, so the list is
-/// closed when the last permit has come back.
+/// A permit for each message. A sender with a permit can send even after the close, so the list is
+/// closed when the last permit has been returned.
 #[derive(Debug)]
 pub(super) struct Limited {
     pub(super) permits: Core<Returned>,
@@ -75,7 +75,7 @@ impl Limit for Limited {
 }
 
 impl Limited {
-    /// The permits that are free.
+    /// Returns the number of free permits.
     pub(super) fn free(&self) -> usize {
         self.permits.available().min(self.capacity)
     }
@@ -156,7 +156,7 @@ impl<T, L: Limit> Chan<T, L> {
     }
 
     pub(super) fn strong_count(&self) -> usize {
-        // ORDERING: a number that may be another the next moment.
+        // ORDERING: the count may change at any time; no other data depends on it.
         self.senders.load(Ordering::Relaxed)
     }
 
@@ -170,12 +170,12 @@ impl<T, L: Limit> Chan<T, L> {
 pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>, End);
 
 impl<T, L: Limit> Tx<T, L> {
-    /// The first sender, which the channel has already counted.
+    /// Makes the first sender, which the channel has already counted.
     pub(super) fn first(chan: Arc<Chan<T, L>>) -> Self {
         Self(chan, End::default())
     }
 
-    /// Notes that the running task sends.
+    /// Records that the running task sends.
     #[inline]
     pub(super) fn used(&self, caller: Option<Caller>) {
         self.1.used(self.0.address(), Role::Sender, caller);
@@ -197,7 +197,7 @@ impl<T, L: Limit> Tx<T, L> {
     /// Waits until the receiver has closed the channel.
     pub(super) async fn closed(&self) {
         let chan = self.chan();
-        // Before the look: a close that comes between the two counts.
+        // Created before the check, so that a close between the two notifies it.
         let closed = chan.closed.notified();
         if chan.is_closed() {
             raddle_coop::consume_budget().await;
@@ -209,7 +209,7 @@ impl<T, L: Limit> Tx<T, L> {
 
 impl<T, L: Limit> Clone for Tx<T, L> {
     fn clone(&self) -> Self {
-        // ORDERING: the caller's own sender keeps the count from zero.
+        // ORDERING: the caller's own sender keeps the count above zero.
         self.0.senders.fetch_add(1, Ordering::Relaxed);
         Self(self.0.clone(), End::default())
     }
@@ -217,8 +217,8 @@ impl<T, L: Limit> Clone for Tx<T, L> {
 
 impl<T, L: Limit> Drop for Tx<T, L> {
     fn drop(&mut self) {
-        // ORDERING: Release and Acquire pair with each other: what the others reserved comes before
-        // the end.
+        // ORDERING: Release and Acquire pair with each other: the positions that other senders
+        // reserved come before the end.
         if self.0.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.0.list.end();
         }
@@ -239,10 +239,10 @@ impl<T, L: Limit> WeakTx<T, L> {
         &self.0
     }
 
-    /// Returns a sender, unless the last one is gone.
+    /// Returns a sender, unless the last one was dropped.
     pub(super) fn upgrade(&self) -> Option<Tx<T, L>> {
         let counted = |senders| (senders != 0).then_some(senders + 1);
-        // ORDERING: a sender that is there keeps the list open; as in `clone`.
+        // ORDERING: as in `clone`: an existing sender keeps the list open.
         let counted = self
             .0
             .senders

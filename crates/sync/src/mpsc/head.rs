@@ -11,34 +11,34 @@ use super::block::{Block, Look, MessageSlot, SLOTS};
 use super::list::List;
 use super::position::Position;
 
-/// The position of the receiver in its list, and the blocks that it still has to free.
+/// The receiver's position in its list, and the blocks that it still has to free.
 ///
-/// Each method takes the list; it must be the one that the head was made with.
+/// Each method takes the list, which must be the one that the head was made with.
 pub(super) struct Head<T> {
-    /// The block of the next message, or the one before, if `index` is `SLOTS`.
+    /// The block of the next message, or the block before it if `index` is `SLOTS`.
     block: NonNull<Block<T>>,
     index: usize,
     /// The first block that has not been recycled.
     oldest: NonNull<Block<T>>,
-    /// The position behind the last message, once that is known.
+    /// The position after the last message, once it is known.
     end: Option<Position>,
 }
 
 /// The reason why there is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// A message may come.
+    /// A message may arrive later.
     Yet,
-    /// No message will come.
+    /// No message will arrive.
     Forever,
 }
 
-// SAFETY: it has what the list has, and goes with it.
+// SAFETY: the head owns blocks of messages, as the list does, and messages are `Send`.
 unsafe impl<T: Send> Send for Head<T> {}
-// SAFETY: nothing is done with a shared one but to read where it is.
+// SAFETY: a shared head is only asked for its position.
 unsafe impl<T: Send> Sync for Head<T> {}
 
-/// A panic during a receive leaves the head at that message or after it.
+/// After a panic during a receive, the head is at that message or after it.
 impl<T> UnwindSafe for Head<T> {}
 impl<T> RefUnwindSafe for Head<T> {}
 
@@ -53,16 +53,16 @@ impl<T> Head<T> {
     }
 
     fn block(&self) -> &Block<T> {
-        // SAFETY: the head frees blocks, and does not free this one.
+        // SAFETY: only the head frees blocks, and it does not free its current one.
         unsafe { self.block.as_ref() }
     }
 
-    /// The position of the next message.
+    /// Returns the position of the next message.
     pub(super) fn position(&self) -> Position {
         self.block().start().plus(self.index)
     }
 
-    /// The number of messages that are there or are being sent.
+    /// Returns the number of messages that have arrived or are being sent.
     pub(super) fn len(&self, list: &List<T>) -> usize {
         let end = self.end.unwrap_or_else(|| list.tail().position());
         end.since(self.position())
@@ -90,7 +90,7 @@ impl<T> Head<T> {
             let slot = self.block().slot(self.index);
             match slot.look() {
                 Look::Filled => {
-                    // SAFETY: the slot is filled, and the head moves on.
+                    // SAFETY: the slot is filled, and the head moves past it.
                     let message = unsafe { slot.read() };
                     self.index += 1;
                     return Ok(message);
@@ -106,19 +106,19 @@ impl<T> Head<T> {
         })
     }
 
-    /// Puts back the message that was popped last.
+    /// Undoes the last pop.
     ///
     /// # Safety
     ///
     /// The caller forgets that message, and has done nothing else with the head since.
     pub(super) unsafe fn unpop(&mut self) {
-        // Its slot is as it was, and its block the head's, as blocks are left before a message is
-        // popped.
+        // The slot still has the message, and is in the head's block, because the head leaves a
+        // block only before it pops the next message.
         self.index -= 1;
     }
 
-    /// Like [`pop`](Self::pop), but a message that is on its way is waited for, so that none that
-    /// was sent is missed because another one is before it.
+    /// Like [`pop`](Self::pop), but waits for a message that is being sent, so that an earlier
+    /// unfinished send does not hide a message that was sent.
     ///
     /// # Safety
     ///
@@ -139,12 +139,13 @@ impl<T> Head<T> {
                     Missing::Yet
                 });
             }
-            // Its sender is between two instructions, or was suspended there.
+            // The sender has reserved the position and not filled the slot yet.
             raddle_primitives::thread::yield_now();
         }
     }
 
-    /// Registers the waker of `cx` at the next slot. Ready if there is something to see.
+    /// Registers the waker of `cx` at the next slot. Returns `Ready` if the slot is filled or has
+    /// the end.
     ///
     /// # Safety
     ///
@@ -152,14 +153,14 @@ impl<T> Head<T> {
     pub(super) unsafe fn poll_wait(&mut self, list: &List<T>, cx: &mut Context<'_>) -> Poll<()> {
         if self.index == SLOTS {
             let next = list.next(self.block());
-            // SAFETY: it is the block after the head's, all of whose messages were received.
+            // SAFETY: the block follows the head's block, all of whose messages were received.
             unsafe { self.enter(next, list) };
         }
         let slot = self.block().slot(self.index);
         match slot.look() {
             Look::Filled | Look::End => return Poll::Ready(()),
             Look::Waking => {
-                // The sender is about to fill it, but with another waker.
+                // The sender is about to fill the slot, and has taken an earlier waker.
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -177,23 +178,23 @@ impl<T> Head<T> {
         if slot.transition_to_waiting() {
             return Poll::Pending;
         }
-        // SAFETY: it has not been registered.
+        // SAFETY: the waker has not been registered.
         drop(unsafe { list.waker.take() });
         Poll::Ready(())
     }
 
-    /// Takes the registered waker back, if there is one, so that the receiver can be dropped.
+    /// Takes the registered waker back, if there is one, before the receiver is dropped.
     ///
     /// # Safety
     ///
     /// `list` is the head's.
     pub(super) unsafe fn withdraw(&mut self, list: &List<T>) -> Option<Waker> {
-        // Behind the last slot of a block it has registered none. This is the first slot then,
-        // which is filled.
+        // After the last slot of a block no waker is registered; the slot read here is then the
+        // first slot, which is filled.
         withdraw(self.block().slot(self.index), list).ok().flatten()
     }
 
-    /// Moves to the block of the next message, unless that is missing.
+    /// Moves to the block of the next message. Returns `false` if there is no such block.
     ///
     /// # Safety
     ///
@@ -205,7 +206,7 @@ impl<T> Head<T> {
         }
         // ORDERING: Acquire pairs with `List::next`: the block is initialised.
         let next = NonNull::new(self.block().next.load(Ordering::Acquire));
-        // SAFETY: it is the block after the head's, all of whose messages were received.
+        // SAFETY: the block follows the head's block, all of whose messages were received.
         next.inspect(|&next| unsafe { self.enter(next, list) })
             .is_some()
     }
@@ -221,33 +222,33 @@ impl<T> Head<T> {
         self.index = 0;
         let received = self.position();
         while self.oldest != self.block {
-            // SAFETY: the blocks from the oldest on are not freed.
+            // SAFETY: the blocks from the oldest on have not been freed.
             let oldest = unsafe { self.oldest.as_ref() };
             if !oldest.is_abandoned(received) {
                 break;
             }
-            // ORDERING: the head was there, and acquired it.
+            // ORDERING: the head has moved past this block, and has acquired the link.
             let after = oldest.next.load(Ordering::Relaxed);
-            // SAFETY: all its messages were received, and by the third rule of the list no sender
-            // touches it.
+            // SAFETY: all messages of the block were received, and by the third rule of the list no
+            // sender accesses it.
             list.recycle(unsafe { Box::from_raw(self.oldest.as_ptr()) });
             self.oldest = NonNull::new(after).expect("the head is in a block behind it");
         }
     }
 
-    /// Takes the head out, so that the list keeps it; `self` is not used again.
+    /// Moves the head out, so that the list can keep it; `self` is not used again.
     pub(super) fn take(&mut self) -> Self {
         Self { ..*self }
     }
 
-    /// Frees the blocks. What messages are left in them is forgotten.
+    /// Frees the blocks. Messages in them are forgotten, not dropped.
     ///
     /// # Safety
     /// The list is not shared any more, and the head is not used again.
     pub(super) unsafe fn free(&mut self) {
         let mut next = Some(self.oldest);
         while let Some(block) = next {
-            // SAFETY: the caller promises that no other code uses it.
+            // SAFETY: the caller promises that no other code uses the block.
             let block = unsafe { Box::from_raw(block.as_ptr()) };
             // ORDERING: as above.
             next = NonNull::new(block.next.load(Ordering::Relaxed));
@@ -255,7 +256,7 @@ impl<T> Head<T> {
     }
 }
 
-/// A sender has the waker already, and fills the slot.
+/// A sender has taken the waker, and fills the slot.
 struct Withdrawn;
 
 fn withdraw<T>(slot: &MessageSlot<T>, list: &List<T>) -> Result<Option<Waker>, Withdrawn> {

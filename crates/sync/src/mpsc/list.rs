@@ -12,11 +12,11 @@ use super::head::Head;
 use super::position::{Position, STEP};
 use crate::waker_cell::WakerCell;
 
-/// Set once no position is handed out any more; never cleared.
+/// Set once no further position can be reserved; never cleared.
 const CLOSED: usize = 1;
 
-/// Set once the end is in the slot behind the last message, or about to be; never without `CLOSED`;
-/// never cleared. The thread that sets it puts the end there.
+/// Set once the end is in the slot after the last message, or is about to be; never without
+/// `CLOSED`; never cleared. The thread that sets it writes the end.
 const ENDED: usize = CLOSED << 1;
 
 const _: () = assert!(STEP == ENDED << 1, "positions lie above the flags");
@@ -26,34 +26,34 @@ const _: () = assert!(STEP == ENDED << 1, "positions lie above the flags");
 /// A sender reserves a position, finds its block, and fills its slot. The search begins at
 /// `tail_block`. Rules:
 ///
-/// 1. `tail_block` moves past a block when all its slots are filled: so the senders of its
-///    positions have found it. No later sender has its position in that block.
-/// 2. The sender that moved it reads the tail after that, by a read-modify-write. A sender that
-///    reserves later sees the new `tail_block`; all that may have seen the old one have positions
-///    before what was read.
-/// 3. So once the receiver has taken all messages before that position, no sender touches the
+/// 1. `tail_block` moves past a block when all its slots are filled, so the senders of its
+///    positions have found the block. No later sender has its position in that block.
+/// 2. The sender that moved `tail_block` then reads the tail by a read-modify-write. A sender that
+///    reserves later sees the new `tail_block`; all senders that may have seen the old one have
+///    earlier positions than the tail that was read.
+/// 3. So once the receiver has taken all messages before that position, no sender accesses the
 ///    block. (The algorithm is that of Tokio's channel by Carl Lerche, 2019, except for which party
 ///    sets which mark.)
 pub(super) struct List<T> {
     /// The next position to reserve, `CLOSED` and `ENDED`.
     tail: AtomicUsize,
     tail_block: AtomicPtr<Block<T>>,
-    /// A block that was emptied, to be linked anew.
+    /// An emptied block, which can be linked again.
     spare: AtomicPtr<Block<T>>,
-    /// Registered at the slot that the receiver waits for.
+    /// The waker that is registered at the slot that the receiver waits for.
     pub(super) waker: WakerCell,
-    /// The head, once the receiver is gone: written by the receiver, read when the list is not
-    /// shared any more.
+    /// The head, once the receiver was dropped: written by the receiver, and read when the list is
+    /// not shared any more.
     last_head: UnsafeCell<Option<Head<T>>>,
 }
 
-/// The tail at one moment.
+/// A snapshot of the tail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail(usize);
 
 impl Tail {
-    /// The next position. Once the list is closed it may be later for a moment, by sends that are
-    /// refused.
+    /// Returns the next position. After the close it may be too high for a moment, because of sends
+    /// that are refused.
     pub(super) fn position(self) -> Position {
         Position::of(self.0)
     }
@@ -67,13 +67,13 @@ impl Tail {
     }
 }
 
-// SAFETY: messages go through it from thread to thread; all else is atomic.
+// SAFETY: the list moves messages between threads; its other fields are atomic.
 unsafe impl<T: Send> Send for List<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for List<T> {}
 
 impl<T> List<T> {
-    /// An empty list, and its one head.
+    /// Makes an empty list and its only head.
     pub(super) fn new() -> (Self, Head<T>) {
         Self::starting_at(Position::of(0))
     }
@@ -96,36 +96,37 @@ impl<T> List<T> {
     /// list is closed.
     #[inline]
     pub(super) fn push(&self, message: T) -> Result<(), T> {
-        // ORDERING: Acquire pairs with `advance`: a `tail_block` that was moved before is seen.
+        // ORDERING: Acquire pairs with `advance`: the caller sees a `tail_block` that was moved
+        // before.
         let tail = Tail(self.tail.fetch_add(STEP, Ordering::Acquire));
         if tail.is_closed() {
             self.take_back();
             return Err(message);
         }
         let slot = self.slot(tail.position());
-        // SAFETY: the position was reserved by the caller.
+        // SAFETY: the caller has reserved the position.
         unsafe { slot.write(message) };
         self.fill(slot, Fill::Message);
         Ok(())
     }
 
-    /// Takes back what a sender has added to the tail of a closed list, so that it stays where the
-    /// end is put.
+    /// Subtracts what a sender has added to the tail of a closed list, so that the tail stays where
+    /// the end is written.
     #[cold]
     fn take_back(&self) {
-        // ORDERING: the end comes after it by the count of the senders.
+        // ORDERING: the count of the senders orders the end after it.
         self.tail.fetch_sub(STEP, Ordering::Relaxed);
     }
 
-    /// Hands out no position any more, and returns the tail before.
+    /// Refuses further reservations, and returns the previous tail.
     pub(super) fn close(&self) -> Tail {
-        // ORDERING: Release pairs with `tail` and `push`: a thread that sees it closed sees what
-        // was done before.
+        // ORDERING: Release pairs with `tail` and `push`: a thread that sees the close also sees
+        // the writes before it.
         Tail(self.tail.fetch_or(CLOSED, Ordering::Release))
     }
 
-    /// Ends the list, in which no position is reserved any more, and wakes the receiver, also if it
-    /// has closed the list itself while a task waited in it.
+    /// Ends the list once no further position is reserved, and wakes the receiver, even if it has
+    /// closed the list itself while a task waited in it.
     pub(super) fn end(&self) {
         // ORDERING: Release as in `close`, Acquire as in `push`.
         let tail = Tail(self.tail.fetch_or(CLOSED | ENDED, Ordering::AcqRel));
@@ -143,19 +144,20 @@ impl<T> List<T> {
     #[inline]
     fn fill(&self, slot: &MessageSlot<T>, fill: Fill) {
         if !slot.fill(fill) {
-            // SAFETY: the slot is `WAKING` by the caller, so the waker is the caller's.
+            // SAFETY: the caller has set the slot to `WAKING`, so it owns the waker.
             let waker = unsafe { self.waker.take() };
             slot.fill_after_waking(fill);
             waker.wake();
         }
     }
 
-    /// The slot of a position that the caller has reserved.
+    /// Returns the slot of a position that the caller has reserved.
     #[inline]
     fn slot(&self, position: Position) -> &MessageSlot<T> {
-        // ORDERING: Acquire pairs with `advance`, which hands on what was seen of the block's link.
+        // ORDERING: Acquire pairs with `advance`, which passes on what it has seen of the block's
+        // link.
         let block = self.tail_block.load(Ordering::Acquire);
-        // SAFETY: by the third rule a block is there until the caller has filled its slot.
+        // SAFETY: by the third rule the block is not freed before the caller has filled its slot.
         let block = unsafe { &*block };
         if block.holds(position) {
             return block.slot(position.index());
@@ -177,7 +179,7 @@ impl<T> List<T> {
 
     /// Moves `tail_block` past `block`, which is full, if it points to it. Returns whether it did.
     fn advance(&self, block: &Block<T>, next: NonNull<Block<T>>) -> bool {
-        // ORDERING: Release pairs with `slot`: the next block is initialised, which the caller
+        // ORDERING: Release pairs with `slot`: the next block is initialised, as the caller has
         // acquired.
         let moved = self.tail_block.compare_exchange(
             ptr::from_ref(block).cast_mut(),
@@ -202,12 +204,12 @@ impl<T> List<T> {
     /// It is the list's head, and is not used again.
     pub(super) unsafe fn keep_head(&self, head: Head<T>) {
         self.last_head.with_mut(|last_head| {
-            // SAFETY: only the one receiver writes it, and only the list's drop reads it.
+            // SAFETY: only the receiver writes the field, and only the drop of the list reads it.
             unsafe { *last_head = Some(head) };
         });
     }
 
-    /// The block after `block`, which is appended if it is not there.
+    /// Returns the block after `block`, and appends it if there is none.
     pub(super) fn next(&self, block: &Block<T>) -> NonNull<Block<T>> {
         // ORDERING: Acquire pairs with the exchange of `append`: the block is initialised.
         match NonNull::new(block.next.load(Ordering::Acquire)) {
@@ -229,7 +231,7 @@ impl<T> List<T> {
         ) {
             Ok(_) => new,
             Err(next) => {
-                // SAFETY: no other thread has seen it.
+                // SAFETY: no other thread has seen the block.
                 self.recycle(unsafe { Box::from_raw(new.as_ptr()) });
                 NonNull::new(next).expect("the exchange failed, so there is a block")
             }
@@ -237,12 +239,12 @@ impl<T> List<T> {
     }
 
     fn unused_block(&self, start: Position) -> NonNull<Block<T>> {
-        // ORDERING: Acquire pairs with `recycle`: all accesses to it are over.
+        // ORDERING: Acquire pairs with `recycle`: all accesses to the block are over.
         let spare = self.spare.swap(ptr::null_mut(), Ordering::Acquire);
         let block = match NonNull::new(spare) {
             None => Block::new(start),
             Some(spare) => {
-                // SAFETY: `recycle` gave it to the thread that takes it out.
+                // SAFETY: the thread that swaps the pointer out owns the block.
                 let mut spare = unsafe { Box::from_raw(spare.as_ptr()) };
                 spare.place(start);
                 spare
@@ -251,7 +253,8 @@ impl<T> List<T> {
         NonNull::from(Box::leak(block))
     }
 
-    /// Keeps a block that is not shared any more, or frees it if there is one already.
+    /// Keeps a block that is not shared any more as the spare one, or frees it if there is one
+    /// already.
     pub(super) fn recycle(&self, mut block: Box<Block<T>>) {
         block.reset();
         let block = Box::into_raw(block);
@@ -263,14 +266,14 @@ impl<T> List<T> {
             Ordering::Relaxed,
         );
         if kept.is_err() {
-            // SAFETY: it came from a box just above.
+            // SAFETY: the pointer was made from a box just above.
             drop(unsafe { Box::from_raw(block) });
         }
     }
 }
 
 impl<T> Drop for List<T> {
-    /// Drops the messages that came after the receiver had gone.
+    /// Drops the messages that were sent after the receiver was dropped.
     fn drop(&mut self) {
         self.last_head.with_mut(|last_head| {
             // SAFETY: the list is not shared any more.
@@ -281,7 +284,8 @@ impl<T> Drop for List<T> {
     }
 }
 
-/// The blocks that a list leaves behind. They are freed also when a message panics.
+/// The remaining blocks of a list that is dropped. They are freed even if the drop of a message
+/// panics.
 struct Rest<'a, T> {
     list: &'a List<T>,
     head: &'a mut Head<T>,
@@ -289,7 +293,7 @@ struct Rest<'a, T> {
 
 impl<T> Rest<'_, T> {
     fn drop_messages(&mut self) {
-        // SAFETY: it is the list's own head.
+        // SAFETY: the head is that of the list.
         while unsafe { self.head.pop(self.list) }.is_ok() {}
     }
 }

@@ -2,7 +2,8 @@
 
 use super::block::SLOTS;
 
-/// The difference that one message makes to a position: the flags of the tail lie below.
+/// The difference of the positions of two successive messages: the flags of the tail are in the
+/// bits below.
 pub(super) const STEP: usize = 1 << 2;
 
 /// A place in the order of all messages of a channel.
@@ -14,19 +15,19 @@ pub(super) const STEP: usize = 1 << 2;
 pub(super) struct Position(usize);
 
 impl Position {
-    /// The position in a word that has flags below it.
+    /// Returns the position of a word that has flags in its lowest bits.
     #[inline]
     pub(super) const fn of(word: usize) -> Self {
         Self(word & !(STEP - 1))
     }
 
-    /// The position as a word whose flags are clear.
+    /// Returns the position as a word whose flags are clear.
     #[inline]
     pub(super) const fn word(self) -> usize {
         self.0
     }
 
-    /// The position that is `count` messages later.
+    /// Returns the position that is `count` messages later.
     #[inline]
     pub(super) fn plus(self, count: usize) -> Self {
         Self(self.0.wrapping_add(count * STEP))
@@ -44,7 +45,7 @@ impl Position {
         self.0.wrapping_sub(earlier.0) < count * STEP
     }
 
-    /// Its slot in its block.
+    /// Returns the index of the slot in its block.
     #[inline]
     pub(super) fn index(self) -> usize {
         self.0 / STEP % SLOTS

@@ -12,22 +12,22 @@ use super::chan::{Chan, Limit};
 use super::error::TryRecvError;
 use super::head::{Head, Missing};
 
-/// The one receiver of a channel.
+/// The only receiver of a channel.
 pub(super) struct Rx<T, L: Limit> {
     chan: Arc<Chan<T, L>>,
     /// The head of the channel's list.
     head: Head<T>,
     /// Whether the receiver has closed the channel.
     closing: bool,
-    /// The permit of the next message is back already: the waker of the sender that got it
-    /// panicked.
+    /// Whether the permit of the next message was released already, because the waker of the sender
+    /// that got it panicked.
     is_paid: bool,
     /// The task that received last.
     end: End,
 }
 
 impl<T, L: Limit> Rx<T, L> {
-    /// The receiver of a channel.
+    /// Makes the receiver of a channel.
     ///
     /// # Safety
     ///
@@ -42,7 +42,7 @@ impl<T, L: Limit> Rx<T, L> {
         }
     }
 
-    /// Notes that the running task receives.
+    /// Records that the running task receives.
     #[inline]
     pub(super) fn used(&self, caller: Option<Caller>) {
         self.end.used(self.chan.address(), Role::Receiver, caller);
@@ -94,7 +94,7 @@ impl<T, L: Limit> Rx<T, L> {
         Poll::Ready(count)
     }
 
-    /// Receives a message, as this operation of the caller's.
+    /// Receives a message; a task dump shows the wait as `operation`.
     #[track_caller]
     #[inline]
     pub(super) fn recv(&mut self, operation: &'static str) -> impl Future<Output = Option<T>> {
@@ -146,7 +146,7 @@ impl<T, L: Limit> Rx<T, L> {
         }
     }
 
-    /// The next message without its permit; none if there will be none.
+    /// Returns the next message without releasing its permit, or `None` if no message will follow.
     #[inline]
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         loop {
@@ -186,7 +186,7 @@ impl<T, L: Limit> Rx<T, L> {
         }
     }
 
-    /// Closes the list, once nothing comes any more.
+    /// Closes the list once no message can follow.
     fn end_if_idle(&mut self) {
         if !self.head.has_end() && self.chan.limit.is_idle() {
             self.head.set_end(self.chan.list.close().position());
@@ -194,19 +194,19 @@ impl<T, L: Limit> Rx<T, L> {
     }
 }
 
-/// A receiver that has popped a message and not handed it out.
+/// A receiver that has popped a message and not returned it yet.
 struct Keeping<'a, T, L: Limit>(&'a mut Rx<T, L>);
 
 impl<T, L: Limit> Drop for Keeping<'_, T, L> {
     fn drop(&mut self) {
-        // SAFETY: the message was popped just before, and is not dropped in an unwind.
+        // SAFETY: the message was popped last, and is not dropped when the thread unwinds.
         unsafe { self.0.head.unpop() };
         self.0.is_paid = true;
     }
 }
 
 impl<T, L: Limit> Drop for Rx<T, L> {
-    /// Closes the channel and drops what is in it.
+    /// Closes the channel and drops its messages.
     fn drop(&mut self) {
         let mut leaving = Leaving(self);
         leaving.0.close();
@@ -214,7 +214,8 @@ impl<T, L: Limit> Drop for Rx<T, L> {
     }
 }
 
-/// A receiver on its way out, which a message, or a sender's waker, that panics does not stop.
+/// A receiver that is being dropped. The rest of the drop runs even if a message or a sender's
+/// waker panics.
 struct Leaving<'a, T, L: Limit>(&'a mut Rx<T, L>);
 
 impl<T, L: Limit> Leaving<'_, T, L> {

@@ -36,7 +36,7 @@ pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let (list, head) = List::new();
     let chan = Chan::new(list, Unlimited);
     let tx = Tx::first(chan.clone());
-    // SAFETY: the head came with the list.
+    // SAFETY: the head was created with the list.
     let rx = unsafe { Rx::new(chan, head) };
     (UnboundedSender { tx }, UnboundedReceiver { rx })
 }

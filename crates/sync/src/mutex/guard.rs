@@ -33,9 +33,10 @@ use crate::semaphore::core::Core;
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct MutexGuard<'a, T: ?Sized> {
-    /// Its permit is this guard's.
+    /// The guard owns the permit of this mutex.
     mutex: &'a Mutex<T>,
-    /// A reference to the guard shares the value itself.
+    /// Makes the guard `Sync` only if the value is, because a reference to the guard gives access
+    /// to the value.
     marker: PhantomData<&'a mut T>,
 }
 
@@ -111,7 +112,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         }
     }
 
-    /// The permit moves to another guard.
+    /// Moves the permit to a guard of a part of the value.
     fn mapped<U: ?Sized>(self, part: NonNull<U>) -> MappedMutexGuard<'a, U> {
         let core = &self.mutex.core;
         mem::forget(self);
@@ -149,8 +150,8 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         self.mutex.value.with(|value| {
-            // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
-            // long as the reference lives.
+            // SAFETY: this guard has the permit and is borrowed, so no other task writes while the
+            // reference lives.
             unsafe { &*value }
         })
     }
@@ -160,8 +161,8 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         self.mutex.value.with_mut(|value| {
-            // SAFETY: the permit is this guard's, which is borrowed exclusively, so there is no
-            // other reference as long as this lives.
+            // SAFETY: this guard has the permit and is borrowed exclusively, so there is no other
+            // reference while this one lives.
             unsafe { &mut *value }
         })
     }
@@ -199,17 +200,17 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct MappedMutexGuard<'a, T: ?Sized> {
-    /// Its permit is this guard's.
+    /// The guard owns the permit of this mutex.
     core: &'a Core,
-    /// Derived from the guard that was narrowed, which this guard replaces.
+    /// A pointer to the part, derived from the guard that this guard replaces.
     part: NonNull<T>,
     marker: PhantomData<&'a mut T>,
 }
 
-// SAFETY: it stands for an exclusive reference to the part; the permit can be given back from any
-// thread.
+// SAFETY: the guard acts as an exclusive reference to the part, and the permit can be released from
+// any thread.
 unsafe impl<T: ?Sized + Send> Send for MappedMutexGuard<'_, T> {}
-// SAFETY: a reference to it gives no more than a reference to the part.
+// SAFETY: a reference to the guard only gives access to a reference to the part.
 unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
@@ -285,8 +286,8 @@ impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as long as
-        // the reference lives.
+        // SAFETY: this guard has the permit and is borrowed, so no other task writes while the
+        // reference lives.
         unsafe { self.part.as_ref() }
     }
 }
@@ -294,8 +295,8 @@ impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
 impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the permit is this guard's, which is borrowed exclusively, so there is no other
-        // reference as long as this lives.
+        // SAFETY: this guard has the permit and is borrowed exclusively, so there is no other
+        // reference while this one lives.
         unsafe { self.part.as_mut() }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Mutex, unlock};
 
-/// The permit of a mutex, which the guards pass on to each other; released on drop.
+/// The permit of a mutex, which a guard passes on to a guard of a part; released on drop.
 struct Locked<T: ?Sized>(Arc<Mutex<T>>);
 
 impl<T: ?Sized> Drop for Locked<T> {
@@ -40,7 +40,7 @@ impl<T: ?Sized> Drop for Locked<T> {
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
     locked: Locked<T>,
-    /// A reference to the guard shares the value itself, which does not move with the guard.
+    /// Makes the guard `Sync` only if the value is. The value does not move with the guard.
     marker: PhantomData<Box<T>>,
 }
 
@@ -143,8 +143,8 @@ impl<T: ?Sized> Deref for OwnedMutexGuard<T> {
     #[inline]
     fn deref(&self) -> &T {
         self.locked.0.value.with(|value| {
-            // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as
-            // long as the reference lives.
+            // SAFETY: this guard has the permit and is borrowed, so no other task writes while the
+            // reference lives.
             unsafe { &*value }
         })
     }
@@ -154,8 +154,8 @@ impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         self.locked.0.value.with_mut(|value| {
-            // SAFETY: the permit is this guard's, which is borrowed exclusively, so there is no
-            // other reference as long as this lives.
+            // SAFETY: this guard has the permit and is borrowed exclusively, so there is no other
+            // reference while this one lives.
             unsafe { &mut *value }
         })
     }
@@ -184,17 +184,17 @@ impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
-    /// Derived from the guard that was narrowed, which this guard replaces.
+    /// A pointer to the part, derived from the guard that this guard replaces.
     part: NonNull<U>,
     locked: Locked<T>,
     marker: PhantomData<*mut U>,
 }
 
-// SAFETY: it stands for an exclusive reference to the part, and a share in the mutex, which is
-// `Send` and `Sync` if `T` is `Send`.
+// SAFETY: the guard acts as an exclusive reference to the part, and as a share of the mutex, which
+// is `Send` and `Sync` if `T` is `Send`.
 unsafe impl<T: ?Sized + Send, U: ?Sized + Send> Send for OwnedMappedMutexGuard<T, U> {}
-// SAFETY: a reference to it gives no more than a reference to the part. That `T` is `Sync` is not
-// needed; it is asked for as of the guard of the whole.
+// SAFETY: a reference to the guard only gives access to a reference to the part. `T: Sync` is not
+// needed; it is required as for the guard of the whole value.
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Sync for OwnedMappedMutexGuard<T, U> {}
 
 impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
@@ -271,8 +271,8 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedMappedMutexGuard<T, U> {
 
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as long as
-        // the reference lives.
+        // SAFETY: this guard has the permit and is borrowed, so no other task writes while the
+        // reference lives.
         unsafe { self.part.as_ref() }
     }
 }
@@ -280,8 +280,8 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedMappedMutexGuard<T, U> {
 impl<T: ?Sized, U: ?Sized> DerefMut for OwnedMappedMutexGuard<T, U> {
     #[inline]
     fn deref_mut(&mut self) -> &mut U {
-        // SAFETY: the permit is this guard's, which is borrowed exclusively, so there is no other
-        // reference as long as this lives.
+        // SAFETY: this guard has the permit and is borrowed exclusively, so there is no other
+        // reference while this one lives.
         unsafe { self.part.as_mut() }
     }
 }

@@ -13,7 +13,7 @@ use super::Notify;
 use super::state::{Calls, ToWaiting};
 use crate::wait_list::Node;
 
-/// The node of a future in the list of waiters; `None` while it is enabled only.
+/// The item of a node in the list of waiters: the waker, or `None` if the future was only enabled.
 pub(super) type Waiter = Option<Waker>;
 
 /// The kind of call that has notified a waiter; the waiter's drop passes it on in the same way.
@@ -106,7 +106,7 @@ pin_project! {
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// Not in the list yet. Holds the number of calls of `notify_waiters` before the future was
+    /// Not in the list yet. Contains the number of calls of `notify_waiters` when the future was
     /// made.
     Made(Calls),
     /// In the list, or removed from it with a notification.
@@ -157,7 +157,7 @@ impl Progress {
         Poll::Ready(())
     }
 
-    /// Leaves the list, and passes a notification on.
+    /// Leaves the list, and passes on a notification that the future was given.
     #[inline]
     fn cancel(self: Pin<&mut Self>, notify: &Notify) {
         let this = self.project();
@@ -177,7 +177,7 @@ fn poll_made(
     if notify.state.try_take(calls) {
         return Poll::Ready(());
     }
-    // Before the lock, and dropped after it: that is the executor's code.
+    // Cloned before the lock and dropped after it: both call the executor's code.
     let waker = waker.cloned();
     let mut waiters = notify.waiters.lock();
     match notify.state.transition_to_waiting(calls) {
@@ -241,7 +241,7 @@ fn cancel_listed(mut node: Pin<&mut Node<Waiter, By>>, notify: &Notify) {
         if waiter.is_some() && waiters.is_empty() {
             notify.state.stop_waiting();
         }
-        // Its waker is dropped without the lock.
+        // The lock is released before the waker is dropped.
         drop(waiters);
         verdict = node.take_verdict();
     }

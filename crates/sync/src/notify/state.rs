@@ -2,15 +2,15 @@
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// A permit is stored, and there is no waiter. Set by a notification without waiters; never with
-/// `WAITING`; cleared by the task that takes the permit.
+/// Set while a permit is stored, by a notification without waiters; never with `WAITING`; cleared
+/// by the task that takes the permit.
 const PERMIT: usize = 1 << 0;
 
-/// The list of waiters is not empty. Set and cleared under its lock; never with `PERMIT`. While it
-/// is set, the word changes under the lock only.
+/// Set while the list of waiters is not empty; set and cleared under its lock; never with `PERMIT`.
+/// While it is set, the word changes only under the lock.
 const WAITING: usize = 1 << 1;
 
-/// One call of `notify_waiters`; the bits from here on count them, and wrap.
+/// One call of `notify_waiters`. The bits from here up count the calls, and wrap.
 const CALL: usize = 1 << 2;
 
 const CALLS: usize = !(CALL - 1);
@@ -18,7 +18,7 @@ const CALLS: usize = !(CALL - 1);
 #[derive(Debug)]
 pub(super) struct State(AtomicUsize);
 
-/// The number of calls of `notify_waiters` when it was read.
+/// A number of calls of `notify_waiters`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Calls(usize);
 
@@ -26,9 +26,9 @@ pub(super) struct Calls(usize);
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToWaiting {
-    /// Nothing: `notify_waiters` was called, or it took the permit.
+    /// Nothing: `notify_waiters` was called, or the future has taken the permit.
     Done,
-    /// Queue itself, before the lock is released.
+    /// Queue the future before the lock is released.
     Queue,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum ToPermit {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToCalled {
-    /// Nothing: there is no waiter, the call is counted.
+    /// Nothing: there is no waiter, and the call is counted.
     Counted,
     /// Take the lock, and count the call there.
     NotifyAll,
@@ -66,12 +66,12 @@ impl State {
     #[inline]
     pub(super) fn calls(&self) -> Calls {
         // ORDERING: Acquire pairs with `transition_to_called` and `call_all`: a task that sees a
-        // call counted sees what was done before it.
+        // call counted sees the writes before the call.
         Calls(self.0.load(Ordering::Acquire) & CALLS)
     }
 
-    /// Ends a `Notified` that need not wait, without the lock: since `calls` there was another
-    /// call, or there is a permit, which it takes.
+    /// Returns whether a `Notified` need not wait: there was a call since `calls`, or there is a
+    /// permit, which it takes. Takes no lock.
     #[inline]
     pub(super) fn try_take(&self, calls: Calls) -> bool {
         // ORDERING: Acquire as in `calls`.
@@ -90,7 +90,8 @@ impl State {
         }
     }
 
-    /// Like [`try_take`](Self::try_take), or sets `WAITING`. Under the lock.
+    /// Like [`try_take`](Self::try_take), but sets `WAITING` if the `Notified` has to wait. Under
+    /// the lock.
     #[inline]
     pub(super) fn transition_to_waiting(&self, calls: Calls) -> ToWaiting {
         // ORDERING: Acquire as in `calls`.
@@ -116,14 +117,14 @@ impl State {
     /// Stores a permit, unless there is a waiter.
     #[inline]
     pub(super) fn transition_to_permit(&self) -> ToPermit {
-        // ORDERING: nothing is done on its strength; an exchange or the lock follows.
+        // ORDERING: a hint; an exchange or the lock follows.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             if word & WAITING != 0 {
                 return ToPermit::NotifyOne;
             }
-            // Also where a permit is stored already: the task that takes it must see what was done
-            // before this notification, too.
+            // Exchanged even if a permit is stored already: the task that takes it must also see
+            // the writes before this notification.
             match self.exchange(word, word | PERMIT) {
                 Ok(()) => return ToPermit::Stored,
                 Err(now) => word = now,
@@ -146,8 +147,8 @@ impl State {
         }
     }
 
-    /// Counts a call of `notify_waiters` and clears `WAITING`. Under the lock, and all waiters
-    /// leave the list before it is released.
+    /// Counts a call of `notify_waiters` and clears `WAITING`. Under the lock; all waiters leave
+    /// the list before it is released.
     pub(super) fn call_all(&self) {
         // The last waiter may have left before the lock was taken.
         if self.transition_to_called() == ToCalled::NotifyAll {
@@ -160,16 +161,15 @@ impl State {
         self.change_while_waiting(|word| word & !WAITING);
     }
 
-    /// Changes the word while `WAITING` is set: only the holder of the lock does then, so a store
-    /// is enough.
+    /// Changes the word while `WAITING` is set. Only the holder of the lock does so, so a store
+    /// suffices.
     #[inline]
     fn change_while_waiting(&self, change: impl FnOnce(usize) -> usize) {
         // ORDERING: Relaxed: the last change was made under this lock.
         let word = self.0.load(Ordering::Relaxed);
         debug_assert_ne!(word & WAITING, 0);
         // ORDERING: Release pairs with Acquire by the `Notified` that finds the call counted: this
-        // one, or one before, which came before in the order of the lock or of the exchange that
-        // set `WAITING`.
+        // call, or an earlier one, which the lock or the exchange that set `WAITING` orders before.
         self.0.store(change(word), Ordering::Release);
     }
 
@@ -200,13 +200,13 @@ mod tests {
         let calls = state.calls();
         assert_eq!(state.transition_to_called(), ToCalled::Counted);
         assert_eq!(state.calls(), Calls(0));
-        // Called since: it does not take the permit.
+        // A call was counted since, so the permit is not taken.
         assert!(state.try_take(calls));
         assert!(state.try_take(Calls(0)));
         assert!(!state.try_take(Calls(0)));
     }
 
-    /// The waiters have left since the caller looked.
+    /// The waiters have left since the caller's check.
     #[test]
     fn a_call_without_waiters_is_counted_once() {
         let state = State::new();

@@ -40,7 +40,7 @@ use crate::blocking::block_on;
 /// ```
 #[derive(Debug)]
 pub struct Receiver<T> {
-    /// `None` once the value, or the error, was handed out.
+    /// `None` once the value or the error was returned.
     handle: Option<Handle<T>>,
     /// The call that made the channel.
     caller: Caller,

@@ -26,7 +26,7 @@ use super::shared::Handle;
 /// ```
 #[derive(Debug)]
 pub struct Sender<T> {
-    /// Present until the sender is dropped, which drops it explicitly.
+    /// Present until `send` or the drop takes it.
     handle: ManuallyDrop<Handle<T>>,
 }
 
@@ -61,7 +61,7 @@ impl<T> Sender<T> {
     #[inline]
     pub fn send(self, value: T) -> Result<(), T> {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: the sender is not dropped, so its handle is taken once.
+        // SAFETY: the sender is forgotten, so its handle is taken once.
         let handle = unsafe { ManuallyDrop::take(&mut this.handle) };
         handle.send(value).map_err(|(handle, value)| {
             handle.drop_sender();
@@ -140,7 +140,7 @@ impl<T> Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        // SAFETY: `send` forgets the sender whose handle it takes.
+        // SAFETY: `send`, which also takes the handle, forgets the sender.
         unsafe { ManuallyDrop::take(&mut self.handle) }.drop_sender();
     }
 }

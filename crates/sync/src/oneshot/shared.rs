@@ -17,25 +17,25 @@ struct Shared<T> {
     sender_waker: WakerCell,
 }
 
-/// A party's hold on the memory. Not a reference count: the state says which party has left, and
-/// the second to leave frees. A handle that is forgotten leaks.
+/// The access of one party to the memory. There is no reference count: the state says which party
+/// has left, and the second party to leave frees the memory. A forgotten handle leaks it.
 ///
-/// 1. Until `SENT` is set the value's place is the sender's, and then the receiver's, which takes
-///    the value out before it leaves.
-/// 2. The wakers' cells go by the rules of [`WakerCell`]; what is registered still when the memory
-///    is freed is dropped with it.
-/// 3. A party that sets its `LEFT` bit touches nothing any more; a party that finds the other's bit
-///    set has the allocation for itself.
+/// 1. Until `SENT` is set, only the sender accesses the value; afterwards only the receiver, which
+///    takes the value out before it leaves.
+/// 2. The cells of the wakers follow the rules of [`WakerCell`]. A waker that is still registered
+///    when the memory is freed is dropped with it.
+/// 3. A party that has set its `LEFT` bit does not access the memory any more; a party that finds
+///    the other's bit set owns the allocation.
 pub(super) struct Handle<T>(NonNull<Shared<T>>);
 
-// SAFETY: what two handles share is reached by the rules of `Handle`, and a value goes from one
-// thread to the other once.
+// SAFETY: both handles access the shared memory by the rules of `Handle`, and the value moves
+// between threads at most once.
 unsafe impl<T: Send> Send for Handle<T> {}
-// SAFETY: through a shared handle only the state is read.
+// SAFETY: a shared handle only reads the state.
 unsafe impl<T: Send> Sync for Handle<T> {}
 
 impl<T> Handle<T> {
-    /// The sender's handle and the receiver's.
+    /// Returns the handle of the sender and that of the receiver.
     pub(super) fn pair() -> (Self, Self) {
         let shared = Box::new(Shared {
             state: State::new(),
@@ -49,7 +49,7 @@ impl<T> Handle<T> {
 
     #[inline]
     fn shared(&self) -> &Shared<T> {
-        // SAFETY: the memory is there as long as the handle, which has not left.
+        // SAFETY: the memory stays valid as long as a handle has not left.
         unsafe { self.0.as_ref() }
     }
 
@@ -57,7 +57,8 @@ impl<T> Handle<T> {
         self.shared().state.load()
     }
 
-    /// The same for both ends, and for no other channel that exists.
+    /// Returns an address that is the same for both ends, and differs from that of other existing
+    /// channels.
     pub(super) fn address(&self) -> usize {
         self.0.addr().get()
     }
@@ -67,7 +68,7 @@ impl<T> Handle<T> {
     pub(super) fn send(self, value: T) -> Result<(), (Self, T)> {
         let shared = self.shared();
         shared.value.with_mut(|place| {
-            // SAFETY: the place is the sender's, as nothing was sent.
+            // SAFETY: the sender owns the memory of the value, because nothing was sent.
             unsafe { (*place).write(value) };
         });
         match shared.state.transition_to_sent() {
@@ -77,7 +78,7 @@ impl<T> Handle<T> {
                 Ok(())
             }
             Verdict::Closed => {
-                // SAFETY: it was written above, and `SENT` is not set.
+                // SAFETY: the value was written above, and `SENT` is not set.
                 let value = shared
                     .value
                     .with(|place| unsafe { (*place).assume_init_read() });
@@ -98,9 +99,9 @@ impl<T> Handle<T> {
     #[cold]
     fn wake_receiver(self) {
         let shared = self.shared();
-        // SAFETY: the caller has ended the receiver's wait, which was registered.
+        // SAFETY: the caller has ended the receiver's wait, whose waker was registered.
         let waker = unsafe { shared.receiver_waker.take() };
-        // A receiver that has closed the channel waits no longer.
+        // A receiver that has closed the channel does not wait any more.
         let waits = !shared.state.load().is_closed();
         if shared.state.sender_leaves() {
             self.free();
@@ -110,13 +111,14 @@ impl<T> Handle<T> {
         }
     }
 
-    /// The receiver takes what was sent, if anything was, and leaves. `state` says that the sender
-    /// is done, or that nothing can be sent any more.
+    /// The receiver takes the value, if one was sent, and leaves. `state` shows that the sender is
+    /// done, or that nothing can be sent any more.
     #[inline]
     pub(super) fn receive(self, state: Snapshot) -> Option<T> {
         let shared = self.shared();
         let value = state.is_sent().then(|| {
-            // SAFETY: the value is the receiver's since it was sent, and this is its last access.
+            // SAFETY: the receiver has owned the value since it was sent, and this is its last
+            // access.
             shared
                 .value
                 .with(|place| unsafe { (*place).assume_init_read() })
@@ -130,7 +132,7 @@ impl<T> Handle<T> {
     /// The receiver leaves. The caller drops the value that was sent.
     pub(super) fn drop_receiver(self) -> Option<T> {
         let shared = self.shared();
-        // The sender may stay for long, and should not keep the task of a receiver that has gone.
+        // The sender may exist for long, and should not keep the task of a dropped receiver alive.
         let _waker = self.withdraw(state::RECEIVER, &shared.receiver_waker);
         match shared.state.transition_to_dropped() {
             Some(Leave::Left) => None,
@@ -148,7 +150,7 @@ impl<T> Handle<T> {
     #[cold]
     fn wake_sender(self) {
         let shared = self.shared();
-        // SAFETY: the caller has ended the sender's wait, which was registered.
+        // SAFETY: the caller has ended the sender's wait, whose waker was registered.
         let waker = unsafe { shared.sender_waker.take() };
         if shared.state.receiver_leaves() {
             self.free();
@@ -160,9 +162,9 @@ impl<T> Handle<T> {
     pub(super) fn close(&mut self) {
         let shared = self.shared();
         if shared.state.close() {
-            // SAFETY: the sender's wait was registered and has been ended just now.
+            // SAFETY: the call above has ended the sender's wait, whose waker was registered.
             let waker = unsafe { shared.sender_waker.take() };
-            // A sender that has sent waits no longer.
+            // A sender that has sent does not wait any more.
             if !shared.state.load().is_done() {
                 waker.wake();
             }
@@ -179,7 +181,7 @@ impl<T> Handle<T> {
         self.poll_wait(state::SENDER, &self.shared().sender_waker, cx)
     }
 
-    /// Registers the waker of `cx` in the caller's own `cell`. Ready if the wait is over.
+    /// Registers the waker of `cx` in the caller's own `cell`. Returns `Ready` if the wait is over.
     #[inline(never)]
     fn poll_wait(&self, wait: Wait, cell: &WakerCell, cx: &mut Context<'_>) -> Poll<()> {
         let state = &self.shared().state;
@@ -207,7 +209,7 @@ impl<T> Handle<T> {
         Poll::Ready(())
     }
 
-    /// Takes the caller's own waker back, if it is registered and the wait not over.
+    /// Takes the caller's own waker back, if it is registered and the wait is not over.
     fn withdraw(&self, wait: Wait, cell: &WakerCell) -> Option<Waker> {
         let state = &self.shared().state;
         if state.load().waits(wait) && state.unregister(wait) {
@@ -217,12 +219,13 @@ impl<T> Handle<T> {
         None
     }
 
-    /// Frees the memory: the other party has left, and this one with that.
+    /// Frees the memory: the other party has left, and this one leaves now.
     #[inline]
     fn free(self) {
-        // First: finding the other party gone has acquired nothing.
+        // Loads the state first, because the read that found that the other party had left acquired
+        // nothing.
         let state = self.state();
-        // SAFETY: this handle is the last, by the third rule.
+        // SAFETY: by the third rule, this handle is the last one.
         let shared = unsafe { Box::from_raw(self.0.as_ptr()) };
         // SAFETY: no other thread uses a waker that is registered and whose wait has not ended.
         let _receiver = state
@@ -232,7 +235,7 @@ impl<T> Handle<T> {
         let _sender = state
             .waits(state::SENDER)
             .then(|| unsafe { shared.sender_waker.take() });
-        // To a model this is a write, so that each access has to be ordered before.
+        // In a model this counts as a write, so each access has to be ordered before it.
         shared.value.with_mut(|_| ());
     }
 }

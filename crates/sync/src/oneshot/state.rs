@@ -3,19 +3,19 @@
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// Set when a value is sent, together with `DONE`; never after `CLOSED`; never cleared. From then
-/// on the value is the receiver's.
+/// on the receiver owns the value.
 const SENT: usize = 1;
 
-/// Set when the sender has sent or was dropped; never cleared. The end of the receiver's wait.
+/// Set when the sender has sent or was dropped; never cleared. It ends the receiver's wait.
 const DONE: usize = SENT << 1;
 
-/// Set when the sender has left: it does not touch the memory any more; never cleared.
+/// Set when the sender has left: it does not access the memory any more; never cleared.
 const SENDER_LEFT: usize = DONE << 1;
 
-/// Set when the receiver takes no value any more; never cleared. The end of the sender's wait.
+/// Set when the receiver accepts no value any more; never cleared. It ends the sender's wait.
 const CLOSED: usize = SENDER_LEFT << 1;
 
-/// Set when the receiver has left: it does not touch the memory any more; never cleared.
+/// Set when the receiver has left: it does not access the memory any more; never cleared.
 const RECEIVER_LEFT: usize = CLOSED << 1;
 
 /// Set while a waker of the receiver is registered; never set after `DONE`; cleared by the
@@ -26,7 +26,7 @@ const RECEIVER_WAITS: usize = RECEIVER_LEFT << 1;
 /// and not after `CLOSED`.
 const SENDER_WAITS: usize = RECEIVER_WAITS << 1;
 
-/// One of the two waits, as its waiter sees it.
+/// The bits of one of the two waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     registered: usize,
@@ -45,7 +45,7 @@ pub(super) const SENDER: Wait = Wait {
     over: CLOSED,
 };
 
-/// The word at one moment.
+/// A snapshot of the word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Snapshot(usize);
 
@@ -76,7 +76,7 @@ impl Snapshot {
         self.0 & (wait.registered | wait.over) == wait.registered
     }
 
-    /// Returns whether what is waited for has come.
+    /// Returns whether the wait is over.
     #[inline]
     pub(super) fn is_over(self, wait: Wait) -> bool {
         self.0 & wait.over != 0
@@ -91,11 +91,11 @@ impl Snapshot {
 #[must_use]
 #[derive(Debug)]
 pub(super) enum Leave {
-    /// Nothing: it has left, and the other one frees the memory.
+    /// Nothing: the party has left, and the other one frees the memory.
     Left,
-    /// Free the memory: the other one has left.
+    /// Free the memory: the other party has left.
     Free,
-    /// Take the other one's waker, leave, and wake it.
+    /// Take the other party's waker, leave, and wake it.
     Wake,
 }
 
@@ -103,9 +103,9 @@ pub(super) enum Leave {
 #[must_use]
 #[derive(Debug)]
 pub(super) enum Send {
-    /// The value is the receiver's; the sender has this left to do.
+    /// The receiver owns the value; the sender still has this duty.
     Sent(Leave),
-    /// The channel is closed, the value is still the sender's.
+    /// The channel is closed; the sender still owns the value.
     Closed,
 }
 
@@ -124,17 +124,16 @@ impl State {
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// Passes the value to the receiver. If the receiver does not wait, this also gives up the
-    /// sender's share.
+    /// Passes the value to the receiver. If the receiver does not wait, the sender also leaves.
     #[inline]
     pub(super) fn transition_to_sent(&self) -> Send {
         let mut current = self.load().0;
         while current & CLOSED == 0 {
             let wakes = Snapshot(current).waits(RECEIVER);
             let leave = if wakes { 0 } else { SENDER_LEFT };
-            // ORDERING: Release pairs with `load`: the value is written. Acquire pairs with
-            // `register`: so is the waker. Failing, Relaxed: a sender that finds it closed still
-            // leaves, which loads.
+            // ORDERING: Release pairs with `load`: the value has been written. Acquire pairs with
+            // `register`: the waker has been written. Relaxed on failure: a sender that finds the
+            // channel closed still leaves, which loads.
             match self.0.compare_exchange_weak(
                 current,
                 current | SENT | DONE | leave,
@@ -171,9 +170,9 @@ impl State {
             }
             let wakes = Snapshot(current).waits(wait);
             let next = current | wait.over | if wakes { 0 } else { leave };
-            // ORDERING: Release pairs with `load`: what the party did before is seen by a party
-            // that sees it gone. Acquire pairs with `register`. Failing, Relaxed: the caller then
-            // loads before it takes the value or frees.
+            // ORDERING: Release pairs with `load`: a party that sees that this one has left sees
+            // its earlier writes. Acquire pairs with `register`. Relaxed on failure: the caller
+            // then loads before it takes the value or frees the memory.
             match self
                 .0
                 .compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Relaxed)
@@ -188,8 +187,8 @@ impl State {
     /// Closes the channel for the receiver, which stays. Returns whether the caller now owns the
     /// sender's waker.
     pub(super) fn close(&self) -> bool {
-        // ORDERING: Release pairs with `load`: a sender that sees it closed sees what was done
-        // before. Acquire pairs with `register`: the waker is written.
+        // ORDERING: Release pairs with `load`: a sender that sees the close sees the writes before
+        // it. Acquire pairs with `register`: the waker has been written.
         let before = self.0.fetch_or(CLOSED, Ordering::AcqRel);
         Snapshot(before).waits(SENDER)
     }
@@ -207,8 +206,8 @@ impl State {
 
     #[inline]
     fn leaves(&self, party: usize) -> Snapshot {
-        // ORDERING: Release pairs with the `load` of the party that is second, and frees: it sees
-        // the accesses of the first.
+        // ORDERING: Release pairs with the `load` of the second party, which frees the memory: it
+        // sees the accesses of the first.
         Snapshot(self.0.fetch_or(party, Ordering::Release))
     }
 
@@ -230,8 +229,8 @@ impl State {
     fn change(&self, wait: Wait, change: impl Fn(usize) -> usize) -> bool {
         let mut current = self.load().0;
         while current & wait.over == 0 {
-            // ORDERING: Release pairs with the party that ends the wait: the waker is written. A
-            // waker that is taken back was written by the caller. Failing, as `load`.
+            // ORDERING: Release pairs with the party that ends the wait: the waker has been
+            // written. The caller wrote a waker that is taken back. On failure as `load`.
             match self.0.compare_exchange_weak(
                 current,
                 change(current),

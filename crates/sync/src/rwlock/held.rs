@@ -33,7 +33,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Permits of a lock that they keep alive, released on drop.
+/// Permits of a lock, which they keep alive; released on drop.
 pub(super) struct HeldOwned<T: ?Sized> {
     lock: Arc<RwLock<T>>,
     permits: usize,
@@ -65,7 +65,7 @@ impl<T: ?Sized> Drop for HeldOwned<T> {
 
 #[inline]
 fn release(core: &Core, permits: usize) {
-    // Before the next task has them.
+    // Recorded before the next task gets them.
     raddle_wait::released(ptr::from_ref(core).addr(), permits);
     core.release(permits);
 }

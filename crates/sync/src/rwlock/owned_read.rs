@@ -36,10 +36,10 @@ pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
     marker: PhantomData<*const U>,
 }
 
-// SAFETY: it stands for a shared reference to the part, and a share in the lock, which may be the
-// last.
+// SAFETY: the guard acts as a shared reference to the part, and as a share of the lock, which may
+// be the last.
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Send for OwnedRwLockReadGuard<T, U> {}
-// SAFETY: a reference to it gives no more than references to the lock and to the part.
+// SAFETY: a reference to the guard only gives access to references to the lock and to the part.
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Sync for OwnedRwLockReadGuard<T, U> {}
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
@@ -139,8 +139,8 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedRwLockReadGuard<T, U> {
 
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as long as
-        // the reference lives.
+        // SAFETY: this guard has the permit and is borrowed, so no other task writes while the
+        // reference lives.
         unsafe { self.value.as_ref() }
     }
 }

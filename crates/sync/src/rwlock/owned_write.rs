@@ -36,10 +36,10 @@ pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     marker: PhantomData<*mut T>,
 }
 
-// SAFETY: it stands for an exclusive reference to the value, and a share in the lock, which may be
-// the last.
+// SAFETY: the guard acts as an exclusive reference to the value, and as a share of the lock, which
+// may be the last.
 unsafe impl<T: ?Sized + Send + Sync> Send for OwnedRwLockWriteGuard<T> {}
-// SAFETY: a reference to it gives no more than references to the lock and to the value.
+// SAFETY: a reference to the guard only gives access to references to the lock and to the value.
 unsafe impl<T: ?Sized + Send + Sync> Sync for OwnedRwLockWriteGuard<T> {}
 
 impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
@@ -250,7 +250,7 @@ impl<T: ?Sized> Deref for OwnedRwLockWriteGuard<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permits are this guard's, which is borrowed, so no task writes as long as the
+        // SAFETY: this guard has all permits and is borrowed, so no other task writes while the
         // reference lives.
         unsafe { self.value.as_ref() }
     }
@@ -259,8 +259,8 @@ impl<T: ?Sized> Deref for OwnedRwLockWriteGuard<T> {
 impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the permits are this guard's, which is borrowed exclusively, so there is no other
-        // reference as long as this lives.
+        // SAFETY: this guard has all permits and is borrowed exclusively, so there is no other
+        // reference while this one lives.
         unsafe { self.value.as_mut() }
     }
 }
@@ -289,16 +289,16 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
 /// ```
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
-    /// Derived from the guard that was narrowed, which this guard replaces.
+    /// A pointer to the part, derived from the guard that this guard replaces.
     value: NonNull<U>,
     held: HeldOwned<T>,
     marker: PhantomData<*mut U>,
 }
 
-// SAFETY: it stands for an exclusive reference to the part, and a share in the lock, which may be
-// the last.
+// SAFETY: the guard acts as an exclusive reference to the part, and as a share of the lock, which
+// may be the last.
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Send> Send for OwnedRwLockMappedWriteGuard<T, U> {}
-// SAFETY: a reference to it gives no more than references to the lock and to the part.
+// SAFETY: a reference to the guard only gives access to references to the lock and to the part.
 unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Sync> Sync for OwnedRwLockMappedWriteGuard<T, U> {}
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
@@ -401,7 +401,7 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedRwLockMappedWriteGuard<T, U> {
 
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the permits are this guard's, which is borrowed, so no task writes as long as the
+        // SAFETY: this guard has all permits and is borrowed, so no other task writes while the
         // reference lives.
         unsafe { self.value.as_ref() }
     }
@@ -410,8 +410,8 @@ impl<T: ?Sized, U: ?Sized> Deref for OwnedRwLockMappedWriteGuard<T, U> {
 impl<T: ?Sized, U: ?Sized> DerefMut for OwnedRwLockMappedWriteGuard<T, U> {
     #[inline]
     fn deref_mut(&mut self) -> &mut U {
-        // SAFETY: the permits are this guard's, which is borrowed exclusively, so there is no other
-        // reference as long as this lives.
+        // SAFETY: this guard has all permits and is borrowed exclusively, so there is no other
+        // reference while this one lives.
         unsafe { self.value.as_mut() }
     }
 }

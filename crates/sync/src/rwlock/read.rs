@@ -34,10 +34,10 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     marker: PhantomData<&'a T>,
 }
 
-// SAFETY: it stands for a shared reference to the value; the permit can be given back from any
-// thread.
+// SAFETY: the guard acts as a shared reference to the value, and the permit can be released from
+// any thread.
 unsafe impl<T: ?Sized + Sync> Send for RwLockReadGuard<'_, T> {}
-// SAFETY: a reference to it gives no more than a reference to the value.
+// SAFETY: a reference to the guard only gives access to a reference to the value.
 unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
 
 impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
@@ -112,8 +112,8 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permit is this guard's, which is borrowed, so no other task writes as long as
-        // the reference lives.
+        // SAFETY: this guard has the permit and is borrowed, so no other task writes while the
+        // reference lives.
         unsafe { self.value.as_ref() }
     }
 }

@@ -35,10 +35,10 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     marker: PhantomData<&'a mut T>,
 }
 
-// SAFETY: it stands for an exclusive reference to the value, and can become a shared one; the
-// permits can be given back from any thread.
+// SAFETY: the guard acts as an exclusive reference to the value, which can become a shared one; the
+// permits can be released from any thread.
 unsafe impl<T: ?Sized + Send + Sync> Send for RwLockWriteGuard<'_, T> {}
-// SAFETY: a reference to it gives no more than a reference to the value.
+// SAFETY: a reference to the guard only gives access to a reference to the value.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
@@ -219,7 +219,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permits are this guard's, which is borrowed, so no task writes as long as the
+        // SAFETY: this guard has all permits and is borrowed, so no other task writes while the
         // reference lives.
         unsafe { self.value.as_ref() }
     }
@@ -228,8 +228,8 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the permits are this guard's, which is borrowed exclusively, so there is no other
-        // reference as long as this lives.
+        // SAFETY: this guard has all permits and is borrowed exclusively, so there is no other
+        // reference while this one lives.
         unsafe { self.value.as_mut() }
     }
 }
@@ -255,16 +255,16 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
 /// ```
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
-    /// Derived from the guard that was narrowed, which this guard replaces.
+    /// A pointer to the part, derived from the guard that this guard replaces.
     value: NonNull<T>,
     held: Held<'a>,
     marker: PhantomData<&'a mut T>,
 }
 
-// SAFETY: it stands for an exclusive reference to the part; the permits can be given back from any
-// thread. `Sync` is not needed; it is asked for as of the guard of the whole.
+// SAFETY: the guard acts as an exclusive reference to the part, and the permits can be released
+// from any thread. `T: Sync` is not needed; it is required as for the guard of the whole value.
 unsafe impl<T: ?Sized + Send + Sync> Send for RwLockMappedWriteGuard<'_, T> {}
-// SAFETY: a reference to it gives no more than a reference to the part.
+// SAFETY: a reference to the guard only gives access to a reference to the part.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLockMappedWriteGuard<'_, T> {}
 
 impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
@@ -341,7 +341,7 @@ impl<T: ?Sized> Deref for RwLockMappedWriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the permits are this guard's, which is borrowed, so no task writes as long as the
+        // SAFETY: this guard has all permits and is borrowed, so no other task writes while the
         // reference lives.
         unsafe { self.value.as_ref() }
     }
@@ -350,8 +350,8 @@ impl<T: ?Sized> Deref for RwLockMappedWriteGuard<'_, T> {
 impl<T: ?Sized> DerefMut for RwLockMappedWriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the permits are this guard's, which is borrowed exclusively, so there is no other
-        // reference as long as this lives.
+        // SAFETY: this guard has all permits and is borrowed exclusively, so there is no other
+        // reference while this one lives.
         unsafe { self.value.as_mut() }
     }
 }

@@ -1,4 +1,4 @@
-//! Permits and their waiters: what the locks and the bounded channel count on.
+//! The semaphore under the locks and the bounded channel: permits and their waiters.
 
 use std::mem;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use crate::wakers::Wakers;
 
 /// A fair counting semaphore without guards: the code that acquires permits releases them.
 ///
-/// Permits are taken from the state. They come back there too, or apart from it, as `R` says.
+/// Permits are taken from the state. They are returned to it too, or to a second word, as `R` says.
 #[derive(Debug)]
 pub(crate) struct Core<R = ()> {
     state: State,
@@ -28,12 +28,12 @@ type Waiters<'a> = MutexGuard<'a, WaitList<Waiter, Verdict>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Closed;
 
-/// Why permits were not there.
+/// The reason why permits were refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// There are too few, or another waiter is before it.
+    /// There are too few permits, or another waiter comes first.
     NoPermits,
-    /// There will be none.
+    /// The semaphore is closed.
     Closed,
 }
 
@@ -47,21 +47,21 @@ pub(super) struct Waiter {
 /// The end of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Verdict {
-    /// It has its permits.
+    /// The waiter has its permits.
     Served,
-    /// The semaphore was closed before its turn.
+    /// The semaphore was closed before the waiter was served.
     Refused,
 }
 
-/// One wait for permits: idle until it is queued, and once it is ready or abandoned.
+/// The node of one wait for permits: idle before it is queued, and after it is ready or abandoned.
 pub(super) type Waiting = Node<Waiter, Verdict>;
 
 impl Core {
-    /// A semaphore with `permits`.
+    /// Makes a semaphore with `permits` permits.
     ///
     /// # Panics
     ///
-    /// Panics if those are more than [`MAX_PERMITS`].
+    /// Panics if `permits` is more than [`MAX_PERMITS`].
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub(crate) const fn new(permits: usize) -> Self {
@@ -75,7 +75,7 @@ impl Core {
         }
     }
 
-    /// The same in a model, whose primitives have no constants.
+    /// The same in a model, whose primitives have no `const` constructors.
     #[cfg(raddle_loom)]
     pub(crate) fn new(permits: usize) -> Self {
         if permits > MAX_PERMITS {
@@ -90,7 +90,8 @@ impl Core {
 }
 
 impl Core<Returned> {
-    /// A semaphore with `permits`, at most [`MAX_PERMITS`], that come back apart.
+    /// Makes a semaphore with `permits` permits, at most [`MAX_PERMITS`], which are returned to a
+    /// second word.
     pub(crate) fn with_returned(permits: usize) -> Self {
         debug_assert!(permits <= MAX_PERMITS, "the caller checks it");
         Self {
@@ -110,8 +111,9 @@ impl Core<Returned> {
 }
 
 impl<R: Returns> Core<R> {
-    /// The available permits; none while there is a waiter. Permits that are acquired or released
-    /// meanwhile may count twice or not at all, unless the semaphore is closed.
+    /// Returns the number of available permits: zero while there is a waiter. Permits that are
+    /// acquired or released at the same time may count twice or not at all, unless the semaphore is
+    /// closed.
     pub(crate) fn available(&self) -> usize {
         self.state.load().available() + self.returned.permits()
     }
@@ -125,7 +127,7 @@ impl<R: Returns> Core<R> {
     #[inline]
     pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), Refused> {
         let taken = match self.take(permits) {
-            // The permits may be between the two words; look under the lock.
+            // The permits may be between the two words, so it checks under the lock.
             Take::Short if R::IS_APART => self.take_moved(permits),
             taken => taken,
         };
@@ -140,16 +142,16 @@ impl<R: Returns> Core<R> {
     #[inline]
     fn take(&self, permits: usize) -> Take {
         match self.state.take(permits) {
-            // They came back while there was no waiter, so none is overtaken.
+            // These permits were returned while there was no waiter, so no waiter is overtaken.
             Take::Short if self.returned.take(permits) => Take::Taken,
             Take::Short if self.returned.permits() != 0 => self.take_moved(permits),
             taken => taken,
         }
     }
 
-    /// Takes permits from the state, after moving the returned ones there. Under the lock: so no
-    /// waiter begins to wait for them meanwhile, and no thread that looks under the lock finds them
-    /// in neither word.
+    /// Takes permits from the state, after moving the returned ones there. Under the lock, so that
+    /// no waiter is queued for them in the meantime, and no thread that checks under the lock finds
+    /// them in neither word.
     fn take_moved(&self, permits: usize) -> Take {
         let _waiters = self.waiters.lock();
         let mut taken = self.state.take(permits);
@@ -165,8 +167,8 @@ impl<R: Returns> Core<R> {
         taken
     }
 
-    /// Waits for permits, in order of the first polls. Dropped before it is ready, it has taken
-    /// none.
+    /// Waits for permits, in order of the first polls. A future that is dropped before it is ready
+    /// takes none.
     #[inline]
     pub(crate) fn acquire(&self, permits: usize) -> Acquire<'_, R> {
         Acquire::new(self, permits)
@@ -231,8 +233,8 @@ impl<R: Returns> Core<R> {
         permits: usize,
         waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
-        // Before the lock: cloning is the executor's code. It is dropped after the lock, should it
-        // not be needed.
+        // Cloned before the lock, because cloning is the executor's code. If it is not needed, it
+        // is dropped after the lock.
         let waker = cx.waker().clone();
         let mut waiters = self.waiters.lock();
         match self.state.take_or_transition_to_waiting(permits) {
@@ -243,7 +245,7 @@ impl<R: Returns> Core<R> {
         let returned = self.returned.transition_to_disabled();
         waiters.push_back(waiting, Waiter { permits, waker });
         if returned != 0 {
-            // They came since the caller looked, and may be all it needs.
+            // These permits were returned after the caller's check, and may suffice.
             self.serve(waiters, returned);
         }
         Poll::Pending
@@ -292,8 +294,8 @@ impl<R: Returns> Core<R> {
         }
     }
 
-    /// Ends a wait that is not ready: releases the permits that it was given, or lets the next
-    /// waiter move up. Without a wait it does nothing.
+    /// Ends a wait that is not ready: releases the permits that it was given, or serves the waiters
+    /// behind it. Does nothing if there is no wait.
     #[inline]
     pub(super) fn abandon(&self, permits: usize, waiting: Pin<&mut Waiting>) {
         if !waiting.is_idle() {
@@ -307,7 +309,7 @@ impl<R: Returns> Core<R> {
         if verdict.is_none() {
             let mut waiters = self.waiters.lock();
             if let Some(waiter) = waiters.remove(waiting.as_mut()) {
-                // The waker is dropped after the service, also if that unwinds.
+                // The waker is dropped after `serve`, even if that unwinds.
                 let _waker = waiter.waker;
                 return self.serve(waiters, 0);
             }
@@ -337,7 +339,7 @@ impl<R: Returns> Core<R> {
         let waiters = self.waiters.lock();
         match self.state.give(permits) {
             Give::Serve => self.serve(waiters, permits),
-            // The last waiter may be gone.
+            // The last waiter may have left.
             Give::Given if self.is_closed() => {}
             Give::Given => self.returned.transition_to_enabled(),
         }
@@ -346,8 +348,9 @@ impl<R: Returns> Core<R> {
     /// Refuses all present and later waiters. Permits that are held can still be released.
     pub(crate) fn close(&self) {
         let waiters = self.waiters.lock();
-        // So that one word shows whether all permits are back. First, so that no permit is taken
-        // from the other word once a thread may have seen that.
+        // After this, the state alone shows whether all permits were returned. It comes before
+        // `CLOSED` is set, so that no permit is taken from the second word once a thread may have
+        // seen the close.
         let returned = self.returned.transition_to_disabled();
         self.state.transition_to_closed();
         match self.state.give(returned) {
@@ -356,7 +359,7 @@ impl<R: Returns> Core<R> {
         }
     }
 
-    /// Takes up to `permits` out of circulation, and returns how many.
+    /// Removes up to `permits` permits for good, and returns their number.
     pub(crate) fn forget(&self, permits: usize) -> usize {
         self.state.forget(permits)
     }
@@ -369,7 +372,7 @@ impl<R: Returns> Core<R> {
         wakers.wake_all();
     }
 
-    /// Releases the waiters whose turn has come. Under the lock.
+    /// Releases the waiters that can be served. Under the lock.
     #[inline]
     fn serve_listed(
         &self,
@@ -399,7 +402,8 @@ impl<R: Returns> Core<R> {
             }
             released += 1;
         }
-        // First, so that a waiter that has its permits finds in the word what is left.
+        // Stored first, so that a waiter that has its permits finds the remaining number in the
+        // word.
         self.state.settle(permits, some_stay);
         for _ in 0..released {
             if let Some(waiter) = waiters.release_first(verdict) {

@@ -7,11 +7,11 @@ use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
 /// Set while there is a waiter, and once the semaphore is closed; set and cleared under the lock of
-/// the wait list, cleared by the first release that finds no waiter. Never set with permits:
-/// releases then go to the semaphore's own word.
+/// the wait list, and cleared by the first release that finds no waiter. Never with permits: while
+/// it is set, permits are released to the semaphore's own word.
 const DISABLED: usize = 1;
 
-/// The permits lie above the flag.
+/// The unit of the count of permits, which is above the flag.
 const PERMIT: usize = DISABLED << 1;
 
 /// The word to which the permits of a semaphore are released while there is no waiter.
@@ -19,7 +19,7 @@ pub(crate) trait Returns {
     /// Whether there is a second word for released permits.
     const IS_APART: bool;
 
-    /// Takes `permits`, at least one, if exactly so many were released to this word.
+    /// Takes `permits`, at least one, if the word has exactly this number.
     fn take(&self, permits: usize) -> bool;
 
     /// Takes all permits of this word. The caller holds the lock of the wait list.
@@ -31,11 +31,11 @@ pub(crate) trait Returns {
     /// Accepts permits again. The caller holds the lock.
     fn transition_to_enabled(&self);
 
-    /// The number of permits in this word.
+    /// Returns the number of permits in this word.
     fn permits(&self) -> usize;
 }
 
-/// Without a second word: permits are released to the semaphore's own.
+/// No second word: permits are released to the semaphore's own.
 impl Returns for () {
     const IS_APART: bool = false;
 
@@ -76,11 +76,12 @@ impl Returned {
     #[inline]
     #[must_use]
     pub(super) fn give(&self, permits: usize) -> bool {
-        // ORDERING: a guess, which the exchange checks; failing, the caller goes on under the lock.
+        // ORDERING: a hint, which the exchange checks; on failure the caller continues under the
+        // lock.
         let mut now = self.0.load(Ordering::Relaxed);
         while now & DISABLED == 0 {
-            // ORDERING: Release pairs with `collect` and `transition_to_disabled`: what was done
-            // under the permits is seen by their next holder.
+            // ORDERING: Release pairs with `collect` and `transition_to_disabled`: the next holder
+            // of the permits sees the writes of this one.
             match self.0.compare_exchange_weak(
                 now,
                 now + permits * PERMIT,
@@ -101,8 +102,7 @@ impl Returns for Returned {
     #[inline]
     fn take(&self, permits: usize) -> bool {
         let all = permits * PERMIT;
-        // ORDERING: a guess, to leave the word alone; the exchange decides. Acquire pairs with
-        // `give`.
+        // ORDERING: a hint, which saves an exchange that would fail. Acquire pairs with `give`.
         self.0.load(Ordering::Relaxed) == all
             && self
                 .0
@@ -111,24 +111,24 @@ impl Returns for Returned {
     }
 
     fn collect(&self) -> usize {
-        // ORDERING: Acquire pairs with `give`. The flag is clear: there were permits, and it is set
-        // under the lock, which the caller has.
+        // ORDERING: Acquire pairs with `give`. The flag is clear, because there were permits, and
+        // the flag is set only under the lock, which the caller holds.
         self.0.swap(0, Ordering::Acquire) / PERMIT
     }
 
     fn transition_to_disabled(&self) -> usize {
-        // ORDERING: Acquire pairs with `give`. That either this finds the permits or `give` the
-        // flag comes from their being read-modify-writes of one word.
+        // ORDERING: Acquire pairs with `give`. Both are read-modify-writes of one word, so either
+        // this finds the permits or `give` finds the flag.
         self.0.swap(DISABLED, Ordering::Acquire) / PERMIT
     }
 
     fn transition_to_enabled(&self) {
-        // ORDERING: the releases that came before have passed their permits on.
+        // ORDERING: earlier releases have already passed their permits on.
         self.0.fetch_and(!DISABLED, Ordering::Relaxed);
     }
 
     fn permits(&self) -> usize {
-        // ORDERING: a number that may be another the next moment.
+        // ORDERING: the number may change at any time.
         self.0.load(Ordering::Relaxed) / PERMIT
     }
 }

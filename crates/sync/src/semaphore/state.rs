@@ -9,18 +9,18 @@ use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 /// is between two batches.
 const WAITERS: usize = 1;
 
-/// Set for good by `close`.
+/// Set by `close`; never cleared.
 const CLOSED: usize = 1 << 1;
 
-/// The permits lie above the flags.
+/// The unit of the count of permits, which is above the flags.
 const PERMIT: usize = 1 << 2;
 
 /// The maximum number of permits of a semaphore. The sum of two such numbers still fits into the
 /// word.
 pub(crate) const MAX_PERMITS: usize = usize::MAX >> 3;
 
-/// The word. While `WAITERS` is clear, any thread may change it, by compare-exchange. While it is
-/// set, only the thread that holds the lock of the list does.
+/// The state word. While `WAITERS` is clear, any thread may change it, by compare-exchange. While
+/// it is set, only the holder of the list's lock does.
 pub(super) struct State(AtomicUsize);
 
 /// The outcome of an attempt to take permits.
@@ -29,7 +29,7 @@ pub(super) struct State(AtomicUsize);
 pub(super) enum Take {
     /// The caller has the permits.
     Taken,
-    /// There are too few, or a waiter was there before.
+    /// There are too few permits, or there is a waiter.
     Short,
     /// The semaphore is closed.
     Closed,
@@ -56,15 +56,15 @@ impl State {
         Self(AtomicUsize::new(permits * PERMIT))
     }
 
-    /// The word, with what was done before it was set.
+    /// Loads the word. The caller sees the writes before it was set.
     #[inline]
     pub(super) fn load(&self) -> Snapshot {
         // ORDERING: pairs with `transition_to_closed`, `give` and `settle`: a thread that sees
-        // their changes sees what was done before.
+        // their changes sees the writes before them.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// The word, for a caller that will change it, or has the lock.
+    /// Loads the word for a caller that will change it, or that holds the lock.
     #[inline]
     pub(super) fn peek(&self) -> Snapshot {
         // ORDERING: an exchange decides, or the lock orders it.
@@ -82,8 +82,8 @@ impl State {
             if !now.can_give(permits) {
                 return Take::Short;
             }
-            // ORDERING: pairs with the Release of `give` and `settle`: what was done under the
-            // permits before happens before what is done under them now.
+            // ORDERING: pairs with the Release of `give` and `settle`: the accesses of earlier
+            // holders of the permits happen before those of this one.
             match self.0.compare_exchange_weak(
                 now.0,
                 now.0 - permits * PERMIT,
@@ -96,7 +96,7 @@ impl State {
         }
     }
 
-    /// A refused caller sees what was done before the close.
+    /// Makes a refused caller see the writes before the close.
     #[cold]
     fn closed(&self) -> Take {
         self.load();
@@ -129,8 +129,8 @@ impl State {
         }
     }
 
-    /// Like [`take`](Self::take), but when there are too few the caller is to queue. Under the
-    /// lock.
+    /// Like [`take`](Self::take), but if there are too few permits, the caller has to queue. Under
+    /// the lock.
     pub(super) fn take_or_transition_to_waiting(&self, permits: usize) -> Take {
         loop {
             let taken = self.take(permits);
@@ -141,8 +141,8 @@ impl State {
             if now.is_closed() || now.can_give(permits) {
                 continue;
             }
-            // ORDERING: Acquire pairs with the Release of `give`, on behalf of the next caller of
-            // `settle`: its store is no link of the chain from `give` to a later `take`.
+            // ORDERING: Acquire pairs with the Release of `give`, for the next caller of `settle`:
+            // its store does not continue the release sequence from `give` to a later `take`.
             let set = self.0.compare_exchange(
                 now.0,
                 now.0 | WAITERS,
@@ -161,21 +161,22 @@ impl State {
         let now = self.peek();
         debug_assert!(now.has_waiters(), "others may change the word");
         let closed = now.0 & CLOSED;
-        // ORDERING: Release pairs with `take`. The caller acquired what was given before: through
-        // `take_or_transition_to_waiting` and the lock.
+        // ORDERING: Release pairs with `take`. The caller has acquired the writes of earlier
+        // holders, through `take_or_transition_to_waiting` and the lock.
         self.0.store(
             (permits * PERMIT) | closed | (usize::from(waiters) * WAITERS),
             Ordering::Release,
         );
     }
 
-    /// Closes it. Under the lock, so that no thread settles meanwhile.
+    /// Closes the semaphore. Under the lock, so that no thread calls `settle` at the same time.
     pub(super) fn transition_to_closed(&self) {
         // ORDERING: Release pairs with `load`.
         self.0.fetch_or(CLOSED, Ordering::Release);
     }
 
-    /// Takes up to `permits` out of circulation, and returns how many: none if there is a waiter.
+    /// Removes up to `permits` permits for good, and returns their number: zero if there is a
+    /// waiter.
     pub(super) fn forget(&self, permits: usize) -> usize {
         let mut now = self.peek();
         loop {
@@ -183,8 +184,8 @@ impl State {
             if forgotten == 0 {
                 return 0;
             }
-            // ORDERING: nothing is reached by permits that are gone; the exchange continues the
-            // chain from `give` to a later `take`.
+            // ORDERING: removed permits give access to nothing; the exchange continues the release
+            // sequence from `give` to a later `take`.
             match self.0.compare_exchange_weak(
                 now.0,
                 now.0 - forgotten * PERMIT,
@@ -204,7 +205,7 @@ impl fmt::Debug for State {
     }
 }
 
-/// The word at one moment.
+/// A snapshot of the word.
 #[derive(Clone, Copy)]
 pub(super) struct Snapshot(usize);
 
@@ -221,12 +222,13 @@ impl Snapshot {
         self.0 & WAITERS != 0
     }
 
-    /// The permits in the word, which may be set aside for a waiter.
+    /// Returns the number of permits in the word, which may be reserved for a waiter.
     pub(super) fn permits(self) -> usize {
         self.0 / PERMIT
     }
 
-    /// The permits that are not set aside: while there is a waiter, all are for the first one.
+    /// Returns the number of permits that are not reserved: while there is a waiter, all are for
+    /// the first one.
     pub(super) fn available(self) -> usize {
         if self.has_waiters() {
             0
@@ -235,14 +237,14 @@ impl Snapshot {
         }
     }
 
-    /// Returns whether `permits` can be had at once. Zero always can: that delays no waiter, and
+    /// Returns whether `permits` can be taken at once. Zero always can: that delays no waiter, and
     /// does not change the word.
     #[inline]
     fn can_give(self, permits: usize) -> bool {
         self.available() >= permits
     }
 
-    /// The permits with `permits` more.
+    /// Returns the sum of the permits in the word and `permits`.
     ///
     /// # Panics
     ///

@@ -2,15 +2,15 @@
 
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
-/// Bit `i` of these: shard `i` has waiters. Set under the lock of that shard; cleared under it
+/// Bit `i` is set while shard `i` has waiters. Set under the lock of that shard; cleared under it
 /// while the shard is empty, or by an advance, which then visits the shard.
 const WAITING: u64 = (1 << 8) - 1;
 
-/// The count grows no more. Never cleared.
+/// Set when the sequence is closed: the count does not grow any more; never cleared.
 const CLOSED: u64 = WAITING + 1;
 
-/// One of the count, which has the bits from here on: 55 of them, so that it does not wrap to a
-/// value that a waiter has seen.
+/// The unit of the count, which has the bits from here up: 55 bits, so it does not wrap to a value
+/// that a waiter has seen.
 const ONE: u64 = CLOSED << 1;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Now {
     pub(crate) closed: bool,
 }
 
-/// The shards that had waiters when the word was changed: the caller has to wake them.
+/// The shards that had waiters when the word was changed. The caller has to wake them.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Waiting(u64);
@@ -44,7 +44,8 @@ impl Waiting {
 }
 
 impl Now {
-    /// Returns whether nothing is left to wait for: the count is not `seen`, or it is closed.
+    /// Returns whether a wait for a count other than `seen` is over: the count differs, or the
+    /// sequence is closed.
     #[inline]
     pub(super) fn is_after(self, seen: u64) -> bool {
         self.count != seen || self.closed
@@ -68,15 +69,16 @@ impl Word {
         Now::of(self.0.load(Ordering::Acquire))
     }
 
-    /// Adds one to the count. It clears the bits that were set; the caller wakes these shards.
+    /// Adds one to the count, and clears the bits that were set. The caller wakes these shards.
     #[inline]
     pub(super) fn advance(&self) -> Waiting {
         // ORDERING: Release pairs with `load` and `start_waiting`: a thread that sees the count
-        // sees what was done before. Waiters are looked for under the lock of their shard.
+        // sees the writes before it. The locks of the shards order the accesses to the waiters.
         self.clear(self.0.fetch_add(ONE, Ordering::Release) & WAITING)
     }
 
-    /// Closes the sequence: the count does not grow any more. Otherwise as an advance.
+    /// Closes the sequence: the count does not grow any more. Clears and returns bits as `advance`
+    /// does.
     pub(super) fn close(&self) -> Waiting {
         // ORDERING: Release as in `advance`.
         self.clear(self.0.fetch_or(CLOSED, Ordering::Release) & WAITING)
@@ -92,18 +94,18 @@ impl Word {
         Waiting(waiting)
     }
 
-    /// Marks shard `index` as having waiters, and returns the count: an advance after that finds
-    /// the bit. Under the lock of the shard.
+    /// Marks shard `index` as having waiters, and returns the count. A later advance finds the bit.
+    /// Under the lock of the shard.
     pub(super) fn start_waiting(&self, index: usize) -> Now {
-        // ORDERING: Acquire pairs with `advance` and `close`. That one of two operations finds the
-        // other's change comes from their being read-modify-writes of one word.
+        // ORDERING: Acquire pairs with `advance` and `close`. Both are read-modify-writes of one
+        // word, so one of the two operations finds the change of the other.
         Now::of(self.0.fetch_or(1 << index, Ordering::Acquire))
     }
 
     /// Marks shard `index` as empty. Under the lock of the shard.
     pub(super) fn stop_waiting(&self, index: usize) {
-        // ORDERING: Relaxed: it promises nothing; as a read-modify-write it goes on with the
-        // release sequences of the advances before.
+        // ORDERING: Relaxed: this publishes nothing; as a read-modify-write it continues the
+        // release sequences of the earlier advances.
         self.0.fetch_and(!(1 << index), Ordering::Relaxed);
     }
 }

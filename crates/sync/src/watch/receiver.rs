@@ -30,15 +30,15 @@ use crate::sequence::Now;
 #[derive(Debug)]
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
-    /// The newest version that it has seen.
+    /// The newest version that the receiver has seen.
     seen: u64,
-    /// The waiter shard in which it waits: receivers are assigned to shards round-robin.
+    /// The shard in which the receiver waits: receivers are assigned to shards round-robin.
     spread: usize,
 }
 
 impl<T> Receiver<T> {
     pub(super) fn new(shared: Arc<Shared<T>>, seen: u64) -> Self {
-        // ORDERING: nothing follows from the number while it grows.
+        // ORDERING: no other data depends on the count while it grows.
         let spread = shared.receivers.fetch_add(1, Ordering::Relaxed);
         Self {
             shared,
@@ -151,7 +151,7 @@ impl<T> Receiver<T> {
     /// # }) }
     /// ```
     pub fn mark_changed(&mut self) {
-        // Away from the present version, which is not behind this one.
+        // The current version is `seen` or a later one, so it differs from `seen - 1`.
         self.seen = self.seen.wrapping_sub(1);
     }
 
@@ -267,7 +267,7 @@ impl<T> Receiver<T> {
         mut f: impl FnMut(&T) -> bool,
     ) -> Result<Ref<'_, T>, RecvError> {
         loop {
-            // A block, so that no lock is held across the await below.
+            // The block ends the borrow, so that no lock is held across the await below.
             {
                 let (value, version) = self.shared.borrow(self.seen);
                 self.seen = version;

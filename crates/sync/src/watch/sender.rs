@@ -155,7 +155,8 @@ impl<T> Sender<T> {
             if !modify(&mut value) {
                 return false;
             }
-            // Under the lock, so that readers know the version of what they read.
+            // Advanced under the lock, so that readers know the version of the value that they
+            // read.
             self.shared.versions.advance()
         };
         self.shared.versions.wake(waiting);
@@ -245,7 +246,7 @@ impl<T> Sender<T> {
         raddle_wait::located("watch::Sender::closed", Resource::Unknown, async move {
             raddle_coop::cooperative(async {
                 loop {
-                    // Before the look: a drop that comes between the two counts.
+                    // Created before the check, so that a drop between the two notifies it.
                     let unwatched = self.shared.unwatched.notified();
                     if self.is_closed() {
                         return;
@@ -314,7 +315,7 @@ impl<T> Sender<T> {
     /// # }
     /// ```
     pub fn sender_count(&self) -> usize {
-        // ORDERING: a tally.
+        // ORDERING: a count on which no other data depends.
         self.shared.senders.load(Ordering::Relaxed)
     }
 
@@ -339,8 +340,8 @@ impl<T> Sender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        // ORDERING: nothing follows from the number while it grows; the sender that is cloned keeps
-        // it from falling to zero.
+        // ORDERING: no other data depends on the count while it grows; the sender that is cloned
+        // keeps it above zero.
         self.shared.senders.fetch_add(1, Ordering::Relaxed);
         Self {
             shared: self.shared.clone(),
@@ -356,8 +357,8 @@ impl<T: Default> Default for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        // ORDERING: AcqRel pairs with the drops of the other senders: the last closes the channel
-        // after what each of them sent.
+        // ORDERING: AcqRel pairs with the drops of the other senders: the last sender closes the
+        // channel after all their sends.
         if self.shared.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
             let waiting = self.shared.versions.close();
             self.shared.versions.wake(waiting);

@@ -80,7 +80,7 @@ pub struct OwnedPermit<T> {
 }
 
 impl<'a, T> Permit<'a, T> {
-    /// The caller has acquired a permit, which is this one from now on.
+    /// Makes the guard of a permit that the caller has acquired.
     pub(super) fn new(chan: &'a Chan<T, Limited>) -> Self {
         Self { chan }
     }
@@ -115,7 +115,7 @@ impl<T> Drop for Permit<'_, T> {
 }
 
 impl<'a, T> PermitIterator<'a, T> {
-    /// The caller has acquired `remaining` permits.
+    /// Makes the guard of `remaining` permits that the caller has acquired.
     pub(super) fn new(chan: &'a Chan<T, Limited>, remaining: usize) -> Self {
         Self { chan, remaining }
     }
@@ -147,7 +147,7 @@ impl<T> Drop for PermitIterator<'_, T> {
 }
 
 impl<T> OwnedPermit<T> {
-    /// The caller has acquired a permit, which is this one from now on.
+    /// Makes the guard of a permit that the caller has acquired.
     pub(super) fn new(sender: Sender<T>) -> Self {
         Self {
             sender: Some(sender),
@@ -262,10 +262,10 @@ impl<T> Drop for OwnedPermit<T> {
     }
 }
 
-/// Sends with a permit, which goes with the message.
+/// Sends with a permit, which belongs to the message from now on.
 #[inline]
 fn push<T>(chan: &Chan<T, Limited>, message: T) {
-    // The list is closed when no permit is left.
+    // The list is closed only when no permit is left, so the push is not refused.
     let refused = chan.list.push(message);
     debug_assert!(refused.is_ok(), "the list is open while there is a permit");
 }

@@ -610,7 +610,7 @@ impl<T> Clone for WeakSender<T> {
     }
 }
 
-/// A wait for permits. If it got its permits before the close, and is dropped or refused
+/// A wait for permits. If it was given permits before the close and is dropped or refused
 /// afterwards, it may release the last permits that the receiver waits for.
 struct Acquiring<'a, T>(&'a Chan<T, Limited>);
 
