@@ -66,9 +66,9 @@ impl<'a> ReadBuf<'a> {
     pub fn new(buf: &'a mut [u8]) -> ReadBuf<'a> {
         let initialized = buf.len();
         let start: *mut MaybeUninit<u8> = buf.as_mut_ptr().cast();
-        // SAFETY: same place, length and lifetime, and `MaybeUninit<u8>` has the layout of `u8`. No
-        // code can make initialised bytes uninitialised: this type writes only initialised ones,
-        // and the unsafe accessors forbid it to their callers.
+        // SAFETY: the address, length and lifetime are the same, and `MaybeUninit<u8>` has the
+        // layout of `u8`. No code can make initialised bytes uninitialised: this type writes only
+        // initialised ones, and the contracts of the unsafe accessors forbid it.
         let buf = unsafe { slice::from_raw_parts_mut(start, initialized) };
         ReadBuf {
             buf,
@@ -514,7 +514,7 @@ impl<'a> ReadBuf<'a> {
             "bytes.len() is larger than remaining()"
         );
         let end = self.filled + bytes.len();
-        // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, and takes any value of it.
+        // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, and each `u8` is a valid value of it.
         let source = unsafe { &*(ptr::from_ref(bytes) as *const [MaybeUninit<u8>]) };
         self.buf[self.filled..end].copy_from_slice(source);
         self.initialized = self.initialized.max(end);

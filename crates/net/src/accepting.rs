@@ -10,7 +10,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The reaction to an error of `accept`.
 #[derive(Debug, PartialEq, Eq)]
 enum Remedy {
-    /// The error belongs to one connection, which is gone: accept the next one.
+    /// The error concerns one connection, which was closed: accept the next one.
     GoOn,
     /// A resource or a permission is missing, perhaps temporarily: the same call would fail again
     /// at once.
@@ -45,7 +45,7 @@ where
     }
 }
 
-/// Names the system call if the system does not have it; other errors stay as they are.
+/// Names the system call in the error if the system does not have it; other errors are unchanged.
 #[cold]
 pub(crate) fn explained(error: io::Error) -> io::Error {
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -74,7 +74,7 @@ fn remedy(error: &io::Error) -> Remedy {
     }
 }
 
-/// The remedy for an error that std has no kind for.
+/// Returns the remedy for an error that std has no kind for.
 #[cfg(unix)]
 fn remedy_of_code(code: i32) -> Remedy {
     match code {
@@ -86,7 +86,7 @@ fn remedy_of_code(code: i32) -> Remedy {
     }
 }
 
-/// The remedy for an error that std has no kind for.
+/// Returns the remedy for an error that std has no kind for.
 #[cfg(not(unix))]
 fn remedy_of_code(code: i32) -> Remedy {
     /// `WSAEMFILE` and `WSAENOBUFS`.

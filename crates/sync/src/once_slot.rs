@@ -12,8 +12,9 @@ const WRITING: u32 = 1;
 /// The value is written, and stays until the slot is borrowed exclusively.
 const SET: u32 = 2;
 
-/// Empty, or a value that does not change while the slot is shared. Which thread may access the
-/// value:
+/// Empty, or a value that does not change while the slot is shared.
+///
+/// Which thread may access the value:
 /// 1. in `EMPTY` none: there is no value;
 /// 2. in `WRITING` only the thread that set this state;
 /// 3. in `SET` every thread may read it;

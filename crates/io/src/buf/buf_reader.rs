@@ -81,7 +81,7 @@ impl<R: AsyncRead> BufReader<R> {
     /// ```
     #[track_caller]
     pub fn with_capacity(capacity: usize, inner: R) -> Self {
-        // Nothing read into no room would look like the end.
+        // A read into an empty buffer would look like the end.
         assert!(
             capacity > 0,
             "a reader's buffer capacity must be greater than zero"
@@ -211,7 +211,7 @@ impl<R: AsyncRead> AsyncRead for BufReader<R> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // A read as large as the buffer gains nothing by it.
+        // A read at least as large as the buffer does not need it.
         if self.pos == self.end && buf.remaining() >= self.buf.len() {
             return self.project().inner.poll_read(cx, buf);
         }
@@ -283,15 +283,14 @@ impl<R: AsyncRead + AsyncSeek> AsyncSeek for BufReader<R> {
     fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         let mut this = self.project();
         loop {
-            // In the midst of a seek it waits for that, and else for what the reader is still busy
-            // with.
+            // Waits for a seek that has started, or for another operation of the reader.
             let position = ready!(this.inner.as_mut().poll_complete(cx));
             let state = mem::take(this.seek);
             let position = position?;
             let (target, then) = match state {
                 SeekState::Idle => return Poll::Ready(Ok(position)),
                 SeekState::Start(SeekFrom::Current(offset)) => {
-                    // A buffer is no larger than isize::MAX.
+                    // A buffer is at most isize::MAX bytes long.
                     let ahead = (*this.end - *this.pos) as i64;
                     match offset.checked_sub(ahead) {
                         Some(offset) => (SeekFrom::Current(offset), None),

@@ -167,14 +167,14 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
     }
 }
 
-/// Keeps what is buffered.
+/// Keeps the buffered bytes.
 impl<RW> From<BufReader<BufWriter<RW>>> for BufStream<RW> {
     fn from(inner: BufReader<BufWriter<RW>>) -> Self {
         Self { inner }
     }
 }
 
-/// Keeps what is buffered.
+/// Keeps the buffered bytes.
 impl<RW> From<BufWriter<BufReader<RW>>> for BufStream<RW> {
     fn from(writer: BufWriter<BufReader<RW>>) -> Self {
         let (reader, writer) = writer.replace_inner(());

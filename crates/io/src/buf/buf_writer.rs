@@ -40,7 +40,7 @@ pin_project! {
         #[pin]
         inner: W,
         buf: Vec<u8>,
-        // The first bytes of `buf` that a pass-on under way has written.
+        // The number of bytes at the start of `buf` that `poll_pass_on` has written so far.
         written: usize,
         seek: SeekState,
     }
@@ -275,7 +275,7 @@ impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
         ready!(self.as_mut().poll_make_room(cx, buf.len()))?;
         let this = self.project();
         if buf.len() >= this.buf.capacity() {
-            // A write as large as the buffer gains nothing by it.
+            // A write at least as large as the buffer does not need it.
             return this.inner.poll_write(cx, buf);
         }
         this.buf.extend_from_slice(buf);
@@ -363,7 +363,7 @@ impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
 }
 
 impl<W: AsyncWrite + AsyncSeek> BufWriter<W> {
-    /// Flushes, and waits for operations of the writer that are under way.
+    /// Flushes, and waits for unfinished operations of the writer.
     fn poll_settle(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         ready!(self.as_mut().poll_flush(cx))?;
         self.project().inner.poll_complete(cx)

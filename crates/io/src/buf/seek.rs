@@ -8,9 +8,9 @@ pub(super) enum SeekState {
     /// No seek was started.
     #[default]
     Idle,
-    /// Started here, and not yet on the inner stream.
+    /// The seek was started on the buffered stream, but not yet on the inner one.
     Start(SeekFrom),
-    /// Started on the inner stream. If the seek needs a second step, this is the offset of that
-    /// step.
+    /// The seek was started on the inner stream. If it needs a second step, this is the offset of
+    /// that step.
     Underway(Option<i64>),
 }

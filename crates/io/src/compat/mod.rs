@@ -57,7 +57,7 @@ pin_project! {
     pub struct Compat<T> {
         #[pin]
         inner: T,
-        // The seek that has begun and is not complete.
+        // The seek that has started and is not complete.
         seeking: Option<SeekFrom>,
     }
 }

@@ -64,7 +64,7 @@ impl<T: AsyncSeek> futures_io::AsyncSeek for Compat<T> {
     ) -> Poll<io::Result<u64>> {
         let mut this = self.project();
         if *this.seeking != Some(position) {
-            // One to elsewhere may be under way.
+            // A seek to another position may be unfinished.
             ready!(this.inner.as_mut().poll_complete(cx))?;
             this.inner.as_mut().start_seek(position)?;
             *this.seeking = Some(position);

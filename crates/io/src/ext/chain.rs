@@ -33,7 +33,7 @@ pin_project! {
         first: T,
         #[pin]
         second: U,
-        // Set once the first reader has come to its end.
+        // Set once the first reader has reached its end.
         done_first: bool,
     }
 }
@@ -133,7 +133,7 @@ impl<T: AsyncRead, U: AsyncRead> AsyncRead for Chain<T, U> {
         if !*this.done_first {
             let before = buf.remaining();
             ready!(this.first.poll_read(cx, buf))?;
-            // Nothing read into no room is not the end.
+            // A read into an empty buffer does not show the end.
             if buf.remaining() < before || before == 0 {
                 return Poll::Ready(Ok(()));
             }

@@ -16,7 +16,7 @@ pin_project! {
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]
     pub struct FillBuf<'a, R: ?Sized> {
-        // Taken when the future completes, as the slice it returns borrows it.
+        // Taken when the future completes, because the returned slice borrows the reader.
         reader: Option<&'a mut R>,
         caller: Caller,
     }
@@ -48,10 +48,10 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
                     .reader
                     .take()
                     .expect("fill_buf has completed; call it again for a new future");
-                // A slice that is returned borrows the reader for the whole of 'a, and then the
-                // reader cannot be put back. So the first call shows whether there will be a slice,
-                // and the second gets it: as long as bytes are not consumed, `poll_fill_buf` is
-                // ready and gives them again.
+                // A returned slice borrows the reader for all of 'a, and then the reader cannot be
+                // put back. So the first call shows whether there will be a slice, and the second
+                // call gets it: `poll_fill_buf` stays ready and returns the same bytes until they
+                // are consumed.
                 match Pin::new(&mut *reader).poll_fill_buf(cx) {
                     Poll::Pending => {
                         *this.reader = Some(reader);

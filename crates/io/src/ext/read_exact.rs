@@ -57,7 +57,7 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for ReadExact<'_, R> {
     }
 }
 
-/// The error of a stream that ends too early.
+/// Returns the error of a stream that ends too early.
 pub(super) fn unexpected_eof() -> io::Error {
     io::Error::new(
         ErrorKind::UnexpectedEof,

@@ -19,7 +19,7 @@ pin_project! {
     pub struct ReadInt<'a, R: ?Sized, T, B> {
         reader: &'a mut R,
         bytes: B,
-        // The first bytes, which are read by now.
+        // The number of bytes that were read so far.
         read: usize,
         from_bytes: fn(B) -> T,
         caller: Caller,

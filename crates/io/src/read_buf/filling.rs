@@ -32,7 +32,7 @@ impl ReadBuf<'_> {
             "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
         );
         let (filled, initialized) = (window.filled, window.initialized);
-        // SAFETY: the window is still the one over our own unfilled bytes, and its invariant says
+        // SAFETY: the window is still that of this buffer's unfilled bytes, and its invariant says
         // that these are initialised.
         unsafe { self.assume_init(initialized) };
         self.advance(filled);
@@ -52,8 +52,8 @@ where
     R: AsyncRead + ?Sized,
     B: BufMut + ?Sized,
 {
-    // SAFETY: a `ReadBuf` writes only initialised bytes, and its unsafe accessors forbid anything
-    // else to their callers.
+    // SAFETY: a `ReadBuf` writes only initialised bytes, and the contracts of its unsafe accessors
+    // forbid anything else.
     let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
     let mut window = ReadBuf::uninit(chunk);
     let place: *const [_] = window.buf;
@@ -63,15 +63,15 @@ where
         "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
     );
     let filled = window.filled;
-    // SAFETY: the window is still the one over the first unwritten bytes of `buf`, and its first
+    // SAFETY: the window is still that of the first unwritten bytes of `buf`, and its first
     // `filled` bytes are initialised.
     unsafe { buf.advance_mut(filled) };
     Poll::Ready(Ok(filled))
 }
 
-/// Bytes of room that a vector has at least before a read. A vector that its owner has made as
-/// large as the content needs no second allocation to see the end: so many bytes are read beside it
-/// first.
+/// The minimum room of a vector before a read, in bytes. If a vector of its owner's capacity has
+/// less room, this many bytes are first read into a buffer beside it; so a vector as large as the
+/// content needs no second allocation to find the end.
 const MIN_ROOM: usize = 32;
 
 /// A vector that a reader appends to, which remembers across reads how much of its spare capacity
@@ -81,12 +81,12 @@ pub(crate) struct Appender<V> {
     vec: V,
     /// The capacity that the vector's owner gave it.
     own_capacity: usize,
-    /// Bytes after the vector's length that earlier reads have initialised. Nothing else has
-    /// changed the vector since.
+    /// The number of bytes after the vector's length that earlier reads have initialised. No other
+    /// code has changed the vector since.
     initialized: usize,
 }
 
-/// A vector, owned or borrowed: it is the same one at each call.
+/// A vector, owned or borrowed, which is the same at each call.
 pub(crate) trait VecMut: Sealed {
     fn vec(&mut self) -> &mut Vec<u8>;
 }
@@ -119,13 +119,13 @@ impl<V: VecMut> Appender<V> {
         }
     }
 
-    /// The vector, to be changed in any way.
+    /// Returns the vector, which the caller may change in any way.
     pub(crate) fn vec_mut(&mut self) -> &mut Vec<u8> {
         self.initialized = 0;
         self.vec.vec()
     }
 
-    /// Reads once and appends it. The vector grows only if it has to.
+    /// Reads once, and appends the bytes. The vector grows only if it has to.
     pub(crate) fn poll_read<R: AsyncRead + ?Sized>(
         &mut self,
         reader: Pin<&mut R>,
@@ -151,8 +151,8 @@ impl<V: VecMut> Appender<V> {
         );
         let (filled, initialized) = (window.filled, window.initialized);
         let len = vec.len() + filled;
-        // SAFETY: the window lies over the bytes from the vector's length on, and those that are
-        // filled are initialised.
+        // SAFETY: the window is that of the bytes after the vector's length, and the filled ones
+        // are initialised.
         unsafe { vec.set_len(len) };
         self.initialized = initialized - filled;
         Poll::Ready(Ok(filled))
@@ -174,8 +174,8 @@ impl<V: VecMut> Appender<V> {
     }
 }
 
-// SAFETY: `chunk_mut` is the whole of the unfilled bytes, which stay where they are, and
-// `remaining_mut` is their number.
+// SAFETY: `chunk_mut` returns all unfilled bytes, which do not move, and `remaining_mut` their
+// number.
 unsafe impl BufMut for ReadBuf<'_> {
     #[inline]
     fn remaining_mut(&self) -> usize {
@@ -185,7 +185,7 @@ unsafe impl BufMut for ReadBuf<'_> {
     #[inline]
     unsafe fn advance_mut(&mut self, n: usize) {
         assert!(n <= self.remaining(), "n is larger than remaining()");
-        // SAFETY: the caller has initialised them.
+        // SAFETY: the caller has initialised these bytes.
         unsafe { self.assume_init(n) };
         self.advance(n);
     }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use crate::ext::write_zero;
 use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes moved at once.
+/// The number of bytes that are moved at once.
 pub(super) const CAPACITY: usize = 8 * 1024;
 
 /// Copies all bytes of `reader` to `writer`, flushes it, and returns their number.
@@ -48,23 +48,23 @@ where
     poll_fn(|cx| buffer.poll_copy(cx, Pin::new(&mut *reader), Pin::new(&mut *writer))).await
 }
 
-/// The bytes under way from a reader to a writer.
+/// The bytes that were read and not written yet.
 #[derive(Debug)]
 pub(super) struct CopyBuffer {
     bytes: Box<[u8]>,
     /// The bytes read and not yet written are those from `pos` to `end`.
     pos: usize,
     end: usize,
-    /// Bytes written by now.
+    /// The number of bytes that were written so far.
     copied: u64,
-    /// Whether the reader has come to its end.
+    /// Whether the reader has reached its end.
     read_done: bool,
     /// Whether bytes were written since the last flush.
     need_flush: bool,
 }
 
 impl CopyBuffer {
-    /// A buffer of `capacity` bytes, which is what is moved at once.
+    /// Makes a buffer of `capacity` bytes, the number that is moved at once.
     pub(super) fn new(capacity: usize) -> Self {
         Self {
             bytes: vec![0; capacity].into_boxed_slice(),
@@ -88,7 +88,7 @@ impl CopyBuffer {
         W: AsyncWrite + ?Sized,
     {
         loop {
-            // Reader and writer may both be ready for ever without counting it.
+            // Reader and writer may both always be ready without using the budget.
             let coop = ready!(raddle_coop::poll_proceed(cx));
             if self.pos < self.end {
                 ready!(self.poll_write(cx, writer.as_mut()))?;
@@ -98,7 +98,7 @@ impl CopyBuffer {
             } else if let Poll::Ready(result) = self.poll_read(cx, reader.as_mut()) {
                 result?;
             } else {
-                // What the reader waits for may be the answer to what is still unflushed.
+                // The reader may wait for the answer to bytes that are not flushed yet.
                 if self.need_flush {
                     ready!(writer.as_mut().poll_flush(cx))?;
                     self.need_flush = false;

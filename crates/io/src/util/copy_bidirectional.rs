@@ -100,7 +100,7 @@ where
     A: AsyncRead + AsyncWrite + Unpin + ?Sized,
     B: AsyncRead + AsyncWrite + Unpin + ?Sized,
 {
-    // Nothing read into no room would look like the end.
+    // A read into an empty buffer would look like the end.
     assert!(
         a_to_b_buf_size > 0,
         "`a_to_b_buf_size` must be greater than 0"
@@ -113,8 +113,8 @@ where
     let mut b_to_a = Transfer::new(b_to_a_buf_size);
     let mut b_first = false;
     poll_fn(|cx| {
-        // A direction that is always ready uses up the budget, so they take turns at being the
-        // first.
+        // A direction that is always ready uses up the budget, so each poll starts with the other
+        // direction.
         b_first = !b_first;
         let (to_b, to_a) = if b_first {
             let to_a = b_to_a.poll(cx, &mut *b, &mut *a)?;
@@ -131,7 +131,7 @@ where
 /// The state of one direction.
 enum Transfer {
     Copying(CopyBuffer),
-    /// All is copied; the target is being shut down.
+    /// All bytes were copied; the target is being shut down.
     ShuttingDown(u64),
     Done(u64),
 }

@@ -53,9 +53,9 @@ where
 }
 
 struct CopyBuf {
-    /// Bytes written by now.
+    /// The number of bytes that were written so far.
     copied: u64,
-    /// Whether the reader has come to its end.
+    /// Whether the reader has reached its end.
     read_done: bool,
     /// Whether bytes were written since the last flush.
     need_flush: bool,
@@ -74,14 +74,14 @@ impl CopyBuf {
     {
         while !self.read_done {
             ready!(self.poll_step(cx, reader.as_mut(), writer.as_mut()))?;
-            // Reader and writer may both be ready for ever without counting it.
+            // Reader and writer may both always be ready without using the budget.
             ready!(poll_spend(cx));
         }
         ready!(writer.poll_flush(cx))?;
         Poll::Ready(Ok(self.copied))
     }
 
-    /// Writes once what the reader has in its buffer. Does nothing if that is interrupted.
+    /// Writes the buffered bytes of the reader once. Does nothing if the write is interrupted.
     fn poll_step<R, W>(
         &mut self,
         cx: &mut Context<'_>,
@@ -96,7 +96,7 @@ impl CopyBuf {
             Poll::Ready(Ok(available)) => available,
             Poll::Ready(Err(error)) => return Poll::Ready(unless_interrupted(error)),
             Poll::Pending => {
-                // What the reader waits for may be the answer to what is still unflushed.
+                // The reader may wait for the answer to bytes that are not flushed yet.
                 if self.need_flush {
                     ready!(writer.poll_flush(cx))?;
                     self.need_flush = false;
@@ -122,7 +122,7 @@ impl CopyBuf {
     }
 }
 
-/// An error, unless it asks to try again.
+/// Returns the error, unless it is `Interrupted`.
 fn unless_interrupted(error: io::Error) -> io::Result<()> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(()),

@@ -64,7 +64,7 @@ impl AsyncBufRead for Empty {
     fn consume(self: Pin<&mut Self>, _: usize) {}
 }
 
-/// Every position is the start, which is the end.
+/// Every seek returns position 0, which is also the end.
 impl AsyncSeek for Empty {
     fn start_seek(self: Pin<&mut Self>, _: SeekFrom) -> io::Result<()> {
         Ok(())

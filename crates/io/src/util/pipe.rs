@@ -12,16 +12,16 @@ use crate::ReadBuf;
 
 /// A bounded queue of bytes with one reader and one writer.
 ///
-/// Wakers are cloned, dropped and woken while its lock is free.
+/// Wakers are cloned, dropped and woken without the lock.
 pub(super) struct Pipe {
     state: Mutex<State>,
-    /// Bytes it holds at most.
+    /// The maximum number of bytes in the pipe.
     capacity: usize,
 }
 
 struct State {
     bytes: VecDeque<u8>,
-    /// Set by either side: no more bytes come, and those there are can be read.
+    /// Set by either side: no further bytes can be written; the remaining ones can be read.
     closed: bool,
     /// Waits for bytes, or for the end.
     reader: Option<Waker>,
@@ -32,7 +32,7 @@ struct State {
 impl Pipe {
     #[track_caller]
     pub(super) fn new(capacity: usize) -> Self {
-        // A write would wait for ever.
+        // Without capacity a write would wait for ever.
         assert!(capacity > 0, "`max_buf_size` must be greater than 0");
         Self {
             state: Mutex::ranked(
@@ -48,7 +48,7 @@ impl Pipe {
         }
     }
 
-    /// Reads what there is; nothing at the end.
+    /// Reads the available bytes; at the end, none.
     pub(super) fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -62,7 +62,7 @@ impl Pipe {
         )
     }
 
-    /// Writes as much of `bufs` as there is room for.
+    /// Writes as many bytes of `bufs` as there is room for.
     pub(super) fn poll_write(
         &self,
         cx: &mut Context<'_>,
@@ -76,17 +76,17 @@ impl Pipe {
         )
     }
 
-    /// Ends it from the writer's side.
+    /// Closes the pipe from the writer's side.
     pub(super) fn close_by_writer(&self) {
         self.close(|state| &mut state.reader);
     }
 
-    /// Ends it from the reader's side.
+    /// Closes the pipe from the reader's side.
     pub(super) fn close_by_reader(&self) {
         self.close(|state| &mut state.writer);
     }
 
-    /// Wakes the peer alone: the end that closes does not wait, and its own waker may be of a
+    /// Wakes only the peer: the side that closes does not wait, and its own waker may be that of a
     /// future that was dropped.
     fn close(&self, peer_waker: impl Fn(&mut State) -> &mut Option<Waker>) {
         let (peer, _own) = {
@@ -115,7 +115,7 @@ impl Pipe {
             let mut state = self.state.lock();
             let before = state.bytes.len();
             if let Poll::Ready(result) = operation(&mut state) {
-                // What moves no byte, as an empty read, brings the peer no further.
+                // An operation that moves no byte, such as an empty read, does not wake the peer.
                 let peer = match state.bytes.len() == before {
                     true => None,
                     false => peer_waker(&mut state).take(),
@@ -139,8 +139,8 @@ impl Pipe {
                 raddle_wait::note(cx, "pipe", None, Resource::Unknown);
                 return Poll::Pending;
             }
-            // A waker is not cloned under the lock, and what it waits for may have happened since:
-            // so once more.
+            // The waker is cloned without the lock, and the pipe may have changed in between, so
+            // the loop tries once more.
             drop(state);
             waker = Some(cx.waker().clone());
         }

@@ -11,9 +11,9 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A stream that two halves share.
 ///
-/// Its lock is held while the stream is polled, and no longer. The stream is the user's, so this is
-/// the one place where user code runs under a lock: a stream that polls one of its own halves from
-/// inside its poll deadlocks.
+/// Its lock is held only while the stream is polled. The stream is the user's, so this is the only
+/// place where user code runs under a lock: a stream that polls one of its own halves inside its
+/// poll deadlocks.
 type Shared<T> = Arc<Mutex<Pin<Box<T>>>>;
 
 /// The reading half of a stream; comes from [`split`].
@@ -105,8 +105,8 @@ pub fn split<T: AsyncRead + AsyncWrite>(stream: T) -> (ReadHalf<T>, WriteHalf<T>
     unsafe_code,
     reason = "the stream need be neither sent nor shared for it"
 )]
-// SAFETY: a shared reference to a half gives no access to the stream: what takes one compares
-// pointers, or reads a field that does not change.
+// SAFETY: a shared reference to a half gives no access to the stream: the methods that take one
+// compare pointers, or read a field that does not change.
 unsafe impl<T> Sync for ReadHalf<T> {}
 
 #[allow(

@@ -21,9 +21,9 @@ type Addresses = vec::IntoIter<SocketAddr>;
 pub struct Lookup(State);
 
 enum State {
-    /// The answer, until it is taken.
+    /// The result, until it is taken.
     Known(Option<io::Result<Addresses>>),
-    /// A blocking task is asking the system.
+    /// A blocking task looks the name up.
     Asked(JoinHandle<io::Result<Addresses>>),
 }
 
@@ -40,8 +40,8 @@ impl Lookup {
         Self(State::Known(Some(Err(error))))
     }
 
-    /// Asks the operating system. The only interface for this blocks, so the call runs on a thread
-    /// of the blocking pool, or outside any runtime on a new thread.
+    /// Looks a name up in the operating system. The only interface for this blocks, so the call
+    /// runs on a thread of the blocking pool, or outside any runtime on a new thread.
     pub(super) fn name(host: &str, port: u16) -> Self {
         let host = host.to_owned();
         let ask = move |taken: io::Result<()>| match taken {
@@ -101,7 +101,7 @@ impl Future for Lookup {
     }
 }
 
-/// A panic leaves no part of it half changed.
+/// A panic does not leave a look-up in an inconsistent state.
 impl UnwindSafe for Lookup {}
 impl RefUnwindSafe for Lookup {}
 

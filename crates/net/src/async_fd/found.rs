@@ -16,7 +16,7 @@ impl Found {
 
     pub(super) fn clear(&mut self, registration: &Registration, ready: Ready) {
         if let Some(event) = self.0.take() {
-            // If newer readiness stays, the next look finds it.
+            // Readiness that is newer than the event is not cleared; the next call finds it.
             let _ = registration.clear_readiness(event.only(ready));
             let left = event.only(event.ready() - ready);
             self.0 = (!left.ready().is_empty()).then_some(left);

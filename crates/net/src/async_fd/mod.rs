@@ -277,11 +277,11 @@ impl<T: AsRawFd> AsyncFd<T> {
         }
     }
 
-    /// Deregisters the descriptor, unless that has been done.
+    /// Deregisters the descriptor, unless it has been deregistered.
     fn leave(&mut self) -> Option<T> {
         let inner = self.inner.take()?;
         let fd = inner.as_raw_fd();
-        // A refusal says that the descriptor is not watched any more.
+        // An error means that the descriptor is not watched any more.
         let _ = self.registration.deregister(&mut SourceFd(&fd));
         Some(inner)
     }

@@ -13,8 +13,8 @@ pub(crate) use self::stream::ByteStream;
 /// Registers a socket with `handle`'s reactor for reading and writing.
 pub(crate) fn watch<E: Source>(source: E, handle: &Handle) -> io::Result<Evented<E>> {
     let interest = Interest::READABLE | Interest::WRITABLE;
-    // A read stops short at the mark of out-of-band data. Only the event of that says that it was
-    // not for want of data.
+    // A read ends early at the mark of out-of-band data. Only the event of that data shows that the
+    // socket was not drained.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let interest = interest | Interest::PRIORITY;
     Evented::new(source, interest, handle)

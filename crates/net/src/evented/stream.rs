@@ -11,8 +11,8 @@ use raddle_reactor::{Evented, Interest, ReadyEvent, poll_budgeted};
 use super::would_block;
 use crate::sys::{Receive, Received, fill};
 
-/// Whether a short read or write proves that a stream is drained or full, so that no further
-/// attempt is needed before the next event. With epoll it does; elsewhere the attempt is made.
+/// Whether a short read or write proves that a stream is drained or full, so that the next attempt
+/// can wait for an event. This holds for epoll; elsewhere another attempt is made at once.
 const SHORT_IS_DRY: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 /// The operating system transfers at most this many bytes in one call.
@@ -169,12 +169,13 @@ pub(crate) trait ByteStream<E: Source> {
 
     fn clear_blocked<R>(&self, event: ReadyEvent, result: &io::Result<R>) {
         if would_block(result) {
-            // If newer readiness stays, the next look finds it.
+            // Readiness that is newer than the event is not cleared; the next call finds it.
             let _ = self.evented().registration().clear_readiness(event);
         }
     }
 
-    /// Zero bytes mean the end of the stream, not that it is drained or full.
+    /// Clears readiness after a short read or write. Zero bytes mean the end of the stream, not
+    /// that it is drained or full.
     fn clear_short(&self, event: ReadyEvent, moved: usize, asked: usize) {
         if SHORT_IS_DRY && 0 < moved && moved < asked.min(MOST_BYTES) {
             let _ = self.evented().registration().clear_drained(event);

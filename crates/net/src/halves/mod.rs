@@ -49,7 +49,7 @@ impl<S: Stream> Deref for Ending<S> {
 impl<S: Stream> Drop for Ending<S> {
     fn drop(&mut self) {
         if self.on_drop {
-            // An error is dropped: no half is left to return it.
+            // An error is ignored, because no half is left to return it.
             let _ = self.stream.shutdown_write();
         }
     }

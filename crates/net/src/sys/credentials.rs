@@ -13,7 +13,7 @@ pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
         gid: 0,
     };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: both places are this function's, and the length is that of the first.
+    // SAFETY: both pointers are to local variables, and the length is that of the first one.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
@@ -37,7 +37,7 @@ pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
 #[cfg(any(target_os = "illumos", target_os = "solaris"))]
 pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
     let mut allocated = std::ptr::null_mut();
-    // SAFETY: the place is this function's; null asks the system to allocate.
+    // SAFETY: the pointer is to a local variable; null makes the system allocate.
     let result = unsafe { libc::getpeerucred(socket.as_fd().as_raw_fd(), &raw mut allocated) };
     if result < 0 {
         return Err(io::Error::last_os_error());
@@ -50,7 +50,7 @@ pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
             gid: libc::ucred_getegid(allocated),
         }
     };
-    // SAFETY: as above, and nothing uses them afterwards.
+    // SAFETY: as above; the credentials are not used afterwards.
     unsafe { libc::ucred_free(allocated) };
     Ok(credentials)
 }
@@ -63,7 +63,7 @@ pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
 )))]
 pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
     let (mut uid, mut gid) = (0, 0);
-    // SAFETY: both places are this function's.
+    // SAFETY: both pointers are to local variables.
     let result =
         unsafe { libc::getpeereid(socket.as_fd().as_raw_fd(), &raw mut uid, &raw mut gid) };
     if result < 0 {
@@ -76,12 +76,12 @@ pub(crate) fn peer_credentials(socket: &impl AsFd) -> io::Result<UCred> {
     })
 }
 
-/// The process that made the socket at the other end.
+/// Returns the process that made the socket at the other end.
 #[cfg(target_vendor = "apple")]
 fn peer_process(socket: &impl AsFd) -> io::Result<Option<libc::pid_t>> {
     let mut process: libc::pid_t = 0;
     let mut length = size_of::<libc::pid_t>() as libc::socklen_t;
-    // SAFETY: both places are this function's, and the length is that of the first.
+    // SAFETY: both pointers are to local variables, and the length is that of the first one.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

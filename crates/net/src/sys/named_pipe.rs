@@ -18,7 +18,7 @@ use windows_sys::Win32::System::Pipes::{
 
 use super::receive::{Receive, Received};
 
-/// The arguments of `CreateNamedPipe`, but for the name and the security attributes.
+/// The arguments of `CreateNamedPipe`, except the name and the security attributes.
 pub(crate) struct Create {
     pub(crate) open_mode: u32,
     pub(crate) pipe_mode: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Create {
     pub(crate) in_buffer_size: u32,
 }
 
-/// The arguments of `CreateFile`, but for the name and the security attributes.
+/// The arguments of `CreateFile`, except the name and the security attributes.
 pub(crate) struct Open {
     pub(crate) access: u32,
     pub(crate) flags: u32,
@@ -54,7 +54,7 @@ pub(crate) unsafe fn create(
     attributes: *mut c_void,
 ) -> io::Result<NamedPipe> {
     let name = wide(name)?;
-    // SAFETY: the name ends with a zero; the caller vouches for the attributes.
+    // SAFETY: the name ends with a zero, and the attributes are valid as the caller promises.
     let handle = unsafe {
         CreateNamedPipeW(
             name.as_ptr(),
@@ -83,7 +83,7 @@ pub(crate) unsafe fn open(
     attributes: *mut c_void,
 ) -> io::Result<NamedPipe> {
     let name = wide(name)?;
-    // SAFETY: the name ends with a zero; the caller vouches for the attributes.
+    // SAFETY: the name ends with a zero, and the attributes are valid as the caller promises.
     let handle = unsafe {
         CreateFileW(
             name.as_ptr(),
@@ -122,11 +122,11 @@ pub(crate) unsafe fn open(
 ///
 /// It is the handle of a pipe, open for overlapped operations, and has no other owner.
 pub(crate) unsafe fn adopt(handle: RawHandle) -> NamedPipe {
-    // SAFETY: by the contract.
+    // SAFETY: as the caller promises.
     unsafe { NamedPipe::from_raw_handle(handle) }
 }
 
-/// The properties of a pipe.
+/// Returns the properties of a pipe.
 pub(crate) fn info(pipe: &NamedPipe) -> io::Result<Info> {
     let mut info = Info {
         flags: 0,
@@ -150,14 +150,14 @@ pub(crate) fn info(pipe: &NamedPipe) -> io::Result<Info> {
     }
 }
 
-/// The handle of a pipe, for as long as the pipe is borrowed.
+/// Returns the handle of a pipe, for as long as the pipe is borrowed.
 pub(crate) fn handle_of(pipe: &NamedPipe) -> BorrowedHandle<'_> {
     // SAFETY: the pipe owns the handle, and keeps it open at least as long as it is borrowed.
     unsafe { BorrowedHandle::borrow_raw(pipe.as_raw_handle()) }
 }
 
 impl Receive for NamedPipe {
-    /// The bytes are in a buffer of mio's, which copies them.
+    /// mio copies the bytes from a buffer of its own.
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<Received> {
         let bytes = (&mut &*self).read(buf.initialize_unfilled())?;
         buf.advance(bytes);
@@ -168,7 +168,7 @@ impl Receive for NamedPipe {
     }
 }
 
-/// The handle that a call has returned, or its error.
+/// Returns the handle that a call has returned, or its error.
 ///
 /// # Safety
 ///
@@ -177,11 +177,11 @@ unsafe fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
     if handle == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: by the contract.
+    // SAFETY: as the caller promises.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// The name as the system takes it.
+/// Returns the name in the system's encoding, with a zero at the end.
 fn wide(name: &OsStr) -> io::Result<Vec<u16>> {
     let mut wide: Vec<u16> = name.encode_wide().collect();
     if wide.contains(&0) {

@@ -14,7 +14,7 @@ impl FromRawFd for TcpSocket {
     ///
     /// As for [`OwnedFd`]: the descriptor is open and has no other owner.
     unsafe fn from_raw_fd(fd: RawFd) -> TcpSocket {
-        // SAFETY: by the contract.
+        // SAFETY: as the caller promises.
         TcpSocket::from(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }
@@ -26,17 +26,17 @@ impl FromRawFd for UnixSocket {
     ///
     /// As for [`OwnedFd`]: the descriptor is open and has no other owner.
     unsafe fn from_raw_fd(fd: RawFd) -> UnixSocket {
-        // SAFETY: by the contract.
+        // SAFETY: as the caller promises.
         UnixSocket::from(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }
 
 impl<T: AsRawFd> AsFd for AsyncFd<T> {
-    /// Like Tokio's, for any `T`. The descriptor that `T` returns must stay open as long as the
-    /// value lives, or until it is taken out by [`into_inner`](AsyncFd::into_inner).
+    /// As in Tokio, `T` may be any type. The descriptor that it returns must stay open as long as
+    /// the value lives, or until [`into_inner`](AsyncFd::into_inner) takes it out.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: `AsyncFd` asks for a descriptor that stays open as long as its `T` is in there,
-        // which is longer than the borrow of `self`.
+        // SAFETY: `AsyncFd` requires a descriptor that stays open as long as it has its `T`, which
+        // is longer than the borrow of `self`.
         unsafe { BorrowedFd::borrow_raw(self.get_ref().as_raw_fd()) }
     }
 }
@@ -44,7 +44,7 @@ impl<T: AsRawFd> AsFd for AsyncFd<T> {
 /// Returns the access mode with which a descriptor was opened: one of `O_RDONLY`, `O_WRONLY` and
 /// `O_RDWR`.
 pub(crate) fn access_mode(fd: &impl AsFd) -> io::Result<libc::c_int> {
-    // SAFETY: reads the flags of a descriptor that is open.
+    // SAFETY: the call reads the flags of an open descriptor.
     let flags = unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), libc::F_GETFL) };
     if flags < 0 {
         return Err(io::Error::last_os_error());

@@ -25,8 +25,8 @@ pub(crate) struct Received {
 impl Receive for mio::net::TcpStream {
     fn receive(&self, buf: &mut ReadBuf<'_>) -> io::Result<Received> {
         let receive = |unfilled: &mut _| self.try_io(|| SockRef::from(self).recv(unfilled));
-        // SAFETY: socket2 promises that as many bytes, the first of the slice, are initialised as
-        // it returns as received.
+        // SAFETY: socket2 promises that the first bytes of the slice are initialised, as many as it
+        // returns as received.
         let (bytes, ()) = unsafe { fill_with(buf, |unfilled| Ok((receive(unfilled)?, ()))) }?;
         Ok(Received {
             bytes,
@@ -61,7 +61,7 @@ impl Receive for mio::net::UnixStream {
                 Err(_) => Err(io::Error::last_os_error()),
             }
         };
-        // SAFETY: the system has written as many bytes as it says.
+        // SAFETY: the system has written as many bytes as it returns.
         let (bytes, tells_dry) = unsafe { fill_with(buf, receive) }?;
         Ok(Received { bytes, tells_dry })
     }
@@ -83,7 +83,7 @@ impl Receive for mio::unix::pipe::Receiver {
                 Err(_) => Err(io::Error::last_os_error()),
             }
         };
-        // SAFETY: the system has written as many bytes as it says.
+        // SAFETY: the system has written as many bytes as it returns.
         let (bytes, ()) = unsafe { fill_with(buf, read) }?;
         Ok(Received {
             bytes,
@@ -148,10 +148,10 @@ unsafe fn fill_with<R>(
     buf: &mut ReadBuf<'_>,
     receive: impl FnOnce(&mut [MaybeUninit<u8>]) -> io::Result<(usize, R)>,
 ) -> io::Result<(usize, R)> {
-    // SAFETY: by the contract nothing in it loses its value.
+    // SAFETY: `receive` writes no uninitialised bytes, as the caller promises.
     let unfilled = unsafe { buf.unfilled_mut() };
     let (bytes, rest) = receive(unfilled)?;
-    // SAFETY: by the contract.
+    // SAFETY: `receive` has initialised these bytes, as the caller promises.
     unsafe { buf.assume_init(bytes) };
     buf.advance(bytes);
     Ok((bytes, rest))
@@ -162,7 +162,7 @@ pub(crate) fn fill<B: BufMut, R>(
     buf: &mut B,
     receive: impl FnOnce(&mut ReadBuf<'_>) -> io::Result<R>,
 ) -> io::Result<R> {
-    // SAFETY: a `ReadBuf` takes no initialised byte its value.
+    // SAFETY: a `ReadBuf` makes no initialised byte uninitialised.
     let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
     let start = chunk.as_ptr();
     let mut chunk = ReadBuf::uninit(chunk);
@@ -173,7 +173,7 @@ pub(crate) fn fill<B: BufMut, R>(
         "the buffer was exchanged; fill the one that was given"
     );
     let bytes = filled.len();
-    // SAFETY: the first bytes of the chunk are filled, and so initialised.
+    // SAFETY: the first bytes of the chunk were filled, so they are initialised.
     unsafe { buf.advance_mut(bytes) };
     Ok(result)
 }

@@ -40,7 +40,7 @@ impl FromRawSocket for TcpSocket {
     ///
     /// As for [`OwnedSocket`]: the socket is open and has no other owner.
     unsafe fn from_raw_socket(socket: RawSocket) -> TcpSocket {
-        // SAFETY: by the contract.
+        // SAFETY: as the caller promises.
         TcpSocket::from(unsafe { OwnedSocket::from_raw_socket(socket) })
     }
 }

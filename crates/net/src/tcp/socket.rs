@@ -268,7 +268,7 @@ fn is_under_way(error: &io::Error) -> bool {
     return error.kind() == io::ErrorKind::WouldBlock;
 }
 
-/// The address of a socket that is known to be an Internet socket.
+/// Converts the address of a socket that is known to be an Internet socket.
 pub(crate) fn to_inet(addr: SockAddr) -> io::Result<SocketAddr> {
     addr.as_socket().ok_or_else(|| {
         io::Error::new(

@@ -270,8 +270,7 @@ impl Stream for TcpStream {
         TcpStream::peer_addr(self)
     }
 
-    /// It is no error if the other side has reset the connection meanwhile, since the direction has
-    /// ended anyway.
+    /// A connection that the other side has reset is not an error, because its direction has ended.
     fn shutdown_write(&self) -> io::Result<()> {
         match self.io.shutdown(Shutdown::Write) {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),

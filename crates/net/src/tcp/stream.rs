@@ -114,7 +114,8 @@ impl TcpStream {
     /// Waits for the end of an attempt to connect.
     pub(super) async fn connecting(stream: mio::net::TcpStream) -> io::Result<TcpStream> {
         let stream = TcpStream::new(stream)?;
-        // Writable says that the attempt has ended, the socket's error how.
+        // The event "writable" shows that the attempt has ended, and the socket's error shows its
+        // result.
         poll_fn(|cx| stream.io.poll_write_ready(cx)).await?;
         match stream.take_error()? {
             Some(error) => Err(error),
@@ -129,8 +130,8 @@ impl TcpStream {
         })
     }
 
-    /// A connection that a listener of that reactor has accepted. The peer is likely to have sent
-    /// something by now.
+    /// Makes the stream of a connection that a listener of that reactor has accepted. The peer has
+    /// probably sent bytes already.
     pub(super) fn accepted(stream: mio::net::TcpStream, handle: &Handle) -> io::Result<TcpStream> {
         Ok(TcpStream {
             io: evented::watch(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE),

@@ -109,15 +109,15 @@ impl SocketAddr {
         }
     }
 
-    /// The address of a socket that has none: the empty path.
+    /// Returns the address of an unnamed socket: the empty path.
     #[cfg(target_os = "linux")]
     pub(super) fn unnamed() -> io::Result<SocketAddr> {
         net::SocketAddr::from_pathname(Path::new("")).map(SocketAddr)
     }
 }
 
-/// The address of a path. On Linux one that begins with a zero byte is a name in the abstract
-/// namespace.
+/// Returns the address of a path. On Linux a path that begins with a zero byte is a name in the
+/// abstract namespace.
 pub(super) fn of_path(path: &Path) -> io::Result<net::SocketAddr> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {

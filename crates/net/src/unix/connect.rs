@@ -96,7 +96,8 @@ impl UnixStream {
     /// Waits for the end of an attempt to connect.
     pub(super) async fn connecting(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
         let stream = UnixStream::new(stream)?;
-        // Writable says that the attempt has ended, the socket's error how.
+        // The event "writable" shows that the attempt has ended, and the socket's error shows its
+        // result.
         poll_fn(|cx| stream.io.poll_write_ready(cx)).await?;
         match stream.take_error()? {
             Some(error) => Err(error),

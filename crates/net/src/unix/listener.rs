@@ -101,7 +101,7 @@ impl UnixListener {
     /// ```
     #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
-        // Before there is a file, which would outlive a panic.
+        // Called before the file exists, because a panic would leave the file behind.
         let handle = Handle::current();
         let listener = mio::net::UnixListener::bind_addr(&socket_addr.0)?;
         Ok(UnixListener {
@@ -363,8 +363,8 @@ impl AsRawFd for UnixListener {
 fn accept(listener: &mio::net::UnixListener) -> io::Result<(mio::net::UnixStream, SocketAddr)> {
     let (stream, addr) = crate::sys::accept(listener)?;
     let stream = std::os::unix::net::UnixStream::from(stream);
-    // A path that fills the address can be asked for, but not made by hand. A connection is not
-    // given up for want of its address.
+    // An address whose path fills it cannot be made with std; only its `peer_addr` returns one. A
+    // connection is not given up because its address is missing.
     let addr = SocketAddr::from_system(&addr)
         .or_else(|_| stream.peer_addr().map(SocketAddr))
         .or_else(|_| SocketAddr::unnamed())?;

@@ -93,8 +93,8 @@ impl UnixStream {
         })
     }
 
-    /// A connection that a listener of that reactor has accepted. The peer is likely to have sent
-    /// something by now.
+    /// Makes the stream of a connection that a listener of that reactor has accepted. The peer has
+    /// probably sent bytes already.
     pub(super) fn accepted(
         stream: mio::net::UnixStream,
         handle: &Handle,

@@ -78,7 +78,7 @@ impl UnixDatagram {
     /// ```
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
-        // Before there is a file, which would outlive a panic.
+        // Called before the file exists, because a panic would leave the file behind.
         let handle = Handle::current();
         let addr = of_path(path.as_ref())?;
         let socket = mio::net::UnixDatagram::bind_addr(&addr)?;

@@ -223,7 +223,7 @@ impl ClientOptions {
     #[allow(unsafe_code, reason = "a call with a null pointer")]
     #[track_caller]
     pub fn open(&self, addr: impl AsRef<OsStr>) -> io::Result<NamedPipeClient> {
-        // SAFETY: null stands for the default attributes.
+        // SAFETY: null means the default attributes.
         unsafe { self.open_with_security_attributes_raw(addr, null_mut()) }
     }
 
@@ -266,7 +266,7 @@ impl ClientOptions {
         addr: impl AsRef<OsStr>,
         attrs: *mut c_void,
     ) -> io::Result<NamedPipeClient> {
-        // SAFETY: by the contract.
+        // SAFETY: as the caller promises.
         let pipe = unsafe { named_pipe::open(addr.as_ref(), &self.arguments(), attrs) }?;
         NamedPipeClient::new(pipe)
     }
@@ -280,7 +280,7 @@ impl ClientOptions {
         if self.write {
             access |= GENERIC_WRITE;
         } else if by_message {
-            // To set the mode needs this right, which GENERIC_WRITE has.
+            // Setting the mode needs this right, which GENERIC_WRITE includes.
             access |= FILE_WRITE_ATTRIBUTES;
         }
         Open {

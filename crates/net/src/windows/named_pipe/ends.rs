@@ -52,7 +52,7 @@ macro_rules! named_pipe_end {
             pub unsafe fn from_raw_handle(
                 handle: std::os::windows::io::RawHandle,
             ) -> std::io::Result<$name> {
-                // SAFETY: by the contract.
+                // SAFETY: as the caller promises.
                 $name::new(unsafe { crate::sys::named_pipe::adopt(handle) })
             }
 

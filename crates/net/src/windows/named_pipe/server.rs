@@ -43,7 +43,7 @@ use crate::sys::named_pipe::{self, Create};
 #[derive(Debug)]
 pub struct NamedPipeServer {
     io: Evented<NamedPipe>,
-    /// Whether buffers may have something of a connection that was ended.
+    /// Whether mio's buffers may contain bytes or errors of a previous connection.
     is_stale: Mutex<bool>,
 }
 
@@ -105,8 +105,8 @@ impl NamedPipeServer {
         }
         let result = self.io.connect();
         if std::mem::take(&mut *is_stale) {
-            // Takes the error of the read that `discard` has left. mio then reads from the client;
-            // while there is none, it does so as soon as one is connected.
+            // Takes the error of the read that `discard` has left. mio then reads from the client,
+            // as soon as one is connected.
             let _ = (&*self.io).read(&mut []);
         }
         result
@@ -146,9 +146,9 @@ fn would_block(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
 }
 
-/// Discards what mio's buffers have of the connection that was ended, so that the next client's
-/// begins with none of its bytes and errors. The pipe has no client: after this, mio has the error
-/// of another read, and no write.
+/// Discards the content of mio's buffers from the previous connection, so that the next client gets
+/// none of its bytes and errors. The pipe has no client: after this, mio has the error of another
+/// read, and no write.
 ///
 /// # Errors
 ///
@@ -162,7 +162,7 @@ fn discard(mut pipe: &NamedPipe) -> io::Result<()> {
             Ok(_) => {}
         }
     }
-    // It fails: by the error of a write before, or since there is no client.
+    // The write fails, with the error of an earlier write or because there is no client.
     match pipe.write(&[0]) {
         Err(error) if would_block(&error) => Err(error),
         _ => Ok(()),
@@ -502,7 +502,7 @@ impl ServerOptions {
     #[allow(unsafe_code, reason = "a call with a null pointer")]
     #[track_caller]
     pub fn create(&self, addr: impl AsRef<OsStr>) -> io::Result<NamedPipeServer> {
-        // SAFETY: null stands for the default attributes.
+        // SAFETY: null means the default attributes.
         unsafe { self.create_with_security_attributes_raw(addr, null_mut()) }
     }
 
@@ -545,7 +545,7 @@ impl ServerOptions {
         addr: impl AsRef<OsStr>,
         attrs: *mut c_void,
     ) -> io::Result<NamedPipeServer> {
-        // SAFETY: by the contract.
+        // SAFETY: as the caller promises.
         let pipe = unsafe { named_pipe::create(addr.as_ref(), &self.arguments(), attrs) }?;
         NamedPipeServer::new(pipe)
     }
@@ -576,7 +576,7 @@ impl ServerOptions {
     }
 }
 
-/// The flags that are set.
+/// Returns the sum of the flags that are set.
 fn sum(flags: &[(bool, u32)]) -> u32 {
     let set = flags.iter().filter(|(is_set, _)| *is_set);
     set.fold(0, |sum, (_, flag)| sum | flag)
