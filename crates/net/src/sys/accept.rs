@@ -12,7 +12,7 @@ use socket2::SockAddr;
 pub(crate) fn accept(listener: &mio::net::UnixListener) -> io::Result<(OwnedFd, SockAddr)> {
     let accept = |storage: *mut socket2::SockAddrStorage, length: *mut libc::socklen_t| {
         let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: the storage has room for `length` bytes, and both are writable.
+        // SAFETY: the storage has room for `*length` bytes, and both pointers are writable.
         match unsafe { libc::accept4(listener.as_raw_fd(), storage.cast(), length, flags) } {
             -1 => Err(io::Error::last_os_error()),
             // SAFETY: the descriptor is new, and nothing else owns it.
