@@ -47,7 +47,8 @@ pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
 pub enum Park {
     /// No task is ready: wait until something wakes one.
     Wait,
-    /// Tasks are ready, but events may have happened meanwhile: look for them, and do not wait.
+    /// Tasks are ready, but events may have happened since the last check: check for them without
+    /// waiting.
     Look,
 }
 

@@ -15,7 +15,8 @@ pub struct TaskSlot<A, F> {
     content: UnsafeCell<Content<A, F>>,
 }
 
-/// Nothing, then an argument, then a future, then nothing: the header's state says which.
+/// The content of a slot: first nothing, then an argument, then a future, then nothing. The state
+/// in the header says which.
 #[repr(C)]
 union Content<A, F> {
     nothing: (),

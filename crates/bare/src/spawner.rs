@@ -14,7 +14,8 @@ use crate::lists::Lists;
 /// It is made before the executor so that tasks can borrow it. `A` is the argument of which a
 /// task's future is made when it first runs.
 ///
-/// The executor is not named by it and may be leaked; what is spawned is then leaked as well.
+/// The spawner's type does not name the executor, which may be leaked; tasks that are spawned
+/// afterwards are then leaked too.
 pub struct Spawner<A> {
     /// The lists of the attached executor, which detaches itself when it is dropped.
     lists: Cell<Option<NonNull<Lists>>>,
@@ -31,14 +32,14 @@ impl<A> Spawner<A> {
         }
     }
 
-    /// Adds a task, which is due after those that are ready already.
+    /// Adds a task, which runs after the tasks that are ready already.
     ///
     /// No code of the task runs before this returns.
     ///
     /// # Errors
     ///
     /// Returns the argument in the error if the storage is full, or if there is no executor. A task
-    /// that woke itself in its last poll takes its place until the next step.
+    /// that woke itself in its last poll keeps its slot until the next step.
     #[inline]
     pub fn spawn(&self, argument: A) -> Result<(), SpawnError<A>> {
         let Some(lists) = self.lists.get() else {

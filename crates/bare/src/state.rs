@@ -1,4 +1,4 @@
-//! The word of a slot: what is in it, and how many wakers point at it.
+//! The state word of a slot: its content, and the number of its wakers.
 
 use core::cell::Cell;
 use core::fmt;

@@ -23,8 +23,8 @@ pub struct Config {
     pub thread_name: Arc<dyn Fn() -> String + Send + Sync>,
     /// The stack size of a thread in bytes; `None` uses std's default.
     pub stack_size: Option<usize>,
-    /// Runs around each thread's loop, on that thread. A hook that panics or
-    /// does not call the loop costs the pool that thread.
+    /// Runs around each thread's loop, on that thread. A hook that panics or does not call the loop
+    /// costs the pool that thread.
     pub around_thread: Option<Around>,
     /// The observer, which is called for the events of jobs.
     pub observer: Option<Arc<dyn Observer>>,

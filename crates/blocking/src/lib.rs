@@ -4,8 +4,8 @@
 //! futures are polled. A [`Pool`] runs such jobs on separate threads: it starts a thread when no
 //! thread is free for a job, up to a limit, and a thread that has been idle for a while exits.
 //!
-//! The pool knows nothing of tasks or futures. A job is anything that
-//! implements [`Job`]; closures do.
+//! The pool knows nothing of tasks or futures. A job is anything that implements [`Job`]; closures
+//! do.
 //!
 //! ```
 //! use std::sync::mpsc;

@@ -1,4 +1,4 @@
-//! Requests: what is read of them, and which are refused.
+//! Reads requests, and refuses those that are not allowed.
 
 use std::io::{self, Read};
 use std::net::TcpStream;

@@ -15,8 +15,8 @@ use crate::slow::SlowPolls;
 use crate::table::{self, Activity, Query, Table};
 use crate::token::Token;
 
-/// The greatest number of clients at the same time, each of which has a thread, and of those that
-/// get events.
+/// The maximum number of clients at the same time, each of which has a thread, and of those clients
+/// that get events.
 const MAX_CLIENTS: usize = 24;
 const MAX_STREAMS: usize = 12;
 /// The stack of such a thread. Names of functions are looked up on it.

@@ -153,9 +153,9 @@ pub fn is_limited() -> bool {
 
 /// One unit of the budget, given back on drop unless progress was made.
 ///
-/// Comes from [`poll_proceed`]. Belongs to the poll that took it, and stays on its thread: one that
-/// is kept beyond that poll gives its unit to whatever budget is in force then, which never grows
-/// beyond 128 by it.
+/// Comes from [`poll_proceed`]. It belongs to the poll that took it, and stays on its thread. If it
+/// is kept beyond that poll, it returns its unit to the budget that is then in force, which never
+/// grows beyond 128.
 ///
 /// # Examples
 ///

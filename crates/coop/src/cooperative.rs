@@ -28,8 +28,8 @@ pin_project! {
     }
 }
 
-/// Charges a future to the budget: a unit when it is ready. While nothing is
-/// left it is not polled, and the task yields.
+/// Charges a future to the budget: a unit when it is ready. While nothing is left it is not polled,
+/// and the task yields.
 ///
 /// For resources of other crates, which know no budget.
 ///

@@ -17,8 +17,7 @@ pin_project! {
     /// use raddle::task::coop::unconstrained;
     ///
     /// # fn main() { raddle::run(async {
-    /// // Never yields for want of budget.
-    /// assert_eq!(unconstrained(async { 7 }).await, 7);
+    /// // Never yields because of the budget.
     /// # }) }
     /// ```
     #[derive(Debug)]
@@ -29,10 +28,10 @@ pin_project! {
     }
 }
 
-/// Makes a future that has no budget: its resources never yield for want of it.
+/// Makes a future that has no budget, so its resources never yield because of one.
 ///
-/// The task around it keeps its own budget, and what the future does is not
-/// charged to it. A future that never waits then keeps its worker for ever.
+/// The task around it keeps its own budget, and the future's operations are not charged to it. A
+/// future that never waits keeps its worker for ever.
 ///
 /// # Cancel safety
 ///
@@ -45,8 +44,7 @@ pin_project! {
 /// use raddle::task::coop::unconstrained;
 ///
 /// # fn main() { raddle::run(async {
-/// // Never yields for want of budget.
-/// assert_eq!(unconstrained(async { 7 }).await, 7);
+/// // Never yields because of the budget.
 /// # }) }
 /// ```
 pub fn unconstrained<F>(future: F) -> Unconstrained<F> {

@@ -31,7 +31,7 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// `is_unchanged` says whether a task is still as it was copied.
+    /// `is_unchanged` returns whether a task is unchanged since it was copied.
     pub(crate) fn new(
         tasks: Vec<TaskDump>,
         block_ons: Vec<BlockOn>,

@@ -17,7 +17,7 @@ use crate::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 ///
 /// # What a method must not do
 ///
-/// - Block: the worker runs nothing meanwhile.
+/// - Block: the worker runs no task in the meantime.
 /// - Spawn or wake tasks of this scheduler: the worker may be about to park, and would not check
 ///   its queue again. Pass such work to another thread.
 /// - Rely on `block_in_place` to hand the worker off: inside an observer
@@ -64,9 +64,8 @@ pub trait Observer: Send + Sync {
     /// The scheduler starts to shut down: each task is dropped when its current poll returns.
     fn shutdown_started(&self) {}
 
-    /// The calling thread drives a worker from now on: a thread of a pool, or the one that
-    /// blocks on the future of a current-thread scheduler. Not called for a worker that is
-    /// stepped.
+    /// The calling thread drives a worker from now on: a thread of a pool, or the one that blocks
+    /// on the future of a current-thread scheduler. Not called for a worker that is stepped.
     fn worker_started(&self, worker: usize) {
         let _ = worker;
     }
@@ -77,9 +76,8 @@ pub trait Observer: Send + Sync {
         let _ = worker;
     }
 
-    /// The calling thread takes a worker over from a thread that is in
-    /// `block_in_place`. [`worker_started`](Self::worker_started)
-    /// follows.
+    /// The calling thread takes a worker over from a thread that is in `block_in_place`.
+    /// [`worker_started`](Self::worker_started) follows.
     fn worker_handed_off(&self, worker: usize) {
         let _ = worker;
     }
@@ -158,7 +156,7 @@ pub trait Observer: Send + Sync {
         let _ = (worker, timeout);
     }
 
-    /// A worker comes out of the driver, which has woken the tasks of its events and timers.
+    /// A worker has left the driver, which has woken the tasks of its events and timers.
     fn driver_finished(&self, worker: usize, turn: Turn) {
         let _ = (worker, turn);
     }

@@ -10,8 +10,8 @@ use hyper::rt::Executor;
 pub struct RaddleExecutor;
 
 impl RaddleExecutor {
-    /// Makes an executor. It has no state: the runtime is the one that the
-    /// thread is in when hyper spawns.
+    /// Makes an executor. It has no state: the runtime is the one that the thread is in when hyper
+    /// spawns.
     pub fn new() -> Self {
         Self
     }

@@ -14,8 +14,8 @@ use pin_project_lite::pin_project;
 pub struct RaddleTimer;
 
 impl RaddleTimer {
-    /// Makes a timer source. It has no state: the runtime is the one that the
-    /// thread is in when hyper sleeps.
+    /// Makes a timer source. It has no state: the runtime is the one that the thread is in when
+    /// hyper sleeps.
     pub fn new() -> Self {
         Self
     }

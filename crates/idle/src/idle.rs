@@ -12,8 +12,8 @@ pub const MAX_WORKERS: usize = (1 << 16) - 1;
 /// Bits of a word that count searching workers.
 const SEARCHING_BITS: u32 = 8;
 const SEARCHING_ONE: usize = 1;
-/// Workers of one group, whose state is one word. Models see the border of two groups
-/// between the second and the third worker.
+/// Workers of one group, whose state is one word. Models see the border of two groups between the
+/// second and the third worker.
 const GROUP: usize = match cfg!(raddle_loom) {
     true => 2,
     false => (usize::BITS - SEARCHING_BITS) as usize,
@@ -65,14 +65,13 @@ struct Group {
     present: AtomicUsize,
 }
 
-/// The state of a group: how many workers search, in the lowest [`SEARCHING_BITS`], and
-/// above a bit for each worker. It is set while the worker is parked, or about to be;
-/// never while it searches; cleared by the worker when it returns by itself, or by the
-/// thread that claims it, to wake it.
+/// The state of a group: how many workers search, in the lowest [`SEARCHING_BITS`], and above a bit
+/// for each worker. It is set while the worker is parked, or about to be; never while it searches;
+/// cleared by the worker when it returns by itself, or by the thread that claims it, to wake it.
 #[derive(Clone, Copy)]
 struct Snapshot(usize);
 
-/// Which worker is the monitor while it is parked.
+/// The worker that is the monitor while it is parked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     None,
@@ -189,9 +188,9 @@ impl IdleSet {
     #[inline]
     #[must_use = "the worker that is returned has to be unparked"]
     pub fn claim_to_wake(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
-        // ORDERING: the fence pairs with the one in `transition_to_parked`. Without it: the
-        // caller pushes, a worker is marked as parked, and each looks at the other's
-        // word before it sees the change; the task waits for ever.
+        // ORDERING: the fence pairs with the one in `transition_to_parked`. Without it, the caller
+        // pushes while a worker is marked as parked, and each reads the other's word before it sees
+        // the change; the task waits for ever.
         fence(Ordering::SeqCst);
         self.claim_after_fence(in_driver)
     }
@@ -222,7 +221,7 @@ impl IdleSet {
             for (index, group) in self.groups.iter().enumerate() {
                 let mut state = group.load();
                 loop {
-                    // CHECK: a worker that began to search meanwhile is responsible for the task.
+                    // CHECK: a worker that has begun to search is responsible for the task.
                     if state.searching() > 0 {
                         return None;
                     }
@@ -269,9 +268,9 @@ impl IdleSet {
     #[must_use]
     pub fn end_search(&self, worker: usize) -> bool {
         let before = self.group_of(worker).change(SEARCHING_ONE.wrapping_neg());
-        // ORDERING: pairs with the fence in `claim_to_wake`. Without it: a
-        // pusher still counts on this searcher, which looks before it sees the
-        // push; no worker is woken for it.
+        // ORDERING: pairs with the fence in `claim_to_wake`. Without it, a pusher relies on this
+        // searcher, which checks the queues before it sees the push; no worker is woken for the
+        // task.
         fence(Ordering::SeqCst);
         before.searching() == 1
     }
@@ -283,8 +282,8 @@ impl IdleSet {
         let group = self.group_of(worker);
         debug_assert!(!group.load().is_parked(bit_of(worker)));
         let before = group.change(bit_of(worker) - searching * SEARCHING_ONE);
-        // ORDERING: pairs with the fence in `claim_to_wake`, which says what
-        // the two prevent, and with that of a monitor that returns.
+        // ORDERING: pairs with the fence in `claim_to_wake`, which explains what the two prevent,
+        // and with that of a monitor that returns.
         fence(Ordering::SeqCst);
         match before.searching() == searching {
             true => Parking::RecheckQueues,
@@ -292,8 +291,8 @@ impl IdleSet {
         }
     }
 
-    /// Ends the parking of a worker that has found work before it blocked. The worker counts as
-    /// searching then, also if it was claimed meanwhile.
+    /// Ends the parking of a worker that has found work before it blocked. The worker then counts
+    /// as searching, even if it has been claimed.
     #[inline]
     pub fn cancel_parking(&self, worker: usize) {
         let (group, bit) = (self.group_of(worker), bit_of(worker));
@@ -326,10 +325,10 @@ impl IdleSet {
             let before = group.state.fetch_and(!bit, Ordering::AcqRel);
             was_parked = Snapshot(before).is_parked(bit);
         }
-        // ORDERING: pairs with the fences of a worker that parks, counting on this one as
-        // the monitor, of one that elects it, and of a monitor that resigns because all
-        // are parked. Without it: neither of the two sees the other's change, and no
-        // parked worker monitors this one.
+        // ORDERING: pairs with the fences of a worker that parks and relies on this one as the
+        // monitor, of one that elects it, and of a monitor that resigns because all are parked.
+        // Without it, neither of the two sees the other's change, and no parked worker monitors
+        // this one.
         fence(Ordering::SeqCst);
         !was_parked
     }
@@ -431,8 +430,8 @@ impl IdleSet {
                     .first_parked([in_driver])
                     .or_else(|| self.first_parked([]))?,
             };
-            // CHECK: a worker that has returned since it was chosen, and has not found
-            // itself to be the monitor.
+            // CHECK: a worker that has returned since it was chosen, and has not found itself to be
+            // the monitor.
             if self.try_change_role(former, Role::Active(elected)) && self.is_parked(elected) {
                 return Some(elected);
             }
@@ -516,8 +515,8 @@ impl Group {
     /// Adds to the state and returns the former state.
     #[inline]
     fn change(&self, difference: usize) -> Snapshot {
-        // ORDERING: the changes order themselves among each other; towards the
-        // queues the fences do it.
+        // ORDERING: the changes order themselves among each other; towards the queues the fences do
+        // it.
         Snapshot(self.state.fetch_add(difference, Ordering::AcqRel))
     }
 }

@@ -1,7 +1,7 @@
 //! The function below an attribute.
 //!
-//! Only what the attributes change or check is read; the rest is written as it came. The crate
-//! `syn` could read all of it, and takes longer to compile than any layer of Raddle.
+//! Parses only the parts that the attributes change or check, and keeps the rest unchanged. The
+//! crate `syn` could parse all of it, but takes longer to compile than any layer of Raddle.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;

@@ -1,8 +1,7 @@
-//! The procedural macros of Raddle: `#[raddle::main]`, `#[raddle::test]`, and
-//! the code of `select!`, `join!` and `try_join!`.
+//! The procedural macros of Raddle: `#[raddle::main]`, `#[raddle::test]`, and the code of
+//! `select!`, `join!` and `try_join!`.
 //!
-//! Use them through the `raddle` crate, which exports them; the code they
-//! write names it.
+//! Use them through the `raddle` crate, which exports them; the code they write names it.
 
 mod arguments;
 mod branches;
@@ -22,9 +21,8 @@ use crate::facade::Facade;
 
 /// Runs an async function as the program, on a runtime of its own.
 ///
-/// The runtime has I/O and timers enabled and lives as long as the call. The
-/// function need not be `main`: any other is made synchronous in the same way,
-/// arguments included.
+/// The runtime has I/O and timers enabled and lives as long as the call. The function need not be
+/// `main`: any other is made synchronous in the same way, arguments included.
 ///
 /// # Arguments
 ///
@@ -118,24 +116,24 @@ pub fn tokio_test_current_thread(arguments: TokenStream, item: TokenStream) -> T
     expand::test(Facade::Tokio, false, arguments.into(), item.into()).into()
 }
 
-/// The code of `raddle::select!`, which documents it and passes on, in brackets each:
-/// `$crate`, `biased` or nothing, the branches, and the handler of `else` if there is one.
+/// The code of `raddle::select!`, which documents it and passes on, in brackets each: `$crate`,
+/// `biased` or nothing, the branches, and the handler of `else` if there is one.
 #[doc(hidden)]
 #[proc_macro]
 pub fn select(input: TokenStream) -> TokenStream {
     select::select(input.into()).into()
 }
 
-/// The code of `raddle::join!`, which documents it and passes on, in brackets each:
-/// `$crate`, `biased` or nothing, and the futures.
+/// The code of `raddle::join!`, which documents it and passes on, in brackets each: `$crate`,
+/// `biased` or nothing, and the futures.
 #[doc(hidden)]
 #[proc_macro]
 pub fn join(input: TokenStream) -> TokenStream {
     join::join(input.into()).into()
 }
 
-/// The code of `raddle::try_join!`, which documents it and passes on, in brackets each:
-/// `$crate`, `biased` or nothing, and the futures.
+/// The code of `raddle::try_join!`, which documents it and passes on, in brackets each: `$crate`,
+/// `biased` or nothing, and the futures.
 #[doc(hidden)]
 #[proc_macro]
 pub fn try_join(input: TokenStream) -> TokenStream {

@@ -1,4 +1,4 @@
-//! `select!`: what its branches say, and the code for them.
+//! `select!`: parses the branches and generates their code.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};

@@ -118,7 +118,7 @@ impl Batch {
 
 impl RingReader {
     /// Copies the records from `position` on that are still in the ring. Does not stop the writer.
-    /// If a record is overwritten meanwhile, it is left out together with those before it.
+    /// If a record is overwritten during the copy, it is left out together with those before it.
     ///
     /// If `position` is past the last record, the batch is empty and begins there.
     pub fn read_from(&self, position: u64) -> Batch {
@@ -154,8 +154,8 @@ impl RingReader {
         (start..end).map(record).collect()
     }
 
-    /// Copies records without checking whether they were overwritten meanwhile, for the canary of
-    /// the models.
+    /// Copies records without checking whether they were overwritten during the copy, for the
+    /// canary of the models.
     #[cfg(raddle_loom)]
     pub fn read_unchecked(&self) -> Vec<Record> {
         // ORDERING: as in `read_from`.

@@ -203,7 +203,7 @@ pub enum PollEnd {
 }
 
 impl PollEnd {
-    /// The events that say it of a task.
+    /// Returns the events of this end of a poll, for a task.
     ///
     /// # Examples
     ///

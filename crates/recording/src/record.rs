@@ -8,7 +8,7 @@ const TIME_BITS: u32 = 56;
 /// The number of bits of a record's operand, which is below the argument.
 const OPERAND_BITS: u32 = MAX_OPERAND.count_ones();
 
-/// An event and its time, in two words: what a recorder keeps in memory.
+/// An event and its time, in two words, as a recorder keeps them in memory.
 ///
 /// | word | bits | |
 /// |---|---|---|
@@ -63,8 +63,8 @@ impl Record {
         ])
     }
 
-    /// Makes the record of the start of a poll that also says how the former poll of the same
-    /// thread ended: two events that happen one after the other and have one time.
+    /// Makes the record of the start of a poll that also contains the end of the previous poll of
+    /// the same thread: two events that happen one after the other and have one time.
     ///
     /// # Examples
     ///
@@ -141,7 +141,7 @@ impl Record {
         self.0[0] >> (u64::BITS - TIME_BITS)
     }
 
-    /// The event, or `None` if the words are not those of an event.
+    /// Returns the event, or `None` if the words are not those of an event.
     ///
     /// # Examples
     ///

@@ -88,7 +88,7 @@ impl Slot {
         }
     }
 
-    /// Notes what the thread runs from now on. Nothing else must run.
+    /// Records the activity that the thread starts. No other activity must be running.
     #[inline]
     pub fn start(&self, activity: Activity) {
         self.write(activity);
@@ -114,7 +114,7 @@ impl Slot {
         self.location.store(location.cast_mut(), Ordering::Release);
     }
 
-    /// Writes an activity over the one that runs, for the canary.
+    /// Overwrites the current activity, for the canary.
     #[cfg(raddle_loom)]
     pub fn rewrite(&self, activity: Activity) {
         self.write(activity);

@@ -115,9 +115,9 @@ pub struct IdleWhileWaiting {
     pub total: Duration,
     /// The longest such time without a break.
     pub longest: Duration,
-    /// When that began, in nanoseconds since the recorder was made.
+    /// The start of that time, in nanoseconds since the recorder was made.
     pub longest_start: u64,
-    /// The greatest number of tasks that waited meanwhile.
+    /// The greatest number of tasks that waited while a worker was parked.
     pub most_waiting: usize,
 }
 

@@ -137,7 +137,7 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// The labels of a task and of those that spawned it, the first ancestor first.
+    /// Returns the labels of a task and of its ancestors, the first ancestor first.
     ///
     /// # Examples
     ///

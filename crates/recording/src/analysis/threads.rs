@@ -21,7 +21,7 @@ pub struct KernelDelays {
     pub thread: u64,
     /// The time in which the thread was runnable and not running.
     pub delayed: Duration,
-    /// The longest such time between two looks at it.
+    /// The longest such time between two readings.
     pub longest: Duration,
     /// The number of times the thread blocked.
     pub voluntary_switches: u64,
@@ -29,8 +29,8 @@ pub struct KernelDelays {
     pub involuntary_switches: u64,
 }
 
-/// Returns how the kernel delayed each thread, the most delayed first. Threads of which the
-/// recording says nothing are left out.
+/// Returns how the kernel delayed each thread, the most delayed first. Threads without such events
+/// are left out.
 ///
 /// # Examples
 ///
