@@ -1,4 +1,4 @@
-//! Which threads may hold and share what.
+//! Which types of the crate are `Send`, `Sync`, `Unpin`, `Clone` and `Copy`.
 #![cfg(not(raddle_loom))]
 
 use raddle_sched::{
@@ -16,14 +16,14 @@ assert_impl_all!(Metrics: Send, Sync, Clone);
 assert_impl_all!(Id: Send, Sync, Copy);
 assert_impl_all!(YieldNow: Send, Sync, Unpin);
 
-// One thread at a time drives a worker, whichever it is.
+// One thread at a time drives a worker; it may be any thread.
 assert_impl_all!(Worker: Send);
 assert_not_impl_any!(Worker: Sync, Clone);
 assert_impl_all!(Handoff: Send);
 
-// What is current is so on a thread.
+// `enter` sets the current scheduler of one thread, and the guard must restore it there.
 assert_not_impl_any!(EnterGuard<'static>: Send);
 
-/// The assertions above are made by the compiler.
+/// The compiler checks the assertions above.
 #[test]
 fn auto_traits_are_as_asserted_above() {}

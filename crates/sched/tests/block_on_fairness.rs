@@ -1,5 +1,5 @@
-//! The turns of a future that a thread blocks on, and of what a task polls by itself, counted in
-//! polls.
+//! When a future that a thread blocks on is polled, and when the driver is, counted in polls of
+//! tasks.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -19,8 +19,8 @@ use common::{SelfWaking, current_thread};
 use condvar_driver::Events;
 use raddle_sched::{Config, CurrentThread, count_nested_poll, spawn, yield_now};
 
-/// The most polls of busy tasks between two polls of a future that yields.
-fn most_polls_between(scheduler: &CurrentThread, tasks: usize) -> usize {
+/// Returns the largest number of polls of busy tasks between two polls of a future that yields.
+fn max_polls_between(scheduler: &CurrentThread, tasks: usize) -> usize {
     let polls = Arc::new(AtomicUsize::new(0));
     scheduler.block_on(async {
         for _ in 0..tasks {
@@ -39,11 +39,11 @@ fn most_polls_between(scheduler: &CurrentThread, tasks: usize) -> usize {
 #[test]
 fn a_future_that_yields_waits_for_each_ready_task_once() {
     for tasks in [0, 1, 2, 10, 60] {
-        assert_eq!(most_polls_between(&current_thread(), tasks), tasks);
+        assert_eq!(max_polls_between(&current_thread(), tasks), tasks);
     }
 }
 
-/// On Tokio these tasks run before the future too, and the tests of bb8 expect that.
+/// Tokio also runs these tasks before the future, and the tests of bb8 expect it.
 #[test]
 fn tasks_that_tasks_spawn_run_before_a_woken_future() {
     fn spawn_chain(started: Arc<AtomicUsize>, rest: usize) {
@@ -71,7 +71,7 @@ fn tasks_that_tasks_spawn_run_before_a_woken_future() {
     assert_eq!(after_yield, 50);
 }
 
-/// A task that has yielded does not count for those that other tasks spawn.
+/// A task that has yielded is not counted among the tasks that other tasks spawn.
 #[test]
 fn tasks_that_tasks_spawn_beside_a_task_that_yields_run_before_a_woken_future() {
     for yields in [1, usize::MAX] {
@@ -105,39 +105,44 @@ fn a_future_that_yields_waits_for_as_many_polls_as_the_event_interval_at_most() 
             ..Config::default()
         };
         let scheduler = CurrentThread::new(config, None);
-        let most = most_polls_between(&scheduler, tasks);
+        let most = max_polls_between(&scheduler, tasks);
         assert_eq!(most, event_interval as usize, "beside {tasks} tasks");
     }
 }
 
-/// The driver is looked at while the future alone is busy, and while a task polls others by itself.
+/// The driver is polled while only the future is busy, and while a task polls other futures by
+/// itself.
 #[test]
 fn the_driver_is_polled_beside_a_future_and_beside_nested_polls() {
     let events = Events::new();
     let scheduler = CurrentThread::new(Config::default(), Some(Events::driver(&events)));
-    let looks = || events.with(|state| state.parks);
+    let driver_polls = || events.with(|state| state.parks);
     scheduler.block_on(async {
         for _ in 0..61 * 10 {
             yield_now().await;
         }
     });
-    assert!(looks() >= 9, "{} looks beside a future", looks());
+    assert!(
+        driver_polls() >= 9,
+        "{} driver polls beside a future",
+        driver_polls()
+    );
 
-    let before = looks();
+    let before = driver_polls();
     let start = Instant::now();
     let mut polls = 0;
-    let mut unlooked = (0, 0);
+    let mut polls_since = (0, 0);
     scheduler.block_on(poll_fn(|cx| {
         if polls > 61 * 100 {
             return Poll::Ready(());
         }
         loop {
             polls += 1;
-            if unlooked.0 == looks() {
-                unlooked.1 += 1;
-                assert!(unlooked.1 <= 61, "no look at the driver in 61 polls");
+            if polls_since.0 == driver_polls() {
+                polls_since.1 += 1;
+                assert!(polls_since.1 <= 61, "the driver was not polled in 61 polls");
             } else {
-                unlooked = (looks(), 1);
+                polls_since = (driver_polls(), 1);
             }
             if !count_nested_poll() {
                 break;
@@ -146,18 +151,21 @@ fn the_driver_is_polled_beside_a_future_and_beside_nested_polls() {
         cx.waker().wake_by_ref();
         Poll::Pending
     }));
-    assert!((looks() - before) * 61 >= polls - 61);
-    // On a slow machine, one look in 3 ms at most.
+    assert!((driver_polls() - before) * 61 >= polls - 61);
+    // A slow machine adds at most one driver poll every 3 ms.
     let by_time = usize::try_from(start.elapsed().as_millis() / 3).unwrap();
     let most = polls / 55 + by_time;
-    assert!(looks() - before <= most, "more looks than are due");
+    assert!(
+        driver_polls() - before <= most,
+        "more driver polls than are due"
+    );
 }
 
 #[test]
 fn nested_polls_are_counted_until_a_driver_poll_is_due() {
     let counted =
         current_thread().block_on(async { (0..1000).take_while(|_| count_nested_poll()).count() });
-    // The injection queue is looked at every 31 steps.
+    // The injection queue is checked every 31 steps.
     assert!((20..=31).contains(&counted), "{counted} polls");
 }
 

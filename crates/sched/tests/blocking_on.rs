@@ -56,8 +56,8 @@ fn several_threads_block_on_one_current_thread() {
     });
 }
 
-/// The thread that drives the tasks leaves; one that waits for a task takes
-/// over, or it would wait for ever.
+/// When the thread that drives the tasks leaves, a thread that waits for a task takes over.
+/// Otherwise it would wait forever.
 #[test]
 fn the_worker_is_passed_to_a_waiting_thread() {
     let scheduler = current_thread();
@@ -65,7 +65,7 @@ fn the_worker_is_passed_to_a_waiting_thread() {
     let task = scheduler.handle().spawn(task_signal.clone());
     thread::scope(|scope| {
         let driving = scope.spawn(|| scheduler.block_on(first.clone()));
-        // It has the seat once it has polled the task.
+        // The thread drives the worker once it has polled the task.
         wait_until(|| task_signal.polls() == 1);
         let waiting = Signal::default();
         let polled = waiting.clone();
@@ -85,9 +85,9 @@ fn the_worker_is_passed_to_a_waiting_thread() {
     });
 }
 
-/// Several threads, of which the first drives the tasks and the others wait for that, in the
-/// order of their signals, each of which ends one.
-fn with_threads_that_wait(body: impl FnOnce(&CurrentThread, &[Signal; 3])) {
+/// Three threads block on one scheduler. The first drives the tasks, the others wait for the worker
+/// in the order of their signals. Each signal ends the `block_on` of one thread.
+fn with_waiting_threads(body: impl FnOnce(&CurrentThread, &[Signal; 3])) {
     let scheduler = current_thread();
     let task = Signal::default();
     drop(scheduler.handle().spawn(task.clone()));
@@ -102,17 +102,17 @@ fn with_threads_that_wait(body: impl FnOnce(&CurrentThread, &[Signal; 3])) {
     });
 }
 
-/// Whether some thread runs the tasks.
-fn is_driven(scheduler: &CurrentThread) {
+/// Waits until some thread has run a new task.
+fn wait_until_driven(scheduler: &CurrentThread) {
     let task = scheduler.handle().spawn(async {});
     wait_until(|| task.is_finished());
 }
 
 #[test]
 fn waiting_threads_drive_the_worker_in_turn() {
-    with_threads_that_wait(|scheduler, signals| {
+    with_waiting_threads(|scheduler, signals| {
         for signal in signals {
-            is_driven(scheduler);
+            wait_until_driven(scheduler);
             signal.set();
         }
     });
@@ -120,13 +120,13 @@ fn waiting_threads_drive_the_worker_in_turn() {
 
 #[test]
 fn the_worker_is_not_passed_to_a_thread_that_has_stopped_waiting() {
-    with_threads_that_wait(|scheduler, [driving, gone, waiting]| {
+    with_waiting_threads(|scheduler, [driving, gone, waiting]| {
         gone.set();
         wait_until(|| gone.polls() == 2);
-        is_driven(scheduler);
+        wait_until_driven(scheduler);
         driving.set();
         wait_until(|| driving.polls() == 2);
-        is_driven(scheduler);
+        wait_until_driven(scheduler);
         waiting.set();
     });
 }
@@ -147,7 +147,7 @@ fn the_worker_survives_a_panic() {
     }
 }
 
-/// A thread that waits for the seat while the one that has it panics.
+/// One thread waits for the worker while the thread that drives it panics.
 #[test]
 fn a_panic_passes_the_worker_on() {
     let scheduler = current_thread();
@@ -178,7 +178,7 @@ fn nested_block_on_panics_and_names_the_remedy() {
         let handle = pool.handle().clone();
         pool.handle().block_on(async {
             assert_eq!(message_of(|| handle.block_on(async {})), expected);
-            // The outer one is still marked after the failed attempt.
+            // The thread is still marked as inside the outer `block_on` after the failed attempt.
             assert_eq!(message_of(|| handle.block_on(async {})), expected);
             assert_eq!(message_of(|| current_thread().block_on(async {})), expected);
             let theirs = handle.clone();
@@ -193,7 +193,7 @@ fn nested_block_on_panics_and_names_the_remedy() {
     }
 }
 
-/// A future that is always ready again leaves the tasks their turns.
+/// A future that is always ready leaves the tasks their turns.
 #[test]
 fn the_blocked_on_future_does_not_starve_tasks() {
     let scheduler = current_thread();
@@ -208,7 +208,7 @@ fn the_blocked_on_future_does_not_starve_tasks() {
     assert!(polls.load(Ordering::SeqCst) >= 100);
 }
 
-/// And tasks that are always ready leave it its turns.
+/// Tasks that are always ready leave the future its turns.
 #[test]
 fn tasks_do_not_starve_the_blocked_on_future() {
     let scheduler = current_thread();
@@ -222,7 +222,7 @@ fn tasks_do_not_starve_the_blocked_on_future() {
     });
 }
 
-/// rayon 739.
+/// rayon 739: a wake after the shutdown is harmless.
 #[test]
 fn a_waker_may_be_used_after_the_shutdown() {
     let signal = Signal::default();
@@ -241,8 +241,8 @@ fn a_waker_may_be_used_after_the_shutdown() {
     waker.wake();
 }
 
-/// Dropping a pool inside another's block_on waits for its tasks' polls, and
-/// for no more.
+/// Dropping a pool inside the block_on of another waits for the running polls of its tasks, and for
+/// nothing else.
 #[test]
 fn a_pool_is_dropped_inside_block_on_of_another() {
     for policy in POLICIES {
@@ -277,7 +277,7 @@ fn a_current_thread_is_dropped_inside_block_on_of_another() {
     gate.wait();
 }
 
-/// As in Tokio: a future that yields lets all others run that are due.
+/// As in Tokio, all other ready tasks run when the future yields.
 #[test]
 fn a_future_that_yields_lets_the_tasks_run() {
     let scheduler = current_thread();
@@ -289,7 +289,7 @@ fn a_future_that_yields_lets_the_tasks_run() {
     assert_eq!(done, 40);
 }
 
-/// However many there are, the future has its turn.
+/// The future is polled although these tasks are always ready.
 #[test]
 fn tasks_do_not_starve_the_future() {
     let scheduler = current_thread();

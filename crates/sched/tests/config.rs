@@ -1,4 +1,4 @@
-//! What a configuration is when nothing is set.
+//! The default configuration.
 #![cfg(not(raddle_loom))]
 
 use raddle_sched::{Config, Policy, UnhandledPanic};

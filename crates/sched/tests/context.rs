@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use common::{OnDrop, POLICIES, config_of, current_thread, message_of, pool_of};
 use raddle_sched::{Handle, Policy, Pool, Step, is_inside, is_on_pinned_worker, spawn, take_id};
 
-/// Whether the current scheduler is the one with so many workers.
+/// The number of workers of the current scheduler, by which a test recognizes it.
 fn current_workers() -> Option<usize> {
     Handle::try_current().map(|handle| handle.workers())
 }
@@ -59,7 +59,7 @@ fn guards_may_be_dropped_in_any_order_or_forgotten() {
             std::mem::forget(two.handle().enter());
             drop((one, two));
             assert_eq!(current_workers(), Some(2));
-            // It has ended: a spawn is cancelled.
+            // The scheduler was dropped, so a spawn is cancelled.
             let task = spawn(async {});
             assert!(task.is_finished());
         })
@@ -101,7 +101,7 @@ fn is_inside_is_true_where_block_on_panics() {
     }
 }
 
-/// While the thread ends, its variables may be gone.
+/// The thread-local variables of the scheduler may be gone when the thread ends.
 #[test]
 fn destructors_of_thread_locals_may_use_a_scheduler() {
     for policy in POLICIES {
@@ -116,7 +116,7 @@ fn destructors_of_thread_locals_may_use_a_scheduler() {
             let mut scheduler = Some(scheduler);
             let task = handle.spawn(std::future::pending::<()>());
             LAST.with(|last| {
-                // Set before the crate's own variable, so dropped after it.
+                // This variable is initialized before the crate's own, so it is dropped after it.
                 *last.borrow_mut() = Some(OnDrop(Box::new(move || {
                     let _ = Handle::try_current();
                     drop(handle.enter());

@@ -1,4 +1,4 @@
-//! The order of the current-thread scheduler.
+//! The order in which the current-thread scheduler runs tasks.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use common::{Census, Signal, current_thread, wait_until};
+use common::{DropTracker, Signal, current_thread, wait_until};
 use condvar_driver::Events;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, CurrentThread, spawn, yield_now};
 
-/// First in, first out, also for more tasks than the queue holds, and across
-/// yields.
+/// Tasks run first in, first out. This holds across yields, and for more tasks than the queue
+/// holds.
 #[test]
 fn tasks_run_in_the_order_in_which_they_became_ready() {
     for tasks in [3, 256, 257, 300, 2000] {
@@ -48,7 +48,7 @@ fn tasks_run_in_the_order_in_which_they_became_ready() {
     }
 }
 
-/// The same for tasks from outside, as many as are fetched at once.
+/// The same for tasks from outside, when there are more than one batch.
 #[test]
 fn tasks_from_outside_run_in_order() {
     let scheduler = current_thread();
@@ -89,7 +89,7 @@ fn a_thread_without_a_ready_task_parks() {
     });
 }
 
-/// Each poll takes longer than what may pass between two looks at the driver.
+/// Each poll takes longer than the time that may pass between two driver polls.
 #[test]
 fn slow_polls_shorten_the_interval_of_driver_polls() {
     const POLLS: usize = 16;
@@ -103,7 +103,7 @@ fn slow_polls_shorten_the_interval_of_driver_polls() {
     let task = scheduler.handle().spawn(poll_fn(move |cx| {
         polls += 1;
         std::thread::sleep(Duration::from_millis(4));
-        // It does not yield, after which the driver would be looked at.
+        // The task does not yield: after a yield the driver would be polled.
         cx.waker().wake_by_ref();
         match polls {
             POLLS => Poll::Ready(()),
@@ -111,19 +111,19 @@ fn slow_polls_shorten_the_interval_of_driver_polls() {
         }
     }));
     scheduler.block_on(task).unwrap();
-    let looks = events.with(|state| state.parks);
-    assert!(looks >= POLLS - 6, "{looks} looks");
+    let driver_polls = events.with(|state| state.parks);
+    assert!(driver_polls >= POLLS - 6, "{driver_polls} driver polls");
 }
 
 #[test]
 fn shutdown_drops_each_queued_task_once() {
-    let census = Census::default();
+    let tracker = DropTracker::default();
     let mut scheduler = current_thread();
     let spawn_all = || {
         for _ in 0..1000 {
-            let citizen = census.citizen();
+            let tracked = tracker.tracked();
             drop(spawn(async move {
-                let _citizen = citizen;
+                let _tracked = tracked;
                 std::future::pending::<()>().await;
             }));
         }
@@ -133,10 +133,10 @@ fn shutdown_drops_each_queued_task_once() {
         yield_now().await;
         spawn_all();
     });
-    assert_eq!(census.alive(), 2000);
+    assert_eq!(tracker.alive(), 2000);
     scheduler.shutdown();
-    assert_eq!((census.alive(), census.dropped()), (0, 2000));
-    // Without its worker it still blocks on futures.
+    assert_eq!((tracker.alive(), tracker.dropped()), (0, 2000));
+    // Without its worker the scheduler still blocks on futures.
     let cancelled = scheduler.block_on(async { spawn(async {}).await.unwrap_err().is_cancelled() });
     assert!(cancelled);
 }
@@ -151,14 +151,14 @@ fn an_interval_of_zero_is_refused() {
     drop(CurrentThread::new(config, None));
 }
 
-/// A drop at the end finds its scheduler, as a poll does.
+/// A drop at the shutdown finds its scheduler, as a poll does.
 #[test]
 fn a_future_that_shutdown_drops_may_spawn() {
     let scheduler = current_thread();
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let guard = common::OnDrop(move || {
-        let _citizen = &citizen;
+        let _tracked = &tracked;
         assert!(spawn(async {}).is_finished());
     });
     let task = scheduler.handle().spawn(async move {
@@ -167,7 +167,7 @@ fn a_future_that_shutdown_drops_may_spawn() {
     });
     let handle = scheduler.handle().clone();
     drop(scheduler);
-    assert_eq!(census.dropped(), 1);
-    // A panic of the drop would be in its place.
+    assert_eq!(tracker.dropped(), 1);
+    // If the drop had panicked, the error would be that panic.
     assert!(handle.block_on(task).unwrap_err().is_cancelled());
 }

@@ -1,4 +1,4 @@
-//! What the scheduler owes its driver, and the driver's events the tasks.
+//! When the scheduler polls its driver, and what the driver's events do.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -136,7 +136,7 @@ fn a_park_hook_may_spawn() {
     }
 }
 
-/// tokio 8372: a driver that comes back without a reason.
+/// tokio 8372: a driver that returns without a reason.
 #[test]
 fn spurious_returns_of_the_driver_lose_no_task() {
     for policy in SHARING {
@@ -262,15 +262,15 @@ fn many_yielding_tasks_cause_no_more_driver_polls_than_the_event_interval() {
     let before = events.with(|state| state.parks);
     let start = Instant::now();
     pool.handle().block_on(root).unwrap();
-    let looks = events.with(|state| state.parks) - before;
-    // 10,000 polls, 61 for each look; the rest as some begin and end.
+    let driver_polls = events.with(|state| state.parks) - before;
+    // 10,000 polls, one driver poll for each 61 of them, and some for tasks that begin and end.
     let due = 10_000 / 61 + 70;
-    // On a slow machine, one look in 3 ms at most.
+    // A slow machine adds at most one driver poll every 3 ms.
     let by_time = usize::try_from(start.elapsed().as_millis() / 3).unwrap();
-    assert!(looks <= due + by_time, "{looks} looks");
+    assert!(driver_polls <= due + by_time, "{driver_polls} driver polls");
 }
 
-/// Yields until the driver has been looked at, and says how often.
+/// Yields until the driver has been polled, and returns the number of yields.
 async fn yields_until_woken(events: Arc<Events>) -> usize {
     let seen = Flag::raised_by(&events);
     let mut rounds = 0;
@@ -281,7 +281,7 @@ async fn yields_until_woken(events: Arc<Events>) -> usize {
     rounds
 }
 
-/// Set when the driver has dispatched an event.
+/// Is set when the driver has dispatched an event.
 #[derive(Clone)]
 struct Flag(Arc<AtomicBool>);
 
@@ -303,7 +303,7 @@ impl Wake for Flag {
     }
 }
 
-/// Each poll takes longer than what may pass between two looks at the driver.
+/// Each poll takes longer than the time that may pass between two driver polls.
 #[test]
 fn slow_polls_on_pool_threads_shorten_the_interval_of_driver_polls() {
     const POLLS: usize = 16;
@@ -314,23 +314,26 @@ fn slow_polls_on_pool_threads_shorten_the_interval_of_driver_polls() {
         };
         let (events, pool) = with_driver(config);
         let mut polls = 0;
-        let looks = events.clone();
+        let driver_polls = events.clone();
         let task = pool.handle().spawn(poll_fn(move |cx| {
             polls += 1;
             std::thread::sleep(Duration::from_millis(4));
-            // It does not yield, after which the driver would be looked at.
+            // The task does not yield: after a yield the driver would be polled.
             cx.waker().wake_by_ref();
             match polls {
-                POLLS => Poll::Ready(looks.with(|state| state.parks)),
+                POLLS => Poll::Ready(driver_polls.with(|state| state.parks)),
                 _ => Poll::Pending,
             }
         }));
-        let looks = pool.handle().block_on(task).unwrap();
-        assert!(looks >= POLLS - 6, "{looks} looks under {policy:?}");
+        let driver_polls = pool.handle().block_on(task).unwrap();
+        assert!(
+            driver_polls >= POLLS - 6,
+            "{driver_polls} driver polls under {policy:?}"
+        );
     }
 }
 
-/// A caller that has parked a worker without blocking may leave it to a thread.
+/// A caller that has parked a worker without blocking may let a thread run it.
 #[test]
 fn a_parked_worker_that_is_run_leaves_its_park() {
     for policy in POLICIES {
@@ -348,7 +351,7 @@ fn a_parked_worker_that_is_run_leaves_its_park() {
             let _current = theirs.enter();
             worker.run();
         });
-        // It waits in the driver again.
+        // The worker waits in the driver again.
         wait_until(|| events.with(|state| state.parks) > 0);
         drop(handle.spawn(async {
             std::panic::resume_unwind(Box::new(()));

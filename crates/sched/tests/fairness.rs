@@ -1,4 +1,4 @@
-//! Who runs when, counted in steps of workers that the test drives itself.
+//! Which task runs when, counted in steps of workers that the test drives itself.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -23,7 +23,7 @@ fn stepped(config: Config) -> (Handle, Worker) {
     (handle, workers.pop().unwrap())
 }
 
-/// Steps until a condition holds, and says how many steps that took.
+/// Steps the worker until a condition holds, and returns the number of steps.
 fn steps_until(worker: &mut Worker, limit: usize, condition: impl Fn() -> bool) -> usize {
     for steps in 0..=limit {
         if condition() {
@@ -31,10 +31,10 @@ fn steps_until(worker: &mut Worker, limit: usize, condition: impl Fn() -> bool) 
         }
         assert_eq!(worker.step(), Step::Ran);
     }
-    panic!("not within {limit} steps");
+    panic!("the condition did not hold within {limit} steps");
 }
 
-/// Two tasks that wake each other for ever, through the next-task slot.
+/// Two tasks that wake each other without end, through the next-task slot.
 fn ping_pong(polls: &Arc<AtomicUsize>) -> [impl Future<Output = ()> + Send + 'static; 2] {
     let wakers: Arc<[Mutex<Option<Waker>>; 2]> = Arc::default();
     [0, 1].map(|me| {
@@ -76,13 +76,13 @@ fn a_pair_that_wakes_each_other_does_not_starve_a_third() {
             pair_polls.load(Ordering::Relaxed),
             third.load(Ordering::SeqCst),
         );
-        // The slot three times at most, then the queue.
+        // The worker takes from the slot three times at most, then from the queue.
         steps_until(&mut worker, 4, || third.load(Ordering::SeqCst) > thirds);
         assert!(pair_polls.load(Ordering::Relaxed) - pairs <= 3);
     }
     assert!(
         pair_polls.load(Ordering::Relaxed) > 2000,
-        "the slot is used"
+        "the slot is not used"
     );
     assert!(start.is_finished());
 }
@@ -127,7 +127,7 @@ fn a_spawn_from_outside_is_not_starved_by_a_busy_worker() {
             for _ in 0..3 {
                 drop(handle.spawn(SelfWaking(Arc::default())));
             }
-            // They leave the injection queue.
+            // The tasks move from the injection queue to the worker's queue.
             for _ in 0..10 * interval {
                 assert_eq!(worker.step(), Step::Ran);
             }
@@ -137,7 +137,7 @@ fn a_spawn_from_outside_is_not_starved_by_a_busy_worker() {
                 }
                 let task = handle.spawn(async {});
                 let limit = match policy {
-                    // Behind the three.
+                    // The new task is behind the three others.
                     Policy::Shared => 4,
                     _ => interval as usize + 1,
                 };
@@ -147,7 +147,7 @@ fn a_spawn_from_outside_is_not_starved_by_a_busy_worker() {
     }
 }
 
-/// Also when what keeps the worker busy is a pair in the slot.
+/// The same when a pair of tasks in the slot keeps the worker busy.
 #[test]
 fn a_spawn_from_outside_is_not_starved_by_the_slot() {
     let (handle, mut worker) = stepped(config(1));
@@ -207,7 +207,7 @@ fn yielding_lets_every_other_task_run() {
     }
 }
 
-/// A busy worker looks at the driver every `event_interval` steps.
+/// A busy worker polls the driver every `event_interval` steps.
 #[test]
 fn a_busy_worker_polls_the_driver() {
     for policy in POLICIES {
@@ -235,8 +235,8 @@ fn a_busy_worker_polls_the_driver() {
     }
 }
 
-/// When each task that is queued has yielded since the last look; one that wakes itself has
-/// not yielded.
+/// The driver is polled when each queued task has yielded since the last driver poll. A task that
+/// wakes itself has not yielded.
 #[test]
 fn yielding_tasks_cause_one_driver_poll_a_round() {
     for policy in POLICIES {
@@ -257,17 +257,21 @@ fn yielding_tasks_cause_one_driver_poll_a_round() {
                     }
                 }));
             }
-            let looks_in = |worker: &mut Worker, steps: usize| {
+            let driver_polls_in = |worker: &mut Worker, steps: usize| {
                 let before = events.with(|state| state.parks);
                 for _ in 0..steps {
                     assert_eq!(worker.step(), Step::Ran);
                 }
                 events.with(|state| state.parks) - before
             };
-            // Until all are in the queue.
-            looks_in(worker, 3 * tasks);
+            // After these steps, all tasks are in the queue.
+            driver_polls_in(worker, 3 * tasks);
             for _ in 0..5 {
-                assert_eq!(looks_in(worker, tasks), 1, "{policy:?}, {tasks} tasks");
+                assert_eq!(
+                    driver_polls_in(worker, tasks),
+                    1,
+                    "{policy:?}, {tasks} tasks"
+                );
             }
         }
         let events = Events::new();
@@ -282,8 +286,8 @@ fn yielding_tasks_cause_one_driver_poll_a_round() {
     }
 }
 
-/// As many tasks that are always ready as the queue holds leave no room for
-/// events; one gets in nevertheless.
+/// As many always-ready tasks as the queue holds leave no room for events. An event is dispatched
+/// all the same.
 #[test]
 fn events_are_dispatched_while_the_queue_is_full() {
     let events = Events::new();
@@ -305,7 +309,7 @@ fn events_are_dispatched_while_the_queue_is_full() {
     steps_until(worker, 200, || signal.polls() == 2);
 }
 
-/// A task taken from one worker's queue runs on another, once.
+/// A task that another worker steals runs once.
 #[test]
 fn a_worker_without_work_steals() {
     let (handle, mut workers) = Pool::stepped(config(2), None);
@@ -331,7 +335,7 @@ fn a_worker_without_work_steals() {
     assert_eq!(ran.load(Ordering::Relaxed), 10);
 }
 
-/// async-executor 104: what a worker had to run goes to the others when it is dropped early.
+/// async-executor 104: the queued tasks of a worker that is dropped early go to the other workers.
 #[test]
 fn a_dropped_worker_leaves_its_tasks_to_the_others() {
     let (handle, mut workers) = Pool::stepped(config(2), None);
@@ -352,8 +356,8 @@ fn a_dropped_worker_leaves_its_tasks_to_the_others() {
     assert_eq!(ran.load(Ordering::Relaxed), 10);
 }
 
-/// What it waits for is in the queue, so it goes behind that, and finds all of
-/// it done.
+/// The woken task goes behind the tasks that it joins, which are in the queue, and finds all of
+/// them done.
 #[test]
 fn a_task_that_joins_many_is_not_polled_for_each() {
     let (handle, mut worker) = stepped(config(1));
@@ -377,8 +381,8 @@ fn a_task_that_joins_many_is_not_polled_for_each() {
     assert!(polls.load(Ordering::Relaxed) < 10);
 }
 
-/// Under `Shared` all workers take from one queue in the order in which tasks
-/// became due: spawned or woken, on a worker or outside.
+/// Under `Shared` all workers take tasks from one queue, in the order in which they became ready:
+/// spawned or woken, on a worker or outside.
 #[test]
 fn a_shared_queue_is_in_order_over_all_workers() {
     let (handle, mut workers) = Pool::stepped(config_of(Policy::Shared, 3), None);
@@ -416,8 +420,7 @@ fn a_shared_queue_is_in_order_over_all_workers() {
     assert_eq!(*order.lock(), [0, 1, 2, 3, 4, 5, 6]);
 }
 
-/// `n` tasks that are always due each have their turn within `n` steps of all
-/// workers together.
+/// `n` tasks that are always ready are each polled once in `n` steps of all workers together.
 #[test]
 fn a_shared_queue_polls_each_ready_task_once_a_round() {
     let (handle, mut workers) = Pool::stepped(config_of(Policy::Shared, 2), None);
@@ -438,8 +441,8 @@ fn a_shared_queue_polls_each_ready_task_once_a_round() {
     }
 }
 
-/// Many events at once do not make the driver's turn longer than its limit, and
-/// none is put off beyond the next turns.
+/// Many events at once do not make a driver poll longer than its limit, and the next driver polls
+/// dispatch the rest.
 #[test]
 fn a_shared_queue_takes_events_in_batches() {
     let events = Events::new();
@@ -461,7 +464,7 @@ fn a_shared_queue_takes_events_in_batches() {
     assert_eq!(events.with(|state| state.largest_batch), 256);
 }
 
-/// They have their half of the polls, not one in `global_queue_interval`.
+/// Tasks from outside get half of the polls, not one in `global_queue_interval`.
 #[test]
 fn many_spawns_from_outside_get_half_of_the_polls() {
     let (handle, mut worker) = stepped(config(1));

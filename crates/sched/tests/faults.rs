@@ -1,6 +1,5 @@
-//! What the system may do to a worker at any moment: wake it without a reason, not
-//! run it for a while, or let its driver stall. All of it may cost time, and no
-//! task.
+//! What the system may do to a worker at any moment: wake it without a reason, not run it for a
+//! while, or stall its driver. All of this may cost time, but loses no task.
 #![cfg(all(unix, not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -11,18 +10,19 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use common::{Census, POLICIES, SHARING, Signal, config_of, wait_until};
+use common::{DropTracker, POLICIES, SHARING, Signal, config_of, wait_until};
 use raddle_sched::{AroundWorker, Config, Driver, Handle, Policy, Pool, Unpark, spawn, yield_now};
 
-/// Spawns from outside and inside, wakes and joins, and accounts for it all.
-fn work(handle: &Handle, rounds: usize) {
-    let census = Census::default();
+/// Spawns tasks from outside and inside, wakes and joins them, and checks that each is dropped
+/// once.
+fn run_tasks(handle: &Handle, rounds: usize) {
+    let tracker = DropTracker::default();
     for _ in 0..rounds {
-        let citizen = census.citizen();
+        let tracked = tracker.tracked();
         let signal = Signal::default();
         let waiting = signal.clone();
         let task = handle.spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             let child = spawn(yield_now());
             waiting.await;
             child.await.unwrap();
@@ -30,29 +30,28 @@ fn work(handle: &Handle, rounds: usize) {
         signal.set();
         handle.block_on(task).unwrap();
     }
-    wait_until(|| census.alive() == 0);
-    assert_eq!(census.dropped(), rounds);
+    wait_until(|| tracker.alive() == 0);
+    assert_eq!(tracker.dropped(), rounds);
 }
 
-/// Runs `body` on each worker's thread, and keeps what it gives for as long as the
-/// worker is there.
+/// Runs `body` on each worker's thread, and keeps its result in the list while the worker exists.
 fn around<T: Send + 'static>(
     list: &Arc<Mutex<Vec<Option<T>>>>,
     body: impl Fn() -> T + Send + Sync + 'static,
 ) -> AroundWorker {
     let list = list.clone();
     Arc::new(move |_, run| {
-        let place = {
+        let index = {
             let mut list = list.lock().unwrap();
             list.push(Some(body()));
             list.len() - 1
         };
         run();
-        list.lock().unwrap()[place] = None;
+        list.lock().unwrap()[index] = None;
     })
 }
 
-/// std's `park` may return at any time, and anybody may unpark a thread.
+/// std's `park` may return at any time, and any code may unpark a thread.
 #[test]
 fn tasks_complete_though_threads_are_unparked_spuriously() {
     for policy in POLICIES {
@@ -74,11 +73,11 @@ fn tasks_complete_though_threads_are_unparked_spuriously() {
                     thread::yield_now();
                 }
             });
-            work(pool.handle(), 300);
+            run_tasks(pool.handle(), 300);
             over.store(true, SeqCst);
         });
-        // The books are in order: an idle pool takes one task, and the next.
-        work(pool.handle(), 10);
+        // The idle set is still correct: an idle pool runs one task, and then another.
+        run_tasks(pool.handle(), 10);
     }
 }
 
@@ -91,14 +90,14 @@ extern "C" fn suspend(_: libc::c_int) {
     unsafe { libc::nanosleep(&duration, std::ptr::null_mut()) };
 }
 
-/// A worker whose thread does not run, wherever it is, for a second in all.
+/// Suspends worker threads at arbitrary points, for a second in all.
 #[test]
 fn tasks_complete_though_worker_threads_are_suspended() {
-    // SAFETY: the handler calls nothing but what a handler may call.
+    // SAFETY: the handler calls only functions that are safe in a signal handler.
     unsafe { libc::signal(libc::SIGUSR2, suspend as *const () as libc::sighandler_t) };
     for policy in POLICIES {
         let threads = Arc::new(Mutex::new(Vec::new()));
-        // SAFETY: it has no conditions.
+        // SAFETY: `pthread_self` has no preconditions.
         let of_thread = || unsafe { libc::pthread_self() } as usize;
         let config = Config {
             around_worker: Some(around(&threads, of_thread)),
@@ -114,8 +113,7 @@ fn tasks_complete_though_worker_threads_are_suspended() {
                         let threads = threads.lock().unwrap();
                         let there: Vec<usize> = threads.iter().flatten().copied().collect();
                         let thread = there[round % there.len()] as libc::pthread_t;
-                        // SAFETY: the thread is there while it is listed, and the
-                        // list is locked.
+                        // SAFETY: a listed thread exists, and the list is locked.
                         unsafe { libc::pthread_kill(thread, libc::SIGUSR2) };
                     }
                     thread::sleep(Duration::from_millis(50));
@@ -123,65 +121,65 @@ fn tasks_complete_though_worker_threads_are_suspended() {
                 over.store(true, SeqCst);
             });
             while !over.load(SeqCst) {
-                work(pool.handle(), 5);
+                run_tasks(pool.handle(), 5);
             }
         });
-        work(pool.handle(), 10);
+        run_tasks(pool.handle(), 10);
     }
 }
 
-/// A driver that does not hear of an unpark for a while, and finds no event.
-struct Stalls {
-    turns: Arc<AtomicUsize>,
+/// A driver that ignores unparks for a while and dispatches no event.
+struct StallingDriver {
+    parks: Arc<AtomicUsize>,
 }
 
-struct Deaf;
+struct IgnoredUnpark;
 
-impl Unpark for Deaf {
+impl Unpark for IgnoredUnpark {
     fn unpark(&self) {}
 }
 
-impl Driver for Stalls {
+impl Driver for StallingDriver {
     fn park(&mut self, timeout: Option<Duration>, _: usize) {
-        self.turns.fetch_add(1, SeqCst);
+        self.parks.fetch_add(1, SeqCst);
         if timeout != Some(Duration::ZERO) {
             thread::sleep(Duration::from_millis(100));
         }
     }
 
     fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::new(Deaf)
+        Arc::new(IgnoredUnpark)
     }
 
     fn shutdown(&mut self) {}
 }
 
-/// The other workers do what there is; the end comes when the driver comes back.
+/// The other workers run the tasks; the shutdown waits for the driver to return.
 #[test]
 fn tasks_complete_on_other_workers_while_the_driver_stalls() {
     for policy in SHARING {
-        let turns = Arc::new(AtomicUsize::new(0));
-        let driver: Box<dyn Driver> = Box::new(Stalls {
-            turns: turns.clone(),
+        let parks = Arc::new(AtomicUsize::new(0));
+        let driver: Box<dyn Driver> = Box::new(StallingDriver {
+            parks: parks.clone(),
         });
         let pool = Pool::start(config_of(policy, 3), [driver]).unwrap();
-        wait_until(|| turns.load(SeqCst) > 0);
-        work(pool.handle(), 200);
-        let before = turns.load(SeqCst);
-        // Many more tasks than turns: they did not wait for the driver.
-        assert!(before < 100, "{before} turns");
+        wait_until(|| parks.load(SeqCst) > 0);
+        run_tasks(pool.handle(), 200);
+        let before = parks.load(SeqCst);
+        // There are many more tasks than parks, so the tasks did not wait for the driver.
+        assert!(before < 100, "{before} parks");
         drop(pool);
     }
 }
 
-/// Alone, a worker is late, but goes on.
+/// A worker that is alone is late, but makes progress.
 #[test]
 fn tasks_complete_on_the_only_worker_though_its_driver_stalls() {
-    let turns = Arc::new(AtomicUsize::new(0));
-    let driver: Box<dyn Driver> = Box::new(Stalls {
-        turns: turns.clone(),
+    let parks = Arc::new(AtomicUsize::new(0));
+    let driver: Box<dyn Driver> = Box::new(StallingDriver {
+        parks: parks.clone(),
     });
     let pool = Pool::start(config_of(Policy::WorkStealing, 1), [driver]).unwrap();
-    wait_until(|| turns.load(SeqCst) > 0);
-    work(pool.handle(), 2);
+    wait_until(|| parks.load(SeqCst) > 0);
+    run_tasks(pool.handle(), 2);
 }

@@ -1,4 +1,4 @@
-//! Hooks: when they run, and what remains when they, or the driver, panic.
+//! When hooks run, and what still works after a hook or the driver has panicked.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Census, Gate, POLICIES, SHARING, Signal, config_of, wait_until};
+use common::{DropTracker, Gate, POLICIES, SHARING, Signal, config_of, wait_until};
 use raddle_primitives::sync::{Condvar, Mutex};
 use raddle_sched::{Config, CurrentThread, Driver, Handle, Hook, Pool, Step, Unpark, spawn};
 
-/// Panics at its first call.
+/// A hook that panics at its first call.
 fn panics_once() -> (Arc<AtomicBool>, Hook) {
     let panicked = Arc::new(AtomicBool::new(false));
     let theirs = panicked.clone();
@@ -23,7 +23,7 @@ fn panics_once() -> (Arc<AtomicBool>, Hook) {
     (panicked, hook)
 }
 
-fn still_works(pool: &Pool) {
+fn check_pool_works(pool: &Pool) {
     for _ in 0..100 {
         let task = pool.handle().spawn(async {
             let inner = spawn(async { 7 });
@@ -33,7 +33,7 @@ fn still_works(pool: &Pool) {
     }
 }
 
-/// A task comes from the hook itself, or from outside while the hook runs.
+/// The task is spawned by the hook itself, or by another thread while the hook runs.
 #[test]
 fn both_park_hooks_run_if_the_park_finds_a_task() {
     for is_outside in [false, true] {
@@ -79,7 +79,7 @@ fn a_panic_of_a_park_hook_retires_one_worker() {
         )
         .unwrap();
         wait_until(|| panicked.load(Ordering::SeqCst));
-        still_works(&pool);
+        check_pool_works(&pool);
     }
 }
 
@@ -106,7 +106,7 @@ fn a_panic_of_an_unpark_hook_retires_one_worker_and_loses_no_task() {
             for task in tasks {
                 pool.handle().block_on(task).unwrap();
             }
-            still_works(&pool);
+            check_pool_works(&pool);
             drop(pool);
             let _ = panicked;
         }
@@ -131,27 +131,27 @@ fn a_panic_of_the_last_worker_shuts_the_pool_down() {
     }
 }
 
-/// A driver that panics at its first wait, after it has made a task ready.
+/// A driver that, once armed, makes a task ready and panics in `park`.
 #[derive(Clone, Default)]
-struct Panicking(Arc<PanickingState>);
+struct PanickingDriver(Arc<PanickingDriverState>);
 
 #[derive(Default)]
-struct PanickingState {
+struct PanickingDriverState {
     armed: AtomicBool,
     signal: Signal,
-    token: Mutex<bool>,
+    is_unparked: Mutex<bool>,
     changed: Condvar,
     shutdown_panics: AtomicBool,
 }
 
-impl Driver for Panicking {
+impl Driver for PanickingDriver {
     fn park(&mut self, timeout: Option<Duration>, _limit: usize) {
-        let mut token = self.0.token.lock();
-        while !*token && timeout.is_none() {
-            token = self.0.changed.wait(token);
+        let mut is_unparked = self.0.is_unparked.lock();
+        while !*is_unparked && timeout.is_none() {
+            is_unparked = self.0.changed.wait(is_unparked);
         }
-        *token = false;
-        drop(token);
+        *is_unparked = false;
+        drop(is_unparked);
         if self.0.armed.swap(false, Ordering::SeqCst) {
             self.0.signal.set();
             panic!("a driver panics on purpose");
@@ -164,25 +164,25 @@ impl Driver for Panicking {
 
     fn shutdown(&mut self) {
         if self.0.shutdown_panics.load(Ordering::SeqCst) {
-            panic!("a driver's end panics on purpose");
+            panic!("a driver's shutdown panics on purpose");
         }
     }
 }
 
-impl Unpark for Panicking {
+impl Unpark for PanickingDriver {
     fn unpark(&self) {
-        *self.0.token.lock() = true;
+        *self.0.is_unparked.lock() = true;
         self.0.changed.notify_all();
     }
 }
 
-/// The task that was in the slot of the worker that dies runs on another, which
-/// also takes the driver over.
+/// The task in the slot of the panicking worker runs on another worker, which also takes over the
+/// driver.
 #[test]
 fn a_panic_of_the_driver_retires_one_worker_and_loses_no_task() {
     for policy in SHARING {
         for _ in 0..20 {
-            let driver = Panicking::default();
+            let driver = PanickingDriver::default();
             let pool = Pool::start(
                 config_of(policy, 2),
                 [Box::new(driver.clone()) as Box<dyn Driver>],
@@ -193,14 +193,14 @@ fn a_panic_of_the_driver_retires_one_worker_and_loses_no_task() {
             driver.0.armed.store(true, Ordering::SeqCst);
             driver.unpark();
             pool.handle().block_on(task).unwrap();
-            still_works(&pool);
+            check_pool_works(&pool);
         }
     }
 }
 
 #[test]
 fn a_panic_of_the_driver_leaves_a_current_thread_scheduler_usable() {
-    let driver = Panicking::default();
+    let driver = PanickingDriver::default();
     let scheduler = CurrentThread::new(Config::default(), Some(Box::new(driver.clone())));
     for _ in 0..3 {
         let task = scheduler.handle().spawn(driver.0.signal.clone());
@@ -217,7 +217,7 @@ fn a_panic_of_the_driver_leaves_a_current_thread_scheduler_usable() {
 #[test]
 fn a_panic_in_the_shutdown_of_the_driver_does_not_hang_the_pool() {
     for policy in SHARING {
-        let driver = Panicking::default();
+        let driver = PanickingDriver::default();
         driver.0.shutdown_panics.store(true, Ordering::SeqCst);
         let mut pool =
             Pool::start(config_of(policy, 2), [Box::new(driver) as Box<dyn Driver>]).unwrap();
@@ -225,10 +225,10 @@ fn a_panic_in_the_shutdown_of_the_driver_does_not_hang_the_pool() {
     }
 }
 
-/// A driver that panics when it is dropped, too.
-struct PanicsAtTheEnd(Panicking);
+/// A driver that also panics when it is dropped.
+struct PanicsOnDrop(PanickingDriver);
 
-impl Driver for PanicsAtTheEnd {
+impl Driver for PanicsOnDrop {
     fn park(&mut self, timeout: Option<Duration>, limit: usize) {
         self.0.park(timeout, limit);
     }
@@ -242,7 +242,7 @@ impl Driver for PanicsAtTheEnd {
     }
 }
 
-impl Drop for PanicsAtTheEnd {
+impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
         panic!("a driver's drop panics on purpose");
     }
@@ -251,32 +251,31 @@ impl Drop for PanicsAtTheEnd {
 #[test]
 fn panics_in_the_shutdown_and_the_drop_of_a_driver_are_contained() {
     for policy in SHARING {
-        let driver = Panicking::default();
+        let driver = PanickingDriver::default();
         driver.0.shutdown_panics.store(true, Ordering::SeqCst);
-        let driver: Box<dyn Driver> = Box::new(PanicsAtTheEnd(driver));
+        let driver: Box<dyn Driver> = Box::new(PanicsOnDrop(driver));
         let (handle, mut workers) = Pool::stepped(config_of(policy, 2), Some(driver));
-        let census = Census::default();
-        let citizen = census.citizen();
+        let tracker = DropTracker::default();
+        let tracked = tracker.tracked();
         drop(handle.spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             std::future::pending::<()>().await;
         }));
         assert_eq!(workers[0].step(), Step::Ran);
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(workers)));
         assert!(dropped.is_ok());
-        assert_eq!(census.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
-/// A worker's whole life, the drops at its end included, is inside the function
-/// around it.
+/// `around_worker` surrounds everything that a worker does, with the drops at its shutdown.
 #[test]
 fn around_worker_also_surrounds_the_drops_of_the_shutdown() {
     for policy in POLICIES {
         thread_local! {
             static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
         }
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let around = Arc::new(AtomicUsize::new(0));
         let counted = around.clone();
         let pool = Pool::start(
@@ -294,9 +293,9 @@ fn around_worker_also_surrounds_the_drops_of_the_shutdown() {
         .unwrap();
         let seen = Gate::default();
         let opened = seen.clone();
-        let citizen = census.citizen();
+        let tracked = tracker.tracked();
         let guard = common::OnDrop(move || {
-            let _ = &citizen;
+            let _ = &tracked;
             if INSIDE.get() && Handle::try_current().is_some() {
                 opened.open();
             }
@@ -307,13 +306,13 @@ fn around_worker_also_surrounds_the_drops_of_the_shutdown() {
         }));
         drop(pool);
         assert_eq!(around.load(Ordering::SeqCst), 2);
-        assert_eq!(census.dropped(), 1);
+        assert_eq!(tracker.dropped(), 1);
         seen.wait();
     }
 }
 
-/// A function around the worker that does not run it, or panics, takes part of
-/// the pool away; nothing hangs.
+/// If `around_worker` does not call its argument, or panics, the pool loses that worker, and no
+/// task hangs.
 #[test]
 fn a_worker_whose_around_worker_skips_the_loop_is_retired() {
     for policy in SHARING {
@@ -332,7 +331,7 @@ fn a_worker_whose_around_worker_skips_the_loop_is_retired() {
                 None,
             )
             .unwrap();
-            still_works(&pool);
+            check_pool_works(&pool);
         }
     }
 }

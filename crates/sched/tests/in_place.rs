@@ -1,4 +1,4 @@
-//! A task that blocks in place keeps its thread and nothing else.
+//! A task that blocks in place keeps only its thread: the worker moves to another thread.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -14,14 +14,14 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-use common::{Census, Gate, Signal, config, message_of, wait_until};
+use common::{DropTracker, Gate, Signal, config, message_of, wait_until};
 use handoff::Handoffs;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, Driver, Handle, Handoff, Pool, Unpark, block_in_place, is_inside, spawn, yield_now,
 };
 
-/// Runs `body` as a task of a pool, and returns what it returns.
+/// Runs `body` as a task of a pool and returns its output.
 fn run<F>(workers: usize, body: F) -> F::Output
 where
     F: Future + Send + 'static,
@@ -102,8 +102,8 @@ fn a_blocking_function_and_a_task_exchange_messages() {
     });
 }
 
-/// The first task gives the lock up after the function, in the same poll, while
-/// the thread that drives the worker waits for it.
+/// The first task releases the lock after the function, in the same poll. Meanwhile the thread that
+/// drives the worker waits for the lock.
 #[test]
 fn a_task_that_waits_for_a_lock_held_over_the_function_does_not_deadlock() {
     run(1, async {
@@ -165,7 +165,7 @@ fn a_handed_off_thread_is_no_worker_and_stays_inside_the_scheduler() {
         assert!(message.starts_with("block_on was called inside a runtime"));
         yield_now().await;
         assert_ne!(thread::current().id(), before);
-        // Again in the first poll of a new thread, and again in that one.
+        // The same in the first poll of each new thread.
         for _ in 0..3 {
             force_handoff();
             assert!(is_inside());
@@ -173,7 +173,7 @@ fn a_handed_off_thread_is_no_worker_and_stays_inside_the_scheduler() {
     });
 }
 
-/// A thread of the caller's, which drives the worker until another does.
+/// A thread of the caller drives the worker until another thread does.
 #[test]
 fn a_thread_that_has_driven_a_worker_may_block_and_shut_down_afterwards() {
     let (offers, handoffs) = mpsc::channel::<Handoff>();
@@ -187,19 +187,22 @@ fn a_thread_that_has_driven_a_worker_may_block_and_shut_down_afterwards() {
     let waits = first.clone();
     drop(handle.spawn(async move { block_in_place(|| waits.wait()) }));
     let handoff = handoffs.recv().unwrap();
-    let (waits, opens) = (second.clone(), second);
+    let (waits, opening_gate) = (second.clone(), second);
     drop(handle.spawn(async move { block_in_place(|| waits.wait()) }));
-    drop(handle.spawn(async move { opens.open() }));
+    drop(handle.spawn(async move { opening_gate.open() }));
     let other = thread::spawn(move || handoffs.recv().unwrap().run());
     handoff.run();
     assert!(!is_inside());
-    // The worker's first thread keeps the end, until it comes.
+    // The pool's first thread is still in its function, so the shutdown waits for it.
     let opener = thread::spawn(move || {
         wait_until(|| handle.spawn(pending::<()>()).is_finished());
         thread::sleep(Duration::from_millis(10));
         first.open();
     });
-    assert!(pool.shutdown(None), "this thread is none of the pool's");
+    assert!(
+        pool.shutdown(None),
+        "a thread that has driven a worker cannot wait for the shutdown"
+    );
     opener.join().unwrap();
     other.join().unwrap();
 }
@@ -219,9 +222,9 @@ fn nested_blocking_functions_are_called() {
 #[test]
 fn a_panic_of_the_function_is_that_of_the_task() {
     run(1, async {
-        for displaces in [false, true] {
+        for hands_off in [false, true] {
             let fails = move || -> () {
-                if displaces {
+                if hands_off {
                     force_handoff();
                 }
                 panic!("planted");
@@ -243,14 +246,14 @@ fn no_budget_is_in_force_inside_the_function() {
             raddle_coop::poll_proceed(cx).map(|unit| unit.made_progress())
         };
         poll_fn(|cx| {
-            // Not the first poll's, which may have spent some already.
+            // The budget may be partly spent already, so use it up.
             while spend(cx).is_ready() {}
             block_in_place(|| {
                 for _ in 0..1000 {
                     assert!(spend(cx).is_ready());
                 }
             });
-            assert!(spend(cx).is_pending(), "the budget is what it was");
+            assert!(spend(cx).is_pending(), "the function changed the budget");
             Poll::Ready(())
         })
         .await;
@@ -259,13 +262,13 @@ fn no_budget_is_in_force_inside_the_function() {
 
 #[test]
 fn an_aborted_task_is_dropped_after_its_function() {
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     run(1, async {
         let (entered, gate) = (Gate::default(), Gate::default());
         let (inside, theirs) = (entered.clone(), gate.clone());
         let task = spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             block_in_place(|| {
                 inside.open();
                 theirs.wait();
@@ -277,10 +280,10 @@ fn an_aborted_task_is_dropped_after_its_function() {
         gate.open();
         assert!(task.await.unwrap_err().is_cancelled());
     });
-    assert_eq!(census.dropped(), 1);
+    assert_eq!(tracker.dropped(), 1);
 }
 
-/// All are in their functions at the same time, with two workers.
+/// All hundred tasks are in their functions at the same time, on two workers.
 #[test]
 fn a_hundred_tasks_block_at_the_same_time() {
     let handoffs = Handoffs::default();
@@ -305,7 +308,7 @@ fn a_hundred_tasks_block_at_the_same_time() {
     handoffs.join();
 }
 
-/// A handoff that comes too late, or never.
+/// The thread for the handoff comes too late, or never.
 #[test]
 fn without_another_thread_the_function_is_called_anyway() {
     let kept = Arc::new(Mutex::new(Vec::<Handoff>::new()));
@@ -338,9 +341,9 @@ fn without_another_thread_the_function_is_called_anyway() {
         assert_eq!(
             kept.lock().len(),
             usize::from(number == 1),
-            "one was enough"
+            "one handoff was requested"
         );
-        // Nothing is left to drive.
+        // These handoffs find no worker to drive.
         std::mem::take(&mut *kept.lock())
             .into_iter()
             .for_each(Handoff::run);
@@ -349,8 +352,8 @@ fn without_another_thread_the_function_is_called_anyway() {
         assert_eq!(metrics.remote_schedules(), 1);
     }
 }
-/// The thread that the first function asked for comes when the function has returned, and finds
-/// no worker. The second function needs another.
+/// The thread that the first function requested arrives after the function has returned, and finds
+/// no worker. The second function requests another.
 #[test]
 fn a_handoff_that_arrives_too_late_is_requested_again() {
     let asked = Arc::new(Mutex::new(Vec::<Handoff>::new()));
@@ -388,7 +391,7 @@ fn without_a_worker_the_function_is_called_directly() {
     assert_eq!(number, 14);
     drop(pool);
 
-    // Workers that are stepped stay where they are.
+    // Stepped workers stay on their thread.
     let (handle, mut workers) = Pool::stepped(handoffs.config(config(1)), None);
     let task = handle.spawn(async { block_in_place(|| Handle::current().block_on(async { 7 })) });
     let _current = handle.enter();
@@ -407,7 +410,7 @@ fn block_in_place_panics_on_the_current_thread_scheduler() {
         let task = spawn(async { message_of(|| block_in_place(|| ())) });
         assert!(task.await.unwrap().starts_with(MESSAGE));
     });
-    // Nor is there one in the function of a pool's task.
+    // The same inside the function of a pool's task.
     run(1, async move {
         block_in_place(|| {
             scheduler.block_on(async {
@@ -418,8 +421,8 @@ fn block_in_place_panics_on_the_current_thread_scheduler() {
     });
 }
 
-/// The worker's own code goes on after a hook and after a task in a task, so
-/// the worker must be there.
+/// The worker's own code goes on after a hook, and after a task that is polled inside a task, so
+/// the thread must keep the worker.
 #[test]
 fn hooks_and_nested_polls_keep_the_worker() {
     let handoffs = Handoffs::default();
@@ -462,7 +465,7 @@ fn hooks_and_nested_polls_keep_the_worker() {
     assert_eq!(handoffs.count(), 0);
 }
 
-/// A driver whose unparking blocks: in the middle of a spawn on a worker.
+/// A driver whose unpark blocks in place, in the middle of a spawn on a worker.
 struct Blocking(Arc<(Mutex<bool>, raddle_primitives::sync::Condvar)>);
 
 impl Driver for Blocking {
@@ -498,7 +501,7 @@ fn a_driver_s_unpark_that_blocks_keeps_the_worker() {
     let pool = Pool::start(handoffs.config(config(2)), [driver]).unwrap();
     let task = pool.handle().spawn(async {
         for _ in 0..100 {
-            // The second displaces the first from the slot, and wakes a worker.
+            // The second task displaces the first from the slot, which wakes a worker.
             let (first, second) = (spawn(async {}), spawn(async {}));
             first.await.unwrap();
             second.await.unwrap();
@@ -510,7 +513,7 @@ fn a_driver_s_unpark_that_blocks_keeps_the_worker() {
     assert_eq!(handoffs.count(), 0);
 }
 
-/// The loop of the worker is inside a task here, and inside its function.
+/// The worker's loop runs inside a task, in a function that blocks in place.
 #[test]
 fn a_worker_that_is_driven_inside_a_task_is_not_handed_off() {
     let kept = Arc::new(Mutex::new(Vec::<Handoff>::new()));
@@ -541,7 +544,7 @@ fn a_worker_that_is_driven_inside_a_task_is_not_handed_off() {
     assert!(kept.lock().is_empty());
 }
 
-/// Hooks on the thread of a handed-off poll, and around the tasks of the other.
+/// Hooks run on the thread of the handed-off poll, and around the tasks of the other thread.
 #[test]
 fn hooks_run_on_both_threads_after_a_handoff() {
     let handoffs = Handoffs::default();
@@ -565,7 +568,7 @@ fn hooks_run_on_both_threads_after_a_handoff() {
     handoffs.join();
 }
 
-/// The future of an aborted task blocks where it is dropped.
+/// The future of an aborted task blocks in its drop.
 #[test]
 fn the_drop_of_a_future_may_block_in_place() {
     struct Blocks(Gate);
@@ -590,7 +593,7 @@ fn the_drop_of_a_future_may_block_in_place() {
     });
 }
 
-/// The worker is another thread's then, which counts what it polls itself.
+/// Another thread has the worker by then, and counts its own polls.
 #[test]
 fn a_handed_off_poll_changes_no_counter_of_its_worker() {
     let handoffs = Handoffs::default();
@@ -619,7 +622,7 @@ fn a_handed_off_poll_changes_no_counter_of_its_worker() {
     assert_eq!(
         metrics.worker(0).polls,
         3,
-        "one is of the task that it waits for"
+        "two polls of the task, one of the task that it waits for"
     );
     let times = metrics.poll_times(0).expect("polls are timed");
     let timed = (0..times.num_buckets()).map(|bucket| times.count(bucket));
@@ -627,7 +630,7 @@ fn a_handed_off_poll_changes_no_counter_of_its_worker() {
     assert_eq!(metrics.worker(0).budget_yields, 0);
 }
 
-/// The thread runs another worker inside its own worker's poll.
+/// A thread drives a second worker inside a poll of its own worker.
 #[test]
 fn a_hook_of_a_worker_that_a_task_drives_keeps_the_worker_of_the_task() {
     let handoffs = Handoffs::default();
@@ -646,7 +649,7 @@ fn a_hook_of_a_worker_that_a_task_drives_keeps_the_worker_of_the_task() {
     assert_eq!(handoffs.count(), 0);
 }
 
-/// No thread comes, and none monitors the worker: another worker takes the task.
+/// No thread takes over, and no worker is the monitor: another worker takes the task.
 #[test]
 fn the_task_in_the_slot_is_left_to_another_worker() {
     let config = Config {

@@ -1,5 +1,5 @@
-//! The end of a pool while tasks block in place: it waits for the polls, and
-//! drops every task once.
+//! The shutdown of a pool while tasks block in place. It waits for their polls, and drops every
+//! task once.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Census, Gate, OnDrop, Signal, config, wait_until};
+use common::{DropTracker, Gate, OnDrop, Signal, config, wait_until};
 use condvar_driver::Events;
 use handoff::Handoffs;
 use raddle_primitives::sync::Mutex;
@@ -27,10 +27,10 @@ use raddle_sched::{
     block_in_place, spawn,
 };
 
-/// Only a test that fails waits so long.
+/// Only a failing test waits this long.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// What the poll does after its function.
+/// What the poll does after the blocking function has returned.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Completes,
@@ -47,7 +47,7 @@ impl Then {
         Self::Panics,
     ];
 
-    async fn go(self) {
+    async fn continue_poll(self) {
         match self {
             Self::Completes => {}
             Self::Waits => pending().await,
@@ -57,37 +57,37 @@ impl Then {
     }
 }
 
-/// A pool with a task in a function that ends with the gate, and one beside it.
-struct Scene {
+/// A pool with a task that blocks in place until the gate opens, and another task beside it.
+struct BlockedPool {
     pool: Pool,
     handoffs: Handoffs,
-    census: Census,
+    tracker: DropTracker,
     gate: Gate,
 }
 
-impl Scene {
+impl BlockedPool {
     fn new(workers: usize, then: Then) -> Self {
         let handoffs = Handoffs::default();
         let pool = handoffs.pool(config(workers));
-        let (census, gate) = (Census::default(), Gate::default());
-        let (theirs, citizen, other) = (gate.clone(), census.citizen(), census.citizen());
+        let (tracker, gate) = (DropTracker::default(), Gate::default());
+        let (theirs, tracked, other) = (gate.clone(), tracker.tracked(), tracker.tracked());
         let beside = Signal::default();
         let waits = beside.clone();
         drop(pool.handle().spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             drop(spawn(async move {
                 let _other = other;
                 waits.await;
             }));
             block_in_place(|| theirs.wait());
-            then.go().await;
+            then.continue_poll().await;
         }));
-        // The worker is another thread's by then.
+        // Another thread drives the worker once this condition holds.
         wait_until(|| beside.polls() == 1);
         Self {
             pool,
             handoffs,
-            census,
+            tracker,
             gate,
         }
     }
@@ -97,20 +97,20 @@ impl Scene {
 fn shutdown_waits_for_the_function() {
     for then in Then::ALL {
         for workers in [1, 2] {
-            let Scene {
+            let BlockedPool {
                 mut pool,
                 handoffs,
-                census,
+                tracker,
                 gate,
-            } = Scene::new(workers, then);
+            } = BlockedPool::new(workers, then);
             assert!(!pool.shutdown(Some(Duration::ZERO)));
             assert!(!pool.shutdown(Some(Duration::from_millis(5))));
-            // The function may be waiting for the drop of the task beside it.
-            wait_until(|| census.dropped() == 1);
+            // The function may be waiting for the drop of the other task.
+            wait_until(|| tracker.dropped() == 1);
             gate.open();
             assert!(pool.shutdown(None));
-            assert_eq!(census.alive(), 0, "{then:?}");
-            assert_eq!(census.dropped(), 2);
+            assert_eq!(tracker.alive(), 0, "{then:?}");
+            assert_eq!(tracker.dropped(), 2);
             drop(pool);
             handoffs.join();
         }
@@ -120,36 +120,37 @@ fn shutdown_waits_for_the_function() {
 #[test]
 fn dropping_the_pool_waits_for_the_function() {
     for then in Then::ALL {
-        let Scene {
+        let BlockedPool {
             pool,
             handoffs,
-            census,
+            tracker,
             gate,
-        } = Scene::new(1, then);
+        } = BlockedPool::new(1, then);
         let opener = thread::spawn(move || {
             thread::sleep(Duration::from_millis(2));
             gate.open();
         });
         drop(pool);
-        assert_eq!((census.alive(), census.dropped()), (0, 2));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 2));
         opener.join().unwrap();
         handoffs.join();
     }
 }
 
-/// The function, and what comes after it in the poll, does not wait for itself.
+/// The shutdown does not wait for the poll that drops the pool, neither inside nor after the
+/// function.
 #[test]
 fn a_pool_that_is_dropped_inside_the_function_shuts_down_after_it() {
     for inside in [true, false] {
         let handoffs = Handoffs::default();
         let pool = Arc::new(Mutex::new(None::<Pool>));
-        let (census, ended) = (Census::default(), Arc::new(AtomicBool::new(false)));
-        let (theirs, citizen) = (pool.clone(), census.citizen());
+        let (tracker, ended) = (DropTracker::default(), Arc::new(AtomicBool::new(false)));
+        let (theirs, tracked) = (pool.clone(), tracker.tracked());
         *pool.lock() = Some(handoffs.pool(config(1)));
         let handle = pool.lock().as_ref().unwrap().handle().clone();
         let end = ended.clone();
         let task = handle.spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             let gate = Gate::default();
             let open = gate.clone();
             drop(spawn(async move { open.open() }));
@@ -170,23 +171,23 @@ fn a_pool_that_is_dropped_inside_the_function_shuts_down_after_it() {
             pending::<()>().await;
         });
         wait_until(|| ended.load(SeqCst) && task.is_finished());
-        wait_until(|| census.dropped() == 1);
+        wait_until(|| tracker.dropped() == 1);
         handoffs.join();
     }
 }
 
-/// Nor does a hook, or the drop of a task at the end, which keep their worker.
+/// The same for a hook, and for the drop of a task during the shutdown, which keep their worker.
 #[test]
 fn a_pool_that_is_dropped_inside_a_hook_or_a_drop_shuts_down_after_it() {
     for in_hook in [true, false] {
         let kept = Arc::new(Mutex::new(None::<Pool>));
         let (theirs, gone) = (kept.clone(), Gate::default());
-        let tells = gone.clone();
+        let opens = gone.clone();
         let drop_pool = move || {
             let pool = theirs.lock().take();
             if pool.is_some() {
                 block_in_place(|| drop(pool));
-                tells.open();
+                opens.open();
             }
         };
         let mut before_poll = None;
@@ -231,10 +232,10 @@ fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
             ..config(1)
         };
         let mut pool = Pool::start(config, None).unwrap();
-        let (census, gate, entered) = (Census::default(), Gate::default(), Gate::default());
-        let (citizen, theirs, inside) = (census.citizen(), gate.clone(), entered.clone());
+        let (tracker, gate, entered) = (DropTracker::default(), Gate::default(), Gate::default());
+        let (tracked, theirs, inside) = (tracker.tracked(), gate.clone(), entered.clone());
         drop(pool.handle().spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             block_in_place(|| {
                 inside.open();
                 theirs.wait();
@@ -244,19 +245,19 @@ fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
         entered.wait();
         assert!(!pool.shutdown(Some(Duration::ZERO)));
         if runs_late {
-            // Finds the end, and hands the worker in.
+            // The handoff finds that the scheduler has shut down, and retires the worker.
             let handoff = kept.lock().pop().unwrap();
             handoff.run();
         }
         assert!(!pool.shutdown(Some(Duration::ZERO)));
         gate.open();
         assert!(pool.shutdown(None));
-        assert_eq!(census.dropped(), 1);
+        assert_eq!(tracker.dropped(), 1);
         kept.lock().drain(..).for_each(Handoff::run);
     }
 }
 
-/// At the end there is one thread for all workers.
+/// At the shutdown one thread drives all workers.
 #[test]
 fn a_future_that_shutdown_drops_may_block_in_place() {
     let handoffs = Handoffs::default();
@@ -275,42 +276,42 @@ fn a_future_that_shutdown_drops_may_block_in_place() {
     assert_eq!(handoffs.count(), 0);
 }
 
-/// Functions that begin, go on and return while the pool ends.
+/// Blocking functions begin, run and return while the pool shuts down.
 #[test]
 fn shutdown_may_begin_while_functions_begin_and_return() {
     for round in 0..200 {
         let handoffs = Handoffs::default();
         let pool = handoffs.pool(config(1 + round % 2));
-        let census = Census::default();
+        let tracker = DropTracker::default();
         for number in 0..8 {
-            let citizen = census.citizen();
+            let tracked = tracker.tracked();
             drop(pool.handle().spawn(async move {
-                let _citizen = citizen;
+                let _tracked = tracked;
                 for _ in 0..number {
                     block_in_place(thread::yield_now);
                     raddle_sched::yield_now().await;
                 }
-                Then::ALL[number % 3].go().await;
+                Then::ALL[number % 3].continue_poll().await;
             }));
         }
         for _ in 0..round {
             thread::yield_now();
         }
         drop(pool);
-        assert_eq!((census.alive(), census.dropped()), (0, 8));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 8));
         handoffs.join();
     }
 }
 
-/// A pool with a driver, whose tasks may wait for the shutdown of that.
+/// A pool with a driver. Tasks may wait for the shutdown of the driver.
 fn pool_with_driver(config: Config) -> (Pool, raddle_primitives::sync::Arc<Events>) {
     let events = Events::new();
     let driver = Events::driver(&events);
     (Pool::start(config, Some(driver)).unwrap(), events)
 }
 
-/// Threads that never come, for workers that are never refused either.
-fn kept() -> StartHandoff {
+/// Keeps each handoff: no thread drives the worker, but none refuses it either.
+fn keep_handoffs() -> StartHandoff {
     let kept = Mutex::new(Vec::new());
     Arc::new(move |handoff| kept.lock().push(handoff))
 }
@@ -318,7 +319,7 @@ fn kept() -> StartHandoff {
 #[test]
 fn a_worker_that_no_thread_drives_is_retired_by_the_shutdown() {
     let config = Config {
-        handoff: Some(kept()),
+        handoff: Some(keep_handoffs()),
         ..config(1)
     };
     let (mut pool, events) = pool_with_driver(config);
@@ -335,20 +336,20 @@ fn a_worker_that_no_thread_drives_is_retired_by_the_shutdown() {
 }
 
 thread_local! {
-    /// Whether the worker of this thread is to panic when it parks.
-    static DOOMED: Cell<bool> = const { Cell::new(false) };
+    /// Whether the worker of this thread must panic when it parks.
+    static PANICS_ON_PARK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The shutdown has looked for such workers already: it drops a task that a worker has
-/// left behind, the drop of which lets the function begin.
+/// The shutdown has already retired the undriven workers. Then it drops a task of a retired worker,
+/// and that drop lets the blocking function begin.
 #[test]
 fn a_worker_that_is_left_during_the_shutdown_is_retired_by_it() {
     let retired = Gate::default();
     let retires = retired.clone();
     let config = Config {
-        handoff: Some(kept()),
+        handoff: Some(keep_handoffs()),
         on_thread_park: Some(Arc::new(|| {
-            assert!(!DOOMED.replace(false), "a hook panics on purpose");
+            assert!(!PANICS_ON_PARK.replace(false), "a hook panics on purpose");
         })),
         around_worker: Some(Arc::new(move |_, run| {
             let _opens = OnDrop(|| {
@@ -365,7 +366,7 @@ fn a_worker_that_is_left_during_the_shutdown_is_retired_by_it() {
     let lets_begin = begins.clone();
     drop(pool.handle().spawn(async move {
         let _lets_begin = OnDrop(|| lets_begin.open());
-        DOOMED.set(true);
+        PANICS_ON_PARK.set(true);
         pending::<()>().await;
     }));
     retired.wait();
@@ -379,16 +380,16 @@ fn a_worker_that_is_left_during_the_shutdown_is_retired_by_it() {
     entered.wait();
     let start = Instant::now();
     assert!(pool.shutdown(Some(LIMIT)));
-    // It is woken by the handoff, not by the time-out.
+    // The handoff wakes the shutdown; it does not wait for the time-out.
     assert!(start.elapsed() < LIMIT);
 }
 
-/// Another thread was requested for the worker before, and has not come. The shutdown has looked
-/// for the worker by then.
+/// Another thread was requested for the worker before the shutdown and has not come. The shutdown
+/// has already searched for undriven workers.
 #[test]
 fn a_worker_that_is_left_again_during_the_shutdown_is_retired_by_it() {
     let config = Config {
-        handoff: Some(kept()),
+        handoff: Some(keep_handoffs()),
         ..config(1)
     };
     let (mut pool, events) = pool_with_driver(config);
@@ -410,7 +411,7 @@ fn a_worker_that_is_left_again_during_the_shutdown_is_retired_by_it() {
     assert!(shutdown.join().unwrap(), "the worker is not retired");
 }
 
-/// No thread waits for the shutdown by then.
+/// The handoff comes when no thread waits for the shutdown.
 #[test]
 fn a_worker_whose_handoff_is_dropped_after_the_shutdown_is_retired() {
     let config = Config {
@@ -432,7 +433,7 @@ fn a_worker_whose_handoff_is_dropped_after_the_shutdown_is_retired() {
     assert!(pool.shutdown(Some(LIMIT)));
 }
 
-/// The shutdown does not take it, though there is no other worker to wait for.
+/// The shutdown does not take the worker, although it waits for no other worker.
 #[test]
 fn a_worker_for_which_no_threads_are_configured_keeps_its_poll() {
     let mut pool = Pool::start(config(1), None).unwrap();
@@ -453,8 +454,8 @@ fn a_worker_for_which_no_threads_are_configured_keeps_its_poll() {
     assert_eq!(pool.handle().block_on(task).unwrap(), Some(0));
 }
 
-/// Two tasks in functions of which one waits for the drop of the other, when the last worker is
-/// gone: no worker looks into the queue where that other goes.
+/// Two tasks block in place, and one waits for the drop of the other. The last worker has retired,
+/// so no worker takes the other task from its queue.
 #[test]
 fn a_function_may_wait_for_the_drop_of_a_task_in_another_function() {
     let handoffs = Handoffs::default();
@@ -482,9 +483,9 @@ fn a_function_may_wait_for_the_drop_of_a_task_in_another_function() {
     handoffs.join();
 }
 
-/// The worker of a task in a function has gone by the panic of a hook, and the scheduler ends by
-/// that before the function does: another task is dropped, and counted, and what its drop spawns
-/// is cancelled at once.
+/// A task blocks in place. The worker retires when a hook panics, so the scheduler shuts down
+/// before the function returns. The other task is dropped and counted, and what its drop spawns is
+/// cancelled at once.
 #[test]
 fn the_last_worker_shuts_down_while_a_function_runs() {
     let armed = Arc::new(AtomicBool::new(false));

@@ -1,5 +1,5 @@
-//! Models of the current-thread scheduler: wakes from other threads, and the
-//! seat of the thread that drives it.
+//! Models of the current-thread scheduler: wakes from other threads, and the handover of the worker
+//! between threads that block.
 #![cfg(raddle_loom)]
 
 use std::future::poll_fn;
@@ -19,8 +19,8 @@ fn scheduler() -> Arc<CurrentThread> {
     Arc::new(CurrentThread::new(Config::default(), None))
 }
 
-/// Pending once, and woken by a thread of its own.
-async fn woken_from_afar() {
+/// A future that is pending once. Another thread wakes it.
+async fn woken_by_a_thread() {
     let mut foreign = None;
     poll_fn(move |cx| match foreign.take() {
         None => {
@@ -38,20 +38,20 @@ async fn woken_from_afar() {
 
 #[test]
 fn a_remote_wake_of_the_future() {
-    check(|| scheduler().block_on(woken_from_afar()));
+    check(|| scheduler().block_on(woken_by_a_thread()));
 }
 
 #[test]
 fn a_remote_wake_of_a_task() {
     check(|| {
         let scheduler = scheduler();
-        let task = scheduler.handle().spawn(woken_from_afar());
+        let task = scheduler.handle().spawn(woken_by_a_thread());
         scheduler.block_on(task).unwrap();
     });
 }
 
-/// Woken by itself and by another thread at once, so that the second wake only
-/// finds the mark of the first: what the thread wrote must be seen all the same.
+/// A future that it wakes itself while another thread wakes it too. The second wake may find the
+/// first still pending. The future must still see what the other thread wrote.
 async fn woken_twice() {
     let flag = Arc::new(AtomicBool::new(false));
     let mut foreign = None;
@@ -59,7 +59,7 @@ async fn woken_twice() {
         if foreign.is_none() {
             let (waker, flag) = (cx.waker().clone(), flag.clone());
             foreign = Some(thread::spawn(move || {
-                // ORDERING: the wake makes it visible.
+                // ORDERING: Relaxed: the wake that follows makes the store visible.
                 flag.store(true, Ordering::Relaxed);
                 waker.wake();
             }));
@@ -80,7 +80,7 @@ fn two_wakes_at_once_on_the_current_thread() {
     check(|| scheduler().block_on(woken_twice()));
 }
 
-/// rayon 739: one wake may come to its end after the thread has gone on.
+/// rayon 739: one of the wakes may finish after the blocked thread has gone on.
 #[test]
 fn two_wakes_at_once_on_a_thread_that_drives_nothing() {
     check(|| {
@@ -112,7 +112,7 @@ fn a_remote_spawn() {
     });
 }
 
-/// Two threads block on one scheduler: the one that ends first hands the worker over.
+/// Two threads block on one scheduler. The thread that finishes first hands the worker over.
 #[test]
 fn two_threads_block_on_one_worker() {
     check(|| {
@@ -127,7 +127,8 @@ fn two_threads_block_on_one_worker() {
     });
 }
 
-/// Both wait for tasks; the one without the seat must get it, or be served.
+/// Both threads wait for tasks. The thread without the worker must get it, or the other thread must
+/// run its task.
 #[test]
 fn two_threads_wait_for_tasks() {
     check(|| {
@@ -143,14 +144,14 @@ fn two_threads_wait_for_tasks() {
     });
 }
 
-/// What a thread does after its wake is not seen by the future that it has woken.
+/// A woken future does not see what the waking thread does after the wake.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_a_wake_is_not_seen_by_the_woken_task() {
     check(|| {
         let race = Race::new();
-        // On a thread of its own: the variables of one that has parked cannot
-        // be dropped by a model that fails.
+        // The scheduler runs on its own thread: when the model fails, it cannot drop the
+        // thread-local variables of a parked thread.
         let driving = thread::spawn(move || {
             let mut foreign = None;
             scheduler().block_on(poll_fn(|cx| match foreign.take() {

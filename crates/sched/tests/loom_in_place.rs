@@ -1,5 +1,5 @@
-//! Models of a worker that changes threads during a poll. A worker that two
-//! threads drive races for its live list; one that no thread drives is a deadlock.
+//! Models of a worker that changes threads during a poll. If two threads drive a worker, they race
+//! for its live list; if no thread drives it, the model deadlocks.
 #![cfg(raddle_loom)]
 
 #[path = "common/handoff.rs"]
@@ -55,8 +55,8 @@ impl Drop for Counted {
     }
 }
 
-/// The other thread comes before or after the function has returned, or while
-/// it returns; either of them runs what is left, and ends the pool.
+/// The other thread arrives before the function returns, while it returns, or after it. Either
+/// thread runs the remaining task and shuts the pool down.
 #[test]
 fn the_worker_is_taken_or_taken_back() {
     check(|handoffs| {
@@ -69,8 +69,8 @@ fn the_worker_is_taken_or_taken_back() {
     });
 }
 
-/// The other thread, asked for by the first function, finds the worker in the
-/// second, or in neither, when it is asked for again.
+/// The thread that the first function requests finds the worker in the first or the second
+/// function, or in neither; then it is requested again.
 #[test]
 fn a_handoff_between_two_functions() {
     check(|handoffs| {
@@ -83,8 +83,8 @@ fn a_handoff_between_two_functions() {
     });
 }
 
-/// The function waits for a task that only the other thread can run; then the
-/// thread of a handed-off poll completes a task of the worker's list.
+/// The function waits for a task that only the other thread can run. Then the thread of the
+/// handed-off poll completes a task of the worker's live list.
 #[test]
 fn a_function_waits_for_a_task_of_its_worker() {
     check(|handoffs| {
@@ -99,7 +99,7 @@ fn a_function_waits_for_a_task_of_its_worker() {
     });
 }
 
-/// A task that is due again in a handed-off poll, whose worker goes to sleep.
+/// A task becomes ready in a handed-off poll while its worker goes to sleep.
 #[test]
 fn a_handed_off_poll_wakes_its_worker() {
     check(|handoffs| {
@@ -118,9 +118,9 @@ fn a_handed_off_poll_wakes_its_worker() {
     });
 }
 
-/// The end comes at any time: before the task is run, while it blocks, while the
-/// worker is driven by no thread, while the handed-off poll ends.
-fn end_against_a_function(waits: bool) {
+/// The shutdown comes at any time: before the task runs, while it blocks, while no thread drives
+/// the worker, or while the handed-off poll ends.
+fn shut_down_during_a_function(waits: bool) {
     check_bounded(3, move |handoffs| {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
@@ -139,15 +139,15 @@ fn end_against_a_function(waits: bool) {
 
 #[test]
 fn shutdown_against_a_task_that_completes() {
-    end_against_a_function(false);
+    shut_down_during_a_function(false);
 }
 
 #[test]
 fn shutdown_against_a_task_that_waits() {
-    end_against_a_function(true);
+    shut_down_during_a_function(true);
 }
 
-/// The end, when the poll is handed off for certain.
+/// Shuts down a pool after its poll was handed off.
 #[test]
 fn shutdown_against_a_handed_off_poll() {
     check(|handoffs| {
@@ -173,13 +173,13 @@ fn shutdown_against_a_handed_off_poll() {
     });
 }
 
-/// A driver whose end opens a gate.
+/// A driver that opens a gate when it is shut down.
 struct GateDriver {
     unparked: Arc<Token>,
-    ends: Gate,
+    shut_down: Gate,
 }
 
-/// What the driver waits for.
+/// The unpark token of the driver.
 #[derive(Default)]
 struct Token(Mutex<bool>, Condvar);
 
@@ -190,7 +190,7 @@ impl Unpark for Token {
     }
 }
 
-/// An `Arc` of the model is not one of std's, which the driver has to give.
+/// The driver must return an `Arc` of std; the model has its own.
 struct Unparker(Arc<Token>);
 
 impl Unpark for Unparker {
@@ -214,51 +214,51 @@ impl Driver for GateDriver {
     }
 
     fn shutdown(&mut self) {
-        self.ends.open();
+        self.shut_down.open();
     }
 }
 
-/// A pool of one worker with a driver, and the gate that the driver's end opens.
+/// A pool of one worker with a driver, and the gate that the driver's shutdown opens.
 fn pool_with_driver(handoffs: &Handoffs) -> (Pool, Gate) {
-    let ends = Gate::default();
+    let shut_down = Gate::default();
     let driver = GateDriver {
         unparked: Arc::default(),
-        ends: ends.clone(),
+        shut_down: shut_down.clone(),
     };
     let config = handoffs.config(Config::default());
     let pool = Pool::start(config, [Box::new(driver) as Box<dyn Driver>]).unwrap();
-    (pool, ends)
+    (pool, shut_down)
 }
 
-/// The function waits for the driver's end. The end of the pool comes at any time:
-/// before the function begins, while no thread drives the worker, or later. The
-/// pool has ended when the task is dropped.
+/// The function waits for the driver's shutdown. The pool shuts down at any time: before the
+/// function begins, while no thread drives the worker, or later. The pool has shut down when the
+/// task is dropped.
 #[test]
 fn shutdown_against_a_function_that_waits_for_the_driver() {
     check(|handoffs| {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
-        let (pool, ends) = pool_with_driver(handoffs);
+        let (pool, shut_down) = pool_with_driver(handoffs);
         drop(pool.handle().spawn(async move {
             let _counted = counted;
-            block_in_place(|| ends.wait());
+            block_in_place(|| shut_down.wait());
         }));
         drop(pool);
         assert_eq!(count.load(Ordering::Relaxed), 1);
     });
 }
 
-/// The same without a thread for the worker, which the system refuses, or which
-/// does not come before the end: it is retired by the thread that ends the pool,
-/// or by the one that the task is on, whenever the function begins.
-fn the_end_without_another_thread(is_refused: bool) {
+/// The same without a thread for the worker: the system refuses the thread, or it does not arrive
+/// before the shutdown. Either the thread that shuts the pool down or the thread of the task
+/// retires the worker, whenever the function begins.
+fn shut_down_without_another_thread(is_refused: bool) {
     Model::new().preemptions(3).branches(20_000).check(move || {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Counted(count.clone());
-        let ends = Gate::default();
+        let shut_down = Gate::default();
         let driver = GateDriver {
             unparked: Arc::default(),
-            ends: ends.clone(),
+            shut_down: shut_down.clone(),
         };
         let kept = Arc::new(Mutex::new(Vec::new()));
         let keeps = kept.clone();
@@ -272,7 +272,7 @@ fn the_end_without_another_thread(is_refused: bool) {
         let pool = Pool::start(config, [Box::new(driver) as Box<dyn Driver>]).unwrap();
         drop(pool.handle().spawn(async move {
             let _counted = counted;
-            block_in_place(|| ends.wait());
+            block_in_place(|| shut_down.wait());
         }));
         drop(pool);
         assert_eq!(count.load(Ordering::Relaxed), 1);
@@ -283,16 +283,16 @@ fn the_end_without_another_thread(is_refused: bool) {
 
 #[test]
 fn shutdown_against_a_function_that_waits_for_the_driver_when_threads_are_refused() {
-    the_end_without_another_thread(true);
+    shut_down_without_another_thread(true);
 }
 
 #[test]
 fn shutdown_against_a_function_that_waits_for_the_driver_without_a_handoff() {
-    the_end_without_another_thread(false);
+    shut_down_without_another_thread(false);
 }
 
-/// The function waits for the drop of a task that another thread wakes while the
-/// pool ends: the task may come to the queue when no worker looks there any more.
+/// The function waits for the drop of a task that another thread wakes during the shutdown. The
+/// task may enter the queue after the last worker has checked it.
 #[test]
 fn a_foreign_wake_against_the_release_of_a_handed_off_poll() {
     /// Opens a gate when it is dropped.
@@ -330,7 +330,7 @@ fn a_foreign_wake_against_the_release_of_a_handed_off_poll() {
     });
 }
 
-/// What a spawner does after its spawn is not seen by what follows a function.
+/// The code after a blocking function does not see what a spawner does after its spawn.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_a_spawn_is_not_seen_after_a_function() {

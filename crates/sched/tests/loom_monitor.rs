@@ -1,8 +1,7 @@
-//! Models of the monitor under real workers. A worker that comes out of the driver has another
-//! worker elected as the monitor, and runs what it has made ready.
+//! Models of the monitor with real workers. A worker that leaves the driver elects a monitor among
+//! the other workers, and runs the tasks that its driver poll has made ready.
 //!
-//! The workers are stepped, so that a model has two threads, each with a part of
-//! its own to play, rather than one for each worker.
+//! The workers are stepped, so that a model needs two threads instead of one for each worker.
 #![cfg(raddle_loom)]
 #![allow(dead_code, unreachable_pub)]
 
@@ -22,14 +21,14 @@ use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_sched::{Config, Handle, Pool, Step, Worker};
 
-/// Three workers: in the driver, asleep and running. None of them is the monitor.
+/// Three workers: one waits in the driver, one sleeps, one runs. None of them is the monitor.
 struct Trio {
     handle: Handle,
     events: Arc<Events>,
     in_driver: Worker,
     asleep: Worker,
     running: Worker,
-    /// Of a task that waits.
+    /// The waker of a task that waits.
     waker: Waker,
 }
 
@@ -43,7 +42,7 @@ impl Trio {
         };
         let driver = Events::driver(&events);
         let (handle, workers) = Pool::stepped(config, Some(driver));
-        // The one with the lowest number is woken first, if it is not in the driver.
+        // The idle worker with the lowest number is woken first, unless it is in the driver.
         let [mut running, mut in_driver, mut asleep]: [_; 3] =
             workers.try_into().expect("three workers");
 
@@ -56,18 +55,18 @@ impl Trio {
         assert_eq!(running.step(), Step::Ran);
         let waker = waker.lock().take().expect("the task was polled");
 
-        // The role of the monitor goes from the one in the driver to the other.
+        // The worker in the driver elects the other parked worker as the monitor.
         assert!(in_driver.begin_park().is_some());
         assert!(asleep.begin_park().is_some());
         assert_eq!(in_driver.step(), Step::Idle);
         assert!(in_driver.begin_park().is_some_and(|wait| wait.in_driver));
         assert!(asleep.is_unparked());
-        // When all are parked, there is no monitor.
+        // When all workers are parked, there is no monitor.
         assert_eq!(running.step(), Step::Idle);
         assert!(running.begin_park().is_some());
         let wait = asleep.resume_park().expect("there is no work");
         assert!(!wait.in_driver && wait.timeout.is_none());
-        // Nor when one that is not in the driver is woken for a single task.
+        // Waking a worker outside the driver for a single task elects no monitor either.
         drop(handle.spawn(async {}));
         assert!(running.is_unparked() && !asleep.is_unparked());
         assert!(running.resume_park().is_none());
@@ -84,10 +83,10 @@ impl Trio {
     }
 }
 
-/// The worker in the driver comes out while one that retires wakes another in its place, and gets
-/// a task whose poll might not return. If the worker that was woken is the one that had come out of
-/// the driver, the one that woke it has not elected a monitor.
-fn come_out_and_be_woken(by_event: bool) {
+/// A worker leaves the driver while a retiring worker wakes another worker in its place. Then it
+/// gets a task whose poll might not return. If the retiring worker has woken the worker that was
+/// leaving the driver, it has elected no monitor.
+fn leave_the_driver_and_be_woken(by_event: bool) {
     Model::new().branches(20_000).check(move || {
         let Trio {
             handle,
@@ -100,9 +99,9 @@ fn come_out_and_be_woken(by_event: bool) {
         if by_event {
             events.raise([waker]);
         }
-        let leaver = thread::spawn(move || drop(running));
+        let retiring = thread::spawn(move || drop(running));
         let wait = in_driver.resume_park();
-        leaver.join().unwrap();
+        retiring.join().unwrap();
         if wait.is_none() {
             if !by_event {
                 drop(handle.spawn(async {}));
@@ -111,23 +110,23 @@ fn come_out_and_be_woken(by_event: bool) {
         }
         assert!(
             asleep.is_unparked(),
-            "no worker is in the driver, and none is the monitor"
+            "no worker is in the driver, and no worker is the monitor"
         );
     });
 }
 
 #[test]
 fn a_worker_that_is_woken_between_an_event_and_its_unpark_leaves_a_monitor() {
-    come_out_and_be_woken(true);
+    leave_the_driver_and_be_woken(true);
 }
 
 #[test]
 fn a_worker_that_is_woken_between_two_waits_in_the_driver_leaves_a_monitor() {
-    come_out_and_be_woken(false);
+    leave_the_driver_and_be_woken(false);
 }
 
-/// A worker that an event brings out of the driver runs the task, for which no other worker was
-/// notified, rather than park again because there are others.
+/// An event wakes a worker that waits in the driver. No other worker was notified for the task, so
+/// this worker must run it, and not park again because other workers are awake.
 #[test]
 fn an_event_against_a_worker_that_parks_in_the_driver() {
     Model::new().branches(20_000).check(|| {
@@ -160,8 +159,8 @@ fn an_event_against_a_worker_that_parks_in_the_driver() {
     });
 }
 
-/// A worker that parks, finds a task and returns, while another, which comes back to run, elects
-/// it as the monitor: it elects the one in the driver in its place.
+/// A worker begins to park, finds a task and returns. Meanwhile another worker resumes and elects
+/// it as the monitor. It must elect the worker in the driver in its place.
 #[test]
 fn a_worker_that_is_elected_while_it_finds_work_passes_the_role_on() {
     Model::new().branches(20_000).check(|| {
@@ -172,7 +171,7 @@ fn a_worker_that_is_elected_while_it_finds_work_passes_the_role_on() {
             mut running,
             ..
         } = Trio::new();
-        // It searches, so that no other worker is woken for the task.
+        // The worker searches, so no other worker is woken for the task.
         assert_eq!(running.step(), Step::Idle);
         drop(handle.spawn(async {}));
         assert!(!in_driver.is_unparked() && !asleep.is_unparked());
@@ -184,14 +183,14 @@ fn a_worker_that_is_elected_while_it_finds_work_passes_the_role_on() {
         let asleep = returns.join().unwrap();
         assert!(
             parks || in_driver.is_unparked(),
-            "two workers run, and none is the monitor"
+            "two workers run, and no worker is the monitor"
         );
         drop((asleep, running, in_driver));
     });
 }
 
-/// The monitor finds a worker stuck and takes the task out of its slot, while that worker goes on
-/// and takes it too: one of them runs it.
+/// The monitor finds a worker stuck and takes the task from its slot. Meanwhile the worker goes on
+/// and takes the task too. One of them runs it.
 #[test]
 fn the_task_of_a_slot_is_run_by_its_worker_or_by_the_monitor() {
     Model::new().branches(20_000).check(|| {
@@ -211,10 +210,11 @@ fn the_task_of_a_slot_is_run_by_its_worker_or_by_the_monitor() {
         }));
         assert_eq!(stuck.step(), Step::Ran);
         assert!(monitor.begin_park().is_some());
-        // It has seen the worker make progress; the next check finds that it has made none.
+        // The monitor has seen the worker make progress. Its next check finds that the worker has
+        // made none.
         assert!(monitor.resume_park().is_some());
-        // The counts by which the monitor finds it stuck are not modelled, so that the model would
-        // see no reason to have the monitor check first.
+        // The model does not cover the counts by which the monitor finds the worker stuck, so it
+        // would never run the monitor first. This atomic makes it explore both orders.
         let order = Arc::new(AtomicUsize::new(0));
         let its_order = order.clone();
         let check = thread::spawn(move || {
@@ -232,14 +232,15 @@ fn the_task_of_a_slot_is_run_by_its_worker_or_by_the_monitor() {
     });
 }
 
-/// What follows the end of a worker is not seen by the one that it wakes in its place.
+/// The worker that is woken in place of a retired worker does not see what the retiring thread does
+/// afterwards.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_the_end_of_a_worker_is_not_seen_by_its_successor() {
     Model::new().branches(20_000).check(|| {
-        // On a thread of its own: the variables of one that has parked cannot
-        // be dropped by a model that fails.
-        let leaver = thread::spawn(|| {
+        // The workers run on their own thread: when the model fails, it cannot drop the
+        // thread-local variables of a parked thread.
+        let retiring = thread::spawn(|| {
             let trio = Trio::new();
             let race = Race::new();
             let theirs = race.clone();
@@ -254,6 +255,6 @@ fn canary_a_write_after_the_end_of_a_worker_is_not_seen_by_its_successor() {
             race.first();
             drop(successor.join().unwrap());
         });
-        leaver.join().unwrap();
+        retiring.join().unwrap();
     });
 }

@@ -1,5 +1,5 @@
-//! Models of the end by a task's panic: who blocks on a future is woken by it,
-//! whenever it began to.
+//! Models of a task's panic that shuts the scheduler down. It wakes every thread that blocks on a
+//! future, whenever that thread began to block.
 #![cfg(raddle_loom)]
 
 use std::future::pending;
@@ -12,15 +12,15 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_sched::{Config, CurrentThread, Pool, Step, UnhandledPanic};
 
-/// What two threads touch, without an order of its own.
+/// A value that two threads access without synchronization of its own.
 struct Shared(UnsafeCell<u32>);
 
-// SAFETY: shared on purpose; the model finds the race.
+// SAFETY: the value is shared on purpose; the model finds a race.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
 
-const ENDED: &str = "a task panicked, and its runtime is set to shut down then";
+const PANIC_MESSAGE: &str = "a task panicked, and its runtime is set to shut down then";
 
 fn check(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     static QUIET: Once = Once::new();
@@ -28,7 +28,7 @@ fn check(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
         let hook = take_hook();
         set_hook(Box::new(move |panic| {
             let text = panic.payload().downcast_ref::<&str>();
-            if !text.is_some_and(|text| text.starts_with(ENDED)) {
+            if !text.is_some_and(|text| text.starts_with(PANIC_MESSAGE)) {
                 hook(panic);
             }
         }));
@@ -46,16 +46,16 @@ fn config() -> Config {
     }
 }
 
-/// Panics past the hook.
+/// Panics without calling the panic hook.
 async fn panics() {
     resume_unwind(Box::new(()));
 }
 
-/// That a call is ended by the panic of a task.
-fn ends(block_on: impl FnOnce()) {
+/// Checks that a task's panic ends the call.
+fn check_ended_by_panic(block_on: impl FnOnce()) {
     let payload = catch_unwind(AssertUnwindSafe(block_on)).expect_err("it must panic");
     match payload.downcast::<&str>() {
-        Ok(text) => assert!(text.starts_with(ENDED), "{text}"),
+        Ok(text) => assert!(text.starts_with(PANIC_MESSAGE), "{text}"),
         Err(payload) => panic_any(payload),
     }
 }
@@ -65,7 +65,7 @@ fn a_panic_against_a_thread_that_begins_to_block() {
     check(2, || {
         let pool = Pool::start(config(), None).unwrap();
         let task = pool.handle().spawn(panics());
-        ends(|| pool.handle().block_on(pending()));
+        check_ended_by_panic(|| pool.handle().block_on(pending()));
         drop(pool);
         assert!(task.is_finished());
     });
@@ -76,12 +76,11 @@ fn a_panic_against_a_thread_that_waits_for_that_task() {
     check(2, || {
         let pool = Pool::start(config(), None).unwrap();
         let task = pool.handle().spawn(panics());
-        ends(|| drop(pool.handle().block_on(task)));
+        check_ended_by_panic(|| drop(pool.handle().block_on(task)));
     });
 }
 
-/// One has the seat and runs the task, the other waits for the seat or comes
-/// later.
+/// One thread has the worker and runs the task. The other waits for the worker, or comes later.
 #[test]
 fn a_panic_against_two_threads_that_block_on_one_worker() {
     check(3, || {
@@ -89,15 +88,15 @@ fn a_panic_against_two_threads_that_block_on_one_worker() {
         let task = scheduler.handle().spawn(panics());
         let other = {
             let scheduler = scheduler.clone();
-            thread::spawn(move || ends(|| scheduler.block_on(pending())))
+            thread::spawn(move || check_ended_by_panic(|| scheduler.block_on(pending())))
         };
-        ends(|| scheduler.block_on(pending()));
+        check_ended_by_panic(|| scheduler.block_on(pending()));
         other.join().unwrap();
         assert!(task.is_finished());
     });
 }
 
-/// A spawn that comes as the scheduler ends is cancelled, not lost.
+/// A spawn during the shutdown is cancelled, not lost.
 #[test]
 fn a_panic_against_a_spawn_from_outside() {
     check(2, || {
@@ -109,15 +108,15 @@ fn a_panic_against_a_spawn_from_outside() {
     });
 }
 
-/// A thread whose `block_on` the panic has ended finds the scheduler closed: a task that it spawns
-/// then is cancelled at once.
+/// When the panic has ended the `block_on` of a thread, the scheduler is closed: a task that this
+/// thread spawns is cancelled at once.
 #[test]
 fn a_panic_against_a_spawn_after_a_block_on_that_it_ended() {
     check(3, || {
         let (handle, mut workers) = Pool::stepped(config(), None);
         drop(handle.spawn(panics()));
         let blocked = thread::spawn(move || {
-            ends(|| handle.block_on(pending()));
+            check_ended_by_panic(|| handle.block_on(pending()));
             assert!(handle.spawn(pending::<()>()).is_finished());
         });
         let mut worker = workers.pop().unwrap();
@@ -127,7 +126,7 @@ fn a_panic_against_a_spawn_after_a_block_on_that_it_ended() {
     });
 }
 
-/// Whose task is refused sees what was done before the panic.
+/// A thread whose spawn is refused sees what the task did before its panic.
 #[test]
 fn a_refused_spawn_sees_the_writes_of_the_panicked_task() {
     check(3, || {
@@ -152,8 +151,8 @@ fn a_refused_spawn_sees_the_writes_of_the_panicked_task() {
     });
 }
 
-/// What a worker does after the step in which a task panicked is not seen by a thread
-/// whose `block_on` is ended by that.
+/// The thread whose `block_on` the panic ends does not see what the worker does after the step in
+/// which the task panicked.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_the_panic_is_not_seen_by_the_blocked_thread() {
@@ -162,14 +161,14 @@ fn canary_a_write_after_the_panic_is_not_seen_by_the_blocked_thread() {
         drop(handle.spawn(panics()));
         let race = Race::new();
         let theirs = race.clone();
-        let told = thread::spawn(move || {
-            ends(|| handle.block_on(pending()));
+        let blocked_thread = thread::spawn(move || {
+            check_ended_by_panic(|| handle.block_on(pending()));
             theirs.second();
         });
         let mut worker = workers.pop().unwrap();
         assert_eq!(worker.step(), Step::Ran);
         race.first();
-        told.join().unwrap();
+        blocked_thread.join().unwrap();
         drop(worker);
     });
 }

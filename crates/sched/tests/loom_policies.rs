@@ -1,5 +1,4 @@
-//! Models of pools whose policy is not work stealing, with every layer under
-//! them.
+//! Models of pools under the policies `Shared` and `Sharded`, with all lower layers.
 #![cfg(raddle_loom)]
 
 use std::future::poll_fn;
@@ -56,17 +55,17 @@ impl Gate {
     }
 }
 
-/// A cell that the model sees raced for, if two threads touch it.
-struct Racy(UnsafeCell<u32>);
+/// A cell for which the model reports a race if two threads access it at once.
+struct RaceDetector(UnsafeCell<u32>);
 
-// SAFETY: shared so that the model checks who touches it when.
-unsafe impl Sync for Racy {}
+// SAFETY: shared on purpose; the model checks which thread accesses it when.
+unsafe impl Sync for RaceDetector {}
 // SAFETY: as above.
-unsafe impl Send for Racy {}
+unsafe impl Send for RaceDetector {}
 
-impl Racy {
+impl RaceDetector {
     fn touch(&self) {
-        // SAFETY: the model reports an access beside this one.
+        // SAFETY: the model reports a concurrent access.
         self.0.with_mut(|value| unsafe { *value += 1 });
     }
 }
@@ -83,9 +82,8 @@ fn a_spawn_from_outside_against_two_workers_of_a_shared_queue() {
     });
 }
 
-/// The first task blocks its worker until the one that it spawned has run: the
-/// push by a worker must wake the other. One worker never sleeps, which leaves
-/// fewer orders.
+/// The first task blocks its worker until the task that it spawned has run, so the push must wake
+/// the other worker. One worker never sleeps, which leaves fewer interleavings.
 #[test]
 fn a_spawn_by_a_worker_of_a_shared_queue_reaches_the_other() {
     check(2, || {
@@ -122,18 +120,18 @@ fn a_spawn_by_a_worker_of_a_shared_queue_reaches_the_other() {
     });
 }
 
-/// A task of one shard wakes a task of the other, which goes to sleep or ends.
+/// A task of one shard wakes a task of the other, whose worker goes to sleep or shuts down.
 #[test]
 fn a_wake_across_shards() {
     check(2, || {
         let pool = pool(Policy::Sharded, 2);
         let gate = Arc::new(Gate::default());
         let waker = Arc::new(Mutex::new((false, None::<Waker>)));
-        let racy = Arc::new(Racy(UnsafeCell::new(0)));
+        let detector = Arc::new(RaceDetector(UnsafeCell::new(0)));
         let (inside, theirs) = (gate.clone(), waker.clone());
         drop(pool.handle().spawn_on(0, move || {
-            // Touched by each poll: on one thread, or the model objects.
-            let polls = racy.clone();
+            // Every poll accesses the detector, so polls on two threads at once are a race.
+            let polls = detector.clone();
             poll_fn(move |cx| {
                 polls.touch();
                 let mut waiting = theirs.lock();
@@ -160,12 +158,12 @@ fn a_wake_across_shards() {
     });
 }
 
-/// A task that is bound to its worker is woken from outside while the pool
-/// ends: its future is dropped once, and not while it is polled.
+/// A task that stays on its worker is woken from outside while the pool shuts down. Its future is
+/// dropped once, and not during a poll.
 #[test]
 fn a_foreign_wake_of_a_local_task_against_shutdown() {
     check(2, || {
-        struct OnDrop(Arc<Racy>, Arc<AtomicUsize>);
+        struct OnDrop(Arc<RaceDetector>, Arc<AtomicUsize>);
         impl Drop for OnDrop {
             fn drop(&mut self) {
                 self.0.touch();
@@ -178,8 +176,8 @@ fn a_foreign_wake_of_a_local_task_against_shutdown() {
         let pool = pool(Policy::Sharded, 1);
         let (inside, slot, counted) = (gate.clone(), waker.clone(), drops.clone());
         drop(pool.handle().spawn_on(0, move || async move {
-            let racy = Arc::new(Racy(UnsafeCell::new(0)));
-            let bound = OnDrop(racy, counted);
+            let detector = Arc::new(RaceDetector(UnsafeCell::new(0)));
+            let bound = OnDrop(detector, counted);
             drop(spawn_local(poll_fn(move |cx| {
                 bound.0.touch();
                 if slot.lock().replace(cx.waker().clone()).is_none() {
@@ -197,7 +195,7 @@ fn a_foreign_wake_of_a_local_task_against_shutdown() {
     });
 }
 
-/// What a spawner does after its spawn is not seen by the task of a shard.
+/// A task of a shard does not see what its spawner does after the spawn.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_a_spawn_is_not_seen_by_the_shard() {

@@ -1,5 +1,5 @@
-//! Models of the whole pool, with every layer under it. A wake-up that is lost
-//! is a deadlock, a task that is dropped twice or reached too late a race.
+//! Models of the whole pool, with all lower layers. A lost wake-up is a deadlock. A task that is
+//! dropped twice, or accessed after its drop, is a race.
 #![cfg(raddle_loom)]
 #![allow(dead_code, unreachable_pub)]
 
@@ -40,13 +40,13 @@ fn start(workers: usize, events: Option<&Arc<Events>>) -> Pool {
     Pool::start(config, driver).unwrap()
 }
 
-/// Never ready; leaves its waker where the test finds it.
-struct Parked {
+/// A future that is never ready and stores its waker for the test.
+struct Waiting {
     waker: Arc<Mutex<Option<Waker>>>,
     _counted: Counted,
 }
 
-impl Future for Parked {
+impl Future for Waiting {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -55,7 +55,7 @@ impl Future for Parked {
     }
 }
 
-/// tokio 1788, on the real thing.
+/// tokio 1788, with the real pool.
 #[test]
 fn a_spawn_from_outside_against_one_worker_going_to_sleep() {
     check(|| {
@@ -91,9 +91,9 @@ fn a_task_spawns_and_joins_another() {
     });
 }
 
-/// The first of two tasks blocks its worker until the second has run: a worker
-/// that takes both from the injection queue must wake the other, which may have
-/// looked for them while they were in neither queue.
+/// The first of two tasks blocks its worker until the second has run. A worker that takes both from
+/// the injection queue must wake the other worker, which may have searched while the tasks were in
+/// neither queue.
 #[test]
 fn a_worker_that_takes_two_tasks_wakes_another_for_the_second() {
     check(|| {
@@ -129,14 +129,14 @@ fn a_worker_that_takes_two_tasks_wakes_another_for_the_second() {
     });
 }
 
-/// async-executor 163: a foreign thread wakes a task while the pool ends.
+/// async-executor 163: a foreign thread wakes a task while the pool shuts down.
 #[test]
 fn a_foreign_wake_against_shutdown() {
     check(|| {
         let drops = Arc::new(AtomicUsize::new(0));
         let waker = Arc::new(Mutex::new(None));
         let pool = pool(1);
-        drop(pool.handle().spawn(Parked {
+        drop(pool.handle().spawn(Waiting {
             waker: waker.clone(),
             _counted: Counted(drops.clone()),
         }));
@@ -152,7 +152,7 @@ fn a_foreign_wake_against_shutdown() {
     });
 }
 
-/// The task has been polled for certain when wake and end race.
+/// The task was polled before the wake and the shutdown race.
 #[test]
 fn a_foreign_wake_of_an_idle_task_against_shutdown() {
     check(|| {
@@ -179,8 +179,8 @@ fn a_foreign_wake_of_an_idle_task_against_shutdown() {
     });
 }
 
-/// A foreign thread spawns while the pool ends: the task runs, or is dropped
-/// there or here, once.
+/// A foreign thread spawns while the pool shuts down. The task runs, or one of the two threads
+/// drops it, once.
 #[test]
 fn a_foreign_spawn_against_shutdown() {
     check(|| {
@@ -200,7 +200,7 @@ fn a_foreign_spawn_against_shutdown() {
     });
 }
 
-/// The workers have begun, which other models are about.
+/// The workers are already running; other models check their start.
 #[test]
 fn shutdown_of_two_workers_with_a_running_task() {
     check(|| {
@@ -222,8 +222,7 @@ fn shutdown_of_two_workers_with_a_running_task() {
     });
 }
 
-/// An event makes a task ready while the worker goes to park, or waits, in the
-/// driver.
+/// An event makes a task ready while the worker is about to park, or waits, in the driver.
 #[test]
 fn the_driver_wakes_a_task_while_its_worker_parks() {
     check(|| {
@@ -246,8 +245,8 @@ fn the_driver_wakes_a_task_while_its_worker_parks() {
     });
 }
 
-/// One worker waits in the driver, the other on its thread; a spawn from
-/// outside reaches either, wherever it is.
+/// One worker waits in the driver, the other on its thread. A spawn from outside reaches one of
+/// them, wherever it is.
 #[test]
 fn a_spawn_from_outside_against_two_workers_and_a_driver() {
     check(|| {
@@ -261,7 +260,7 @@ fn a_spawn_from_outside_against_two_workers_and_a_driver() {
     });
 }
 
-/// What a spawner does after its spawn is not seen by the task.
+/// A task does not see what its spawner does after the spawn.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_a_spawn_is_not_seen_by_the_task() {

@@ -1,5 +1,5 @@
-//! Models of what programs do with tasks, on a whole pool with every layer under
-//! it: spawn from within, join, wake each other, abort, and end at any time.
+//! Models of what programs do with tasks, on a whole pool with all lower layers: tasks spawn, join,
+//! wake and abort each other, and the pool shuts down at any time.
 #![cfg(raddle_loom)]
 
 #[path = "common/gate.rs"]
@@ -16,7 +16,7 @@ use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_sched::{Config, Pool, Step, spawn, yield_now};
 
-/// Bounded at two preemptions, at three in a long run.
+/// Bounded to two preemptions; a long run allows three.
 fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().preemptions(2).branches(20_000).check(body);
 }
@@ -25,7 +25,7 @@ fn pool() -> Pool {
     Pool::start(Config::default(), None).unwrap()
 }
 
-/// The tree that Tokio calls multi_spawn: tasks that spawn tasks that spawn.
+/// Tokio's model multi_spawn: tasks spawn tasks that spawn tasks.
 #[test]
 fn spawns_within_spawns() {
     check(|| {
@@ -46,8 +46,8 @@ fn spawns_within_spawns() {
     });
 }
 
-/// Outputs go from task to task, each of which may be polled before or after the
-/// one that it waits for has completed.
+/// Outputs pass along a chain of tasks. A task may be polled before or after the task that it joins
+/// has completed.
 #[test]
 fn a_chain_of_joins() {
     check(|| {
@@ -59,17 +59,17 @@ fn a_chain_of_joins() {
     });
 }
 
-/// A task waits here until its turn comes.
+/// A flag that a task waits for.
 #[derive(Default)]
-struct Turn {
-    has_come: AtomicBool,
+struct Notification {
+    is_notified: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
-impl Turn {
-    fn come(&self) {
-        // ORDERING: the wake makes it visible.
-        self.has_come.store(true, Ordering::Relaxed);
+impl Notification {
+    fn notify(&self) {
+        // ORDERING: Relaxed: the wake that follows makes the store visible.
+        self.is_notified.store(true, Ordering::Relaxed);
         let waker = self.waker.lock().take();
         if let Some(waker) = waker {
             waker.wake();
@@ -80,7 +80,7 @@ impl Turn {
         poll_fn(|cx| {
             let former = self.waker.lock().replace(cx.waker().clone());
             drop(former);
-            match self.has_come.load(Ordering::Relaxed) {
+            match self.is_notified.load(Ordering::Relaxed) {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             }
@@ -88,15 +88,15 @@ impl Turn {
     }
 }
 
-/// The outside tells one task, which tells another, which tells the outside: no
-/// link of the chain may be lost while the worker goes to sleep.
+/// The main thread wakes one task, which wakes another, which opens the gate for the main thread.
+/// No wake may be lost while the worker goes to sleep.
 #[test]
 fn a_chain_of_wakes() {
     check(|| {
         let pool = pool();
-        let turns = Arc::new([Turn::default(), Turn::default()]);
+        let notifications = Arc::new([Notification::default(), Notification::default()]);
         let gate = Arc::new(Gate::default());
-        let (mine, last) = (turns.clone(), gate.clone());
+        let (mine, last) = (notifications.clone(), gate.clone());
         drop(pool.handle().spawn(async move {
             let theirs = mine.clone();
             drop(spawn(async move {
@@ -104,15 +104,14 @@ fn a_chain_of_wakes() {
                 last.open();
             }));
             mine[0].wait().await;
-            mine[1].come();
+            mine[1].notify();
         }));
-        turns[0].come();
+        notifications[0].notify();
         gate.wait_for(1);
     });
 }
 
-/// A task that yields stands behind one that comes from outside at any time, and
-/// both run.
+/// A task that yields goes behind a task that is spawned from outside at any time. Both run.
 #[test]
 fn a_yield_against_a_spawn_from_outside() {
     check(|| {
@@ -128,7 +127,7 @@ fn a_yield_against_a_spawn_from_outside() {
     });
 }
 
-/// The handle goes while its task completes: one of the two drops the output.
+/// The handle is dropped while its task completes. The handle or the task drops the output.
 #[test]
 fn a_handle_dropped_against_completion() {
     check(|| {
@@ -142,8 +141,8 @@ fn a_handle_dropped_against_completion() {
     });
 }
 
-/// An abort comes before the task is polled, between its two polls, or after it
-/// has completed; the join says which.
+/// The abort comes before the task is polled, between its two polls, or after its completion. The
+/// join returns which.
 #[test]
 fn an_abort_against_a_run() {
     check(|| {
@@ -162,7 +161,7 @@ fn an_abort_against_a_run() {
     });
 }
 
-/// A future that remembers which thread dropped it.
+/// Part of a future that records the thread of its drop.
 struct DropsOn(Arc<Mutex<Vec<thread::ThreadId>>>);
 
 impl Drop for DropsOn {
@@ -171,8 +170,8 @@ impl Drop for DropsOn {
     }
 }
 
-/// RUSTSEC-2021-0072: a task that waits is aborted from outside, and its future
-/// is dropped where it was polled.
+/// RUSTSEC-2021-0072: a waiting task is aborted from outside, and its future is dropped where it
+/// was polled.
 #[test]
 fn an_abort_drops_the_future_on_the_worker() {
     check(|| {
@@ -188,22 +187,22 @@ fn an_abort_drops_the_future_on_the_worker() {
         handle.abort();
         assert!(pool.handle().block_on(handle).unwrap_err().is_cancelled());
         let threads = threads.lock();
-        // It was dropped; where it was polled, if it was.
+        // The future is dropped on the worker, which may have polled it before.
         let here = thread::current_id();
         assert!(matches!(threads.len(), 1 | 2));
         assert!(threads.iter().all(|thread| *thread != here));
     });
 }
 
-/// A task aborts another of the same worker and waits for it, while the outside
-/// wakes that one.
+/// A task aborts another task of the same worker and joins it, while the main thread wakes that
+/// task.
 #[test]
 fn an_abort_by_a_task_against_a_wake() {
     check(|| {
         let pool = pool();
         let gate = Arc::new(Gate::default());
-        let turn = Arc::new(Turn::default());
-        let (waits, done) = (turn.clone(), gate.clone());
+        let notification = Arc::new(Notification::default());
+        let (waits, done) = (notification.clone(), gate.clone());
         drop(pool.handle().spawn(async move {
             let other = spawn(async move { waits.wait().await });
             yield_now().await;
@@ -211,12 +210,12 @@ fn an_abort_by_a_task_against_a_wake() {
             let _ = other.await;
             done.open();
         }));
-        turn.come();
+        notification.notify();
         gate.wait_for(1);
     });
 }
 
-/// A task spawns another while the pool ends: each runs, or is dropped, once.
+/// A task spawns another while the pool shuts down. Each of them runs or is dropped, once.
 #[test]
 fn a_spawn_by_a_task_against_shutdown() {
     check(|| {
@@ -236,17 +235,17 @@ fn a_spawn_by_a_task_against_shutdown() {
     });
 }
 
-/// tokio 2074: a future that is dropped at the end wakes another task of the
-/// pool, which may have been dropped before.
+/// tokio 2074: a future that the shutdown drops wakes another task of the pool, which may already
+/// be dropped.
 #[test]
 fn a_drop_that_wakes_against_shutdown() {
     struct Wakes {
-        turn: Arc<Turn>,
+        notification: Arc<Notification>,
         _counted: Counted,
     }
     impl Drop for Wakes {
         fn drop(&mut self) {
-            self.turn.come();
+            self.notification.notify();
         }
     }
     impl Future for Wakes {
@@ -257,11 +256,11 @@ fn a_drop_that_wakes_against_shutdown() {
     }
     check(|| {
         let drops = Arc::new(AtomicUsize::new(0));
-        let turn = Arc::new(Turn::default());
+        let notification = Arc::new(Notification::default());
         let pool = pool();
-        let (waits, counted) = (turn.clone(), Counted(drops.clone()));
+        let (waits, counted) = (notification.clone(), Counted(drops.clone()));
         drop(pool.handle().spawn(Wakes {
-            turn,
+            notification,
             _counted: Counted(drops.clone()),
         }));
         drop(pool.handle().spawn(async move {
@@ -273,8 +272,8 @@ fn a_drop_that_wakes_against_shutdown() {
     });
 }
 
-/// One worker runs what is in its queue while another steals from it: each task
-/// runs once. Both are stepped, so that nothing else is in the model.
+/// A worker runs the tasks in its queue while another steals from it. Each task runs once. Both are
+/// stepped, so that the model contains nothing else.
 #[test]
 fn a_stealer_against_the_owner_of_the_tasks() {
     check(|| {
@@ -308,8 +307,8 @@ fn a_stealer_against_the_owner_of_the_tasks() {
     });
 }
 
-/// A task that the thief has taken is woken by its former owner, and completes
-/// on the list of that one.
+/// The former owner of a stolen task wakes it, and the task completes on the live list of that
+/// owner.
 #[test]
 fn a_stolen_task_is_joined_by_its_former_owner() {
     check(|| {
@@ -341,7 +340,7 @@ fn a_stolen_task_is_joined_by_its_former_owner() {
     });
 }
 
-/// What a spawner does after its spawn is not seen by a task that its task spawns.
+/// A task that another task spawns does not see what the first spawner does after its spawn.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_a_spawn_is_not_seen_by_a_task_of_the_task() {

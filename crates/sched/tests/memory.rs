@@ -1,4 +1,4 @@
-//! Whose memory a completed task's is: no one's, whatever the worker does that ran it first.
+//! The memory of a completed task is freed at once, whatever the worker that ran it first does.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -15,22 +15,22 @@ use common::{Gate, config, config_of};
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, Handle, Policy, Pool, Step, Worker};
 
-/// Bytes that are allocated now.
+/// The number of bytes that are allocated now.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-// SAFETY: it is the system's allocator; the count allocates nothing.
+// SAFETY: all calls go to the system's allocator, and counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.fetch_add(layout.size(), Ordering::SeqCst);
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.fetch_sub(layout.size(), Ordering::SeqCst);
-        // SAFETY: the caller's; `alloc` is the system's.
+        // SAFETY: the caller upholds the contract of `dealloc`; `alloc` used the same allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -38,16 +38,20 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The tests count for the whole process.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Only one test may run at a time: each counts the allocations of the whole process.
+static ONE_TEST_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const TASKS: usize = 500;
 const SIZE: usize = 4096;
-/// What may stay: slots of the live lists, blocks of small allocations.
+/// What may remain allocated: slots of the live lists, and blocks of small allocations.
 const SLACK: usize = TASKS * SIZE / 20;
 
-/// Spawns tasks that hold `SIZE` bytes each, and has a worker poll each once.
-fn begin_all<const SIZE: usize>(handle: &Handle, worker: &mut Worker, tasks: usize) -> Vec<Waker> {
+/// Spawns tasks that hold `SIZE` bytes each, and lets a worker poll each of them once.
+fn poll_all_once<const SIZE: usize>(
+    handle: &Handle,
+    worker: &mut Worker,
+    tasks: usize,
+) -> Vec<Waker> {
     let wakers = Arc::new(Mutex::new(Vec::with_capacity(tasks)));
     for _ in 0..tasks {
         let wakers = wakers.clone();
@@ -67,23 +71,23 @@ fn begin_all<const SIZE: usize>(handle: &Handle, worker: &mut Worker, tasks: usi
     wakers
 }
 
-/// Wakes tasks, and has a worker run them to their end.
-fn end_all(wakers: Vec<Waker>, worker: &mut Worker) {
+/// Wakes the tasks, and lets a worker run them to completion.
+fn complete_all(wakers: Vec<Waker>, worker: &mut Worker) {
     wakers.into_iter().for_each(Waker::wake);
     while worker.step() == Step::Ran {}
 }
 
-/// A worker runs each task once, and another to its end. The first stays parked.
+/// One worker polls each task once, and another completes it. The first stays parked.
 #[test]
 fn tasks_that_complete_on_another_worker_are_freed_at_once() {
-    let _alone = ALONE.lock();
+    let _alone = ONE_TEST_AT_A_TIME.lock();
     for policy in [Policy::WorkStealing, Policy::Shared] {
         let (handle, mut workers) = Pool::stepped(config_of(policy, 2), None);
         let _current = handle.enter();
         let before = HELD.load(Ordering::SeqCst);
-        let wakers = begin_all::<SIZE>(&handle, &mut workers[0], TASKS);
+        let wakers = poll_all_once::<SIZE>(&handle, &mut workers[0], TASKS);
         assert!(workers[0].begin_park().is_some());
-        end_all(wakers, &mut workers[1]);
+        complete_all(wakers, &mut workers[1]);
         let elsewhere = handle.metrics().worker(1).completed_elsewhere;
         assert_eq!(elsewhere, TASKS as u64);
         let held = HELD.load(Ordering::SeqCst).saturating_sub(before);
@@ -91,14 +95,14 @@ fn tasks_that_complete_on_another_worker_are_freed_at_once() {
     }
 }
 
-/// As above, while the first worker is in a poll that does not return.
+/// As above, while a poll on the first worker does not return.
 #[test]
 fn tasks_of_a_stuck_worker_are_freed_at_once() {
-    let _alone = ALONE.lock();
+    let _alone = ONE_TEST_AT_A_TIME.lock();
     let (handle, mut workers) = Pool::stepped(config(2), None);
     let _current = handle.enter();
     let before = HELD.load(Ordering::SeqCst);
-    let wakers = begin_all::<SIZE>(&handle, &mut workers[0], TASKS);
+    let wakers = poll_all_once::<SIZE>(&handle, &mut workers[0], TASKS);
     let (entered, gate) = (Gate::default(), Gate::default());
     let (in_poll, waiting) = (entered.clone(), gate.clone());
     drop(handle.spawn(async move {
@@ -109,34 +113,36 @@ fn tasks_of_a_stuck_worker_are_freed_at_once() {
     thread::scope(|scope| {
         scope.spawn(|| assert_eq!(stuck[0].step(), Step::Ran));
         entered.wait();
-        end_all(wakers, &mut rest[0]);
+        complete_all(wakers, &mut rest[0]);
         let alive = handle.metrics().alive_tasks();
         let held = HELD.load(Ordering::SeqCst).saturating_sub(before);
-        // Before the assertions, one of which would wait for the thread.
+        // Open the gate before the assertions: if one fails, the scope waits for the thread.
         gate.open();
         assert_eq!(alive, 1);
         assert!(held < SLACK, "{held} bytes");
     });
 }
 
-/// What is held when tasks of a worker have completed elsewhere, and the worker has gone on.
-fn held_after(goes_on: impl Fn(&mut Worker)) -> usize {
+/// Returns the bytes that are allocated after the tasks of a worker have completed on another and
+/// `then` has run on the first worker.
+fn held_after(then: impl Fn(&mut Worker)) -> usize {
     let (handle, mut workers) = Pool::stepped(config(2), None);
     let _current = handle.enter();
     let before = HELD.load(Ordering::SeqCst);
-    let wakers = begin_all::<1>(&handle, &mut workers[0], 50_000);
-    end_all(wakers, &mut workers[1]);
+    let wakers = poll_all_once::<1>(&handle, &mut workers[0], 50_000);
+    complete_all(wakers, &mut workers[1]);
     assert_eq!(workers[0].step(), Step::Idle);
-    goes_on(&mut workers[0]);
+    then(&mut workers[0]);
     HELD.load(Ordering::SeqCst).saturating_sub(before)
 }
 
-/// The list of the worker shrinks then.
-fn the_list_of_a_worker_shrinks(goes_on: impl Fn(&mut Worker)) {
-    let _alone = ALONE.lock();
-    // Blocks of cells are kept for the next tasks: as many after the first time as later.
+/// Checks that the live list of the worker shrinks in `then`.
+fn the_list_of_a_worker_shrinks(then: impl Fn(&mut Worker)) {
+    let _alone = ONE_TEST_AT_A_TIME.lock();
+    // Blocks of cells are kept for later tasks. The first run allocates as many as the second
+    // keeps.
     let _ = held_after(|_| ());
-    let held = held_after(goes_on);
+    let held = held_after(then);
     assert!(held < 200_000, "{held} bytes");
 }
 

@@ -1,4 +1,4 @@
-//! Counters: what each counts, exactly, on workers that a test steps.
+//! Exact values of the counters, on workers that a test steps.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -16,7 +16,7 @@ use raddle_sched::{
     Config, Handle, HistogramConfiguration, Metrics, Policy, Pool, Step, Worker, spawn, yield_now,
 };
 
-/// Workers without a watch, which could take tasks when a test is slow.
+/// Workers without a monitor, which could take tasks when a test is slow.
 fn stepped(policy: Policy, workers: usize) -> (Handle, Vec<Worker>) {
     let config = Config {
         has_monitor: false,
@@ -25,7 +25,7 @@ fn stepped(policy: Policy, workers: usize) -> (Handle, Vec<Worker>) {
     Pool::stepped(config, None)
 }
 
-/// Steps a worker until it has nothing to do; how many tasks it ran.
+/// Steps a worker until it has nothing to do, and returns how many tasks it ran.
 fn run_dry(worker: &mut Worker) -> u64 {
     let mut ran = 0;
     while worker.step() == Step::Ran {
@@ -54,7 +54,7 @@ fn a_spawn_from_outside_is_a_remote_schedule() {
     }
 }
 
-/// The others are to find the rest where it was.
+/// The remaining tasks stay in the injection queue for the other workers.
 #[test]
 fn a_worker_takes_at_most_half_its_capacity_from_the_injection_queue() {
     const TASKS: usize = 600;
@@ -63,8 +63,8 @@ fn a_worker_takes_at_most_half_its_capacity_from_the_injection_queue() {
         drop(handle.spawn(ready(())));
     }
     assert_eq!(workers[0].step(), Step::Ran);
-    let left = TASKS - raddle_queue::local::CAPACITY / 2;
-    assert_eq!(handle.metrics().injection_depth(), left);
+    let remaining = TASKS - raddle_queue::local::CAPACITY / 2;
+    assert_eq!(handle.metrics().injection_depth(), remaining);
     assert_eq!(run_dry(&mut workers[0]), TASKS as u64 - 1);
 }
 
@@ -120,7 +120,7 @@ fn steals_and_completions_on_another_worker_are_counted() {
             drop(spawn(yield_now()));
         }
     }));
-    // A task is the first worker's when that has run it once.
+    // A worker owns a task once it has polled it.
     for _ in 0..10 {
         assert_eq!(workers[0].step(), Step::Ran);
     }
@@ -131,8 +131,8 @@ fn steals_and_completions_on_another_worker_are_counted() {
     assert_eq!((thief.polls, thief.completed_elsewhere), (1, 1));
     assert_eq!(thief.local_queue_depth, 4);
     assert_eq!(metrics.alive_tasks(), 8);
-    for (worker, left) in workers.iter_mut().zip([4, 4]) {
-        for _ in 0..left {
+    for (worker, remaining) in workers.iter_mut().zip([4, 4]) {
+        for _ in 0..remaining {
             assert_eq!(worker.step(), Step::Ran);
         }
     }
@@ -141,7 +141,7 @@ fn steals_and_completions_on_another_worker_are_counted() {
     assert_eq!(metrics.worker(0).steals, 0);
 }
 
-/// A full queue of 256 moves its older half and the newcomer.
+/// A full queue of 256 moves its older half and the new task to the injection queue.
 #[test]
 fn overflows_are_not_remote_schedules() {
     let (handle, mut workers) = stepped(Policy::WorkStealing, 1);
@@ -231,7 +231,7 @@ fn polls_that_use_up_their_budget_are_counted() {
     }
 }
 
-/// A worker that turns out to have work has not parked.
+/// A worker that finds work has not parked.
 #[test]
 fn a_cancelled_park_is_not_counted() {
     for policy in POLICIES {
@@ -261,8 +261,8 @@ fn aborted_tasks_are_not_alive() {
     }
 }
 
-/// However a task ends with its scheduler: parked, queued locally or commonly,
-/// or spawned too late.
+/// No task remains alive, whether it was parked, queued locally, in the injection queue, or spawned
+/// too late.
 #[test]
 fn no_task_is_alive_after_shutdown() {
     for policy in SHARING {
@@ -309,8 +309,8 @@ fn alive_tasks_counts_the_tasks_that_have_not_completed() {
     }
 }
 
-/// The queue of the current-thread scheduler keeps its order beyond its
-/// capacity; what is behind it is deep too.
+/// The queue of the current-thread scheduler keeps its order beyond its capacity. Its depth
+/// includes the tasks beyond the capacity.
 #[test]
 fn a_current_thread_scheduler_counts() {
     let scheduler = current_thread();
@@ -334,7 +334,7 @@ fn a_current_thread_scheduler_counts() {
     assert_eq!(metrics.alive_tasks(), 0);
 }
 
-/// Busy is what is neither parked nor outside of `block_on`.
+/// A worker is busy while it is not parked and a thread drives it.
 #[test]
 fn busy_time_does_not_grow_while_no_thread_drives_the_worker() {
     let scheduler = current_thread();
@@ -357,7 +357,7 @@ fn busy_time_does_not_grow_after_the_worker_has_retired() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);
         let metrics = pool.handle().metrics();
-        // It retires in the step that follows a poll, or a park.
+        // The worker retires in a step after a poll or a park.
         let task = pool.handle().spawn(async {});
         pool.handle().block_on(task).unwrap();
         drop(pool);
@@ -372,7 +372,7 @@ fn busy_time_grows_during_a_poll() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);
         let metrics = pool.handle().metrics();
-        // Its clock is started again after a park.
+        // The worker resumes its clock after a park.
         wait_until(|| metrics.worker(0).parks > 0);
         let theirs = metrics.clone();
         let task = pool.handle().spawn(async move {
@@ -389,15 +389,15 @@ fn busy_time_does_not_grow_while_the_worker_is_parked() {
         let (handle, mut workers) = stepped(policy, 1);
         let _current = handle.enter();
         let metrics = handle.metrics();
-        let stands = || {
+        let check_busy_is_constant = || {
             let busy = metrics.worker(0).busy;
             std::thread::sleep(Duration::from_millis(2));
             assert_eq!(metrics.worker(0).busy, busy);
         };
         workers[0].park(Some(Duration::ZERO));
-        stands();
+        check_busy_is_constant();
         assert!(workers[0].begin_park().is_some());
-        stands();
+        check_busy_is_constant();
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an observer is called for, and in which order.
+//! Which calls an observer gets, and in which order.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -62,7 +62,7 @@ enum Event {
 }
 use Event::*;
 
-/// Keeps what happens. A panic follows each entry if that is wanted.
+/// Records the events. Panics after each record if `panics` is set.
 #[derive(Default)]
 struct Log {
     events: Mutex<Vec<Event>>,
@@ -80,7 +80,7 @@ impl Log {
         std::mem::take(&mut *self.events.lock())
     }
 
-    /// Takes the events that are not of parks, searches and driver turns.
+    /// Takes the events of tasks: no parks, searches or driver polls.
     fn take_of_tasks(&self) -> Vec<Event> {
         let is_of_task = |event: &Event| {
             matches!(
@@ -91,8 +91,8 @@ impl Log {
         self.take().into_iter().filter(is_of_task).collect()
     }
 
-    fn has(&self, is_it: impl Fn(&Event) -> bool) -> bool {
-        self.events.lock().iter().any(is_it)
+    fn has(&self, predicate: impl Fn(&Event) -> bool) -> bool {
+        self.events.lock().iter().any(predicate)
     }
 
     fn count(&self, event: &Event) -> usize {
@@ -213,11 +213,11 @@ fn spawned(task: Id, line: u32, parent: Option<Id>) -> Event {
     }
 }
 
-/// Where a task leaves its waker.
+/// A future that stores its waker, and can be woken by it.
 #[derive(Clone, Default)]
-struct Left(Arc<Mutex<Option<Waker>>>);
+struct StoredWaker(Arc<Mutex<Option<Waker>>>);
 
-impl Left {
+impl StoredWaker {
     async fn wait(self) {
         let mut has_waited = false;
         poll_fn(move |cx| match std::mem::replace(&mut has_waited, true) {
@@ -253,12 +253,12 @@ fn each_event_of_a_task_is_observed() {
         let (handle, mut workers) = Pool::stepped(config, None);
         assert_eq!(log.take(), [Started(1)]);
         let _current = handle.enter();
-        let left = Left::default();
+        let stored = StoredWaker::default();
         let future = {
-            let left = left.clone();
+            let stored = stored.clone();
             async move {
                 yield_now().await;
-                left.wait().await;
+                stored.wait().await;
             }
         };
         let (task, line) = (handle.spawn(future), line!());
@@ -274,7 +274,7 @@ fn each_event_of_a_task_is_observed() {
         assert_eq!(workers[0].step(), Step::Ran);
         let expected = [polls(id, line), polled(id, PollResult::Pending)];
         assert_eq!(log.take_of_tasks(), expected);
-        left.wake();
+        stored.wake();
         assert_eq!(log.take_of_tasks(), [Woken { task: id, by: None }]);
         assert_eq!(workers[0].step(), Step::Ran);
         let expected = [
@@ -286,7 +286,7 @@ fn each_event_of_a_task_is_observed() {
     }
 }
 
-/// Counts the polls before which the location of the task could be read.
+/// Counts the `poll_started` calls that could read the location of the task.
 #[derive(Default)]
 struct Located<const NEEDED: bool>(AtomicUsize);
 
@@ -326,7 +326,7 @@ fn a_polled_task_has_a_location_unless_the_observer_needs_none() {
     }
     for policy in POLICIES {
         assert_eq!(polls_with_location::<true>(policy), 1, "{policy:?}");
-        // To ask for it panics, which is contained.
+        // Asking for the location panics; the scheduler contains the panic.
         assert_eq!(polls_with_location::<false>(policy), 0, "{policy:?}");
     }
 }
@@ -360,14 +360,15 @@ fn the_reason_why_a_task_ended_is_observed() {
             let (id, last) = run(is_aborted, panics);
             assert_eq!(last, Some(Ended(id, reason)), "{policy:?}");
         }
-        // What waits is aborted by a wake, and dropped by a run.
+        // The abort of a waiting task wakes it, and its next run drops it.
         let task = handle.spawn(pending::<()>());
         assert_eq!(workers[0].step(), Step::Ran);
         log.take();
         task.abort();
         let id = task.id();
         assert_eq!(log.take(), [Woken { task: id, by: None }]);
-        // At the end tasks are dropped without a poll, and those that come later at once.
+        // At the shutdown tasks are dropped without a poll. Tasks that are spawned later are
+        // dropped at once.
         let queued = handle.spawn(pending::<()>()).id();
         log.take();
         drop(workers);
@@ -387,8 +388,8 @@ fn parents_names_and_wakers_are_observed() {
     let log = Arc::new(Log::default());
     let (handle, mut workers) = Pool::stepped(log.config(config(1)), None);
     let _current = handle.enter();
-    let left = Left::default();
-    let child = left.clone();
+    let stored = StoredWaker::default();
+    let child = stored.clone();
     let parent = handle.spawn(async move {
         let named = raddle_task::name_next(Some("child"));
         let (task, line) = (spawn(child.clone().wait()), line!());
@@ -444,10 +445,10 @@ fn a_search_and_a_steal_are_observed() {
     }
 }
 
-/// A driver that has found something each time.
-struct Finding;
+/// A driver that reports events and timers for every park.
+struct BusyDriver;
 
-impl Driver for Finding {
+impl Driver for BusyDriver {
     fn park(&mut self, _: Option<Duration>, _: usize) {}
 
     fn last_turn(&self) -> Turn {
@@ -458,22 +459,22 @@ impl Driver for Finding {
     }
 
     fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::new(Nothing)
+        Arc::new(NoUnpark)
     }
 
     fn shutdown(&mut self) {}
 }
 
-struct Nothing;
+struct NoUnpark;
 
-impl Unpark for Nothing {
+impl Unpark for NoUnpark {
     fn unpark(&self) {}
 }
 
 #[test]
 fn parks_and_driver_polls_are_observed() {
     let log = Arc::new(Log::default());
-    let driver: Box<dyn Driver> = Box::new(Finding);
+    let driver: Box<dyn Driver> = Box::new(BusyDriver);
     let (handle, mut workers) = Pool::stepped(log.config(config(1)), [driver]);
     let _current = handle.enter();
     log.take();
@@ -499,7 +500,7 @@ fn parks_and_driver_polls_are_observed() {
     while !task.is_finished() {
         assert_eq!(workers[0].step(), Step::Ran);
     }
-    // A busy worker looks at the driver between polls.
+    // A busy worker polls the driver between polls of tasks.
     assert!(log.count(&DriverStarted(0, Some(Duration::ZERO))) >= 3);
 }
 
@@ -557,7 +558,7 @@ fn a_handoff_is_observed_on_the_thread_that_takes_over() {
     assert_eq!(events.iter().filter(|e| **e == WorkerStarted(0)).count(), 2);
     let others = events[taken_over..].iter();
     assert!(others.clone().any(|event| *event == WorkerStarted(0)));
-    // The thread that has lost the worker ends its poll, and not its time with the worker.
+    // The thread that has lost the worker finishes its poll, but does not stop the worker.
     assert!(
         place(&Polled(None, id, PollResult::Ended)) > Some(taken_over),
         "{events:?}"
@@ -575,12 +576,14 @@ fn the_actions_of_the_monitor_are_observed() {
     };
     wait_until(is_parked);
     let took = |event: &Event| matches!(event, Acted(monitor, stuck, MonitorAction::TookNextTask) if monitor != stuck);
-    // A worker that was woken beside the task's may still search, and takes the task itself.
+    // A worker that was woken together with the worker of the task may still search, and then takes
+    // the task itself.
     for _ in 0..100 {
         let task = pool.handle().spawn(async {
             let gate = Gate::default();
             let theirs = gate.clone();
-            // It goes to the slot of this worker, which does not come back before the task has run.
+            // The task goes to the slot of this worker, whose poll does not return before that task
+            // has run.
             drop(spawn(async move { theirs.open() }));
             gate.wait();
         });
@@ -604,7 +607,7 @@ fn one_shutdown_is_observed() {
         assert_eq!(log.count(&ShutdownStarted), 1, "{policy:?}");
         for worker in 0..3 {
             let started = log.count(&WorkerStarted(worker));
-            // A thread that comes up after the shutdown does not drive its worker.
+            // A thread that starts after the shutdown does not drive its worker.
             assert_eq!(log.count(&WorkerStopped(worker)), started);
         }
     }
@@ -628,7 +631,7 @@ fn one_shutdown_is_observed() {
     assert_eq!(log.count(&ShutdownStarted), 1);
 }
 
-/// Each of the two is there without the other.
+/// The hook and the histogram each work without the other.
 #[test]
 fn hooks_and_the_histogram_see_a_poll_that_is_observed() {
     let calls = Arc::new(AtomicUsize::new(0));
@@ -677,7 +680,7 @@ fn a_panic_of_an_observer_ends_only_its_own_call() {
     assert!(log.has(|event| *event == ShutdownStarted));
 }
 
-/// The observer is called outside of the worker's code, but the worker stays.
+/// The observer runs outside the worker's loop, but the thread keeps the worker.
 #[test]
 fn block_in_place_in_an_observer_does_not_hand_the_worker_off() {
     struct Blocks(Arc<Log>);

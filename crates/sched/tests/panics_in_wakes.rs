@@ -1,5 +1,4 @@
-//! What panics while it wakes a task, between the moment at which the wake owns
-//! the task and that at which a queue does, or right after it.
+//! Wakes that panic: after the wake owns the task and before a queue does, or right after.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -10,51 +9,51 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use common::{Census, POLICIES, Signal, config_of, message_of, pool_of, wait_until};
+use common::{DropTracker, POLICIES, Signal, config_of, message_of, pool_of, wait_until};
 use raddle_primitives::sync::{Condvar, Mutex, Rank};
 use raddle_sched::{Driver, Handle, Policy, Pool, Unpark};
 
-/// Runs `test` on a thread of its own, which must end.
-fn ends(test: impl FnOnce() + Send + 'static) {
+/// Runs `test` on its own thread and checks that it ends.
+fn check_ends(test: impl FnOnce() + Send + 'static) {
     let (sender, receiver) = channel();
     let thread = thread::spawn(move || {
         test();
         sender.send(()).unwrap();
     });
     let ended = receiver.recv_timeout(Duration::from_secs(30));
-    assert_eq!(ended, Ok(()), "it hangs, or panicked");
+    assert_eq!(ended, Ok(()), "the test hangs, or it panicked");
     thread.join().unwrap();
 }
 
-/// Spawns a task that waits for `signal`, on worker 0 if workers keep theirs.
-fn spawn_waiting(handle: &Handle, policy: Policy, signal: &Signal, census: &Census) {
-    let (waits, citizen) = (signal.clone(), census.citizen());
+/// Spawns a task that waits for `signal`. Under `Sharded` it runs on worker 0.
+fn spawn_waiting(handle: &Handle, policy: Policy, signal: &Signal, tracker: &DropTracker) {
+    let (waits, tracked) = (signal.clone(), tracker.tracked());
     match policy {
         Policy::Sharded => drop(handle.spawn_on(0, move || async move {
-            let not_send = std::rc::Rc::new(citizen);
+            let not_send = std::rc::Rc::new(tracked);
             waits.await;
             drop(not_send);
         })),
         _ => drop(handle.spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             waits.await;
         })),
     }
     wait_until(|| signal.polls() == 1);
 }
 
-/// A waker is woken under a lock under which no other may be taken. Debug
-/// assertions say so, and neither is the task dropped by that, on the wrong thread,
-/// nor does the pool wait for it for ever.
+/// A task is woken under a lock under which no other lock may be taken, which a debug assertion
+/// reports. The panic must not drop the task on the wrong thread, and the pool must not wait for
+/// the task forever.
 #[test]
 fn a_wake_under_a_leaf_panics_and_leaves_the_task_to_its_worker() {
     if !cfg!(debug_assertions) {
         return;
     }
     for policy in POLICIES {
-        let (census, signal) = (Census::default(), Signal::default());
+        let (tracker, signal) = (DropTracker::default(), Signal::default());
         let pool = pool_of(policy, 2);
-        spawn_waiting(pool.handle(), policy, &signal, &census);
+        spawn_waiting(pool.handle(), policy, &signal, &tracker);
         let lock = Mutex::ranked(Rank::leaf("a lock of the test"), ());
         let waker = signal.waker().unwrap();
         let held = lock.lock();
@@ -70,18 +69,17 @@ fn a_wake_under_a_leaf_panics_and_leaves_the_task_to_its_worker() {
         });
         assert!(message.contains("is taken under the lock \"a lock of the test\""));
         drop((held, waker));
-        ends(move || drop(pool));
-        assert_eq!((census.alive(), census.dropped()), (0, 1), "{policy:?}");
+        check_ends(move || drop(pool));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 1), "{policy:?}");
         assert_ne!(
-            census.drop_threads(),
+            tracker.drop_threads(),
             [thread::current().id()],
             "{policy:?}"
         );
     }
 }
 
-/// The same inside a task of a worker, whose queue overflows into the injection
-/// queue.
+/// The same inside a task, whose worker's queue overflows into the injection queue.
 #[test]
 fn wakes_under_a_leaf_on_a_worker_lose_no_task() {
     if !cfg!(debug_assertions) {
@@ -89,11 +87,11 @@ fn wakes_under_a_leaf_on_a_worker_lose_no_task() {
     }
     const TASKS: usize = 1_000;
     for policy in POLICIES {
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let pool = pool_of(policy, 1);
         let signals: Vec<_> = (0..TASKS).map(|_| Signal::default()).collect();
         for signal in &signals {
-            spawn_waiting(pool.handle(), policy, signal, &census);
+            spawn_waiting(pool.handle(), policy, signal, &tracker);
         }
         let wakers: Vec<_> = signals
             .iter()
@@ -108,13 +106,17 @@ fn wakes_under_a_leaf_on_a_worker_lose_no_task() {
             }
         });
         pool.handle().block_on(waking).unwrap();
-        ends(move || drop(pool));
-        assert_eq!((census.alive(), census.dropped()), (0, TASKS), "{policy:?}");
-        assert!(!census.drop_threads().contains(&thread::current().id()));
+        check_ends(move || drop(pool));
+        assert_eq!(
+            (tracker.alive(), tracker.dropped()),
+            (0, TASKS),
+            "{policy:?}"
+        );
+        assert!(!tracker.drop_threads().contains(&thread::current().id()));
     }
 }
 
-/// A driver that can be unparked, whose unparker panics all the same.
+/// A driver whose unparker wakes the worker and then panics.
 #[derive(Clone, Default)]
 struct PanickingUnpark(Arc<UnparkState>);
 
@@ -160,9 +162,9 @@ impl Unpark for PanickingUnpark {
 #[test]
 fn an_unparker_that_panics_loses_no_task_and_no_wake() {
     for policy in POLICIES {
-        let (census, driver) = (Census::default(), PanickingUnpark::default());
+        let (tracker, driver) = (DropTracker::default(), PanickingUnpark::default());
         let workers = match policy {
-            // Each has a driver of its own.
+            // Each worker has its own driver.
             Policy::Sharded => 1,
             _ => 2,
         };
@@ -170,19 +172,19 @@ fn an_unparker_that_panics_loses_no_task_and_no_wake() {
         let pool = Pool::start(config, [Box::new(driver.clone()) as Box<dyn Driver>]).unwrap();
         let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
         for signal in &signals {
-            spawn_waiting(pool.handle(), policy, signal, &census);
+            spawn_waiting(pool.handle(), policy, signal, &tracker);
         }
         driver.0.panics.store(true, SeqCst);
         for (index, signal) in signals[..5].iter().enumerate() {
             signal.set();
-            wait_until(|| census.dropped() == index + 1);
+            wait_until(|| tracker.dropped() == index + 1);
         }
-        // Idle workers leave one in the driver, which the shutdown has to unpark.
+        // When all workers are idle, one waits in the driver, and the shutdown must unpark it.
         wait_until(|| driver.0.waits.load(SeqCst));
-        // The end wakes the workers, and aborts the other tasks.
-        ends(move || drop(pool));
-        assert_eq!((census.alive(), census.dropped()), (0, 10), "{policy:?}");
+        // The shutdown wakes the workers and drops the other tasks.
+        check_ends(move || drop(pool));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 10), "{policy:?}");
         assert!(driver.0.unparks.load(SeqCst) > 0);
-        assert!(!census.drop_threads().contains(&thread::current().id()));
+        assert!(!tracker.drop_threads().contains(&thread::current().id()));
     }
 }

@@ -1,4 +1,4 @@
-//! What a pool refuses, and what the system refuses it.
+//! Invalid configurations, and threads that the system refuses.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -33,7 +33,7 @@ fn an_interval_of_zero_is_refused() {
     drop(Pool::start(config, None));
 }
 
-/// No system gives a thread nearly all of the address space for its stack.
+/// No system gives a thread a stack of nearly the whole address space.
 #[test]
 fn a_thread_that_the_system_refuses_is_an_error() {
     let error = Pool::start(
@@ -49,7 +49,7 @@ fn a_thread_that_the_system_refuses_is_an_error() {
     assert!(message.ends_with("; ask for fewer workers, or for a smaller stack"));
 }
 
-/// The second thread cannot be had, because its name panics: the first ends.
+/// The third thread cannot start, because its name function panics. The first two are joined.
 #[test]
 fn a_start_that_fails_half_way_joins_the_threads_it_started() {
     let ended = Arc::new(AtomicUsize::new(0));
@@ -71,7 +71,7 @@ fn a_start_that_fails_half_way_joins_the_threads_it_started() {
     assert_eq!(ended.load(Ordering::SeqCst), 2);
 }
 
-/// The third thread cannot be had, because of its name: the others end.
+/// The third thread cannot start, because its name is invalid. The first two are joined.
 #[test]
 fn a_name_with_a_zero_byte_is_refused() {
     let ended = Arc::new(AtomicUsize::new(0));

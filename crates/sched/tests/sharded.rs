@@ -1,4 +1,4 @@
-//! Sharded pools: a task stays on its worker, on one thread, whatever happens.
+//! Sharded pools: a task stays on its worker, and so on one thread.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -20,7 +20,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use common::{
-    Census, Citizen, OnDrop, SHARING, SelfWaking, Signal, message_of, pool_of, wait_until,
+    DropTracker, OnDrop, SHARING, SelfWaking, Signal, Tracked, message_of, pool_of, wait_until,
 };
 use condvar_driver::Events;
 use raddle_sched::{
@@ -45,27 +45,27 @@ fn run(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
 }
 
-/// What may only be touched, and dropped, on the thread that made it. It aborts
-/// the process otherwise: a panic might be caught.
+/// A value that only the thread that made it may use and drop. Otherwise it aborts the process,
+/// because a panic could be caught.
 struct Bound {
     thread: ThreadId,
-    citizen: Citizen,
+    tracked: Tracked,
     not_send: PhantomData<Rc<()>>,
 }
 
 impl Bound {
-    fn new(citizen: Citizen) -> Self {
+    fn new(tracked: Tracked) -> Self {
         Self {
             thread: thread::current().id(),
-            citizen,
+            tracked,
             not_send: PhantomData,
         }
     }
 
     fn check(&self) {
-        let _ = &self.citizen;
+        let _ = &self.tracked;
         if thread::current().id() != self.thread {
-            eprintln!("a bound value is touched on another thread");
+            eprintln!("a bound value is used on another thread");
             std::process::abort();
         }
     }
@@ -77,10 +77,10 @@ impl Drop for Bound {
     }
 }
 
-/// Polls a future beside a bound value.
-struct With<F>(Bound, F);
+/// Polls a future and checks a bound value at every poll.
+struct Checked<F>(Bound, F);
 
-impl<F: Future + Unpin> Future for With<F> {
+impl<F: Future + Unpin> Future for Checked<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
@@ -153,19 +153,19 @@ fn spawns_from_outside_are_spread_over_the_workers() {
     assert_eq!(workers, [0, 1, 2, 0, 1, 2]);
 }
 
-/// By every kind of wake, from a foreign thread and from each other's workers.
+/// The task is woken by every kind of wake, from a foreign thread and from the other worker.
 #[test]
 fn a_task_runs_on_its_worker_wherever_it_is_woken() {
     let pool = sharded(2);
-    let census = Census::default();
+    let tracker = DropTracker::default();
     for round in 0..200 {
         let signals = [Signal::default(), Signal::default()];
         let tasks: Vec<_> = (0..2)
             .map(|worker| {
-                let (citizen, own) = (census.citizen(), signals[worker].clone());
+                let (tracked, own) = (tracker.tracked(), signals[worker].clone());
                 let other = signals[1 - worker].clone();
                 pool.handle().spawn_on(worker, move || {
-                    let mut task = With(Bound::new(citizen), own);
+                    let mut task = Checked(Bound::new(tracked), own);
                     async move {
                         (&mut task).await;
                         other.set();
@@ -181,50 +181,50 @@ fn a_task_runs_on_its_worker_wherever_it_is_woken() {
             pool.handle().block_on(task).unwrap();
         }
     }
-    assert_eq!(census.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
 }
 
 #[test]
 fn an_abort_from_another_thread_drops_on_the_worker() {
     let pool = sharded(2);
-    let census = Census::default();
+    let tracker = DropTracker::default();
     for _ in 0..100 {
-        let (citizen, signal) = (census.citizen(), Signal::default());
+        let (tracked, signal) = (tracker.tracked(), Signal::default());
         let inside = signal.clone();
         let task = pool
             .handle()
-            .spawn_on(1, move || With(Bound::new(citizen), inside));
+            .spawn_on(1, move || Checked(Bound::new(tracked), inside));
         wait_until(|| signal.polls() == 1);
         task.abort();
         assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
     }
-    assert_eq!((census.alive(), census.dropped()), (0, 100));
+    assert_eq!((tracker.alive(), tracker.dropped()), (0, 100));
 }
 
-/// Never polled, the closure is all there is: it may be dropped anywhere.
+/// A task that was never polled has only its closure, which any thread may drop.
 #[test]
 fn a_task_that_is_aborted_before_its_first_poll_makes_no_future() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let task = handle.spawn_on(0, move || {
-        let _citizen = citizen;
+        let _tracked = tracked;
         unreachable!("it was aborted") as std::future::Ready<()>
     });
     task.abort();
     run(&mut workers[0]);
-    assert_eq!(census.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
     assert!(task.is_finished());
 }
 
 #[test]
 fn a_panic_and_its_payload_do_not_affect_the_worker() {
     let pool = sharded(2);
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let task = pool.handle().spawn_on(1, move || {
-        let bound = Bound::new(citizen);
+        let bound = Bound::new(tracked);
         async move {
             bound.check();
             yield_now().await;
@@ -237,7 +237,7 @@ fn a_panic_and_its_payload_do_not_affect_the_worker() {
         panic!("in the closure");
     });
     assert!(pool.handle().block_on(task).unwrap_err().is_panic());
-    assert_eq!(census.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
     let task = pool.handle().spawn_on(1, || async { 7 });
     assert_eq!(pool.handle().block_on(task).unwrap(), 7);
 }
@@ -245,11 +245,11 @@ fn a_panic_and_its_payload_do_not_affect_the_worker() {
 #[test]
 fn a_handle_may_be_dropped_on_another_thread() {
     let pool = sharded(2);
-    let census = Census::default();
+    let tracker = DropTracker::default();
     for _ in 0..200 {
-        let (citizen, output) = (census.citizen(), census.citizen());
+        let (tracked, output) = (tracker.tracked(), tracker.tracked());
         let task = pool.handle().spawn_on(1, move || {
-            let bound = Bound::new(citizen);
+            let bound = Bound::new(tracked);
             async move {
                 yield_now().await;
                 bound.check();
@@ -258,21 +258,21 @@ fn a_handle_may_be_dropped_on_another_thread() {
         });
         drop(task);
     }
-    wait_until(|| census.alive() == 0);
+    wait_until(|| tracker.alive() == 0);
 }
 
-/// Tasks in every state, and wakers that outlive them all.
+/// Tasks in every state, and wakers that outlive all tasks.
 #[test]
 fn shutdown_drops_each_task_on_its_own_worker() {
     for _ in 0..20 {
         let pool = sharded(3);
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let mut signals = Vec::new();
         for place in 0..30 {
-            let (citizen, signal) = (census.citizen(), Signal::default());
+            let (tracked, signal) = (tracker.tracked(), Signal::default());
             signals.push(signal.clone());
             drop(pool.handle().spawn_on(place % 3, move || {
-                let mut task = With(Bound::new(citizen), signal);
+                let mut task = Checked(Bound::new(tracked), signal);
                 async move {
                     loop {
                         (&mut task).await;
@@ -282,27 +282,27 @@ fn shutdown_drops_each_task_on_its_own_worker() {
         }
         wait_until(|| signals.iter().all(|signal| signal.polls() > 0));
         for signal in &signals[..10] {
-            // In the injection queue, or running.
+            // The task is now in the injection queue, or it runs.
             signal.set();
         }
         let wakers: Vec<_> = signals.iter().filter_map(Signal::waker).collect();
         drop(pool);
-        assert_eq!(census.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
         wakers.iter().for_each(|waker| waker.wake_by_ref());
     }
 }
 
-/// Foreign threads wake and spawn while the pool ends.
+/// Foreign threads wake and spawn while the pool shuts down.
 #[test]
 fn shutdown_may_race_with_wakes_and_spawns() {
     for _ in 0..50 {
         let pool = sharded(2);
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
         for (place, signal) in signals.iter().enumerate() {
-            let (citizen, signal) = (census.citizen(), signal.clone());
+            let (tracked, signal) = (tracker.tracked(), signal.clone());
             drop(pool.handle().spawn_on(place % 2, move || {
-                let mut task = With(Bound::new(citizen), signal);
+                let mut task = Checked(Bound::new(tracked), signal);
                 async move {
                     loop {
                         (&mut task).await;
@@ -310,20 +310,20 @@ fn shutdown_may_race_with_wakes_and_spawns() {
                 }
             }));
         }
-        let (handle, spawned) = (pool.handle().clone(), census.clone());
+        let (handle, spawned) = (pool.handle().clone(), tracker.clone());
         let theirs = signals.clone();
         let foreign = thread::spawn(move || {
             for round in 0..50 {
                 theirs.iter().for_each(Signal::set);
-                let citizen = spawned.citizen();
+                let tracked = spawned.tracked();
                 drop(handle.spawn_on(round % 2, move || {
-                    With(Bound::new(citizen), std::future::pending::<()>())
+                    Checked(Bound::new(tracked), std::future::pending::<()>())
                 }));
             }
         });
         drop(pool);
         foreign.join().unwrap();
-        assert_eq!(census.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
@@ -332,52 +332,52 @@ fn a_spawn_after_shutdown_is_cancelled_at_once() {
     let mut pool = sharded(2);
     let handle = pool.handle().clone();
     assert!(pool.shutdown(None));
-    let census = Census::default();
-    let citizen = census.citizen();
-    let task = handle.spawn_on(1, move || async move { drop(citizen) });
-    assert_eq!(census.dropped(), 1);
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
+    let task = handle.spawn_on(1, move || async move { drop(tracked) });
+    assert_eq!(tracker.dropped(), 1);
     assert!(handle.block_on(task).unwrap_err().is_cancelled());
 }
 
-/// A drop at the end of the worker spawns locally.
+/// A drop during the shutdown of its worker spawns a local task.
 #[test]
 fn a_local_spawn_during_shutdown_is_cancelled_at_once() {
     let pool = sharded(2);
-    let census = Census::default();
-    let (citizen, inner, signal) = (census.citizen(), census.citizen(), Signal::default());
+    let tracker = DropTracker::default();
+    let (tracked, inner, signal) = (tracker.tracked(), tracker.tracked(), Signal::default());
     let mut inner = Some(inner);
     let waiting = signal.clone();
     let is_cancelled = Arc::new(AtomicBool::new(false));
     let cancelled = is_cancelled.clone();
     drop(pool.handle().spawn_on(1, move || {
-        let _ = &citizen;
+        let _ = &tracked;
         let guard = OnDrop(move || {
             let bound = Bound::new(inner.take().unwrap());
             let task = spawn_local(async move { bound.check() });
-            // A panic of a drop would go no further.
+            // A panic of a drop is contained, so the test checks the result later.
             cancelled.store(task.is_finished(), Ordering::SeqCst);
         });
         async move {
-            let _guard = (guard, citizen);
+            let _guard = (guard, tracked);
             waiting.await;
         }
     }));
     wait_until(|| signal.polls() == 1);
     drop(pool);
     assert!(is_cancelled.load(Ordering::SeqCst));
-    assert_eq!(census.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
 }
 
 #[test]
 fn hooks_are_called_for_local_tasks() {
-    let told = Census::default();
-    let (spawned, ended) = (told.clone(), told.clone());
+    let hook_calls = DropTracker::default();
+    let (spawned, ended) = (hook_calls.clone(), hook_calls.clone());
     let config = Config {
         workers: 1,
         policy: Policy::Sharded,
         task_hooks: TaskHooks {
-            on_spawn: Some(Arc::new(move |_| drop(spawned.citizen()))),
-            on_terminate: Some(Arc::new(move |_| drop(ended.citizen()))),
+            on_spawn: Some(Arc::new(move |_| drop(spawned.tracked()))),
+            on_terminate: Some(Arc::new(move |_| drop(ended.tracked()))),
             ..TaskHooks::default()
         },
         ..Config::default()
@@ -389,7 +389,11 @@ fn hooks_are_called_for_local_tasks() {
     });
     assert_eq!(pool.handle().block_on(task).unwrap(), 7);
     drop(pool);
-    assert_eq!(told.dropped(), 4, "two spawns and two ends");
+    assert_eq!(
+        hook_calls.dropped(),
+        4,
+        "the hooks ran for two spawns and two ends"
+    );
 }
 
 #[test]
@@ -419,7 +423,7 @@ fn functions_that_need_a_sharded_pool_panic_and_name_the_remedy() {
     );
 }
 
-/// A worker in a task of which another pool is current has no local tasks there.
+/// A worker enters another pool inside a task. It has no local tasks in that pool.
 #[test]
 fn spawn_local_is_for_the_current_scheduler() {
     let (ours, theirs) = (sharded(1), sharded(1));
@@ -436,15 +440,15 @@ fn spawn_local_is_for_the_current_scheduler() {
 fn a_worker_with_tasks_stays_on_its_thread() {
     let (handle, mut workers) = stepped(2);
     let _guard = handle.enter();
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let signal = Signal::default();
     let waiting = signal.clone();
-    drop(handle.spawn_on(0, move || With(Bound::new(citizen), waiting)));
+    drop(handle.spawn_on(0, move || Checked(Bound::new(tracked), waiting)));
     run(&mut workers[0]);
     let worker = workers.remove(0);
     thread::scope(|scope| {
-        // Moved in and out: a worker is `Send`.
+        // A worker is `Send`, so it may move to another thread and back.
         let mut worker = scope
             .spawn(move || {
                 let mut worker = worker;
@@ -460,12 +464,12 @@ fn a_worker_with_tasks_stays_on_its_thread() {
             })
             .join()
             .unwrap();
-        assert_eq!(census.alive(), 1);
-        // Its own thread goes on with it.
+        assert_eq!(tracker.alive(), 1);
+        // Its own thread may use it.
         signal.set();
         run(&mut worker);
-        assert_eq!(census.alive(), 0);
-        // Without tasks it may go.
+        assert_eq!(tracker.alive(), 0);
+        // A worker without tasks may be dropped on any thread.
         scope.spawn(move || drop(worker)).join().unwrap();
     });
 }
@@ -476,10 +480,10 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
     for parked in [false, true] {
         let (handle, mut workers) = stepped(2);
         let _guard = handle.enter();
-        let census = Census::default();
-        let (citizen, signal) = (census.citizen(), Signal::default());
+        let tracker = DropTracker::default();
+        let (tracked, signal) = (tracker.tracked(), Signal::default());
         let waiting = signal.clone();
-        drop(handle.spawn_on(0, move || With(Bound::new(citizen), waiting)));
+        drop(handle.spawn_on(0, move || Checked(Bound::new(tracked), waiting)));
         run(&mut workers[0]);
         if parked {
             assert!(workers[0].begin_park().is_some());
@@ -489,11 +493,11 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
             .join()
             .unwrap();
         assert!(message.starts_with("a worker of a sharded scheduler was dropped on another"));
-        assert_eq!(census.alive(), 1);
-        // Nor does a wake reach it any more.
+        assert_eq!(tracker.alive(), 1);
+        // A wake does not reach the task any more.
         signal.set();
         drop(workers);
-        assert_eq!(census.alive(), 1);
+        assert_eq!(tracker.alive(), 1);
     }
 }
 
@@ -502,29 +506,29 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
 fn a_worker_dropped_elsewhere_is_leaked_with_the_tasks_in_its_queue() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     drop(handle.spawn_on(0, move || {
-        With(Bound::new(citizen), SelfWaking(Arc::default()))
+        Checked(Bound::new(tracked), SelfWaking(Arc::default()))
     }));
     assert_eq!(workers[0].step(), Step::Ran);
     let message = thread::spawn(|| message_of(|| drop(workers)))
         .join()
         .unwrap();
     assert!(message.starts_with("a worker of a sharded scheduler was dropped on another"));
-    assert_eq!(census.alive(), 1);
+    assert_eq!(tracker.alive(), 1);
 }
 
-/// A panic unwinds past the drop: a second one would abort.
+/// The drop happens during a panic: a second panic would abort the process.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_worker_dropped_elsewhere_by_a_panic_is_leaked_quietly() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     drop(handle.spawn_on(0, move || {
-        With(Bound::new(citizen), std::future::pending::<()>())
+        Checked(Bound::new(tracked), std::future::pending::<()>())
     }));
     run(&mut workers[0]);
     let outcome = thread::spawn(move || {
@@ -536,24 +540,24 @@ fn a_worker_dropped_elsewhere_by_a_panic_is_leaked_quietly() {
         *outcome.unwrap_err().downcast::<&str>().unwrap(),
         "on purpose"
     );
-    assert_eq!(census.alive(), 1);
+    assert_eq!(tracker.alive(), 1);
 }
 
-/// The other shards go on; spawns from outside pass the ended one by.
+/// The other shards continue. Spawns from outside skip the shard that has shut down.
 #[test]
 fn a_worker_that_is_dropped_early_ends_only_its_shard() {
     let (handle, mut workers) = stepped(3);
     let _guard = handle.enter();
-    let census = Census::default();
+    let tracker = DropTracker::default();
     for (number, worker) in workers.iter_mut().enumerate() {
-        let citizen = census.citizen();
+        let tracked = tracker.tracked();
         drop(handle.spawn_on(number, move || {
-            With(Bound::new(citizen), std::future::pending::<()>())
+            Checked(Bound::new(tracked), std::future::pending::<()>())
         }));
         run(worker);
     }
     drop(workers.remove(1));
-    assert_eq!(census.alive(), 2);
+    assert_eq!(tracker.alive(), 2);
     let tasks: Vec<_> = (0..6).map(|_| handle.spawn(async {})).collect();
     workers.iter_mut().for_each(run);
     assert!(tasks.iter().all(|task| task.is_finished()));
@@ -561,7 +565,7 @@ fn a_worker_that_is_dropped_early_ends_only_its_shard() {
     let refused = handle.spawn_on(1, || async {});
     assert!(handle.block_on(refused).unwrap_err().is_cancelled());
     drop(workers);
-    assert_eq!(census.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
 }
 
 #[test]
@@ -583,7 +587,7 @@ fn a_driver_for_several_shards_is_refused() {
     );
 }
 
-/// Each worker waits in its own driver, and its events wake tasks there.
+/// Each worker waits in its own driver, and the driver's events wake tasks on that worker.
 #[test]
 fn each_worker_has_its_driver() {
     let events: Vec<_> = (0..2).map(|_| Events::new()).collect();
@@ -608,7 +612,7 @@ fn each_worker_has_its_driver() {
         let waker = std::task::Waker::from(Arc::new(Setting(signal)));
         events.raise([waker]);
         assert_eq!(pool.handle().block_on(task).unwrap(), Some(worker));
-        // Woken on its own worker.
+        // The task was woken on its own worker.
         assert_eq!(pool.handle().metrics().remote_schedules(), before);
     }
     drop(pool);
@@ -626,15 +630,15 @@ impl std::task::Wake for Setting {
     }
 }
 
-/// A local task that has not been polled keeps its worker where it is.
+/// A local task that has not been polled yet keeps its worker on its thread.
 #[test]
 fn a_local_task_in_the_queue_keeps_the_worker_on_its_thread() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     drop(handle.spawn_on(0, move || async move {
-        let bound = Bound::new(citizen);
+        let bound = Bound::new(tracked);
         drop(spawn_local(async move { bound.check() }));
     }));
     assert_eq!(workers[0].step(), Step::Ran);
@@ -646,7 +650,7 @@ fn a_local_task_in_the_queue_keeps_the_worker_on_its_thread() {
     })
     .join()
     .unwrap();
-    assert_eq!(census.alive(), 1);
+    assert_eq!(tracker.alive(), 1);
     run(&mut workers[0]);
-    assert_eq!(census.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
 }

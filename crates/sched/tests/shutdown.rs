@@ -1,4 +1,4 @@
-//! The end of a pool: every future is dropped, once, on a worker.
+//! The shutdown of a pool: every future is dropped once, on a worker.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -10,8 +10,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use common::{
-    Census, Gate, OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, message_of, pool_of,
-    wait_until,
+    DropTracker, Gate, OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, message_of,
+    pool_of, wait_until,
 };
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
@@ -22,27 +22,27 @@ use raddle_sched::{
 fn tasks_in_every_state_are_dropped_on_a_worker() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
-            let census = Census::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, workers);
             let ids = Arc::new(Mutex::new(Vec::new()));
             let (gate, stuck) = (Gate::default(), Gate::default());
-            // Idle ones, self-waking ones, and their joiners.
+            // Tasks that wait, tasks that wake themselves, and tasks that join others.
             let mut signals = Vec::new();
             for _ in 0..20 {
-                let (citizen, signal) = (census.citizen(), Signal::default());
+                let (tracked, signal) = (tracker.tracked(), Signal::default());
                 signals.push(signal.clone());
                 drop(pool.handle().spawn(async move {
-                    let _citizen = citizen;
+                    let _tracked = tracked;
                     signal.await;
                 }));
-                let citizen = census.citizen();
+                let tracked = tracker.tracked();
                 drop(pool.handle().spawn(async move {
-                    let _citizen = citizen;
+                    let _tracked = tracked;
                     SelfWaking(Arc::default()).await;
                 }));
-                let (citizen, inner) = (census.citizen(), census.citizen());
+                let (tracked, inner) = (tracker.tracked(), tracker.tracked());
                 drop(pool.handle().spawn(async move {
-                    let _citizen = citizen;
+                    let _tracked = tracked;
                     let _ = spawn(async move {
                         let _inner = inner;
                         std::future::pending::<()>().await;
@@ -51,7 +51,7 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
                 }));
             }
             wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
-            // Every worker is in a poll, so what follows stays queued.
+            // Every worker is inside a poll, so the tasks spawned below stay queued.
             let entered = Arc::new(AtomicUsize::new(0));
             for count in 1..=workers {
                 let (gate, here, ids) = (gate.clone(), entered.clone(), ids.clone());
@@ -61,16 +61,16 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
                     gate.wait();
                     yield_now().await;
                 }));
-                // One at a time: two that a worker takes in one batch would stay
-                // behind each other, since the others, busy with the self-waking
-                // ones, do not steal.
+                // Spawn one at a time. If a worker took two in one batch, the second would wait
+                // behind the first: the other workers are busy with the self-waking tasks and do
+                // not steal.
                 wait_until(|| entered.load(Ordering::SeqCst) == count);
             }
             for _ in 0..1000 {
-                let citizen = census.citizen();
-                drop(pool.handle().spawn(async move { drop(citizen) }));
+                let tracked = tracker.tracked();
+                drop(pool.handle().spawn(async move { drop(tracked) }));
             }
-            let queued = census.alive();
+            let queued = tracker.alive();
             assert!(queued >= 1000);
             let opener = {
                 let mut pool = pool;
@@ -84,9 +84,9 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
             stuck.wait();
             gate.open();
             opener.join().unwrap();
-            assert_eq!(census.alive(), 0);
+            assert_eq!(tracker.alive(), 0);
             let ids = ids.lock();
-            assert!(census.drop_threads().iter().all(|id| ids.contains(id)));
+            assert!(tracker.drop_threads().iter().all(|id| ids.contains(id)));
         }
     }
 }
@@ -106,7 +106,7 @@ fn join_handles_of_dropped_tasks_return_cancelled() {
     }
 }
 
-/// A block_on that waits for a task gets an error: there will be no result.
+/// A `block_on` that joins a task returns an error, since there will be no output.
 #[test]
 fn a_thread_that_joins_a_task_is_woken() {
     for policy in POLICIES {
@@ -121,13 +121,13 @@ fn a_thread_that_joins_a_task_is_woken() {
     }
 }
 
-/// tokio 2074: the drop of one task wakes another, drops its waker, aborts it,
-/// and takes a lock that the other's drop takes too.
+/// tokio 2074: the drop of one task wakes another, and takes a lock that the drop of the other
+/// takes too.
 #[test]
 fn a_dropped_future_may_use_other_tasks() {
     for policy in POLICIES {
         for workers in [1, 2, 3] {
-            let census = Census::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, workers);
             let signals: Vec<_> = (0..30).map(|_| Signal::default()).collect();
             let lock = Arc::new(Mutex::new(()));
@@ -136,9 +136,9 @@ fn a_dropped_future_may_use_other_tasks() {
                     signals[place].clone(),
                     signals[(place + 1) % signals.len()].clone(),
                 );
-                let (citizen, lock) = (census.citizen(), lock.clone());
+                let (tracked, lock) = (tracker.tracked(), lock.clone());
                 let guard = OnDrop(move || {
-                    let _citizen = &citizen;
+                    let _tracked = &tracked;
                     let _lock = lock.lock();
                     next.set();
                 });
@@ -151,22 +151,21 @@ fn a_dropped_future_may_use_other_tasks() {
             }
             wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
             drop(pool);
-            assert_eq!((census.alive(), census.dropped()), (0, 30));
+            assert_eq!((tracker.alive(), tracker.dropped()), (0, 30));
         }
     }
 }
 
-/// A drop may spawn; the task is cancelled on the spot, and its own drop may
-/// spawn again.
+/// A drop may spawn. The task is cancelled at once, and its drop may spawn again.
 #[test]
 fn a_dropped_future_may_spawn() {
     for policy in POLICIES {
         for workers in [1, 2] {
-            let census = Census::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, workers);
             let cancelled = Arc::new(AtomicUsize::new(0));
             for _ in 0..10 {
-                let (first, second) = (census.citizen(), census.citizen());
+                let (first, second) = (tracker.tracked(), tracker.tracked());
                 let (counted, mut parts) = (cancelled.clone(), Some((first, second)));
                 let guard = OnDrop(move || {
                     let (first, second) = parts.take().unwrap();
@@ -189,7 +188,7 @@ fn a_dropped_future_may_spawn() {
             }
             drop(pool);
             assert_eq!(cancelled.load(Ordering::SeqCst), 10);
-            assert_eq!((census.alive(), census.dropped()), (0, 20));
+            assert_eq!((tracker.alive(), tracker.dropped()), (0, 20));
         }
     }
 }
@@ -197,12 +196,12 @@ fn a_dropped_future_may_spawn() {
 #[test]
 fn a_drop_that_panics_does_not_prevent_the_others() {
     for policy in POLICIES {
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let mut pool = pool_of(policy, 2);
         for place in 0..20 {
-            let citizen = census.citizen();
+            let tracked = tracker.tracked();
             let guard = OnDrop(move || {
-                let _citizen = &citizen;
+                let _tracked = &tracked;
                 assert!(place % 2 == 0, "a drop panics on purpose");
             });
             drop(pool.handle().spawn(async move {
@@ -211,19 +210,19 @@ fn a_drop_that_panics_does_not_prevent_the_others() {
             }));
         }
         assert!(pool.shutdown(None));
-        assert_eq!(census.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
 #[test]
 fn a_shutdown_returns_after_its_timeout() {
     for policy in POLICIES {
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let mut pool = pool_of(policy, 2);
         let (gate, entered) = (Gate::default(), Gate::default());
-        let (inside, open, citizen) = (gate.clone(), entered.clone(), census.citizen());
+        let (inside, open, tracked) = (gate.clone(), entered.clone(), tracker.tracked());
         drop(pool.handle().spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             open.open();
             inside.wait();
             yield_now().await;
@@ -231,15 +230,15 @@ fn a_shutdown_returns_after_its_timeout() {
         entered.wait();
         assert!(!pool.shutdown(Some(Duration::ZERO)));
         assert!(!pool.shutdown(Some(Duration::from_millis(20))));
-        assert_eq!(census.alive(), 1);
-        // Nor does the drop wait after that.
+        assert_eq!(tracker.alive(), 1);
+        // The drop does not wait for the task after that.
         drop(pool);
         gate.open();
-        wait_until(|| census.alive() == 0);
+        wait_until(|| tracker.alive() == 0);
     }
 }
 
-/// The end waits for a poll; no worker would drop the task before that.
+/// The shutdown waits for a poll. Meanwhile no worker would drop the task.
 #[test]
 fn a_spawn_during_shutdown_is_cancelled_at_once() {
     for policy in POLICIES {
@@ -266,50 +265,50 @@ fn a_spawn_during_shutdown_is_cancelled_at_once() {
 fn a_shutdown_in_the_background_completes() {
     for policy in POLICIES {
         for _ in 0..50 {
-            let census = Census::default();
+            let tracker = DropTracker::default();
             let mut pool = pool_of(policy, 2);
             for _ in 0..10 {
-                let citizen = census.citizen();
+                let tracked = tracker.tracked();
                 drop(pool.handle().spawn(async move {
-                    let _citizen = citizen;
+                    let _tracked = tracked;
                     std::future::pending::<()>().await;
                 }));
             }
             pool.shutdown(Some(Duration::ZERO));
             drop(pool);
-            wait_until(|| census.alive() == 0);
+            wait_until(|| tracker.alive() == 0);
         }
     }
 }
 
-/// A worker would wait for itself.
+/// The drop must not wait for its own worker.
 #[test]
 fn a_task_may_drop_its_own_pool() {
     for policy in POLICIES {
         for polled in [true, false] {
-            let census = Census::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, 2);
-            let (handle, citizen, dropped) = (
+            let (handle, tracked, dropped) = (
                 pool.handle().clone(),
-                census.citizen(),
+                tracker.tracked(),
                 Arc::new(AtomicBool::new(false)),
             );
-            let told = dropped.clone();
+            let reports_drop = dropped.clone();
             let task = handle.spawn(async move {
-                let _citizen = citizen;
+                let _tracked = tracked;
                 let pool = pool;
                 if polled {
                     drop(pool);
-                    told.store(true, Ordering::SeqCst);
+                    reports_drop.store(true, Ordering::SeqCst);
                 } else {
                     std::future::pending::<()>().await;
                 }
             });
             if !polled {
-                // The task owns the pool, so an abort drops it.
+                // The task owns the pool, so its abort drops the pool.
                 task.abort();
             }
-            wait_until(|| census.alive() == 0);
+            wait_until(|| tracker.alive() == 0);
             assert_eq!(dropped.load(Ordering::SeqCst), polled);
         }
     }
@@ -336,13 +335,13 @@ fn wakers_and_handles_may_be_used_after_shutdown() {
     }
 }
 
-/// A poll may wait for the drop of a task that waits for this very poll: in the
-/// slot or the queue of its worker.
+/// A poll may wait for the drop of a task that waits behind it, in the slot or the queue of its
+/// worker.
 #[test]
 fn tasks_queued_behind_a_running_poll_are_dropped_before_it_returns() {
     for policy in SHARING {
         for count in [1, 3] {
-            // No worker takes anything out of a slot before the shutdown.
+            // No worker takes a task out of another's slot before the shutdown.
             let config = Config {
                 has_monitor: false,
                 ..config_of(policy, 2)
@@ -372,8 +371,8 @@ fn tasks_queued_behind_a_running_poll_are_dropped_before_it_returns() {
     }
 }
 
-/// The poll waits for the drop of a task that the other worker has polled, and that worker retires
-/// when the pool has been closed.
+/// A poll waits for the drop of a task that the other worker has polled. The other worker retires
+/// when the pool is closed.
 #[test]
 fn a_worker_that_retires_drops_the_tasks_that_the_poll_of_another_waits_for() {
     for round in 0..8 {
@@ -393,12 +392,13 @@ fn a_worker_that_retires_drops_the_tasks_that_the_poll_of_another_waits_for() {
             std::future::pending::<()>().await;
         }));
         polled.wait();
-        // One call: a second would drop what it finds of the worker that has retired by then.
+        // Shut down with one call: a second call would itself drop the tasks of the retired worker.
         assert!(pool.shutdown(Some(Duration::from_secs(30))));
     }
 }
 
-/// A worker that ends does not hand its tasks to the others, as one that leaves early does.
+/// A worker that shuts down does not hand its tasks to the others, unlike a worker that retires
+/// early.
 #[test]
 fn tasks_queued_on_a_worker_that_shuts_down_are_not_injected() {
     for policy in POLICIES {
@@ -423,30 +423,33 @@ fn tasks_queued_on_a_worker_that_shuts_down_are_not_injected() {
 }
 
 thread_local! {
-    static DOOMED: Cell<bool> = const { Cell::new(false) };
+    static PANICS_ON_PARK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The destructors of its thread-locals are the last that a worker's thread does.
+/// The destructors of thread-local variables run last on a worker's thread.
 #[test]
 fn a_second_shutdown_waits_for_the_destructors_of_thread_locals() {
-    /// Takes its time, then counts.
-    struct Slow(Arc<AtomicUsize>);
-    impl Drop for Slow {
+    struct SlowDestructor(Arc<AtomicUsize>);
+    impl Drop for SlowDestructor {
         fn drop(&mut self) {
             std::thread::sleep(Duration::from_millis(50));
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
     thread_local! {
-        static SLOW: std::cell::RefCell<Option<Slow>> = const { std::cell::RefCell::new(None) };
+        static SLOW_DESTRUCTOR: std::cell::RefCell<Option<SlowDestructor>> = const { std::cell::RefCell::new(None) };
     }
     for policy in POLICIES {
         let destroyed = Arc::new(AtomicUsize::new(0));
         let mut pool = pool_of(policy, 1);
         let (entered, gate) = (Gate::default(), Gate::default());
-        let (inside, waits, slow) = (entered.clone(), gate.clone(), Slow(destroyed.clone()));
+        let (inside, waits, slow) = (
+            entered.clone(),
+            gate.clone(),
+            SlowDestructor(destroyed.clone()),
+        );
         drop(pool.handle().spawn(async move {
-            SLOW.set(Some(slow));
+            SLOW_DESTRUCTOR.set(Some(slow));
             inside.open();
             waits.wait();
         }));
@@ -458,18 +461,18 @@ fn a_second_shutdown_waits_for_the_destructors_of_thread_locals() {
     }
 }
 
-/// The same with a task whose worker has gone already, by a hook that panicked:
-/// that worker drops it, another, or, if there is none, the thread that shuts down.
+/// The same with a task whose worker has already retired because a hook panicked. That worker drops
+/// the task, or another worker does, or, if there is none, the thread that shuts down.
 #[test]
 fn tasks_of_a_retired_worker_are_dropped_before_the_last_poll_returns() {
-    // The end comes at any time while the worker goes.
+    // The shutdown may begin at any time while the worker retires.
     for round in 0..20 {
         let (policy, workers) = (SHARING[round % 2], 2 + round / 2 % 2);
         let left = Gate::default();
         let leaves = left.clone();
         let config = Config {
             on_thread_park: Some(Arc::new(move || {
-                if DOOMED.replace(false) {
+                if PANICS_ON_PARK.replace(false) {
                     leaves.open();
                     panic!("a hook panics on purpose");
                 }
@@ -480,7 +483,7 @@ fn tasks_of_a_retired_worker_are_dropped_before_the_last_poll_returns() {
         let (sender, receiver) = mpsc::channel::<()>();
         drop(pool.handle().spawn(async move {
             let _sender = sender;
-            DOOMED.set(true);
+            PANICS_ON_PARK.set(true);
             std::future::pending::<()>().await;
         }));
         left.wait();
@@ -495,7 +498,7 @@ fn tasks_of_a_retired_worker_are_dropped_before_the_last_poll_returns() {
     }
 }
 
-/// Dropping the parked worker ends its park, which calls the hook.
+/// Dropping a parked worker ends its park, which calls the hook.
 #[test]
 fn a_stepped_worker_whose_hook_panics_when_it_is_dropped_is_retired() {
     for policy in SHARING {
@@ -508,10 +511,10 @@ fn a_stepped_worker_whose_hook_panics_when_it_is_dropped_is_retired() {
             ..config_of(policy, 2)
         };
         let (handle, mut workers) = Pool::stepped(config, None);
-        let (census, signal) = (Census::default(), Signal::default());
-        let (citizen, waits) = (census.citizen(), signal.clone());
+        let (tracker, signal) = (DropTracker::default(), Signal::default());
+        let (tracked, waits) = (tracker.tracked(), signal.clone());
         drop(handle.spawn(async move {
-            let _citizen = citizen;
+            let _tracked = tracked;
             waits.await;
         }));
         assert_eq!(workers[0].step(), Step::Ran);
@@ -521,22 +524,22 @@ fn a_stepped_worker_whose_hook_panics_when_it_is_dropped_is_retired() {
         message_of(|| drop(first));
         panics.store(false, Ordering::SeqCst);
         drop(workers);
-        assert_eq!(census.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
-type AtTheEnd = OnDrop<Box<dyn FnMut()>>;
+type AtThreadExit = OnDrop<Box<dyn FnMut()>>;
 
 thread_local! {
-    /// Dropped with its thread.
-    static KEPT: Cell<Option<AtTheEnd>> = const { Cell::new(None) };
+    /// Is dropped when its thread exits.
+    static AT_THREAD_EXIT: Cell<Option<AtThreadExit>> = const { Cell::new(None) };
 }
 
-/// A thread would wait for itself, after its worker has ended.
+/// The thread must not wait for itself after its worker has shut down.
 #[test]
 #[cfg_attr(
     windows,
-    ignore = "a thread that ends there must not wait for another: see LocalKey"
+    ignore = "on Windows, a thread that exits must not wait for another: see LocalKey"
 )]
 fn a_thread_local_of_a_worker_may_drop_its_pool() {
     for policy in POLICIES {
@@ -547,12 +550,12 @@ fn a_thread_local_of_a_worker_may_drop_its_pool() {
         let pool = Pool::start(config, None).unwrap();
         let handle = pool.handle().clone();
         let (kept, dropped) = (Arc::new(Mutex::new(Some(pool))), Gate::default());
-        let tells = dropped.clone();
+        let opens = dropped.clone();
         drop(handle.spawn(async move {
-            KEPT.set(Some(OnDrop(Box::new(move || {
+            AT_THREAD_EXIT.set(Some(OnDrop(Box::new(move || {
                 let pool = kept.lock().take();
                 drop(pool);
-                tells.open();
+                opens.open();
             }))));
             panic!("a task panics on purpose");
         }));
@@ -560,16 +563,16 @@ fn a_thread_local_of_a_worker_may_drop_its_pool() {
     }
 }
 
-/// Stepped workers that are dropped one after the other, on several threads.
+/// Stepped workers are dropped one after the other, on several threads.
 #[test]
 fn dropping_the_last_stepped_worker_shuts_the_pool_down() {
     for policy in SHARING {
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let (handle, mut workers) = Pool::stepped(config_of(policy, 3), None);
         for _ in 0..100 {
-            let citizen = census.citizen();
+            let tracked = tracker.tracked();
             drop(handle.spawn(async move {
-                let _citizen = citizen;
+                let _tracked = tracked;
                 std::future::pending::<()>().await;
             }));
         }
@@ -579,20 +582,20 @@ fn dropping_the_last_stepped_worker_shuts_the_pool_down() {
         drop(workers.remove(1));
         let first = workers.remove(0);
         std::thread::spawn(move || drop(first)).join().unwrap();
-        assert_eq!(census.alive(), 100);
+        assert_eq!(tracker.alive(), 100);
         drop(workers);
-        assert_eq!(census.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
-/// A driver that notes whether a scheduler is current while it is shut down.
-struct NotesCurrent(Arc<Mutex<Vec<bool>>>);
+/// A driver that records whether a scheduler is current while it is shut down.
+struct RecordsCurrent(Arc<Mutex<Vec<bool>>>);
 
-impl Driver for NotesCurrent {
+impl Driver for RecordsCurrent {
     fn park(&mut self, _: Option<Duration>, _: usize) {}
 
     fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::new(NotesCurrent(self.0.clone()))
+        Arc::new(RecordsCurrent(self.0.clone()))
     }
 
     fn shutdown(&mut self) {
@@ -600,15 +603,15 @@ impl Driver for NotesCurrent {
     }
 }
 
-impl Unpark for NotesCurrent {
+impl Unpark for RecordsCurrent {
     fn unpark(&self) {}
 }
 
 #[test]
 fn no_scheduler_is_current_while_the_driver_is_shut_down() {
-    let noted = Arc::new(Mutex::new(Vec::new()));
-    let driver: Box<dyn Driver> = Box::new(NotesCurrent(noted.clone()));
+    let recorded = Arc::new(Mutex::new(Vec::new()));
+    let driver: Box<dyn Driver> = Box::new(RecordsCurrent(recorded.clone()));
     let (handle, workers) = Pool::stepped(config_of(Policy::WorkStealing, 2), [driver]);
     drop((handle, workers));
-    assert_eq!(*noted.lock(), [false]);
+    assert_eq!(*recorded.lock(), [false]);
 }

@@ -1,5 +1,5 @@
-//! Foreign threads wake, abort and spawn while the pool ends (async-executor
-//! 163). Of use above all under a sanitizer.
+//! Foreign threads wake, abort and spawn while the pool shuts down (async-executor 163). These
+//! tests are most useful under a sanitizer.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 use std::thread;
 
-use common::{Census, POLICIES, Signal, current_thread, pool_of, wait_until};
+use common::{DropTracker, POLICIES, Signal, current_thread, pool_of, wait_until};
 use raddle_sched::yield_now;
 
-fn storm(wakers: &[Waker], over: &AtomicBool) {
+fn wake_repeatedly(wakers: &[Waker], over: &AtomicBool) {
     while !over.load(Ordering::SeqCst) {
         for waker in wakers {
             waker.wake_by_ref();
@@ -26,14 +26,14 @@ fn storm(wakers: &[Waker], over: &AtomicBool) {
 fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
     for policy in POLICIES {
         for round in 0..60 {
-            let census = Census::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, 1 + round % 3);
             let signals: Vec<_> = (0..8).map(|_| Signal::default()).collect();
             let mut aborts = Vec::new();
             for signal in &signals {
-                let (citizen, signal) = (census.citizen(), signal.clone());
+                let (tracked, signal) = (tracker.tracked(), signal.clone());
                 let task = pool.handle().spawn(async move {
-                    let _citizen = citizen;
+                    let _tracked = tracked;
                     signal.await;
                 });
                 aborts.push(task.abort_handle());
@@ -44,14 +44,14 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
             let mut threads = Vec::new();
             for _ in 0..2 {
                 let (wakers, over) = (wakers.clone(), over.clone());
-                threads.push(thread::spawn(move || storm(&wakers, &over)));
+                threads.push(thread::spawn(move || wake_repeatedly(&wakers, &over)));
             }
-            let (handle, theirs, stop) = (pool.handle().clone(), census.clone(), over.clone());
+            let (handle, theirs, stop) = (pool.handle().clone(), tracker.clone(), over.clone());
             threads.push(thread::spawn(move || {
                 while !stop.load(Ordering::SeqCst) {
-                    let citizen = theirs.citizen();
+                    let tracked = theirs.tracked();
                     let task = handle.spawn(async move {
-                        let _citizen = citizen;
+                        let _tracked = tracked;
                         yield_now().await;
                     });
                     let _ = handle.block_on(task);
@@ -71,7 +71,7 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
             for thread in threads {
                 thread.join().unwrap();
             }
-            assert_eq!(census.alive(), 0, "in round {round}");
+            assert_eq!(tracker.alive(), 0, "in round {round}");
             wakers.iter().for_each(Waker::wake_by_ref);
         }
     }
@@ -80,13 +80,13 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
 #[test]
 fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
     for _ in 0..60 {
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let scheduler = current_thread();
         let signals: Vec<_> = (0..4).map(|_| Signal::default()).collect();
         for signal in &signals {
-            let (citizen, signal) = (census.citizen(), signal.clone());
+            let (tracked, signal) = (tracker.tracked(), signal.clone());
             drop(scheduler.handle().spawn(async move {
-                let _citizen = citizen;
+                let _tracked = tracked;
                 signal.await;
             }));
         }
@@ -98,13 +98,13 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
         let wakers: Vec<_> = signals.iter().filter_map(Signal::waker).collect();
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
-            scope.spawn(|| storm(&wakers, &over));
+            scope.spawn(|| wake_repeatedly(&wakers, &over));
             let handle = scheduler.handle().clone();
-            let (census, over) = (&census, &over);
+            let (tracker, over) = (&tracker, &over);
             scope.spawn(move || {
                 while !over.load(Ordering::SeqCst) {
-                    let citizen = census.citizen();
-                    drop(handle.spawn(async move { drop(citizen) }));
+                    let tracked = tracker.tracked();
+                    drop(handle.spawn(async move { drop(tracked) }));
                     thread::yield_now();
                 }
             });
@@ -116,17 +116,17 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
             drop(scheduler);
             over.store(true, Ordering::SeqCst);
         });
-        assert_eq!(census.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
 #[test]
 fn a_thousand_pools_leak_nothing() {
     for policy in POLICIES {
-        let census = Census::default();
+        let tracker = DropTracker::default();
         for round in 0..1000 {
             let pool = pool_of(policy, 1 + round % 2);
-            let (first, second) = (census.citizen(), census.citizen());
+            let (first, second) = (tracker.tracked(), tracker.tracked());
             let task = pool.handle().spawn(async move { drop(first) });
             drop(pool.handle().spawn(async move {
                 let _second = second;
@@ -136,6 +136,6 @@ fn a_thousand_pools_leak_nothing() {
                 pool.handle().block_on(task).unwrap();
             }
         }
-        assert_eq!((census.alive(), census.dropped()), (0, 2000));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 2000));
     }
 }

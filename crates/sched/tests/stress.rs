@@ -1,4 +1,4 @@
-//! Storms of spawns, joins and wakes, with every task accounted for.
+//! Many spawns, joins and wakes. Every task is counted.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -6,27 +6,30 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use common::{Census, POLICIES, Signal, pool_of};
+use common::{DropTracker, POLICIES, Signal, pool_of};
 use raddle_sched::{spawn, yield_now};
 
-/// One counter for each task: how often it ran to its end.
-fn ledger(tasks: usize) -> Arc<[AtomicU32]> {
+/// One counter per task: how many times it has completed.
+fn completions(tasks: usize) -> Arc<[AtomicU32]> {
     (0..tasks).map(|_| AtomicU32::new(0)).collect()
 }
 
-fn each_once(ledger: &[AtomicU32]) {
-    for (task, ran) in ledger.iter().enumerate() {
+fn check_each_completed_once(completions: &[AtomicU32]) {
+    for (task, ran) in completions.iter().enumerate() {
         assert_eq!(ran.load(Ordering::SeqCst), 1, "task {task}");
     }
 }
 
-/// Tasks that spawn two each, down to a depth, and join them.
-fn tree(id: usize, ledger: Arc<[AtomicU32]>) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
+/// A task that spawns two tasks of the next level, if any, and joins them.
+fn tree(
+    id: usize,
+    completions: Arc<[AtomicU32]>,
+) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
         let children: Vec<_> = [2 * id + 1, 2 * id + 2]
             .into_iter()
-            .filter(|&child| child < ledger.len())
-            .map(|child| spawn(tree(child, ledger.clone())))
+            .filter(|&child| child < completions.len())
+            .map(|child| spawn(tree(child, completions.clone())))
             .collect();
         if id % 3 == 0 {
             yield_now().await;
@@ -34,7 +37,7 @@ fn tree(id: usize, ledger: Arc<[AtomicU32]>) -> std::pin::Pin<Box<dyn Future<Out
         for child in children {
             child.await.unwrap();
         }
-        ledger[id].fetch_add(1, Ordering::SeqCst);
+        completions[id].fetch_add(1, Ordering::SeqCst);
     })
 }
 
@@ -44,10 +47,10 @@ fn trees_of_tasks_all_complete() {
         for workers in [1, 2, 4] {
             let pool = pool_of(policy, workers);
             for _ in 0..5 {
-                let ledger = ledger(4000);
-                let root = pool.handle().spawn(tree(0, ledger.clone()));
+                let completions = completions(4000);
+                let root = pool.handle().spawn(tree(0, completions.clone()));
                 pool.handle().block_on(root).unwrap();
-                each_once(&ledger);
+                check_each_completed_once(&completions);
             }
         }
     }
@@ -58,28 +61,28 @@ fn trees_of_tasks_all_complete() {
 fn spawns_from_several_threads_all_run() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
-            let census = Census::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, workers);
-            let ledger = ledger(4 * 1000);
+            let completions = completions(4 * 1000);
             std::thread::scope(|scope| {
                 for thread in 0..4 {
-                    let (handle, ledger, census) = (pool.handle(), &ledger, &census);
+                    let (handle, completions, tracker) = (pool.handle(), &completions, &tracker);
                     scope.spawn(move || {
                         let mut tasks = Vec::new();
                         for task in 0..1000 {
-                            let (ledger, citizen) = (ledger.clone(), census.citizen());
+                            let (completions, tracked) = (completions.clone(), tracker.tracked());
                             let id = thread * 1000 + task;
                             tasks.push(handle.spawn(async move {
-                                let _citizen = citizen;
+                                let _tracked = tracked;
                                 if id % 2 == 0 {
                                     yield_now().await;
                                 }
-                                ledger[id].fetch_add(1, Ordering::SeqCst);
+                                completions[id].fetch_add(1, Ordering::SeqCst);
                             }));
                             if task % 10 == 0 {
-                                let citizen = census.citizen();
+                                let tracked = tracker.tracked();
                                 let victim = handle.spawn(async move {
-                                    let _citizen = citizen;
+                                    let _tracked = tracked;
                                     std::future::pending::<()>().await;
                                 });
                                 victim.abort();
@@ -96,15 +99,14 @@ fn spawns_from_several_threads_all_run() {
                     });
                 }
             });
-            each_once(&ledger);
+            check_each_completed_once(&completions);
             drop(pool);
-            assert_eq!(census.alive(), 0);
+            assert_eq!(tracker.alive(), 0);
         }
     }
 }
 
-/// Rings of tasks that pass a turn on, some hops through a foreign thread; a
-/// wake that is lost stops a ring.
+/// Rings of tasks that wake each other in turn. A lost wake stops a ring.
 #[test]
 fn wakes_around_a_ring_of_tasks_all_arrive() {
     for policy in POLICIES {
@@ -115,9 +117,9 @@ fn wakes_around_a_ring_of_tasks_all_arrive() {
                 .collect();
             let mut tasks = Vec::new();
             for ring in &rings {
-                for place in 0..ring.len() {
-                    let own = ring[place].clone();
-                    let next = ring[(place + 1) % ring.len()].clone();
+                for index in 0..ring.len() {
+                    let own = ring[index].clone();
+                    let next = ring[(index + 1) % ring.len()].clone();
                     tasks.push(pool.handle().spawn(async move {
                         for _ in 0..300 {
                             own.clone().await;
@@ -136,8 +138,8 @@ fn wakes_around_a_ring_of_tasks_all_arrive() {
     }
 }
 
-/// tokio 525: one task at a time from outside, to workers that have just gone to sleep,
-/// or are about to.
+/// tokio 525: tasks are spawned one at a time from outside, while workers go to sleep or have just
+/// gone to sleep.
 #[test]
 fn tasks_that_are_spawned_one_at_a_time_all_run() {
     for policy in POLICIES {

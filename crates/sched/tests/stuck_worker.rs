@@ -1,12 +1,12 @@
-//! No task waits behind a running one: what is left behind by a poll that does
-//! not return is run by an idle worker, again and again.
+//! No task waits behind a running one: while a poll does not return, idle workers run the tasks
+//! that its worker has queued.
 #![cfg(not(raddle_loom))]
 
 mod common;
 #[path = "common/driver.rs"]
 mod events;
 
-/// The driver of the tests names the traits so.
+/// The shared driver imports the traits from this module.
 mod driver {
     pub(crate) use raddle_sched::{Driver, Unpark};
 }
@@ -25,7 +25,7 @@ use raddle_sched::{Config, Handle, Policy, Pool, spawn};
 
 const ROUNDS: usize = 20;
 
-/// Counts the polls of a task that waits for ever.
+/// A task that waits forever and counts its polls.
 #[derive(Clone, Default)]
 struct Sleeper {
     polls: Arc<AtomicUsize>,
@@ -63,14 +63,14 @@ impl Sleeper {
     }
 }
 
-/// Runs `stuck` inside a poll of one of two workers.
+/// Runs `stuck` inside a poll of one of the pool's workers.
 fn run_in_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
     let task = pool.handle().spawn(async move { stuck() });
     pool.handle().block_on(task).unwrap();
 }
 
-/// Without a monitor, only a searcher can take the task in the next-task slot of a worker whose
-/// poll does not return.
+/// Without a monitor, only a searching worker can take the task in the next-task slot of a worker
+/// whose poll does not return.
 #[test]
 fn a_searching_worker_takes_the_next_task_of_a_long_poll_without_a_monitor() {
     let config = Config {
@@ -81,7 +81,7 @@ fn a_searching_worker_takes_the_next_task_of_a_long_poll_without_a_monitor() {
     for _ in 0..ROUNDS {
         run_in_a_poll(&pool, || {
             let next = spawn(async {});
-            // The slot is full, so this one goes to the queue, for which the other worker is woken.
+            // The slot is full, so this task goes to the queue and wakes the other worker.
             drop(spawn(async {}));
             wait_until(|| next.is_finished());
         });
@@ -172,7 +172,7 @@ fn events_of_the_driver_are_dispatched() {
             let driver = Events::driver(&events);
             let pool = Pool::start(config_of(policy, workers), Some(driver)).unwrap();
             let (first, second) = (Sleeper::on(pool.handle()), Sleeper::on(pool.handle()));
-            // Let whichever worker waits in the driver be the one that is stuck.
+            // The worker that waits in the driver becomes the stuck worker.
             let (entered, ended) = (Sleeper::default(), Sleeper::default());
             let marks = (entered.polls.clone(), ended.polls.clone());
             let raised = events.clone();
@@ -199,7 +199,7 @@ fn events_of_the_driver_are_dispatched() {
 
 #[test]
 fn without_a_monitor_the_task_waits_for_the_stuck_worker() {
-    // Shows that the tests above see the monitor at work, not something else.
+    // This shows that the tests above depend on the monitor.
     let pool = Pool::start(
         raddle_sched::Config {
             has_monitor: false,
@@ -208,7 +208,7 @@ fn without_a_monitor_the_task_waits_for_the_stuck_worker() {
         None,
     )
     .unwrap();
-    // A worker that searches would take the task.
+    // A searching worker would take the task, so wait until both workers are parked.
     let metrics = pool.handle().metrics();
     wait_until(|| (0..2).all(|worker| metrics.worker(worker).parks > 0));
     run_in_a_poll(&pool, || {

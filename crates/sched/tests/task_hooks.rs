@@ -1,4 +1,4 @@
-//! Task hooks: when they are called, for whom, and what their panics do.
+//! When task hooks run, for which task, and what happens if they panic.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -24,7 +24,7 @@ enum Event {
 }
 use Event::{After, Before, Poll, Spawn, Terminate};
 
-/// What was called, of which task, spawned on which line.
+/// The events, each with the task and the line of its spawn.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<Entry>>>);
 
@@ -54,7 +54,8 @@ impl Log {
         self.0.lock().push((Poll, None, 0));
     }
 
-    /// The events since the last call; they were all of `id`, spawned on `line`.
+    /// Returns the events since the last call, and checks that all belong to `id`, spawned on
+    /// `line`.
     fn take(&self, id: Id, line: u32) -> Vec<Event> {
         let events = std::mem::take(&mut *self.0.lock());
         for (event, of, at) in &events {
@@ -165,7 +166,7 @@ fn a_task_spawned_by_a_drop_during_shutdown_ends_at_once() {
     }
 }
 
-/// The location is that of the call, on a worker as from outside.
+/// The location is that of the spawn call, on a worker and outside.
 #[test]
 fn hooks_see_where_a_task_was_spawned() {
     let lines = Arc::new(Mutex::new(Vec::new()));
@@ -210,7 +211,7 @@ fn a_hook_may_spawn() {
     }
 }
 
-/// Also of a spawn from outside, which finds the current scheduler.
+/// A hook that runs for a spawn from outside may also do it.
 #[test]
 fn a_hook_may_enter_a_scheduler() {
     for policy in POLICIES {
@@ -232,31 +233,30 @@ fn a_hook_may_enter_a_scheduler() {
     }
 }
 
-/// A payload whose drop panics, too.
-struct Grenade;
+/// A panic payload whose drop panics.
+struct PanicsOnDrop;
 
-impl Drop for Grenade {
+impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
         std::panic::resume_unwind(Box::new("a payload's drop panics on purpose"));
     }
 }
 
-/// Each hook in turn panics at each call; tasks, workers and spawners do not
-/// notice.
+/// Each hook in turn panics at every call. Tasks, workers and spawning threads are not affected.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_panic_of_a_hook_affects_neither_task_nor_worker() {
     for policy in POLICIES {
-        for place in 0..4 {
+        for hook_index in 0..4 {
             let calls = Arc::new(AtomicUsize::new(0));
             let counted = calls.clone();
             let hook: Option<TaskHook> = Some(Arc::new(move |_: &TaskMeta<'_>| {
                 counted.fetch_add(1, SeqCst);
-                // Not by `panic!`, which would fill the test's output.
-                std::panic::resume_unwind(Box::new(Grenade));
+                // Unlike `panic!`, this prints nothing.
+                std::panic::resume_unwind(Box::new(PanicsOnDrop));
             }));
             let mut hooks = TaskHooks::default();
-            match place {
+            match hook_index {
                 0 => hooks.on_spawn = hook,
                 1 => hooks.before_poll = hook,
                 2 => hooks.after_poll = hook,
@@ -284,7 +284,7 @@ fn a_panic_of_a_hook_affects_neither_task_nor_worker() {
             });
             drop(pool);
             assert!(forever.is_finished());
-            assert!(calls.load(SeqCst) >= 3, "hook {place}");
+            assert!(calls.load(SeqCst) >= 3, "hook {hook_index}");
 
             let scheduler = CurrentThread::new(with_hooks(Policy::default(), 1, hooks), None);
             let task = scheduler.handle().spawn(async { spawn(async { 7 }).await });

@@ -1,5 +1,5 @@
-//! A task's panic that ends its scheduler: each `block_on` ends with it, and every other task
-//! is dropped.
+//! A task's panic shuts the scheduler down: it ends every `block_on`, and every other task is
+//! dropped.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
 use common::{
-    Census, POLICIES, SHARING, SelfWaking, Signal, config, config_of, message_of, wait_until,
+    DropTracker, POLICIES, SHARING, SelfWaking, Signal, config, config_of, message_of, wait_until,
 };
 use handoff::Handoffs;
 use raddle_sched::{
@@ -20,9 +20,9 @@ use raddle_sched::{
     block_in_place, spawn,
 };
 
-const ENDED: &str = "a task panicked, and its runtime is set to shut down then";
+const PANIC_MESSAGE: &str = "a task panicked, and its runtime is set to shut down then";
 
-fn ends_by_panic(config: Config) -> Config {
+fn with_shutdown_on_panic(config: Config) -> Config {
     Config {
         unhandled_panic: UnhandledPanic::ShutdownRuntime,
         ..config
@@ -30,23 +30,23 @@ fn ends_by_panic(config: Config) -> Config {
 }
 
 fn scheduler() -> CurrentThread {
-    CurrentThread::new(ends_by_panic(config(1)), None)
+    CurrentThread::new(with_shutdown_on_panic(config(1)), None)
 }
 
-/// Panics without a word in the test's output.
+/// Panics without calling the panic hook, which would print a message.
 async fn panics() {
     std::panic::resume_unwind(Box::new(()));
 }
 
-/// Whether the call is ended by the panic of a task.
+/// Whether a task's panic ends the call.
 fn is_ended(block_on: impl FnOnce()) -> bool {
-    message_of(block_on).starts_with(ENDED)
+    message_of(block_on).starts_with(PANIC_MESSAGE)
 }
 
 #[test]
 fn a_panic_ends_each_waiting_block_on() {
     for policy in POLICIES {
-        let pool = Pool::start(ends_by_panic(config_of(policy, 2)), None).unwrap();
+        let pool = Pool::start(with_shutdown_on_panic(config_of(policy, 2)), None).unwrap();
         let waiting = Signal::default();
         thread::scope(|scope| {
             let others = [(); 2]
@@ -56,7 +56,7 @@ fn a_panic_ends_each_waiting_block_on() {
             assert!(is_ended(|| drop(pool.handle().block_on(task))));
             assert!(others.map(|other| other.join().unwrap()) == [true; 2]);
         });
-        // A later one too, which does not poll its future.
+        // A later call ends too, and does not poll its future.
         assert!(is_ended(|| pool
             .handle()
             .block_on(async { unreachable!() })));
@@ -67,16 +67,16 @@ fn a_panic_ends_each_waiting_block_on() {
 #[test]
 fn a_panic_shuts_a_current_thread_scheduler_down_and_drops_its_tasks() {
     let scheduler = scheduler();
-    let census = Census::default();
-    let citizen = census.citizen();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let signal = Signal::default();
     let waits = signal.clone();
     drop(scheduler.handle().spawn(async move {
-        let _citizen = citizen;
+        let _tracked = tracked;
         waits.await;
     }));
     thread::scope(|scope| {
-        // It waits for the seat, and for its future.
+        // One thread waits for the worker, both for their futures.
         let (first, second) = (Signal::default(), Signal::default());
         let theirs = (first.clone(), second.clone());
         let [driving, waiting] = [theirs.0, theirs.1]
@@ -86,7 +86,7 @@ fn a_panic_shuts_a_current_thread_scheduler_down_and_drops_its_tasks() {
         assert!(driving.join().unwrap() && waiting.join().unwrap());
         assert!(task.is_finished());
     });
-    assert_eq!(census.dropped(), 1);
+    assert_eq!(tracker.dropped(), 1);
     assert!(is_ended(|| scheduler.block_on(async { unreachable!() })));
 }
 
@@ -97,8 +97,8 @@ fn a_future_that_the_panic_makes_ready_returns_no_output() {
     assert!(is_ended(|| drop(scheduler.block_on(task))));
 }
 
-/// The future is in a poll, on a thread that does not drive the worker, when a task panics on the
-/// one that does.
+/// A future is inside a poll on a thread that does not drive the worker, when a task panics on the
+/// thread that does.
 #[test]
 fn a_future_that_is_ready_after_a_task_panicked_during_its_poll_returns_no_output() {
     let scheduler = scheduler();
@@ -119,11 +119,11 @@ fn a_future_that_is_ready_after_a_task_panicked_during_its_poll_returns_no_outpu
     });
 }
 
-/// As without hooks, though another type of the scheduler reports the panic then.
+/// The same with hooks: another type of the scheduler reports the panic then.
 #[test]
 fn a_panic_of_a_task_with_hooks_shuts_the_scheduler_down() {
     for policy in POLICIES {
-        let mut config = ends_by_panic(config_of(policy, 1));
+        let mut config = with_shutdown_on_panic(config_of(policy, 1));
         config.task_hooks.before_poll = Some(Arc::new(|_: &TaskMeta<'_>| ()));
         let (handle, mut workers) = Pool::stepped(config, None);
         let _current = handle.enter();
@@ -134,11 +134,12 @@ fn a_panic_of_a_task_with_hooks_shuts_the_scheduler_down() {
     }
 }
 
-/// The other tasks of the worker are due, and do not run any more.
+/// The other tasks of the worker are ready, but do not run any more.
 #[test]
 fn the_worker_whose_task_panicked_shuts_down_at_its_next_step() {
     for policy in POLICIES {
-        let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(policy, 1)), None);
+        let (handle, mut workers) =
+            Pool::stepped(with_shutdown_on_panic(config_of(policy, 1)), None);
         let _current = handle.enter();
         let polls = Arc::default();
         for _ in 0..3 {
@@ -152,19 +153,20 @@ fn the_worker_whose_task_panicked_shuts_down_at_its_next_step() {
     }
 }
 
-/// What its surroundings were may be gone.
+/// What the tasks use may be gone after the shutdown.
 #[test]
 fn a_worker_that_is_run_after_shutdown_polls_no_task() {
     for policy in SHARING {
-        let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(policy, 2)), None);
+        let (handle, mut workers) =
+            Pool::stepped(with_shutdown_on_panic(config_of(policy, 2)), None);
         let _current = handle.enter();
         drop(handle.spawn(panics()));
-        let census = Census::default();
+        let tracker = DropTracker::default();
         let polls = Arc::default();
         for _ in 0..3 {
-            let (citizen, polled) = (census.citizen(), SelfWaking(Arc::clone(&polls)));
+            let (tracked, polled) = (tracker.tracked(), SelfWaking(Arc::clone(&polls)));
             drop(handle.spawn(async move {
-                let _citizen = citizen;
+                let _tracked = tracked;
                 polled.await;
             }));
         }
@@ -172,13 +174,14 @@ fn a_worker_that_is_run_after_shutdown_polls_no_task() {
         workers.pop().unwrap().run();
         assert_eq!(polls.load(SeqCst), 0, "{policy:?}");
         drop(workers);
-        assert_eq!(census.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
 #[test]
 fn a_panic_on_one_shard_shuts_all_down() {
-    let (handle, mut workers) = Pool::stepped(ends_by_panic(config_of(Policy::Sharded, 2)), None);
+    let (handle, mut workers) =
+        Pool::stepped(with_shutdown_on_panic(config_of(Policy::Sharded, 2)), None);
     let _current = handle.enter();
     drop(handle.spawn_on(1, panics));
     assert_eq!(workers[1].step(), Step::Ran);
@@ -186,11 +189,11 @@ fn a_panic_on_one_shard_shuts_all_down() {
     assert_eq!(workers[0].step(), Step::Shutdown);
 }
 
-/// Its thread drives no worker then.
+/// The thread of the panicking task drives no worker by then.
 #[test]
 fn a_panic_after_the_worker_was_handed_off_shuts_the_scheduler_down() {
     let handoffs = Handoffs::default();
-    let pool = handoffs.pool(ends_by_panic(config(1)));
+    let pool = handoffs.pool(with_shutdown_on_panic(config(1)));
     let task = pool.handle().spawn(async {
         block_in_place(|| {
             let handle = Handle::current();
@@ -199,7 +202,7 @@ fn a_panic_after_the_worker_was_handed_off_shuts_the_scheduler_down() {
         panics().await;
     });
     assert!(is_ended(|| pool.handle().block_on(pending())));
-    // It is cancelled on the spot.
+    // The task is cancelled at once.
     assert!(pool.handle().spawn(pending::<()>()).is_finished());
     wait_until(|| task.is_finished());
     drop(pool);
@@ -216,14 +219,14 @@ fn without_the_setting_a_panic_ends_only_its_task() {
     assert_eq!(inside.unwrap(), 7);
 }
 
-/// A call that has returned is not woken any more, and the scheduler does not keep itself
-/// by the waker.
+/// A `block_on` that has returned is not woken any more, and its waker does not keep the scheduler
+/// alive.
 #[test]
 fn a_block_on_that_has_returned_is_not_woken_by_a_panic() {
     let hook: Hook = Arc::new(|| ());
     let config = || Config {
         on_thread_park: Some(hook.clone()),
-        ..ends_by_panic(common::config(1))
+        ..with_shutdown_on_panic(common::config(1))
     };
     let scheduler = CurrentThread::new(config(), None);
     for _ in 0..3 {

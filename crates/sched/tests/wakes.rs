@@ -1,4 +1,4 @@
-//! Who is woken, and how many: counted on workers that the test drives itself.
+//! Which workers are woken, and how many, on workers that the test drives itself.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -17,8 +17,7 @@ use raddle_sched::{Handle, Policy, Pool, Step, Worker};
 
 const WORKERS: usize = 4;
 
-/// Workers of which one is in the driver, whichever the caller says, and the
-/// others are asleep. There is no monitor.
+/// One worker waits in the driver, the others sleep. There is no monitor.
 struct Asleep {
     handle: Handle,
     events: Arc<Events>,
@@ -27,8 +26,7 @@ struct Asleep {
 }
 
 impl Asleep {
-    /// The worker in the driver is listed last, so that it would be the first to
-    /// be woken.
+    /// Parks `in_driver` so that it would be the first of the idle workers to be woken.
     fn new(policy: Policy, in_driver: usize) -> Self {
         let events = Events::new();
         let driver = Events::driver(&events);
@@ -45,14 +43,15 @@ impl Asleep {
             workers,
             in_driver,
         };
-        // When it left it had a monitor elected, which finds that it is back.
-        let watcher = pool.only_woken();
-        let wait = pool.workers[watcher].resume_park().unwrap();
+        // When the worker left the driver it elected a monitor, which finds that the driver is held
+        // again.
+        let monitor = pool.only_woken();
+        let wait = pool.workers[monitor].resume_park().unwrap();
         assert_eq!((wait.in_driver, wait.timeout), (false, None));
         pool
     }
 
-    /// The workers that were unparked; the one in the driver by way of it.
+    /// The unparked workers. The worker in the driver must be unparked through the driver.
     fn woken(&self) -> Vec<usize> {
         let of_driver = self.events.with(|state| state.unparked);
         (0..self.workers.len())
@@ -61,14 +60,14 @@ impl Asleep {
             .collect()
     }
 
-    /// The one worker that was unparked.
+    /// Returns the one worker that was unparked, and checks that there is exactly one.
     fn only_woken(&self) -> usize {
         let woken = self.woken();
         assert_eq!(woken.len(), 1, "{woken:?} were woken");
         woken[0]
     }
 
-    /// Lets a woken worker run tasks until it parks; says how many.
+    /// Lets a woken worker run tasks until it parks, and returns how many it ran.
     fn run(&mut self, worker: usize) -> usize {
         let worker = &mut self.workers[worker];
         assert!(worker.resume_park().is_none());
@@ -92,8 +91,7 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
                 let task = pool.handle.spawn(async {});
                 let woken = pool.only_woken();
                 assert_ne!(woken, in_driver);
-                // Nor does the one that was woken wake another, for there is
-                // nothing more to be found.
+                // The woken worker wakes no other worker, since there are no more tasks.
                 assert_eq!(pool.run(woken), 1);
                 assert!(task.is_finished());
             }
@@ -102,11 +100,11 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
     }
 }
 
-/// tokio 8065, 8120: a task that is put into the empty slot of a worker wakes
-/// no other worker, however often; the first has one worker elected as the monitor.
+/// tokio 8065, 8120: a task that enters the empty slot of a worker wakes no other worker, however
+/// often this happens. The first one only elects a monitor.
 #[test]
 fn a_request_and_its_response_wake_no_other_worker() {
-    const TURNS: usize = 1000;
+    const ROUNDS: usize = 1000;
     let mut pool = Asleep::new(Policy::WorkStealing, 0);
     let handle = pool.handle.clone();
     let _entered = handle.enter();
@@ -114,12 +112,12 @@ fn a_request_and_its_response_wake_no_other_worker() {
     let (client, server) = ((ping.clone(), pong.clone()), (ping, pong));
     let client = pool.handle.spawn(async move {
         raddle_sched::spawn(async move {
-            for _ in 0..TURNS {
+            for _ in 0..ROUNDS {
                 server.0.clone().await;
                 server.1.set();
             }
         });
-        for _ in 0..TURNS {
+        for _ in 0..ROUNDS {
             client.0.set();
             client.1.clone().await;
         }
@@ -131,58 +129,64 @@ fn a_request_and_its_response_wake_no_other_worker() {
         assert_eq!(pool.workers[runs].step(), Step::Ran);
         steps += 1;
         for worker in pool.woken() {
-            // It is the monitor, and has not taken the task.
+            // The worker is the monitor, and has not taken the task.
             woken += 1;
             let wait = pool.workers[worker].resume_park().unwrap();
             assert!(wait.timeout.is_some());
         }
     }
-    assert!(steps > TURNS, "they are done in {steps} steps");
-    assert!(woken <= 1, "{woken} were woken");
+    assert!(steps > ROUNDS, "the tasks completed in {steps} steps");
+    assert!(woken <= 1, "{woken} workers were woken");
 }
 
-/// A task that yields is run next if there is no other, so a worker that was woken for it would
-/// find it gone. A task that it spawns notifies.
+/// A task that yields runs next if there is no other, so a worker that was woken for it would not
+/// find it. A task that it spawns does wake a worker.
 #[test]
 fn a_task_that_yields_alone_wakes_no_worker() {
-    const TURNS: usize = 1000;
+    const ROUNDS: usize = 1000;
     let mut pool = Asleep::new(Policy::WorkStealing, 0);
     let handle = pool.handle.clone();
     let _entered = handle.enter();
     let task = pool.handle.spawn(async {
-        for _ in 0..TURNS {
+        for _ in 0..ROUNDS {
             raddle_sched::yield_now().await;
         }
-        // The slot has room for one.
+        // The slot has room for only one of them.
         drop((raddle_sched::spawn(async {}), raddle_sched::spawn(async {})));
         raddle_sched::yield_now().await;
     });
     let runs = pool.only_woken();
     assert!(pool.workers[runs].resume_park().is_none());
-    let mut watches = 0;
-    for _ in 0..TURNS {
+    let mut monitors = 0;
+    for _ in 0..ROUNDS {
         assert_eq!(pool.workers[runs].step(), Step::Ran);
         for worker in pool.woken() {
-            watches += 1;
+            monitors += 1;
             let wait = pool.workers[worker].resume_park().unwrap();
-            assert!(wait.timeout.is_some(), "it is the monitor");
+            assert!(
+                wait.timeout.is_some(),
+                "the woken worker is not the monitor"
+            );
         }
     }
-    assert!(watches <= 1, "{watches} were woken");
+    assert!(monitors <= 1, "{monitors} workers were woken");
     assert_eq!(pool.workers[runs].step(), Step::Ran);
     let woken = pool.only_woken();
-    assert!(pool.workers[woken].resume_park().is_none(), "it is to help");
+    assert!(
+        pool.workers[woken].resume_park().is_none(),
+        "the woken worker is not searching"
+    );
     assert!(!task.is_finished());
 }
 
-/// It would never be seen parked, and an idle scheduler would look after it for
-/// ever.
+/// The monitor would never see such a worker parked, so an idle scheduler would be monitored
+/// forever.
 #[test]
 fn a_worker_that_has_left_is_not_monitored() {
     for policy in SHARING {
         let mut pool = Asleep::new(policy, 0);
         drop(pool.workers.pop());
-        // It had one worker woken in its place, and another elected as the monitor.
+        // The worker had another woken in its place, and a third elected as the monitor.
         while let [woken, ..] = pool.woken()[..] {
             let worker = &mut pool.workers[woken];
             if worker.resume_park().is_none() {
@@ -198,7 +202,7 @@ fn a_worker_that_has_left_is_not_monitored() {
     }
 }
 
-/// A poll that does not return would keep the task.
+/// Otherwise the task would wait if the poll does not return.
 #[test]
 fn a_worker_with_a_task_in_its_slot_elects_a_monitor() {
     for is_woken in [false, true] {
@@ -224,8 +228,8 @@ fn a_worker_with_a_task_in_its_slot_elects_a_monitor() {
     }
 }
 
-/// The worker that comes out of the driver has one elected that monitors it, and another
-/// that helps if there is more than it runs next.
+/// A worker that leaves the driver elects a monitor. It wakes another worker if the events have
+/// made more tasks ready than the one that it runs next.
 #[test]
 fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
     for (policy, tasks) in [1, 2]
@@ -243,13 +247,16 @@ fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
         assert!(pool.workers[0].resume_park().is_none());
         assert_eq!(pool.woken().len(), tasks, "{policy:?}");
         if policy == Policy::Shared {
-            // The monitor runs a task from the common queue as soon as it looks.
+            // The monitor runs a task from the injection queue at its first check.
             continue;
         }
         let mut helpers = 0;
         for woken in pool.woken() {
             match pool.workers[woken].resume_park() {
-                Some(wait) => assert!(wait.timeout.is_some(), "it is the monitor"),
+                Some(wait) => assert!(
+                    wait.timeout.is_some(),
+                    "the woken worker is not the monitor"
+                ),
                 None => helpers += 1,
             }
         }
@@ -257,7 +264,8 @@ fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
     }
 }
 
-/// The one that is in the driver elects one because it gives the driver back.
+/// A worker in the driver elects a monitor because it gives the driver back. This is the case
+/// without a driver.
 #[test]
 fn without_a_driver_a_worker_that_returns_by_itself_has_a_monitor_elected() {
     for policy in SHARING {
@@ -265,7 +273,7 @@ fn without_a_driver_a_worker_that_returns_by_itself_has_a_monitor_elected() {
         for worker in &mut workers {
             assert!(worker.begin_park().is_some());
         }
-        // All are parked, so the monitor resigns.
+        // All workers are parked, so the monitor resigns.
         let wait = workers[0].resume_park().unwrap();
         assert_eq!(wait.timeout, None);
         assert_eq!(workers[2].step(), Step::Idle);

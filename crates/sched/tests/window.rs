@@ -1,5 +1,5 @@
-//! Work that comes between a worker's last look and its sleep, from each place
-//! that it can come from.
+//! A task that becomes ready between a worker's last check and its sleep, from each possible
+//! source.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -19,30 +19,29 @@ use condvar_driver::Events;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, Handle, Pool, Step, Worker};
 
-/// Posts work, and gives the other worker back if it is still there.
-type Post = Box<dyn FnOnce() -> Option<Worker> + Send>;
+/// Makes a task ready, and returns the other worker if it still exists.
+type Push = Box<dyn FnOnce() -> Option<Worker> + Send>;
 
-/// What posts work: given the scheduler, its other worker, which is awake, the
-/// driver's events, and the signal that an idle task waits for.
-type Source = fn(Handle, Worker, raddle_primitives::sync::Arc<Events>, Signal) -> Post;
+/// Makes a [`Push`] from the scheduler, its other worker, which is awake, the driver's events, and
+/// the signal that a waiting task awaits.
+type Source = fn(Handle, Worker, raddle_primitives::sync::Arc<Events>, Signal) -> Push;
 
-/// A worker that found nothing parks, and a task is pushed in between: right before, or in the hook
-/// that is called first. The park must return with the task, since there is no monitor that would
-/// find it later.
-fn is_seen(source: Source) {
+/// A worker that found nothing parks. A task is pushed before the park, or in the hook that the
+/// park calls first. The park must return with the task, since no monitor would find it later.
+fn check_park_sees_task(source: Source) {
     for policy in SHARING {
         for in_hook in [false, true] {
             let (done, is_done) = channel();
             let sleeper = thread::spawn(move || {
-                let hook = Arc::new(Mutex::new(None::<Post>));
+                let hook = Arc::new(Mutex::new(None::<Push>));
                 let kept = Arc::new(Mutex::new(None));
                 let (hooked, keeps) = (hook.clone(), kept.clone());
                 let config = Config {
                     has_monitor: false,
                     on_thread_park: Some(Arc::new(move || {
-                        let post = hooked.lock().take();
-                        if let Some(post) = post {
-                            *keeps.lock() = post();
+                        let push = hooked.lock().take();
+                        if let Some(push) = push {
+                            *keeps.lock() = push();
                         }
                     })),
                     ..config_of(policy, 2)
@@ -54,11 +53,11 @@ fn is_seen(source: Source) {
                 let signal = Signal::default();
                 drop(handle.spawn(signal.clone()));
                 while worker.step() == Step::Ran {}
-                let post = source(handle, other, events, signal);
+                let push = source(handle, other, events, signal);
                 if in_hook {
-                    *hook.lock() = Some(post);
+                    *hook.lock() = Some(push);
                 } else {
-                    *kept.lock() = post();
+                    *kept.lock() = push();
                 }
                 loop {
                     worker.park(None);
@@ -70,18 +69,21 @@ fn is_seen(source: Source) {
                 done.send(()).unwrap();
             });
             let seen = is_done.recv_timeout(Duration::from_secs(30));
-            assert!(seen.is_ok(), "{policy:?}: it sleeps, or panicked");
+            assert!(
+                seen.is_ok(),
+                "{policy:?}: the worker sleeps, or it panicked"
+            );
             sleeper.join().unwrap();
         }
     }
 }
 
-/// Does something on a thread that is no worker.
+/// Runs `action` on a thread that drives no worker.
 fn outside<R: Send + 'static>(action: impl FnOnce() -> R + Send + 'static) -> R {
     thread::spawn(action).join().unwrap()
 }
 
-/// Has a worker run a task that spawns others, one of which goes to its slot.
+/// Lets a worker run a task that spawns `tasks` others, one of them into its slot.
 fn spawn_inside(handle: &Handle, worker: &mut Worker, tasks: usize) {
     let _guard = handle.enter();
     drop(handle.spawn(async move {
@@ -92,10 +94,10 @@ fn spawn_inside(handle: &Handle, worker: &mut Worker, tasks: usize) {
     assert_eq!(worker.step(), Step::Ran);
 }
 
-/// rayon 992, and those that follow.
+/// rayon 992, like the tests below.
 #[test]
 fn a_parking_worker_sees_a_spawn_from_outside() {
-    is_seen(|handle, other, _, _| {
+    check_park_sees_task(|handle, other, _, _| {
         Box::new(move || {
             outside(move || drop(handle.spawn(async {})));
             Some(other)
@@ -105,7 +107,7 @@ fn a_parking_worker_sees_a_spawn_from_outside() {
 
 #[test]
 fn a_parking_worker_sees_a_wake_from_outside() {
-    is_seen(|_, other, _, signal| {
+    check_park_sees_task(|_, other, _, signal| {
         Box::new(move || {
             outside(move || signal.set());
             Some(other)
@@ -115,7 +117,7 @@ fn a_parking_worker_sees_a_wake_from_outside() {
 
 #[test]
 fn a_parking_worker_sees_an_abort_from_outside() {
-    is_seen(|handle, other, _, _| {
+    check_park_sees_task(|handle, other, _, _| {
         let waiting = Signal::default();
         let task = handle.spawn(waiting);
         Box::new(move || {
@@ -125,11 +127,10 @@ fn a_parking_worker_sees_an_abort_from_outside() {
     });
 }
 
-/// The other worker does not come back from its next poll, for all that is seen
-/// of it.
+/// The other worker does not return from its next poll, as far as this worker can see.
 #[test]
 fn a_parking_worker_sees_a_task_in_another_queue() {
-    is_seen(|handle, mut other, _, _| {
+    check_park_sees_task(|handle, mut other, _, _| {
         Box::new(move || {
             Some(outside(move || {
                 spawn_inside(&handle, &mut other, 2);
@@ -141,7 +142,7 @@ fn a_parking_worker_sees_a_task_in_another_queue() {
 
 #[test]
 fn a_parking_worker_sees_a_task_left_by_a_retired_worker() {
-    is_seen(|handle, mut other, _, _| {
+    check_park_sees_task(|handle, mut other, _, _| {
         Box::new(move || {
             outside(move || {
                 spawn_inside(&handle, &mut other, 1);
@@ -154,7 +155,7 @@ fn a_parking_worker_sees_a_task_left_by_a_retired_worker() {
 
 #[test]
 fn a_parking_worker_sees_an_event_of_the_driver() {
-    is_seen(|_, other, events, signal| {
+    check_park_sees_task(|_, other, events, signal| {
         Box::new(move || {
             events.raise(signal.waker());
             Some(other)

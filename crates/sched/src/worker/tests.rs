@@ -33,7 +33,10 @@ fn a_worker_notifies_of_the_events_that_it_does_not_run_next() {
     let runs = &runs.core().queues;
     let _ = shared.idle.transition_to_parked(0, false);
     runs.notify_of_events();
-    assert!(shared.idle.is_parked(0), "there is nothing to notify of");
+    assert!(
+        shared.idle.is_parked(0),
+        "no event is left for another worker"
+    );
     push(runs);
     runs.notify_of_events();
     assert!(!shared.idle.is_parked(0) && asleep.is_unparked());
@@ -46,14 +49,15 @@ fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
     core.attach();
     core.set_free_running();
     assert!(core.queues.search().is_none() && core.queues.searching.get());
-    assert!(!core.yield_before_park(), "there is nothing to run");
+    assert!(!core.yield_before_park(), "there is no task to run");
     assert!(!core.queues.searching.get());
-    // Another worker: this one skips its next yield, since the first found nothing.
+    // This is another worker, because the first one skips its next yield: its last yield found
+    // nothing.
     let core = other.core();
     core.attach();
     core.set_free_running();
     push(&core.queues);
-    assert!(core.yield_before_park(), "a task came meanwhile");
+    assert!(core.yield_before_park(), "a task was pushed before");
 }
 
 #[test]
@@ -65,7 +69,7 @@ fn a_worker_that_is_stepped_parks_without_a_yield() {
     assert!(!core.yield_before_park());
 }
 
-/// The numbers of the workers in the stealable set.
+/// The indices of the workers in the stealable set, as text.
 fn stealable(shared: &Shared) -> String {
     let shown = format!("{:?}", shared.stealable);
     shown
@@ -113,26 +117,26 @@ fn a_push_to_a_queue_that_holds_tasks_wakes_no_worker() {
 fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
     let (shared, [owner, stealer]) = two_workers();
     let core = &owner.core().queues;
-    assert!(push(core), "it was empty");
+    assert!(push(core), "the queue was empty");
     assert!(!push(core) && !push(core));
     shared.stealable.insert(0);
     let stolen = stealer.core().queues.search().expect("there are three");
-    assert!(push(core), "it was stolen from");
+    assert!(push(core), "a task was stolen from the queue");
     assert!(!push(core));
     core.run_queue.force_notify();
-    assert!(push(core), "it is forced");
+    assert!(push(core), "the notification is forced");
     assert!(!push(core));
     while core.run_queue.room() > 0 {
         assert!(!push(core));
     }
-    assert!(push(core), "it was full");
+    assert!(push(core), "the queue was full");
     drop(stolen);
 }
 
-/// A monitor and another worker, which makes no progress.
+/// A monitor, and a worker that makes no progress.
 fn stuck() -> (Arc<Shared>, [Worker; 2]) {
     let (shared, workers) = two_workers();
-    // It has polled once, so that the first check does not find it stuck.
+    // The worker has polled once, so the monitor's first check does not find it stuck.
     workers[1].core().queues.counters.polls.add(1);
     assert!(!finds_task(&workers[0]));
     (shared, workers)

@@ -1,4 +1,4 @@
-//! A driver of a few lines: events are wakers that a test makes due.
+//! A small driver. Its events are wakers that a test makes due.
 #![allow(dead_code)]
 
 use std::sync::Arc as StdArc;
@@ -9,7 +9,7 @@ use raddle_primitives::sync::{Arc, Condvar, Mutex};
 
 use crate::driver::{Driver, Unpark};
 
-/// What a test and the driver share.
+/// State that a test and its driver share.
 pub(crate) struct Events {
     state: Mutex<State>,
     changed: Condvar,
@@ -19,12 +19,14 @@ pub(crate) struct Events {
 pub(crate) struct State {
     pub(crate) due: Vec<Waker>,
     pub(crate) unparked: bool,
-    /// How many parks there were, and the most events one of them dispatched.
+    /// How often the driver was parked.
     pub(crate) parks: usize,
+    /// The largest number of events that one park dispatched.
     pub(crate) largest_batch: usize,
+    /// The largest limit that a worker passed to `park`.
     pub(crate) largest_limit: usize,
     pub(crate) shutdowns: usize,
-    /// The next parks return without a reason.
+    /// How many of the next parks return without a reason.
     pub(crate) spurious: usize,
 }
 
@@ -40,7 +42,7 @@ impl Events {
         Box::new(EventDriver(this.clone()))
     }
 
-    /// Makes events due: the next turn of the driver wakes them.
+    /// Makes events due: the next park of the driver wakes these wakers.
     pub(crate) fn raise(&self, wakers: impl IntoIterator<Item = Waker>) {
         self.state.lock().due.extend(wakers);
         self.changed.notify_all();

@@ -1,4 +1,4 @@
-//! What the models of whole pools wait at, and count.
+//! A gate and a drop counter for models of whole pools.
 #![allow(dead_code)]
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};

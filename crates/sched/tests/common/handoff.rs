@@ -1,4 +1,4 @@
-//! Threads that take workers over, and are joined at the end.
+//! Threads that take over workers. A test joins them at its end.
 #![allow(dead_code)]
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub(crate) struct Handoffs {
 }
 
 impl Handoffs {
-    /// A pool whose workers change threads.
+    /// A pool whose workers can be handed off.
     pub(crate) fn pool(&self, config: Config) -> Pool {
         Pool::start(self.config(config), None).unwrap()
     }
@@ -31,12 +31,12 @@ impl Handoffs {
         self.threads.lock().push(thread);
     }
 
-    /// How many there were.
+    /// How many handoffs were requested.
     pub(crate) fn count(&self) -> usize {
         self.threads.lock().len()
     }
 
-    /// Waits for all of them: after the end of the pool.
+    /// Joins all threads. Call it after the pool has shut down.
     pub(crate) fn join(&self) {
         let threads = std::mem::take(&mut *self.threads.lock());
         for thread in threads {

@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Helpers that several tests use.
 #![allow(dead_code)]
 
 use std::future::Future;
@@ -23,10 +23,10 @@ pub(crate) fn pool(workers: usize) -> Pool {
     Pool::start(config(workers), None).unwrap()
 }
 
-/// What must hold of every policy is tested under each.
+/// All policies. A test of what holds under every policy runs under each of them.
 pub(crate) const POLICIES: [Policy; 3] = [Policy::WorkStealing, Policy::Shared, Policy::Sharded];
 
-/// Those under which any worker may run any task.
+/// The policies under which any worker may run any task.
 pub(crate) const SHARING: [Policy; 2] = [Policy::WorkStealing, Policy::Shared];
 
 pub(crate) fn config_of(policy: Policy, workers: usize) -> Config {
@@ -44,17 +44,19 @@ pub(crate) fn current_thread() -> CurrentThread {
     CurrentThread::new(Config::default(), None)
 }
 
-/// Waits for what must come; the limit only keeps a test that fails from
-/// hanging.
+/// Waits until the condition holds. The limit only keeps a failing test from hanging.
 pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "it never came");
+        assert!(
+            start.elapsed() < Duration::from_secs(30),
+            "the condition did not hold within 30 s"
+        );
         thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// The message of a panic.
+/// Returns the message with which `f` panics.
 pub(crate) fn message_of(f: impl FnOnce()) -> String {
     let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_err();
     match payload.downcast::<String>() {
@@ -63,7 +65,7 @@ pub(crate) fn message_of(f: impl FnOnce()) -> String {
     }
 }
 
-/// A gate that is opened once and that threads wait at.
+/// A gate that one thread opens once and others wait at.
 #[derive(Clone, Default)]
 pub(crate) struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -81,22 +83,21 @@ impl Gate {
     }
 }
 
-/// Counts values that are there and values that were dropped, and remembers on
-/// which threads.
+/// Counts how many values are alive and how many were dropped, and records the thread of each drop.
 #[derive(Clone, Default)]
-pub(crate) struct Census(Arc<CensusState>);
+pub(crate) struct DropTracker(Arc<DropTrackerState>);
 
 #[derive(Default)]
-struct CensusState {
+struct DropTrackerState {
     made: AtomicUsize,
     dropped: AtomicUsize,
     threads: Mutex<Vec<ThreadId>>,
 }
 
-impl Census {
-    pub(crate) fn citizen(&self) -> Citizen {
+impl DropTracker {
+    pub(crate) fn tracked(&self) -> Tracked {
         self.0.made.fetch_add(1, Ordering::SeqCst);
-        Citizen(self.clone())
+        Tracked(self.clone())
     }
 
     pub(crate) fn dropped(&self) -> usize {
@@ -112,10 +113,10 @@ impl Census {
     }
 }
 
-/// One value of a [`Census`].
-pub(crate) struct Citizen(Census);
+/// A value that a [`DropTracker`] counts.
+pub(crate) struct Tracked(DropTracker);
 
-impl Drop for Citizen {
+impl Drop for Tracked {
     fn drop(&mut self) {
         self.0.0.threads.lock().push(thread::current().id());
         self.0.0.dropped.fetch_add(1, Ordering::SeqCst);
@@ -131,7 +132,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// Wakes itself at each poll, for ever; counts the polls.
+/// Wakes itself at every poll, without end. Counts its polls.
 pub(crate) struct SelfWaking(pub(crate) Arc<AtomicUsize>);
 
 impl Future for SelfWaking {
@@ -144,7 +145,7 @@ impl Future for SelfWaking {
     }
 }
 
-/// Waits until it is set, and counts its polls.
+/// A future that is ready once it is set. Counts its polls.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<Mutex<SignalState>>);
 
@@ -176,7 +177,7 @@ impl Signal {
     }
 }
 
-/// Ready once the signal is set, which it clears.
+/// Becomes ready once the signal is set, and clears it.
 impl Future for Signal {
     type Output = ();
 

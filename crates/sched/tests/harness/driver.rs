@@ -1,4 +1,4 @@
-//! The driver of a run: events and timers of the virtual clock.
+//! The driver of a run: its events and timers follow the virtual clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,8 +54,8 @@ struct VirtualUnpark {
 impl Unpark for VirtualUnpark {
     fn unpark(&self) {
         self.world.with(|state| {
-            if state.swallows(self.shard) {
-                state.note(Event::Swallowed, 0);
+            if state.loses_unpark(self.shard) {
+                state.note(Event::LostUnpark, 0);
             } else {
                 state.note(Event::Unpark, self.shard);
                 state.drivers[self.shard].unparked = true;
@@ -65,7 +65,7 @@ impl Unpark for VirtualUnpark {
 }
 
 impl State {
-    /// Whether a worker that waits in the driver comes out of it.
+    /// Whether a worker that waits in the driver returns from it.
     pub(crate) fn driver_is_ready(&self, shard: usize) -> bool {
         let driver = &self.drivers[shard];
         driver.unparked
@@ -73,11 +73,11 @@ impl State {
             || driver.timers.iter().any(|timer| timer.0 <= self.now)
     }
 
-    fn swallows(&mut self, shard: usize) -> bool {
-        let swallow_in = &mut self.drivers[shard].swallow_in;
-        match swallow_in {
+    fn loses_unpark(&mut self, shard: usize) -> bool {
+        let lose_unpark_in = &mut self.drivers[shard].lose_unpark_in;
+        match lose_unpark_in {
             Some(0) => {
-                *swallow_in = None;
+                *lose_unpark_in = None;
                 true
             }
             Some(left) => {

@@ -9,7 +9,7 @@ use raddle_task::JoinHandle;
 use super::task::Output;
 use super::world::TaskId;
 
-/// A join from outside.
+/// A join that code outside the workers makes.
 pub(crate) struct Join {
     pub(crate) task: TaskId,
     pub(crate) handle: JoinHandle<Output>,

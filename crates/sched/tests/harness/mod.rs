@@ -1,5 +1,5 @@
-//! Runs of real workers, driven from one thread in an order that a seed
-//! chooses, under a virtual clock: `docs/stepped-testing.md`.
+//! Runs real workers from one thread, in an order that a seed chooses, under a virtual clock.
+//! `docs/stepped-testing.md` describes the runs and the checks.
 
 mod driver;
 mod join;
@@ -24,24 +24,24 @@ use rng::Rng;
 use seat::Seat;
 use world::{Event, Micros, World};
 
-/// More turns than any run takes until its workers rest.
+/// More turns than any run needs until its workers rest.
 const TURNS_UNTIL_REST: usize = 20_000;
-/// How long a stuck worker is left alone, and how long a task that is due may
-/// wait meanwhile.
+/// For how long a stuck worker is not driven.
 const STALL: Micros = 15_000;
+/// For how long a ready task may wait meanwhile.
 const SERVED_WITHIN: Micros = 10_000;
 
-/// A wake-up that the harness loses on purpose.
+/// A deliberate fault: the harness loses a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plant {
     Nothing,
-    /// An unpark of the driver does nothing.
+    /// An unpark of the driver has no effect.
     DriverUnpark,
     /// A worker that sleeps outside the driver does not notice its unpark.
     ThreadUnpark,
 }
 
-/// Makes the run of a seed. Gives the hash of its trace, and what a check found.
+/// Makes the run of a seed. Returns the hash of its trace, and the result of its checks.
 pub(crate) fn run(
     seed: u64,
     policy: Policy,
@@ -65,7 +65,7 @@ pub(crate) fn run(
         (_, Some(failure)) => Err(failure),
         (Err(payload), None) => Err(format!("panicked: {}", message(&*payload))),
         (Ok(()), None) if world.holders() > 0 => Err(format!(
-            "{} futures, outputs, drivers or schedulers are left",
+            "{} futures, outputs, drivers or schedulers are still held",
             world.holders()
         )),
         (Ok(()), None) => Ok(()),
@@ -80,7 +80,7 @@ fn message(payload: &(dyn std::any::Any + Send)) -> &str {
     }
 }
 
-/// A hook of the workers that now and then does what a task might.
+/// A hook of the workers that sometimes does what a task may do.
 fn hook(world: &World) -> Hook {
     let world = world.clone();
     Arc::new(move || {
@@ -99,7 +99,7 @@ struct Run {
     /// Whether waits sometimes end without a reason.
     spurious: bool,
     has_monitor: bool,
-    /// How many unparks of sleeping workers until one is not noticed.
+    /// After how many unparks of sleeping workers one is lost.
     deaf_in: Option<usize>,
 }
 
@@ -120,7 +120,7 @@ impl Run {
         let (handle, workers) = Pool::stepped(config, drivers);
         let lost = world.below(4);
         if plant == Plant::DriverUnpark {
-            world.with(|state| state.drivers[0].swallow_in = Some(lost));
+            world.with(|state| state.drivers[0].lose_unpark_in = Some(lost));
         }
         let seat = |(number, worker)| {
             let shard = world.with(|state| state.shard_of(number));
@@ -162,7 +162,7 @@ impl Run {
         self.world.with(|state| state.failure.is_some())
     }
 
-    /// Does one thing.
+    /// Does one random thing.
     fn turn(&mut self) {
         match self.world.below(40) {
             0..=23 => {
@@ -198,7 +198,7 @@ impl Run {
         });
     }
 
-    /// Lets a worker do one thing, if it does not wait.
+    /// Lets a worker make one call, unless it waits.
     fn drive(&mut self, worker: usize) {
         let shard = self.seats[worker].shard;
         let driver_is_held = self.is_driver_held(shard);
@@ -211,28 +211,28 @@ impl Run {
             let busy = steps.is_some_and(|steps| steps % self.event_interval == 0);
             self.world.with(|state| {
                 state.worker = None;
-                let looked = state.drivers[shard].turns > turns;
-                state.check(looked || !busy || driver_is_held, || {
-                    format!("worker {worker} has not looked at the driver")
+                let was_polled = state.drivers[shard].turns > turns;
+                state.check(was_polled || !busy || driver_is_held, || {
+                    format!("worker {worker} has not polled the driver")
                 });
             });
         }
     }
 
-    /// While there is a task to take and a worker asleep, some worker searches.
+    /// While a task can be taken and a worker sleeps, some worker must search.
     fn check_awake(&self) {
-        let helps = self.seats.iter().any(Seat::may_search);
-        if self.seats.iter().any(Seat::is_asleep) && !helps {
+        let any_searches = self.seats.iter().any(Seat::may_search);
+        if self.seats.iter().any(Seat::is_asleep) && !any_searches {
             self.world.with(|state| {
-                let lacks = state.places.has_stealable();
-                state.check(!lacks, || {
-                    "a task could be taken, a worker sleeps and none searches".to_owned()
+                let can_take = state.places.has_stealable();
+                state.check(!can_take, || {
+                    "a task can be taken and a worker sleeps, but no worker searches".to_owned()
                 });
             });
         }
     }
 
-    /// Which workers have something to do, but for one.
+    /// Returns the workers that have something to do, except `without`.
     fn due(&mut self, without: Option<usize>) -> Vec<usize> {
         let mut due = Vec::new();
         for (worker, seat) in self.seats.iter_mut().enumerate() {
@@ -244,7 +244,7 @@ impl Run {
         due
     }
 
-    /// Drives the workers, but for one, until all of them are parked.
+    /// Drives the workers, except `without`, until all of them are parked.
     fn drive_until_parked(&mut self, without: Option<usize>) {
         for _ in 0..TURNS_UNTIL_REST {
             let due = self.due(without);
@@ -258,10 +258,10 @@ impl Run {
             }
         }
         self.world
-            .with(|state| state.fail(|| "the workers do not come to rest".to_owned()));
+            .with(|state| state.fail(|| "the workers do not park".to_owned()));
     }
 
-    /// Drives the workers until all are parked: nothing may be due then.
+    /// Drives the workers until all are parked. No task may be ready then.
     fn rest(&mut self) {
         if self.alive() == 0 {
             return;
@@ -272,21 +272,21 @@ impl Run {
             let in_driver = self.is_driver_held(seat.shard);
             self.world.with(|state| {
                 state.check(in_driver, || {
-                    "all workers are parked and none waits in the driver".to_owned()
+                    "all workers are parked and no worker waits in the driver".to_owned()
                 });
             });
         }
         self.check_joins();
     }
 
-    /// Whether a worker waits in the driver of a shard.
+    /// Whether a worker of the shard waits in the shard's driver.
     fn is_driver_held(&self, shard: usize) -> bool {
         let mut seats = self.seats.iter().filter(|seat| seat.shard == shard);
         seats.any(Seat::is_in_driver)
     }
 
-    /// Leaves a worker alone that has just run a task, as if the poll did not
-    /// return. The others must see to what it leaves behind.
+    /// Does not drive a worker that has just run a task, as if the poll did not return. The other
+    /// workers must run the tasks that it has queued.
     fn stall(&mut self) {
         let stuck = self.world.below(self.seats.len());
         if !self.has_monitor
@@ -318,12 +318,12 @@ impl Run {
         self.world.with(|state| state.check_served(SERVED_WITHIN));
     }
 
-    /// Whether no worker takes from a stuck one.
+    /// Whether workers never take tasks from each other.
     fn is_sharded(&self) -> bool {
         self.world.with(|state| state.policy == Policy::Sharded)
     }
 
-    /// Begins, or goes on with, joins from outside.
+    /// Begins a join from outside, and polls all such joins.
     fn join(&mut self) {
         if let Some((task, handle)) = task::take_handle(&self.world) {
             self.joins.push(Join {
@@ -339,7 +339,7 @@ impl Run {
             join.woken.take();
             match Pin::new(&mut join.handle).poll(&mut cx) {
                 Poll::Ready(result) => {
-                    world.with(|state| state.joined(join.task, task::end_of(&result)));
+                    world.with(|state| state.joined(join.task, task::outcome_of(&result)));
                     false
                 }
                 Poll::Pending => true,
@@ -354,7 +354,10 @@ impl Run {
             self.world.with(|state| {
                 let ended = state.tasks[join.task].end.is_some();
                 state.check(!ended || woken, || {
-                    format!("task {} has ended and its joiner was not woken", join.task)
+                    format!(
+                        "task {} has ended, but the waker of its join was not woken",
+                        join.task
+                    )
                 });
             });
         }
@@ -378,8 +381,8 @@ impl Run {
         });
     }
 
-    /// Drops the workers one after the other, while things go on. Then nothing
-    /// may be left.
+    /// Drops the workers one after the other, with other actions in between. Then nothing may be
+    /// left.
     fn shut_down(&mut self) {
         while self.alive() > 0 {
             let worker = self.world.below(self.seats.len());
@@ -400,12 +403,12 @@ impl Run {
         let joins = std::mem::take(&mut self.joins);
         self.world.with(|state| {
             state.check(joins.is_empty(), || {
-                format!("task {} cannot be joined after the end", joins[0].task)
+                format!("task {} cannot be joined after the shutdown", joins[0].task)
             });
             let left = state.tasks.iter().position(|task| task.end.is_none());
             state.check(left.is_none(), || format!("task {left:?} was not dropped"));
             let outputs = state.outputs;
-            state.check(outputs == 0, || format!("{outputs} outputs are left"));
+            state.check(outputs == 0, || format!("{outputs} outputs are still held"));
             for shard in 0..state.drivers.len() {
                 let shutdowns = state.drivers[shard].shutdowns;
                 state.check(shutdowns == 1, || {

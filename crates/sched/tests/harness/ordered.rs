@@ -1,11 +1,11 @@
-//! Where the tasks that are due are under the policies that keep an order: it
-//! is known of each, and so is which one runs next.
+//! Models of the policies that keep an order: the place of every ready task is known, and so is the
+//! task that runs next.
 
 use std::collections::VecDeque;
 
 use super::world::{Place, Places, TaskId};
 
-/// Under `Shared`: one queue.
+/// Under `Shared`: one queue for all workers.
 pub(crate) struct SharedPlaces {
     due: VecDeque<TaskId>,
     steps: Vec<usize>,
@@ -24,7 +24,7 @@ impl Places for SharedPlaces {
     fn of(&self, task: TaskId) -> Place {
         match self.due.contains(&task) {
             true => Place::Injection,
-            false => Place::Nowhere,
+            false => Place::NotQueued,
         }
     }
 
@@ -32,7 +32,7 @@ impl Places for SharedPlaces {
         self.due.push_back(task);
     }
 
-    fn again(&mut self, task: TaskId, _worker: usize) {
+    fn requeued(&mut self, task: TaskId, _worker: usize) {
         self.due.push_back(task);
     }
 
@@ -50,7 +50,7 @@ impl Places for SharedPlaces {
     }
 }
 
-/// Under `Sharded`: the queue of each worker, and what came from elsewhere.
+/// Under `Sharded`: each worker's own queue, and its injection queue.
 pub(crate) struct ShardedPlaces {
     shards: Vec<ShardPlaces>,
     /// The shard of each task.
@@ -87,7 +87,7 @@ impl Places for ShardedPlaces {
         } else if self.shards[shard].injected.contains(&task) {
             Place::Injection
         } else {
-            Place::Nowhere
+            Place::NotQueued
         }
     }
 
@@ -100,7 +100,7 @@ impl Places for ShardedPlaces {
         }
     }
 
-    fn again(&mut self, task: TaskId, worker: usize) {
+    fn requeued(&mut self, task: TaskId, worker: usize) {
         self.shards[worker].queue.push_back(task);
     }
 
@@ -116,12 +116,12 @@ impl Places for ShardedPlaces {
             injected,
             steps,
         } = &mut self.shards[worker];
-        let looks_outside = *steps % self.interval == 0 && !injected.is_empty();
-        let next = if looks_outside {
+        let takes_injected = *steps % self.interval == 0 && !injected.is_empty();
+        let next = if takes_injected {
             injected.pop_front()
         } else {
             if queue.is_empty() {
-                // It takes them all at once.
+                // The worker takes all injected tasks at once.
                 queue.append(injected);
             }
             queue.pop_front()
@@ -134,7 +134,7 @@ impl Places for ShardedPlaces {
         self.shards[worker].steps
     }
 
-    /// No worker takes from another.
+    /// No worker takes tasks from another.
     fn has_stealable(&self) -> bool {
         false
     }

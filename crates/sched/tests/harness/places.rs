@@ -1,32 +1,31 @@
-//! Where the tasks that are due are under `WorkStealing`, as far as that can be
-//! known from outside, and the bounds of fairness that follow.
+//! A model of `WorkStealing`: the places of ready tasks as far as the harness can know them, and
+//! the fairness bounds that follow.
 
 use super::world::{Place, Places, TaskId};
 
-/// How often in a row the slot may go before a queue that is not empty.
+/// How many times in a row a worker may run its slot while its queue is not empty.
 const SLOT_STREAK: usize = 3;
 
 /// A task that is certainly in the injection queue.
 struct Injected {
     task: TaskId,
-    /// How many tasks may be before it.
+    /// How many tasks may be ahead of it.
     ahead: usize,
-    /// How often each worker had turned to the injection queue.
+    /// How many times each worker had taken from the injection queue before.
     turns: Vec<usize>,
 }
 
 #[derive(Clone, Default)]
 struct WorkerPlaces {
     slot: Option<TaskId>,
-    /// Whether there may be another task in the slot than that.
+    /// Whether the slot may hold a task other than `slot`.
     slot_uncertain: bool,
-    /// Who was woken last, and how often in a row.
+    /// The task that was woken last, and how many times in a row.
     last_woken: Option<(TaskId, usize)>,
-    /// The tasks in the queue, and how often in a row each has seen the slot go
-    /// first.
+    /// The tasks in the queue, each with the number of times in a row that the slot ran before it.
     queue: Vec<(TaskId, usize)>,
     /// The task in the queue for which no other worker may have been notified.
-    untold: Option<TaskId>,
+    unnotified: Option<TaskId>,
     steps: usize,
 }
 
@@ -35,13 +34,13 @@ pub(crate) struct StealingPlaces {
     workers: Vec<WorkerPlaces>,
     injected: Vec<Injected>,
     interval: usize,
-    /// Whether the last step was a turn to the injection queue that may have
-    /// taken more than was seen to run: what was first may have been aborted.
-    unseen_turn: bool,
+    /// Whether the last step took from the injection queue and may have taken more tasks than were
+    /// seen to run: the first ones may have been aborted.
+    unseen_take: bool,
 }
 
 impl WorkerPlaces {
-    /// Whether one task, and no other, was woken more often than the slot allows.
+    /// Whether this task alone was woken more times in a row than the slot allows.
     fn is_woken_again(&mut self, task: TaskId) -> bool {
         let times = match self.last_woken {
             Some((last, times)) if last == task => times + 1,
@@ -59,15 +58,15 @@ impl StealingPlaces {
             workers: vec![WorkerPlaces::default(); workers],
             injected: Vec::new(),
             interval,
-            unseen_turn: false,
+            unseen_take: false,
         }
     }
 
-    /// Whether a worker without anything of its own took its share of the
-    /// injection queue: the task that it runs, and some for its queue. False
-    /// also if not everything in that queue is known.
+    /// Whether a worker without a task of its own took its share of the injection queue: the task
+    /// that it runs, and more for its own queue. Also false if the content of the injection queue
+    /// is uncertain.
     fn took_batch(&mut self, task: TaskId, worker: usize) -> bool {
-        let uncertain = |place: &&Place| matches!(place, Place::Injection | Place::Somewhere);
+        let uncertain = |place: &&Place| matches!(place, Place::Injection | Place::Unknown);
         let others = self.tasks.iter().filter(uncertain).count();
         let is_first = self
             .injected
@@ -83,7 +82,7 @@ impl StealingPlaces {
         for injected in batch {
             self.enqueue(injected.task, worker);
         }
-        self.unseen_turn = false;
+        self.unseen_take = false;
         true
     }
 
@@ -100,15 +99,15 @@ impl StealingPlaces {
         Ok(())
     }
 
-    /// Nothing is known any more of the tasks in a worker's queue.
-    fn lose_queue(&mut self, worker: usize) {
+    /// Marks the places of all tasks in a worker's queue as unknown.
+    fn forget_queue(&mut self, worker: usize) {
         for (task, _) in self.workers[worker].queue.drain(..) {
-            self.tasks[task] = Place::Somewhere;
+            self.tasks[task] = Place::Unknown;
         }
-        self.workers[worker].untold = None;
+        self.workers[worker].unnotified = None;
     }
 
-    /// A task goes to the end of a worker's queue.
+    /// Adds a task to the end of a worker's queue.
     fn enqueue(&mut self, task: TaskId, worker: usize) {
         self.tasks[task] = Place::Queue(worker);
         self.workers[worker].queue.push((task, 0));
@@ -122,19 +121,18 @@ impl StealingPlaces {
 
 impl Places for StealingPlaces {
     fn add_task(&mut self, _shard: usize) {
-        self.tasks.push(Place::Nowhere);
+        self.tasks.push(Place::NotQueued);
     }
 
     fn of(&self, task: TaskId) -> Place {
         self.tasks[task]
     }
 
-    /// A task, which may be new, becomes due on a worker, or outside.
     fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>) {
         let Some(worker) = worker else {
             let ahead = self.tasks.iter().filter(|place| {
-                // What was stolen may have come back by a dropped worker.
-                matches!(place, Place::Injection | Place::Somewhere)
+                // A stolen task may return to the injection queue when its worker is dropped.
+                matches!(place, Place::Injection | Place::Unknown)
             });
             self.injected.push(Injected {
                 task,
@@ -144,20 +142,20 @@ impl Places for StealingPlaces {
             self.tasks[task] = Place::Injection;
             return;
         };
-        let uncertain = self.tasks.contains(&Place::Somewhere);
+        let uncertain = self.tasks.contains(&Place::Unknown);
         let places = &mut self.workers[worker];
         let repeated = !is_new && places.is_woken_again(task);
         if repeated && !places.queue.is_empty() {
             self.enqueue(task, worker);
         } else if repeated && uncertain {
-            // In the slot if nothing is in the queue.
+            // The task is in the slot if the queue is empty.
             places.slot_uncertain = true;
             if let Some(former) = places.slot.take() {
-                self.tasks[former] = Place::Somewhere;
+                self.tasks[former] = Place::Unknown;
             }
-            self.tasks[task] = Place::Somewhere;
+            self.tasks[task] = Place::Unknown;
         } else if is_new && places.slot_uncertain {
-            self.tasks[task] = Place::Somewhere;
+            self.tasks[task] = Place::Unknown;
         } else if is_new && places.slot.is_some() {
             self.enqueue(task, worker);
         } else {
@@ -169,19 +167,17 @@ impl Places for StealingPlaces {
         }
     }
 
-    /// A task that yields goes to the end of a worker's queue. The worker notifies no other worker
-    /// if it has no other task.
-    fn again(&mut self, task: TaskId, worker: usize) {
+    /// The worker notifies no other worker if the task is its only one.
+    fn requeued(&mut self, task: TaskId, worker: usize) {
         let places = &mut self.workers[worker];
         if places.slot.is_none() && places.queue.is_empty() {
-            places.untold = Some(task);
+            places.unnotified = Some(task);
         }
         self.enqueue(task, worker);
     }
 
-    /// A worker runs a task.
     fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String> {
-        let place = std::mem::replace(&mut self.tasks[task], Place::Nowhere);
+        let place = std::mem::replace(&mut self.tasks[task], Place::NotQueued);
         if self.took_batch(task, worker) {
             return Ok(());
         }
@@ -191,7 +187,7 @@ impl Places for StealingPlaces {
             Place::Queue(owner) => {
                 let places = &mut self.workers[owner];
                 places.queue.retain(|queued| queued.0 != task);
-                places.untold.take_if(|untold| *untold == task);
+                places.unnotified.take_if(|unnotified| *unnotified == task);
             }
             _ => {}
         }
@@ -203,47 +199,44 @@ impl Places for StealingPlaces {
         }
         if place != Place::Queue(worker) {
             if self.workers[worker].steps % self.interval != 0 {
-                // It had nothing of its own, and may have taken a batch.
+                // The worker had no task of its own, and may have taken a batch.
                 self.injected.clear();
             }
-            // It may have stolen more than this one.
+            // The worker may have stolen more than this task.
             for other in (0..self.workers.len()).filter(|&other| other != worker) {
-                self.lose_queue(other);
+                self.forget_queue(other);
             }
         }
         Ok(())
     }
 
-    /// A worker is about to be stepped. How often it was, with this one.
     fn step(&mut self, worker: usize) -> usize {
-        if self.unseen_turn {
+        if self.unseen_take {
             self.injected.clear();
         }
         self.workers[worker].steps += 1;
         let steps = self.workers[worker].steps;
-        self.unseen_turn = steps % self.interval == 0;
+        self.unseen_take = steps % self.interval == 0;
         steps
     }
 
-    /// Whether there is certainly a task that any idle worker could take, and a push of it that
-    /// notified.
+    /// Whether some idle worker can certainly take a task for which a worker was notified.
     fn has_stealable(&self) -> bool {
-        let told = |worker: &WorkerPlaces| {
+        let has_notified = |worker: &WorkerPlaces| {
             let mut queued = worker.queue.iter().map(|queued| queued.0);
-            queued.any(|task| Some(task) != worker.untold)
+            queued.any(|task| Some(task) != worker.unnotified)
         };
-        !self.injected.is_empty() || self.workers.iter().any(told)
+        !self.injected.is_empty() || self.workers.iter().any(has_notified)
     }
 
-    /// After a step: what is in the injection queue has not waited too long.
     fn check_injected(&self) -> Result<(), String> {
         let turns = self.turns();
         for injected in &self.injected {
             for (worker, before) in injected.turns.iter().enumerate() {
                 if turns[worker] - before > injected.ahead {
                     return Err(format!(
-                        "task {} is in the injection queue behind {}, and worker {worker} has had \
-                         {} turns",
+                        "task {} is in the injection queue behind {}, and worker {worker} has taken \
+                         {} times",
                         injected.task,
                         injected.ahead,
                         turns[worker] - before
@@ -254,21 +247,19 @@ impl Places for StealingPlaces {
         Ok(())
     }
 
-    /// A watcher has looked after the others' slots.
-    fn watched(&mut self, watcher: usize) {
-        for worker in (0..self.workers.len()).filter(|&worker| worker != watcher) {
+    fn monitored(&mut self, monitor: usize) {
+        for worker in (0..self.workers.len()).filter(|&worker| worker != monitor) {
             if let Some(task) = self.workers[worker].slot.take() {
-                self.tasks[task] = Place::Somewhere;
+                self.tasks[task] = Place::Unknown;
                 self.workers[worker].slot_uncertain = true;
             }
         }
     }
 
-    /// What a worker had goes to the injection queue.
     fn worker_dropped(&mut self, worker: usize) {
         if let Some(task) = self.workers[worker].slot.take() {
-            self.tasks[task] = Place::Somewhere;
+            self.tasks[task] = Place::Unknown;
         }
-        self.lose_queue(worker);
+        self.forget_queue(worker);
     }
 }

@@ -1,4 +1,4 @@
-//! The source of every choice of a run.
+//! The random numbers of a run.
 
 /// Steele, Lea and Flood's SplitMix64.
 pub(crate) struct Rng(u64);
@@ -13,7 +13,7 @@ impl Rng {
         mix(self.0)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which must not be zero.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() >> 33) as usize % bound
     }
@@ -22,13 +22,13 @@ impl Rng {
         self.below(bound) == 0
     }
 
-    /// Any of `items`, by index.
+    /// Returns the index of a random item, or `None` if there are no items.
     pub(crate) fn pick<T>(&mut self, items: &[T]) -> Option<usize> {
         (!items.is_empty()).then(|| self.below(items.len()))
     }
 }
 
-/// Its finaliser, which also hashes the trace of a run.
+/// The finalizer of SplitMix64, which also hashes the trace of a run.
 pub(crate) fn mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -82,15 +82,14 @@ impl Seat {
             Some(0) => {
                 *deaf_in = None;
                 self.deaf = true;
-                world.with(|state| state.note(Event::Swallowed, 1));
+                world.with(|state| state.note(Event::LostUnpark, 1));
             }
             Some(left) => *left -= 1,
             None => {}
         }
     }
 
-    /// Whether the worker has something to do: it does not wait, or its wait
-    /// has ended.
+    /// Whether the worker has something to do: it does not wait, or its wait has ended.
     pub(crate) fn is_due(&self, world: &World) -> bool {
         self.is_alive()
             && match &self.posture {
@@ -105,8 +104,8 @@ impl Seat {
             }
     }
 
-    /// Whether its wait ends without a reason, as those in the driver and those
-    /// with a time-out may.
+    /// Whether its wait ends without a reason, as those in the driver and those with a time-out
+    /// may.
     pub(crate) fn may_wake_early(&self, world: &World) -> bool {
         self.is_alive()
             && matches!(&self.posture, Posture::Parked { waiting, deadline }
@@ -150,7 +149,7 @@ impl Seat {
                         state.fail(|| message);
                     }
                     state.check(step != Step::Shutdown, || {
-                        format!("worker {index} ends before the last was dropped")
+                        format!("worker {index} shuts down before the last worker was dropped")
                     });
                 });
                 match step {
@@ -162,7 +161,7 @@ impl Seat {
                 world.with(|state| {
                     state.note(Event::Resume, index);
                     if waiting.timeout.is_some() {
-                        state.places.watched(index);
+                        state.places.monitored(index);
                     }
                 });
                 posture(world, worker.resume_park())

@@ -1,4 +1,4 @@
-//! The tasks of a run, and what they and the outside do to each other.
+//! The tasks of a run, and the random actions of tasks, hooks and the code outside.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,12 +9,12 @@ use raddle_task::{JoinError, JoinHandle};
 
 use super::world::{End, Event, TaskId, World};
 
-/// After this many polls a task is ready.
-const MOST_POLLS: usize = 20;
-const MOST_WAKERS: usize = 16;
-const LONGEST_TIMER: usize = 20_000;
+/// A task completes after this many polls.
+const MAX_POLLS: usize = 20;
+const MAX_WAKERS: usize = 16;
+const MAX_TIMER: usize = 20_000;
 
-/// A value that a task returns. Counted.
+/// The counted output of a task.
 pub(crate) struct Output(World);
 
 impl Output {
@@ -30,7 +30,7 @@ impl Drop for Output {
     }
 }
 
-/// The future of a task: does something else at each poll.
+/// The future of a task, which acts at random at each poll.
 struct Body {
     world: World,
     id: TaskId,
@@ -48,7 +48,7 @@ impl Future for Body {
             act(&world);
         }
         let polls = world.with(|state| state.tasks[id].polls);
-        let choice = match polls < MOST_POLLS {
+        let choice = match polls < MAX_POLLS {
             true => world.below(16),
             false => 0,
         };
@@ -60,7 +60,7 @@ impl Future for Body {
             }
             1 if world.one_in(4) => {
                 world.with(|state| state.end_poll(id, Some(End::Panicked)));
-                // Without the hook, which would print it.
+                // `resume_unwind` does not call the panic hook, which would print a message.
                 std::panic::resume_unwind(Box::new(()));
             }
             2..=4 => world.wake(id, || cx.waker().wake_by_ref()),
@@ -89,7 +89,7 @@ impl Body {
             match Pin::new(handle).poll(cx) {
                 Poll::Ready(result) => {
                     self.world
-                        .with(|state| state.joined(*task, end_of(&result)));
+                        .with(|state| state.joined(*task, outcome_of(&result)));
                     self.joining = None;
                 }
                 Poll::Pending => {
@@ -113,7 +113,7 @@ impl Drop for Body {
         if world.one_in(4) {
             act(&world);
         }
-        // Its end wakes the task that awaits it, as soon as this returns.
+        // The completion wakes the task that awaits this one, as soon as this drop returns.
         world.with(|state| {
             if let Some(joiner) = state.tasks[id].joiner.take() {
                 state.wake(Event::Wake, joiner);
@@ -122,8 +122,8 @@ impl Drop for Body {
     }
 }
 
-/// What the result of a join says of the task.
-pub(crate) fn end_of(result: &Result<Output, JoinError>) -> End {
+/// How a task ended, according to its join.
+pub(crate) fn outcome_of(result: &Result<Output, JoinError>) -> End {
     match result {
         Ok(_) => End::Ready,
         Err(error) if error.is_panic() => End::Panicked,
@@ -131,7 +131,7 @@ pub(crate) fn end_of(result: &Result<Output, JoinError>) -> End {
     }
 }
 
-/// Does one thing, in a task or from outside.
+/// Does one random thing, in a task or from outside.
 pub(crate) fn act(world: &World) {
     match world.below(12) {
         0..=2 => spawn_task(world),
@@ -231,7 +231,7 @@ fn abort(world: &World) {
 fn start_timer(world: &World, task: TaskId, waker: Waker) {
     world.with(|state| {
         state.note(Event::Timer, task);
-        let deadline = state.now + state.rng.below(LONGEST_TIMER) as u64;
+        let deadline = state.now + state.rng.below(MAX_TIMER) as u64;
         let driver = state.rng.below(state.drivers.len());
         state.drivers[driver].timers.push((deadline, task, waker));
     });
@@ -251,9 +251,9 @@ fn take_waker(world: &World) -> Option<(TaskId, Waker)> {
     })
 }
 
-/// Keeps a waker, instead of another if there are many.
+/// Keeps a waker. If there are many, drops another one.
 fn keep_waker(world: &World, task: TaskId, waker: Waker) {
-    let other = match world.with(|state| state.wakers.len()) < MOST_WAKERS {
+    let other = match world.with(|state| state.wakers.len()) < MAX_WAKERS {
         true => None,
         false => take_waker(world),
     };

@@ -1,5 +1,5 @@
-//! What the tasks, the driver and the harness of one run share: the choices,
-//! the virtual time, and a model of every task that the checks compare with.
+//! State that the tasks, the driver and the harness of one run share: the random choices, the
+//! virtual time, and a model of every task, with which the checks compare.
 //!
 //! No waker, handle or future is called or dropped under the lock.
 
@@ -15,13 +15,13 @@ use super::places::StealingPlaces;
 use super::rng::{Rng, mix};
 use super::task::Output;
 
-/// Which task: the how-manieth of its run.
+/// The index of a task among those of its run.
 pub(crate) type TaskId = usize;
 
 /// Virtual time, in microseconds.
 pub(crate) type Micros = u64;
 
-/// What happened, for the trace: the names tell the run's story.
+/// What happened, for the trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     Spawn,
@@ -38,7 +38,7 @@ pub(crate) enum Event {
     Resume,
     DropWorker,
     Unpark,
-    Swallowed,
+    LostUnpark,
     Advance,
     Stall,
     Rest,
@@ -52,81 +52,81 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// Where a task is that is due.
+/// Where a ready task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// It is not due, or runs.
-    Nowhere,
+    /// It is not ready, or it runs.
+    NotQueued,
     Slot(usize),
     Queue(usize),
     Injection,
-    /// It was stolen, rescued, or its worker is gone.
-    Somewhere,
+    /// It was stolen or rescued, or its worker was dropped.
+    Unknown,
 }
 
-/// The model of the queues of one policy: where each task is, as far as that is
-/// known, and what follows for which one may run.
+/// The model of the queues of one policy: the place of each task as far as it is known, and which
+/// task may run next.
 pub(crate) trait Places {
     fn add_task(&mut self, _shard: usize) {}
 
     fn of(&self, task: TaskId) -> Place;
 
-    /// A task, which may be new, becomes due on a worker, or outside.
+    /// A task becomes ready on a worker, or outside the workers (`None`).
     fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>);
 
-    /// A task goes to the end of a worker's queue.
-    fn again(&mut self, task: TaskId, worker: usize);
+    /// A task that is still ready after its poll goes to the end of its worker's queue.
+    fn requeued(&mut self, task: TaskId, worker: usize);
 
-    /// A worker runs a task.
+    /// A worker runs a task. Returns an error if the task may not run yet.
     fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String>;
 
-    /// A worker is about to be stepped. How often it was, with this one.
+    /// A worker is about to be stepped. Returns the number of its steps, with this one.
     fn step(&mut self, worker: usize) -> usize;
 
-    /// Whether there is certainly a task that any idle worker could take.
+    /// Whether some idle worker can certainly take a task.
     fn has_stealable(&self) -> bool;
 
-    /// After a step: what is in the injection queue has not waited too long.
+    /// Checks after a step that no task has waited too long in the injection queue.
     fn check_injected(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// A watcher has looked after the others' slots.
-    fn watched(&mut self, _watcher: usize) {}
+    /// The monitor has checked the slots of the other workers.
+    fn monitored(&mut self, _monitor: usize) {}
 
-    /// What a worker had goes to the injection queue.
+    /// The tasks of a dropped worker go to the injection queue.
     fn worker_dropped(&mut self, _worker: usize) {}
 }
 
 /// The model of one task.
 #[derive(Default)]
 pub(crate) struct Task {
-    /// Which scheduler it was spawned on: not the first only if it is sharded.
+    /// The shard that it was spawned on; 0 unless the policy is `Sharded`.
     pub(crate) shard: usize,
     pub(crate) running: bool,
-    /// Since when it is owed a poll, or the drop of its future.
+    /// Since when a poll, or the drop of its future, is due.
     pub(crate) notified: Option<Micros>,
     pub(crate) aborted: bool,
     pub(crate) polls: usize,
-    /// What its present poll is about to return, if it is the last.
-    pub(crate) verdict: Option<End>,
+    /// The outcome that its running poll is about to return, if that poll is the last.
+    pub(crate) outcome: Option<End>,
     pub(crate) end: Option<End>,
-    /// Who awaits it.
+    /// The task that awaits it.
     pub(crate) joiner: Option<TaskId>,
 }
 
-/// What the driver of the run has in hand.
+/// The state of one driver of the run.
 #[derive(Default)]
-pub(crate) struct Pending {
-    /// The events, and since when they are due.
+pub(crate) struct DriverState {
+    /// The due events, and since when they are due.
     pub(crate) due: Vec<(Micros, TaskId, Waker)>,
     pub(crate) timers: Vec<(Micros, TaskId, Waker)>,
     pub(crate) unparked: bool,
-    /// How often it was looked at.
+    /// How many times it was parked.
     pub(crate) turns: usize,
     pub(crate) shutdowns: usize,
-    /// How many unparks until one is lost.
-    pub(crate) swallow_in: Option<usize>,
+    /// After how many unparks one is lost.
+    pub(crate) lose_unpark_in: Option<usize>,
 }
 
 pub(crate) struct State {
@@ -136,9 +136,9 @@ pub(crate) struct State {
     /// The worker that is being driven.
     pub(crate) worker: Option<usize>,
     pub(crate) policy: Policy,
-    /// Of each shard, whether its last worker is being dropped, or has been.
+    /// For each shard, whether its last worker is being dropped or was dropped.
     pub(crate) ended: Vec<bool>,
-    /// How many tasks were spawned without a word on which shard.
+    /// How many tasks were spawned without a chosen shard.
     spawned: usize,
     pub(crate) tasks: Vec<Task>,
     pub(crate) places: Box<dyn Places + Send>,
@@ -147,7 +147,7 @@ pub(crate) struct State {
     pub(crate) aborts: Vec<(TaskId, AbortHandle)>,
     pub(crate) outputs: usize,
     /// One for each shard.
-    pub(crate) drivers: Vec<Pending>,
+    pub(crate) drivers: Vec<DriverState>,
     pub(crate) failure: Option<String>,
     pub(crate) hash: u64,
     verbose: bool,
@@ -179,7 +179,7 @@ impl World {
             handles: Vec::new(),
             aborts: Vec::new(),
             outputs: 0,
-            drivers: (0..shards).map(|_| Pending::default()).collect(),
+            drivers: (0..shards).map(|_| DriverState::default()).collect(),
             failure: None,
             hash: 0,
             verbose,
@@ -198,12 +198,12 @@ impl World {
         self.below(bound) == 0
     }
 
-    /// How many futures, outputs, drivers and schedulers have a part in it.
+    /// How many futures, outputs, drivers and schedulers share this state.
     pub(crate) fn holders(&self) -> usize {
         Arc::strong_count(&self.0) - 1
     }
 
-    /// Notes a wake of a task, then does it.
+    /// Records that a task is woken, then wakes it.
     pub(crate) fn wake(&self, task: TaskId, wake: impl FnOnce()) {
         self.with(|state| state.wake(Event::Wake, task));
         wake();
@@ -223,8 +223,8 @@ impl State {
         }
     }
 
-    /// Keeps the first failure. Checks do not panic: the scheduler would catch
-    /// it.
+    /// Keeps the first failure. A check does not panic, because the scheduler would catch the
+    /// panic.
     pub(crate) fn fail(&mut self, message: impl FnOnce() -> String) {
         if self.failure.is_none() {
             self.failure = Some(message());
@@ -237,7 +237,7 @@ impl State {
         }
     }
 
-    /// The shard that a worker is of.
+    /// The shard of a worker.
     pub(crate) fn shard_of(&self, worker: usize) -> usize {
         match self.policy {
             Policy::Sharded => worker,
@@ -245,8 +245,8 @@ impl State {
         }
     }
 
-    /// Where a task will be that is spawned now: on the worker at hand, or on
-    /// each shard in turn.
+    /// The shard of a task that is spawned now: that of the running worker, or, outside the
+    /// workers, the next of all shards in turn.
     pub(crate) fn next_shard(&mut self) -> usize {
         if let Some(worker) = self.worker {
             return self.shard_of(worker);
@@ -258,7 +258,7 @@ impl State {
         order.find(|&shard| !self.ended[shard]).unwrap_or(0)
     }
 
-    /// A new task, which is scheduled at once.
+    /// Adds a new task, which is scheduled at once.
     pub(crate) fn add_task(&mut self, shard: usize) -> TaskId {
         let task = self.tasks.len();
         self.tasks.push(Task {
@@ -270,7 +270,7 @@ impl State {
         task
     }
 
-    /// A task is about to be woken, aborted or scheduled first.
+    /// Records that a task is about to be woken, aborted or scheduled for the first time.
     pub(crate) fn wake(&mut self, event: Event, id: TaskId) {
         self.note(event, id);
         let task = &mut self.tasks[id];
@@ -289,12 +289,12 @@ impl State {
         self.tasks[id].aborted = true;
     }
 
-    /// Whether the scheduler of a task ends, or has.
+    /// Whether the scheduler of a task is shutting down or has shut down.
     fn has_ended(&self, id: TaskId) -> bool {
         self.ended[self.tasks[id].shard]
     }
 
-    /// A task is taken from its place, to be polled or dropped.
+    /// Records that a task is taken from its place, to be polled or dropped.
     fn run(&mut self, id: TaskId) {
         let was_due = self.tasks[id].notified.take().is_some();
         if !self.has_ended(id) {
@@ -327,65 +327,65 @@ impl State {
         });
     }
 
-    /// A poll returns; with a verdict it was the last.
-    pub(crate) fn end_poll(&mut self, id: TaskId, verdict: Option<End>) {
+    /// A poll returns. The outcome is `None` if it was not the last poll.
+    pub(crate) fn end_poll(&mut self, id: TaskId, outcome: Option<End>) {
         let task = &mut self.tasks[id];
         task.running = false;
-        task.verdict = verdict;
-        if task.notified.is_some() && verdict.is_none() {
+        task.outcome = outcome;
+        if task.notified.is_some() && outcome.is_none() {
             if let Some(worker) = self.worker {
-                self.places.again(id, worker);
+                self.places.requeued(id, worker);
             }
         }
     }
 
-    /// The future of a task is dropped, outside its polls.
+    /// The future of a task is dropped outside its polls.
     pub(crate) fn dropped(&mut self, id: TaskId) {
         self.note(Event::Dropped, id);
-        let verdict = self.tasks[id].verdict;
-        if verdict.is_none() {
-            // Instead of a poll.
+        let outcome = self.tasks[id].outcome;
+        if outcome.is_none() {
+            // The drop takes the place of a poll.
             self.run(id);
         }
         let task = &mut self.tasks[id];
         let (twice, running, aborted) = (task.end.is_some(), task.running, task.aborted);
         task.notified = None;
-        task.end = Some(verdict.unwrap_or(End::Cancelled));
-        let may_go = verdict.is_some() || aborted || self.has_ended(id);
+        task.end = Some(outcome.unwrap_or(End::Cancelled));
+        let may_drop = outcome.is_some() || aborted || self.has_ended(id);
         self.check(!twice, || {
             format!("the future of task {id} is dropped twice")
         });
         self.check(!running, || {
             format!("task {id} is dropped while it is polled")
         });
-        self.check(may_go, || {
+        self.check(may_drop, || {
             format!("task {id} is dropped but was not aborted")
         });
     }
 
-    /// A join handle gave what a task ended with.
+    /// A join has returned the outcome of a task.
     pub(crate) fn joined(&mut self, id: TaskId, end: End) {
         self.note(Event::Join, id);
         let expected = self.tasks[id].end;
         self.check(expected == Some(end), || {
-            format!("joining task {id} says {end:?}, but its end was {expected:?}")
+            format!("the join of task {id} returned {end:?}, but the task ended as {expected:?}")
         });
     }
 
-    /// Every worker is parked: nothing may be due.
+    /// Every worker is parked: no task may be ready.
     pub(crate) fn check_rest(&mut self) {
         self.note(Event::Rest, 0);
         let lost = self.tasks.iter().position(|task| task.notified.is_some());
         if let Some(id) = lost {
             let place = self.places.of(id);
             self.fail(|| {
-                format!("lost wake-up: all workers are parked and task {id} is due, at {place:?}")
+                format!("lost wake-up: all workers are parked and task {id} is ready, at {place:?}")
             });
         }
     }
 
-    /// One worker was stuck until now, another idle: nothing may be due for
-    /// longer than `limit`.
+    /// One worker was stuck until now, and another was idle: nothing may be due for longer than
+    /// `limit`.
     pub(crate) fn check_served(&mut self, limit: Micros) {
         let now = self.now;
         let late = self
@@ -394,13 +394,13 @@ impl State {
             .position(|task| task.notified.is_some_and(|since| since + limit < now));
         if let Some(id) = late {
             let place = self.places.of(id);
-            self.fail(|| format!("task {id} waits behind a stuck worker, at {place:?}"));
+            self.fail(|| format!("task {id} has waited too long for a stuck worker, at {place:?}"));
         }
         let driver = &self.drivers[0];
         let due = driver.due.iter().chain(&driver.timers);
         let oldest = due.map(|event| event.0).min();
         self.check(oldest.is_none_or(|since| since + limit >= now), || {
-            "an event or a timer waits behind a stuck worker".to_owned()
+            "an event or a timer has waited too long for a stuck worker".to_owned()
         });
     }
 }

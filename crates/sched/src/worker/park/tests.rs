@@ -28,7 +28,7 @@ impl Unpark for Quiet {
     fn unpark(&self) {}
 }
 
-/// Keeps what the monitor does.
+/// Records the actions of the monitor.
 #[derive(Default)]
 struct Actions(raddle_primitives::sync::Mutex<Vec<(usize, usize, MonitorAction)>>);
 
@@ -38,7 +38,7 @@ impl Observer for Actions {
     }
 }
 
-/// Workers that share a driver, each of which has polled once.
+/// Workers that share a driver. Each has polled once.
 fn workers(count: usize) -> (Arc<Shared>, Vec<Worker>) {
     observed_workers(count, None)
 }
@@ -68,19 +68,19 @@ fn observed_workers(
     (shared, workers)
 }
 
-/// A park of a worker that runs, up to where it would block.
+/// Begins the park of a running worker, up to where it would block.
 fn begin(worker: &Worker) -> Option<Parked> {
     Parked::begin(&worker.core().queues, None)
 }
 
-/// The park of the second worker, which is the monitor; the first runs, and the driver is free.
+/// Parks the second worker as the monitor. The first runs, and no worker holds the driver.
 fn monitor(workers: &[Worker]) -> Parked {
     let first = begin(&workers[0]).expect("there is nothing to do");
     let second = begin(&workers[1]).expect("there is nothing to do");
     assert!(first.driver.is_some() && second.driver.is_none());
     first.abort(&workers[0].core().queues);
     let second = second.end_wait(&workers[1].core().queues);
-    let monitor = second.expect("it is elected");
+    let monitor = second.expect("the worker is elected as the monitor");
     assert!(monitor.driver.is_none() && monitor.is_monitor);
     monitor
 }
@@ -89,7 +89,7 @@ fn monitor(workers: &[Worker]) -> Parked {
 fn an_unparked_worker_without_work_waits_in_the_same_place_again() {
     let (shared, workers) = workers(2);
     for worker in [0, 1] {
-        // Before it blocks, and while it does.
+        // The worker is unparked before it blocks, and again while it blocks.
         shared.unpark(worker);
         let parked = begin(&workers[worker]).expect("there is nothing to do");
         assert_eq!(parked.driver.is_some(), worker == 0);
@@ -98,13 +98,13 @@ fn an_unparked_worker_without_work_waits_in_the_same_place_again() {
         let parked = parked.expect("there is nothing to do");
         assert_eq!(parked.driver.is_some(), worker == 0);
         if worker == 0 {
-            // It keeps the driver.
+            // Forgetting the park keeps the driver with this worker.
             std::mem::forget(parked);
         }
     }
 }
 
-/// The thread that drives it may be the one that unparks it.
+/// The thread that drives the worker may itself have unparked it.
 #[test]
 fn the_only_worker_returns_when_it_is_unparked_without_work() {
     let (shared, workers) = workers(1);
@@ -114,7 +114,7 @@ fn the_only_worker_returns_when_it_is_unparked_without_work() {
     assert!(parked.end_wait(&workers[0].core().queues).is_none());
 }
 
-/// Its sleeps have grown, and it goes on standby: the sleep after its alarm is short again.
+/// The monitor's sleeps have grown. When it goes on standby, they start again with the shortest.
 #[test]
 fn a_monitor_on_standby_begins_with_the_shortest_sleep_again() {
     let (_, workers) = workers(2);
@@ -129,7 +129,7 @@ fn a_monitor_on_standby_begins_with_the_shortest_sleep_again() {
     asleep.abort(first);
 }
 
-/// It was unparked between its check of the others and its wait.
+/// The monitor is unparked between its check of the other workers and its wait.
 #[test]
 fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
     let actions = std::sync::Arc::new(Actions::default());
@@ -145,8 +145,8 @@ fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
     assert_eq!(*actions.0.lock(), [(1, 0, MonitorAction::TookDriver)]);
 }
 
-/// The monitor resigns while the only worker that runs is marked as parked, and that worker is
-/// claimed before it takes the driver: no worker would wait there during its next poll.
+/// The monitor resigns while the only running worker is marked as parked. That worker is claimed
+/// before it takes the driver, so no worker would wait there during its next poll.
 #[test]
 fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
     let (shared, workers) = workers(2);
@@ -172,14 +172,14 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
     assert!(elected.is_monitor);
 }
 
-/// Another worker may have relied on the monitor until the alarm was cleared.
+/// Another worker may have relied on the monitor until this worker cleared the alarm.
 #[test]
 fn a_claimed_worker_has_a_monitor_elected_if_it_cleared_the_alarm() {
     for has_cleared_alarm in [false, true] {
         let (shared, workers) = workers(2);
         let monitor = monitor(&workers);
         let [claimed, queues] = [0, 1].map(|worker: usize| &workers[worker].core().queues);
-        // As if a third worker were in the driver.
+        // Take the driver, as a third worker in the driver would.
         let _driver = shared.driver.take();
         assert!(mark_parked(claimed));
         let _on_standby = monitor.end_wait(queues).expect("there is nothing to do");
@@ -205,7 +205,7 @@ fn the_last_worker_that_parks_clears_the_alarm_and_puts_the_monitor_on_standby()
     let (shared, workers) = workers(2);
     let _monitor = monitor(&workers);
     let alarm = shared.alarm.as_ref().expect("Linux has this timer");
-    // An alarm that is set often is not cleared.
+    // An alarm that is set often is not cleared, so let some time pass.
     std::thread::sleep(Duration::from_millis(3));
     alarm.set(Duration::from_secs(10));
     assert!(alarm.is_worth_clearing() && !shared.idle.lacks_monitor());
@@ -215,13 +215,13 @@ fn the_last_worker_that_parks_clears_the_alarm_and_puts_the_monitor_on_standby()
     assert!(!shared.idle.lacks_monitor());
 }
 
-/// As an unpark of an idle pool does, which has a worker in the driver.
+/// An unpark of an idle pool does this: a worker waits in its driver.
 #[test]
 fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_elected() {
     let (shared, workers) = workers(3);
     let mut parked: Vec<_> = workers.iter().filter_map(begin).collect();
     let [_, claimed, other] = [0, 1, 2].map(|worker: usize| &workers[worker].core().queues);
-    // All are parked: the monitor resigns.
+    // All workers are parked, so the monitor resigns.
     let monitor = parked.remove(1).end_wait(claimed);
     assert!(!monitor.as_ref().expect("there is nothing to do").is_monitor);
     shared.notify();
@@ -233,7 +233,7 @@ fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_electe
     assert!(!other.remote().parker.is_notified());
 }
 
-/// What it finds in the queue of the other is for the search that follows.
+/// The task in the queue of the other worker is left to the search that follows.
 #[test]
 fn the_monitor_reports_the_worker_that_it_helps() {
     let actions = std::sync::Arc::new(Actions::default());

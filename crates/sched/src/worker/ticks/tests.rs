@@ -1,7 +1,6 @@
 use super::*;
 
-/// The steps before which something is due, of `steps`, each of which takes
-/// `poll`.
+/// Returns the steps among the next `steps` that have a tick, if each step takes `poll`.
 fn due(ticks: &Ticks, steps: u32, poll: Duration) -> Vec<(u32, Due)> {
     let before = ticks.looked_at.get();
     (1..=steps)
@@ -46,12 +45,12 @@ fn slow_polls_shorten_the_intervals() {
     let due = due(&ticks, 100, poll);
     for kind in [|due: &Due| due.events, |due: &Due| due.injection] {
         let steps = steps_of(&due, kind);
-        // Twice the target at most: the interval is doubled to see whether
+        // The distance is at most twice the target, because the interval is doubled to see whether
         // polls have become faster.
-        let most = (2 * TARGET.as_micros() / poll.as_micros()) as u32;
-        assert!(steps[0] <= most, "{steps:?}");
+        let max_steps = (2 * TARGET.as_micros() / poll.as_micros()) as u32;
+        assert!(steps[0] <= max_steps, "{steps:?}");
         assert!(
-            steps.windows(2).all(|pair| pair[1] - pair[0] <= most),
+            steps.windows(2).all(|pair| pair[1] - pair[0] <= max_steps),
             "{steps:?}"
         );
     }
@@ -114,7 +113,7 @@ fn a_nested_step_counts_unless_the_next_step_has_a_tick() {
     assert!(ticks.step());
     assert!(ticks.take(|| None).injection);
     assert!(ticks.nested_step());
-    assert!(!ticks.nested_step(), "the driver's turn is next");
+    assert!(!ticks.nested_step(), "the next step has a tick for events");
 }
 
 #[test]
@@ -122,7 +121,7 @@ fn the_interval_shrinks_in_proportion_to_the_time_above_the_target() {
     let ticks = Ticks::new(31, 61);
     ticks.scale(2 * TARGET);
     assert_eq!(ticks.scaled.get(), 30);
-    // As long as the target is short enough to try more.
+    // The interval grows while the measured time is short enough.
     ticks.scale(3 * TARGET);
     assert_eq!(ticks.scaled.get(), 60);
     ticks.scale(103 * TARGET);
