@@ -13,7 +13,7 @@ pub trait Notify {
     fn notify(&self);
 }
 
-/// Nowhere else.
+/// No other place.
 impl Notify for () {
     fn notify(&self) {}
 }
@@ -21,15 +21,15 @@ impl Notify for () {
 /// Wakes a thread that blocks on a future.
 pub struct ThreadWaker<N = ()> {
     thread: Thread,
-    /// Set by the first wake after a poll; cleared by the thread before the next. `unpark` alone
-    /// would be lost to a future that parks by itself.
+    /// Set by the first wake after a poll; cleared by the thread before the next poll. The token of
+    /// `unpark` alone could be used up by a future that parks by itself.
     woken: AtomicBool,
     place: N,
 }
 
 impl<N: Notify> ThreadWaker<N> {
-    /// Makes the waker of the calling thread, which is woken already if `woken` is true. A wake
-    /// notifies `place`, and unparks the thread then.
+    /// Makes the waker of the calling thread, which is already woken if `woken` is true. A wake
+    /// notifies `place` and then unparks the thread.
     pub fn new(woken: bool, place: N) -> Self {
         Self {
             thread: thread::current(),
@@ -46,21 +46,21 @@ impl<N: Notify> ThreadWaker<N> {
     /// Returns whether the thread has been woken since the last [`take_woken`](Self::take_woken).
     #[inline]
     pub fn is_woken(&self) -> bool {
-        // ORDERING: a hint; `take_woken` swaps, and the token of `park` makes sure that a wake
-        // after this look ends the park.
+        // ORDERING: a hint; `take_woken` swaps, and the token of `park` ensures that a later wake
+        // ends the park.
         self.woken.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the thread has been woken since the last call. It sees then what was done
-    /// before the wake.
+    /// Returns whether the thread has been woken since the last call. If so, the thread sees the
+    /// writes before the wake.
     #[inline]
     pub fn take_woken(&self) -> bool {
-        // ORDERING: Acquire pairs with `wake_by_ref`: the poll that follows sees what the waker
-        // wrote before.
+        // ORDERING: Acquire pairs with `wake_by_ref`: the poll that follows sees the writes before
+        // the wake.
         self.is_woken() && self.woken.swap(false, Ordering::Acquire)
     }
 
-    /// Makes the present or next park of the thread return, without a wake.
+    /// Makes the current or next park of the thread return, without a wake.
     pub fn unpark(&self) {
         self.thread.unpark();
     }
@@ -86,8 +86,8 @@ impl<N> fmt::Debug for ThreadWaker<N> {
     }
 }
 
-/// Calls `poll` until it is ready, and blocks the thread in between until the waker that it is
-/// given is woken.
+/// Calls `poll` until it is ready. In between, blocks the thread until the waker that `poll` gets
+/// is woken.
 ///
 /// ```
 /// use std::pin::pin;

@@ -1,11 +1,11 @@
-//! Keeping what different threads write apart.
+//! Keeps values that different threads write on separate cache lines.
 
 use ::std::ops::{Deref, DerefMut};
 
 /// A value that shares no cache line with its neighbours.
 ///
-/// On x86-64 and 64-bit ARM and PowerPC it takes two lines of 64 bytes or one of 128: the
-/// first fetches lines in pairs, some of the others have lines of that size.
+/// On x86-64 and 64-bit ARM and PowerPC it takes two lines of 64 bytes or one of 128: the first
+/// fetches lines in pairs, some of the others have lines of that size.
 ///
 /// # Example
 ///

@@ -1,10 +1,9 @@
-//! Running code of users whose panic must not unwind into the caller.
+//! Runs user code whose panic must not unwind into the caller.
 
 use ::std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `code` and returns whether it returned. If it panics, the panic ends
-/// here, reported by the panic hook. A payload whose drop panics in turn is
-/// forgotten.
+/// Runs `code` and returns whether it returned. A panic ends here, after the panic hook has
+/// reported it. If the drop of the payload panics too, the payload is leaked.
 ///
 /// ```
 /// assert!(raddle_primitives::contain(|| ()));
@@ -24,7 +23,7 @@ pub fn contain(code: impl FnOnce()) -> bool {
 #[cold]
 fn drop_payload(payload: Box<dyn ::std::any::Any + Send>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        // Its drop may panic again, and so for ever.
+        // The drop of the payload may panic again, and the drop of that payload too.
         ::std::mem::forget(payload);
     }
 }

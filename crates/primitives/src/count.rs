@@ -8,11 +8,10 @@ use crate::locked_u64::AtomicU64;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 
-/// A number that one thread at a time writes, with plain stores, and any
-/// thread reads.
+/// A number that one thread at a time writes with plain stores, and any thread reads.
 ///
-/// In a model it is the same, and loom does not switch threads at it, since counts would multiply
-/// the executions. So no code may rely on it for synchronization.
+/// A model does not switch threads at its operations, because counts would multiply the executions.
+/// So no code may rely on it for synchronization.
 #[derive(Debug)]
 pub struct Count(AtomicU64);
 
@@ -34,14 +33,14 @@ impl Count {
         &self.0
     }
 
-    /// Adds to the number. The writer alone.
+    /// Adds to the number. Only the writer may call it.
     #[inline]
     pub fn add(&self, number: u64) {
         // ORDERING: only the caller writes it.
         self.set(self.0.load(Ordering::Relaxed).wrapping_add(number));
     }
 
-    /// Sets the number. The writer alone.
+    /// Sets the number. Only the writer may call it.
     #[inline]
     pub fn set(&self, number: u64) {
         // ORDERING: Release pairs with `get`: a thread that reads the number also sees what the

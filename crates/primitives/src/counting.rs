@@ -1,11 +1,10 @@
-//! The counting build: std's primitives, each of which counts the operations on
-//! it. `docs/scaling.md` says what for.
+//! The counting build: std's primitives, each of which counts the operations on it.
+//! `docs/scaling.md` describes its use.
 //!
-//! An operation is counted under the name of its word (see
-//! [`named`](crate::named)) and for an *actor*: the worker or thread that does
-//! it, which [`act_as`] sets. What was counted since the last [`settle`] is put
-//! down under the *phase* that `settle` names, so that a caller may decide after
-//! the fact what the operations were part of.
+//! An operation is counted under the name of its word (see [`named`](crate::named)) and for an
+//! *actor*: the worker or thread that performs it, which [`act_as`] sets. [`settle`] assigns the
+//! counts since its last call to a *phase*, so a caller may decide afterwards what the operations
+//! were part of.
 
 mod arc;
 mod atomic;
@@ -24,5 +23,5 @@ pub const MAX_ACTORS: usize = 320;
 /// The number of phases; their numbers are below this.
 pub const PHASES: usize = 8;
 
-/// The actor of a thread that has called [`act_as`] never.
+/// The actor of a thread that has never called [`act_as`].
 pub const OUTSIDE: usize = 0;

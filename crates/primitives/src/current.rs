@@ -44,13 +44,13 @@ use std::ptr::NonNull;
 use crate::NotSend;
 
 crate::thread_local! {
-    /// A frame whose guard is gone and that is not the innermost leaves a gap.
+    /// A gap is a frame whose guard was dropped while it was not the innermost.
     static STACK: RefCell<Vec<Option<Box<dyn Frame>>>> = RefCell::new(Vec::new());
 }
 
 /// Handles that are current together.
 pub trait Frame: 'static {
-    /// [Offers](Request::offer) each handle of the frame. It enters nothing and leaves nothing.
+    /// [Offers](Request::offer) each handle of the frame. It must not enter or leave a frame.
     fn provide<'a>(&'a self, request: &mut Request<'a>);
 }
 
@@ -68,15 +68,15 @@ impl<T: 'static> Frame for One<T> {
 #[derive(Debug)]
 pub struct Request<'a> {
     handle: TypeId,
-    /// Set once a frame has answered: with a pointer to a handle of the type that is looked
-    /// for, which is borrowed for `'a`, or with none.
+    /// Set when a frame has answered: to a pointer to a handle of the requested type, borrowed for
+    /// `'a`, or to `None`.
     answer: Option<Option<NonNull<()>>>,
     frame: PhantomData<&'a ()>,
 }
 
 impl<'a> Request<'a> {
-    /// Answers with what `handle` returns, if that is the type that is looked for. With `None`,
-    /// no handle of this type is current inside this frame, also if an outer one has such.
+    /// Answers with the result of `handle`, if its type is requested. With `None`, no handle of
+    /// this type is current inside this frame, even if an outer frame has one.
     #[inline]
     pub fn offer<T: 'static>(&mut self, handle: impl FnOnce() -> Option<&'a T>) -> &mut Self {
         if self.handle == TypeId::of::<T>() {
@@ -89,7 +89,7 @@ impl<'a> Request<'a> {
 /// Calls `f` with the current handle of type `T`, if there is one. `f` must not enter or leave a
 /// frame.
 ///
-/// A thread that is ending may have none any more.
+/// On a thread that is exiting, there may be no handle.
 ///
 /// # Panics
 ///
@@ -107,8 +107,8 @@ pub fn with<T: 'static, R>(f: impl FnOnce(&T) -> R) -> Option<R> {
             frame.provide(&mut request);
             if let Some(answer) = request.answer {
                 // SAFETY: only `offer` answers, with a reference to a value of the type whose id
-                // the request has, which is `T`, borrowed from the frame. The frame stays while
-                // the stack is borrowed.
+                // the request has. That type is `T`. The reference is borrowed from the frame,
+                // which stays while the stack is borrowed.
                 return answer.map(|handle| f(unsafe { handle.cast::<T>().as_ref() }));
             }
         }
@@ -123,8 +123,8 @@ pub fn get<T: Clone + 'static>() -> Option<T> {
     with(T::clone)
 }
 
-/// Makes the handles of `frame` current until the guard is dropped. On a thread that is ending
-/// it may do nothing.
+/// Makes the handles of `frame` current until the guard is dropped. On a thread that is exiting it
+/// may have no effect.
 pub fn enter<'a>(frame: impl Frame) -> EnterGuard<'a> {
     let frame: Box<dyn Frame> = Box::new(frame);
     let place = STACK.try_with(|stack| {
@@ -146,22 +146,21 @@ pub fn depth() -> Option<usize> {
     STACK.try_with(|stack| stack.borrow().len()).ok()
 }
 
-/// Keeps a [`Frame`] current until it is dropped. Guards are to be dropped in the reverse order
-/// of their making; in any order, each ends its own frame.
+/// Keeps a [`Frame`] current until it is dropped. Guards should be dropped in the reverse order of
+/// their creation. In any other order, each guard still ends its own frame.
 ///
-/// The lifetime is that of the handle that is current.
+/// The lifetime is that of the current handle.
 #[must_use = "the handle is current only while the guard lives"]
 pub struct EnterGuard<'a> {
     _entered: Entered,
     handle: PhantomData<&'a ()>,
 }
 
-/// Borrows nothing, so that an owner may be shut down while a guard is still there to be
-/// dropped.
+/// Borrows nothing, so an owner may be shut down before the guard is dropped.
 struct Entered {
     /// The position of the frame in the stack.
     place: Option<usize>,
-    /// Belongs to the thread whose stack it is.
+    /// The guard must be dropped on the thread whose stack it is.
     thread: NotSend,
 }
 
@@ -177,7 +176,7 @@ impl Drop for Entered {
                 }
                 frame
             };
-            // The stack is not borrowed: the last reference to an owner may go here.
+            // The stack is not borrowed here: this may drop the last reference to an owner.
             drop(frame);
         });
     }

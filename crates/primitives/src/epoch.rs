@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// Whether the platform has no clock: std's panics there.
+/// Whether the platform has no clock, where std's clock panics.
 const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 /// A point in time that nanoseconds are counted from. On a platform without a clock, which is
@@ -17,12 +17,12 @@ const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 pub struct Epoch(Option<Instant>);
 
 impl Epoch {
-    /// Counts from now on.
+    /// Starts to count now.
     pub fn now() -> Self {
         Self((!NO_CLOCK).then(Instant::now))
     }
 
-    /// The nanoseconds since then: at most 584 years.
+    /// Returns the nanoseconds since the epoch: at most 584 years.
     #[inline]
     pub fn nanos(self) -> u64 {
         self.0.map_or(0, |epoch| epoch.elapsed().as_nanos() as u64)

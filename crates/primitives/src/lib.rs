@@ -1,17 +1,15 @@
-//! The concurrency primitives every layer of Raddle is built on.
+//! The concurrency primitives that every layer of Raddle uses.
 //!
-//! In an ordinary build each name here is std's own type, or a wrapper of it
-//! that the compiler removes. Under `--cfg raddle_loom` the same names are
-//! [loom](https://docs.rs/loom)'s, so that the code of a layer, together with
-//! the layers below it, runs unchanged inside a model that explores its
+//! In an ordinary build each name here is std's own type, or a wrapper that the compiler removes.
+//! Under `--cfg raddle_loom` the same names are those of [loom](https://docs.rs/loom), so the code
+//! of a layer and of the layers below it runs unchanged in a model, which explores its
 //! interleavings and memory orderings.
 //!
-//! Under `--cfg raddle_count` they are std's and count the operations on each
-//! word and lock: see `docs/scaling.md`.
+//! Under `--cfg raddle_count` they are std's types that count the operations on each word and lock:
+//! see `docs/scaling.md`.
 //!
-//! This is the only crate that mentions loom. A layer takes its atomics,
-//! cells, locks and threads from here and its models call
-//! `raddle_primitives::model::check`, which only exists in that build.
+//! Only this crate mentions loom. A layer uses the atomics, cells, locks and threads of this crate,
+//! and its models call `raddle_primitives::model::check`, which exists in that build only.
 //!
 //! # Where the two builds differ
 //!
@@ -70,8 +68,8 @@ pub use crate::named::{count_event, named};
 pub use crate::numbers::Numbers;
 pub use crate::waker_batch::WakerBatch;
 
-/// Marks a type that must stay on its thread and may be shared: it is not
-/// `Send`, but `Sync`, as the guard of a lock of std.
+/// Marks a type that must stay on its thread and may be shared: it is `Sync` but not `Send`, like
+/// the guard of a std lock.
 pub type NotSend = ::std::marker::PhantomData<::std::sync::MutexGuard<'static, ()>>;
 
 /// Atomics, reference counting and locks.

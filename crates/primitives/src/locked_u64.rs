@@ -1,17 +1,17 @@
 //! A word of 64 bits under a lock, for targets that have no atomic one, such as ARMv5 and 32-bit
 //! PowerPC.
 //!
-//! It promises no less than an atomic word does, in any order of operations and fences: the lock
-//! orders all operations on the word, and an operation happens before the next one of another
-//! thread. A thread that is interrupted under the lock delays the others, so the layers are not
-//! lock-free on such a target.
+//! It promises no less than an atomic word does, with any ordering and fences: the lock orders all
+//! operations on the word, and an operation happens before the next one of another thread. A thread
+//! that is interrupted under the lock delays the others, so the layers are not lock-free on such a
+//! target.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// std's atomic word of the same name, under a lock. The orderings that its operations take are
-/// there for the signatures; each is the strongest.
+/// std's atomic word of the same name, under a lock. The operations take orderings only to have the
+/// same signatures; every operation has the strongest one.
 #[derive(Default)]
 pub struct AtomicU64(Mutex<u64>);
 
@@ -67,7 +67,7 @@ impl AtomicU64 {
         Ok(current)
     }
 
-    /// Like [`compare_exchange`](Self::compare_exchange); it fails for no other reason.
+    /// Like [`compare_exchange`](Self::compare_exchange). It never fails spuriously.
     ///
     /// # Errors
     ///
@@ -82,11 +82,11 @@ impl AtomicU64 {
         self.compare_exchange(current, new, success, failure)
     }
 
-    /// Replaces the value by what `f` makes of it, unless that is nothing.
+    /// Replaces the value by the result of `f`, unless that is `None`.
     ///
     /// # Errors
     ///
-    /// Returns the value if `f` makes nothing of it.
+    /// Returns the value if `f` returned `None`.
     pub fn fetch_update(
         &self,
         _set: Ordering,
@@ -130,7 +130,7 @@ impl AtomicU64 {
         self.update(|word| word.min(number))
     }
 
-    /// The value: the borrow proves that no other thread uses the word.
+    /// Returns the value: the borrow proves that no other thread uses the word.
     pub fn get_mut(&mut self) -> &mut u64 {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }

@@ -31,8 +31,8 @@ pub(crate) mod sync {
             Self(loom::sync::Mutex::new(value))
         }
 
-        /// Like [`new`](Self::new): the order of locks is not checked in a model, which finds a
-        /// deadlock by itself.
+        /// Like [`new`](Self::new): a model does not check ranks, since it finds deadlocks by
+        /// itself.
         pub fn ranked(_: crate::rank::Rank, value: T) -> Self {
             Self::new(value)
         }
@@ -59,28 +59,28 @@ pub(crate) mod sync {
             self.lock()
         }
 
-        /// Nothing: ranks are not checked.
+        /// Does nothing: ranks are not checked.
         pub fn check_order(&self) {}
 
         /// Takes the lock if no thread holds it.
         ///
-        /// A thread that is about to try waits, in loom, for another that locks
-        /// before it does (<https://github.com/tokio-rs/loom/issues/376>). Hence
-        /// the switch to that one is offered earlier.
+        /// In loom, a thread that is about to try a lock waits for a thread that locks it first
+        /// (<https://github.com/tokio-rs/loom/issues/376>). So this function lets loom switch to
+        /// that thread earlier.
         #[track_caller]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             let inner = crate::model::without_switch(|| self.0.try_lock().ok())?;
             Some(MutexGuard { mutex: self, inner })
         }
 
-        /// The value, without locking.
+        /// Returns the value without locking.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().unwrap()
         }
     }
 
     impl<'a, T: ?Sized> MutexGuard<'a, T> {
-        /// Releases the lock, for a thread that takes it again.
+        /// Releases the lock for a thread that will take it again.
         pub(super) fn release(self) -> &'a Mutex<T> {
             self.mutex
         }
@@ -174,11 +174,9 @@ pub(crate) mod thread {
         loom::thread::current().id()
     }
 
-    /// A handle for waking a thread of a model.
-    ///
-    /// loom's own `park` shares its blocked state with its locks, so that an
-    /// unpark would release a thread waiting for a mutex. This is the token of
-    /// std's documentation instead: a flag under a lock.
+    /// A handle for waking a thread of a model. loom's own `park` shares its blocked state with its
+    /// locks, so an unpark would release a thread that waits for a mutex. This type instead
+    /// implements the token of std's documentation: a flag under a lock.
     #[derive(Clone, Debug)]
     pub struct Thread(Arc<Token>);
 
@@ -196,7 +194,7 @@ pub(crate) mod thread {
     }
 
     impl Thread {
-        /// Makes the thread's present or next `park` return.
+        /// Makes the thread's current or next `park` return.
         pub fn unpark(&self) {
             *self.0.set.lock() = true;
             self.0.condvar.notify_one();
@@ -220,8 +218,7 @@ pub(crate) mod thread {
 
     /// Blocks until the token is set or the time is over, and clears the token.
     ///
-    /// loom has no clock: the time is over at any moment after another thread has gone
-    /// one step further.
+    /// loom has no clock: the time may be over at any moment after another thread has made a step.
     pub fn park_timeout(_timeout: Duration) {
         let thread = current();
         let mut set = thread.0.set.lock();

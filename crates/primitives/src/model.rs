@@ -7,10 +7,10 @@ use std::sync::{Arc, Once};
 use std::time::Instant;
 
 std::thread_local! {
-    /// Whether loom has found a race on this thread, on which it runs all threads of
-    /// a model.
+    /// Whether loom has found a race on this thread. loom runs all threads of a model on one
+    /// thread.
     static RACED: Cell<bool> = const { Cell::new(false) };
-    /// Whether orders are explored at this point of the execution.
+    /// Whether loom explores interleavings at this point of the execution.
     static EXPLORES: Cell<bool> = const { Cell::new(true) };
 }
 
@@ -22,15 +22,14 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model without bounds of its own: complete, unless
-    /// `LOOM_MAX_PREEMPTIONS` bounds it.
+    /// A model without bounds of its own. It is complete unless `LOOM_MAX_PREEMPTIONS` bounds it.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Explores at most this many involuntary switches in one execution, and
-    /// one more in a long run, which `RADDLE_LOOM_LONG` asks for; unless
-    /// `LOOM_MAX_PREEMPTIONS` says otherwise or `RADDLE_LOOM_COMPLETE` is set.
+    /// Explores at most this many involuntary switches in one execution, and one more if
+    /// `RADDLE_LOOM_LONG` is set. `LOOM_MAX_PREEMPTIONS` overrides the number, and
+    /// `RADDLE_LOOM_COMPLETE` removes the bound.
     pub fn preemptions(mut self, bound: usize) -> Self {
         self.preemptions = Some(bound);
         self
@@ -42,7 +41,7 @@ impl Model {
         self
     }
 
-    /// The number of switches that are explored, by the model's bound and the environment.
+    /// The number of switches to explore, from the model's bound and the environment.
     fn bound(self) -> Option<usize> {
         let bound = self
             .preemptions
@@ -68,7 +67,7 @@ impl Model {
             builder.max_branches = branches;
         }
         if is_set("RADDLE_LOOM_ONCE") {
-            // Looked at before each execution, of which the first has the number 1.
+            // Checked before each execution. The first has the number 1.
             builder.checkpoint_interval = 1;
             builder.max_permutations = Some(2);
         }
@@ -110,8 +109,8 @@ pub fn check(body: impl Fn() + Send + Sync + 'static) {
     Model::new().check(body);
 }
 
-/// A race for a canary to plant: two accesses that are ordered only if [`first`](Self::first) comes
-/// first.
+/// A deliberate race for a canary: two accesses that are ordered only if [`first`](Self::first)
+/// comes first.
 ///
 /// In the first execution each thread runs until it blocks, so `first` comes first there if the
 /// canary calls the two in this order. Then only a model that explores finds the race. The model
@@ -128,7 +127,7 @@ unsafe impl Sync for Race {}
 unsafe impl Send for Race {}
 
 impl Race {
-    /// Makes one for two threads.
+    /// Makes a race for two threads.
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
             cell: loom::cell::UnsafeCell::new(()),
@@ -136,7 +135,7 @@ impl Race {
         })
     }
 
-    /// Accesses the cell, then passes the turn to the other thread.
+    /// Accesses the cell, then publishes the access to the other thread.
     pub fn first(&self) {
         // ORDERING: none. loom's clock of the thread advances only at an atomic operation; without
         // this one, the access would belong to the operation before.
@@ -146,7 +145,7 @@ impl Race {
         self.turn.fetch_add(1, Ordering::Release);
     }
 
-    /// Takes the turn, whether it was passed or not, and accesses the cell.
+    /// Synchronizes with [`first`](Self::first) if that came before, and accesses the cell.
     pub fn second(&self) {
         // ORDERING: Acquire pairs with `first`, if that came before.
         self.turn.fetch_add(1, Ordering::Acquire);
@@ -154,15 +153,15 @@ impl Race {
     }
 
     fn access(&self) {
-        // The race is recorded, and fails the model when the body has returned.
+        // The race is recorded, and the model fails when the body has returned.
         let access = AssertUnwindSafe(|| self.cell.with_mut(|_| ()));
         drop(panic::catch_unwind(access));
     }
 }
 
-/// Runs the rest of the execution in one order, until [`explore`] is called. For code that every
-/// execution runs and that other models explore, such as the shutdown of a pool. It is still
-/// explored against the code that ran before.
+/// Runs the rest of the execution in one order, until [`explore`] is called. Use it for code that
+/// every execution runs and that other models explore, such as the shutdown of a pool. That code is
+/// still explored together with the code that ran before.
 pub fn stop_exploring() {
     if EXPLORES.replace(false) {
         loom::stop_exploring();
@@ -176,9 +175,10 @@ pub fn explore() {
     }
 }
 
-/// Runs `step` directly after a point where threads may switch, without such points in between.
+/// Runs `step` directly after a point where loom may switch threads, without such points in
+/// between.
 pub(crate) fn without_switch<R>(step: impl FnOnce() -> R) -> R {
-    // ORDERING: none; a point to switch at. No other thread has the word.
+    // ORDERING: Relaxed: only a point to switch threads. No other thread has the word.
     loom::sync::atomic::AtomicBool::new(false).load(Ordering::Relaxed);
     let explores = EXPLORES.get();
     stop_exploring();
@@ -190,7 +190,7 @@ pub(crate) fn without_switch<R>(step: impl FnOnce() -> R) -> R {
 }
 
 /// Records each race that loom finds. loom reports a race by a panic, which a task or a pool would
-/// take for a panic of user code.
+/// handle like a panic of user code.
 fn watch_for_races() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -3,11 +3,11 @@
 #[cfg(raddle_count)]
 pub(crate) use crate::counting::Tag;
 
-/// Gives a word or a lock the name under which the counting build counts the
-/// operations on it. In the other builds this is the value and nothing else.
+/// Gives a word or a lock the name under which the counting build counts its operations. In other
+/// builds it returns the value unchanged.
 ///
-/// Words of one name are counted together. A word without a name has the place
-/// in the source where it is made.
+/// Words with one name are counted together. A word without a name is counted under the line of
+/// source that creates it.
 ///
 /// ```
 /// use raddle_primitives::named;
@@ -22,19 +22,18 @@ pub fn named<T>(_name: &'static str, value: T) -> T {
     value
 }
 
-/// Gives a word or a lock the name under which the operations on it are
-/// counted.
+/// Gives a word or a lock the name under which its operations are counted.
 ///
-/// Words of one name are counted together. A word without a name has the place
-/// in the source where it is made.
+/// Words with one name are counted together. A word without a name is counted under the line of
+/// source that creates it.
 #[cfg(raddle_count)]
 pub fn named<T: crate::counting::Tagged>(name: &'static str, value: T) -> T {
     value.tag().rename(name);
     value
 }
 
-/// Counts that something happened which is no operation on a word, such as an
-/// attempt to steal. Only the counting build counts it.
+/// Counts an event that is no operation on a word, such as an attempt to steal. Only the counting
+/// build counts it.
 #[inline(always)]
 pub fn count_event(_name: &'static str) {
     #[cfg(raddle_count)]

@@ -6,11 +6,10 @@ use crate::locked_u64::AtomicU64;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 
-/// A source of numbers from zero up, each of which occurs once in the process. A static of this
-/// type names things.
+/// A source of numbers from zero up. Each number occurs once in the process. A static of this type
+/// gives unique ids.
 ///
-/// It has no bearing on any other memory, so it is the same in a model, and no point at which one
-/// switches threads.
+/// It orders no other memory, so it is not modelled: a model does not switch threads here.
 ///
 /// ```
 /// use raddle_primitives::Numbers;

@@ -1,6 +1,6 @@
-//! Random numbers that each thread has for itself, and that may come from a seed.
+//! Random numbers that each thread has for itself, optionally from a seed.
 //!
-//! They choose where nothing but fairness depends on it: the branch of a `select!`.
+//! They make choices that only affect fairness, such as the first branch of a `select!`.
 //!
 //! ```
 //! use raddle_primitives::random::{self, Random, RngSeed};
@@ -21,23 +21,23 @@ use std::hash::{BuildHasher, Hasher};
 use crate::sync::atomic::{AtomicU32, Ordering};
 
 crate::thread_local! {
-    /// The state of this thread's random numbers; zero until the first.
+    /// The state of this thread's random numbers. Zero before the first number.
     static STATE: Cell<u32> = Cell::new(0);
 }
 
-/// A number below `count`, of this thread (Marsaglia's xorshift).
+/// Returns a random number below `count` (Marsaglia's xorshift).
 pub fn below(count: usize) -> usize {
     STATE.with(|cell| {
         let mut random = cell.get();
         if random == 0 {
-            // The hasher's keys are random; a state of zero would stay so.
+            // The keys of the hasher are random. A state of zero would stay zero.
             random = RandomState::new().build_hasher().finish() as u32 | 1;
         }
         random ^= random << 13;
         random ^= random >> 17;
         random ^= random << 5;
         cell.set(random);
-        // The high bits of the product: no division.
+        // Use the high bits of the product, which needs no division.
         ((u64::from(random) * count as u64) >> 32) as usize
     })
 }
@@ -72,7 +72,7 @@ impl RngSeed {
     }
 }
 
-/// The seeds of the threads of a runtime that has a seed.
+/// Gives each thread of a runtime with a seed its own seed.
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
@@ -81,7 +81,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// Numbers that come from `seed`.
+    /// Makes numbers from `seed`.
     pub fn new(seed: RngSeed) -> Self {
         Self {
             seed: seed.0,
@@ -89,13 +89,13 @@ impl Random {
         }
     }
 
-    /// Begins the numbers of a call of `block_on`.
+    /// Begins the numbers for a call of `block_on`.
     pub fn enter_call(&self) -> Seeded {
         // ORDERING: only counts.
         self.enter(self.calls.fetch_add(1, Ordering::Relaxed).into())
     }
 
-    /// Begins the numbers of a worker.
+    /// Begins the numbers for a worker.
     pub fn enter_worker(&self, worker: usize) -> Seeded {
         self.enter(u64::MAX - worker as u64)
     }
@@ -109,7 +109,7 @@ impl Random {
     }
 }
 
-/// Restores the numbers that the thread had before.
+/// Restores the thread's former numbers.
 #[derive(Debug)]
 #[must_use = "the numbers are seeded only while the guard lives"]
 pub struct Seeded(u32);

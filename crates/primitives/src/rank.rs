@@ -1,4 +1,4 @@
-//! The order in which a thread takes locks, checked where debug assertions are.
+//! The order in which a thread takes locks, checked in builds with debug assertions.
 
 #[cfg(all(debug_assertions, not(raddle_loom)))]
 mod held;

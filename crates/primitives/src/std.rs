@@ -30,8 +30,8 @@ pub(crate) mod sync {
 
     /// std's mutex without poisoning: a panic while it is held leaves it usable.
     ///
-    /// Raddle runs no user code under a lock, so a guard that is dropped by a
-    /// panic has not left its value half changed.
+    /// Raddle runs no user code under a lock, so a guard that is dropped by a panic has not left
+    /// its value half changed.
     #[derive(Default)]
     pub struct Mutex<T: ?Sized> {
         pub(crate) tag: Tag,
@@ -86,9 +86,9 @@ pub(crate) mod sync {
             }
         }
 
-        /// Like [`lock`](Self::lock), but does not check the order of ranks, so that it does not
-        /// panic. It is for callers which own something that a panic would drop in the wrong place,
-        /// and which [checks](Self::check_order) afterwards.
+        /// Like [`lock`](Self::lock), but does not check the order of ranks, and so does not panic.
+        /// It is for callers that own something that a panic would drop in the wrong place, and
+        /// that [check](Self::check_order) afterwards.
         #[inline]
         pub fn lock_unordered(&self) -> MutexGuard<'_, T> {
             self.tag.lock();
@@ -127,7 +127,7 @@ pub(crate) mod sync {
             })
         }
 
-        /// The value, without locking: the borrow proves that no other thread can.
+        /// Returns the value without locking: the borrow proves that no other thread has it.
         pub fn get_mut(&mut self) -> &mut T {
             let inner = self.inner.get_mut();
             inner.unwrap_or_else(PoisonError::into_inner)
@@ -162,8 +162,8 @@ pub(crate) mod sync {
         }
     }
 
-    /// std's lock for many readers or one writer, without poisoning. A caller that lets user
-    /// code write under it documents what a panic leaves behind.
+    /// std's lock for many readers or one writer, without poisoning. A caller that runs user code
+    /// under it documents which state a panic leaves.
     #[derive(Default)]
     pub struct RwLock<T: ?Sized> {
         pub(crate) tag: Tag,
@@ -203,7 +203,7 @@ pub(crate) mod sync {
         }
     }
 
-    /// The event of a wait for a condition variable, with or without a timeout.
+    /// The event that counts waits for a condition variable, with or without a timeout.
     const WAIT: &str = "wait for a condition variable";
 
     /// std's condition variable, for [`Mutex`].
@@ -216,12 +216,12 @@ pub(crate) mod sync {
             Self(std::sync::Condvar::new())
         }
 
-        /// Releases the lock, waits for a notification (or a spurious wake-up)
-        /// and takes the lock again.
+        /// Releases the lock, waits for a notification (or a spurious wake-up) and takes the lock
+        /// again.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             count_event(WAIT);
             let MutexGuard { inner, held } = guard;
-            // A thread that waits takes no other lock.
+            // A waiting thread takes no other lock.
             let inner = self.0.wait(inner).unwrap_or_else(PoisonError::into_inner);
             MutexGuard { inner, held }
         }
@@ -273,15 +273,15 @@ pub(crate) mod cell {
     }
 
     impl<T: ?Sized> UnsafeCell<T> {
-        /// Gives `f` a pointer for reading. The pointer must not be used to
-        /// write. A model does not see what is done after `f` has returned.
+        /// Gives `f` a pointer for reading. The pointer must not be used to write. A model does not
+        /// see accesses after `f` has returned.
         #[inline(always)]
         pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
             f(self.0.get())
         }
 
-        /// Gives `f` a pointer for reading and writing. A model does not see
-        /// what is done after `f` has returned.
+        /// Gives `f` a pointer for reading and writing. A model does not see accesses after `f` has
+        /// returned.
         #[inline(always)]
         pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())

@@ -11,11 +11,11 @@ const CAPACITY: usize = 32;
 
 /// A fixed number of wakers on the stack: filled under a lock, woken outside.
 ///
-/// Dropping a batch wakes the wakers that are left in it, so that a waker that panics does not keep
-/// the others from being woken.
+/// Dropping a batch wakes the wakers that remain in it, so a waker that panics does not prevent the
+/// other wakes.
 pub struct WakerBatch {
     wakers: ArrayVec<Option<Waker>, CAPACITY>,
-    /// The wakers before it have been woken; nonzero only while waking.
+    /// The wakers before this index have been woken. Nonzero only while waking.
     next: usize,
 }
 
@@ -34,13 +34,13 @@ impl WakerBatch {
         self.wakers.len()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether the batch is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.wakers.is_empty()
     }
 
-    /// Returns whether there is no room for another waker.
+    /// Returns whether the batch has no room for another waker.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.wakers.is_full()
@@ -56,8 +56,8 @@ impl WakerBatch {
         self.wakers.push(Some(waker));
     }
 
-    /// Wakes all of them in the order they came and leaves the batch empty.
-    /// Call it without a lock.
+    /// Wakes all wakers in the order in which they were added, and leaves the batch empty. Call it
+    /// without a lock.
     #[inline]
     pub fn wake_all(&mut self) {
         while let Some(next) = self.wakers.get_mut(self.next) {
@@ -85,7 +85,7 @@ impl Default for WakerBatch {
 }
 
 impl Drop for WakerBatch {
-    /// Contains the panics of wakers: the first one propagates from `wake_all` already.
+    /// Contains the panics of wakers: `wake_all` has already propagated the first one.
     #[inline]
     fn drop(&mut self) {
         if !self.is_empty() {

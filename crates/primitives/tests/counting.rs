@@ -1,4 +1,4 @@
-//! The counting build counts what known programs do.
+//! The counting build counts the operations of known programs.
 #![cfg(raddle_count)]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use raddle_primitives::sync::atomic::{
 use raddle_primitives::sync::{Arc, Condvar, Mutex as Counted, Rank, RwLock};
 use raddle_primitives::{CachePadded, Count, count_event, named, thread};
 
-/// There is one ledger: one test at a time.
+/// All tests share one ledger, so only one may run at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -26,7 +26,7 @@ fn entry(name: &str) -> Entry {
     entry.unwrap_or_else(|| panic!("nothing is counted under {name}"))
 }
 
-/// What was counted in phase 0, of which everything is.
+/// Settles into phase 0, where these tests count, and returns the count.
 fn counted(name: &str) -> Operations {
     counting::settle(0);
     entry(name).phases[0]
@@ -42,7 +42,7 @@ fn each_operation_of_a_word_is_counted_by_its_kind() {
     word.fetch_add(1, Relaxed);
     assert_eq!(word.compare_exchange(4, 5, Relaxed, Relaxed), Ok(4));
     assert_eq!(word.compare_exchange_weak(4, 5, Relaxed, Relaxed), Err(5));
-    // A load and an exchange.
+    // Each call is a load and an exchange.
     assert_eq!(
         word.fetch_update(Relaxed, Relaxed, |value| Some(value + 1)),
         Ok(5)
@@ -133,7 +133,7 @@ fn references_are_counted_as_operations_on_a_word() {
     let first = named("references", Arc::new(5));
     let second = first.clone();
     let raw = Arc::into_raw(second);
-    // SAFETY: the reference that was given away above.
+    // SAFETY: `raw` owns the reference of `second`, which `into_raw` gave up.
     let second = unsafe {
         Arc::increment_strong_count(raw);
         drop(Arc::from_raw(raw));
@@ -142,7 +142,7 @@ fn references_are_counted_as_operations_on_a_word() {
     assert!(Arc::ptr_eq(&first, &second));
     assert_eq!((*second, Arc::as_ptr(&first)), (5, raw));
     drop((first, second));
-    // A clone, an increment and three drops.
+    // One clone, one increment and three drops.
     assert_eq!(counted("references").read_modify_writes, 5);
 }
 
@@ -191,11 +191,11 @@ fn accessing_a_word_that_another_actor_holds_is_a_transfer() {
         let before = entry("moving").phases[0].transfers;
         counted("moving").transfers - before
     };
-    // Its maker has it.
+    // The actor that creates a word holds it.
     assert_eq!(transfers(0, true), 0);
     assert_eq!(transfers(1, false), 1);
     assert_eq!(transfers(1, false), 0);
-    // Both have it: to write is to take it away from the other.
+    // Now both actors hold it. A write takes it away from the other.
     assert_eq!(transfers(0, false), 0);
     assert_eq!(transfers(0, true), 1);
     assert_eq!(transfers(0, true), 0);

@@ -1,4 +1,4 @@
-//! What is current on a thread.
+//! The handles that are current on a thread.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -87,7 +87,7 @@ fn another_thread_has_a_stack_of_its_own() {
     assert_eq!(there.join().unwrap(), (None, Some(0)));
 }
 
-/// A handle that enters and leaves a frame in its drop: the last reference to an owner.
+/// A handle that enters and leaves a frame in its drop, as the last reference to an owner may.
 struct Owner(Rc<RefCell<Vec<Option<u32>>>>);
 
 impl Drop for Owner {
@@ -124,7 +124,7 @@ fn a_thread_that_ends_has_nothing_current() {
     impl Drop for Last {
         fn drop(&mut self) {
             let has_nothing = (number(), current::depth()) == (None, None);
-            // There, a thread-local variable that was dropped is made anew.
+            // On that target, a thread-local variable that was dropped is created again.
             assert!(has_nothing || cfg!(all(windows, target_env = "gnu")));
             drop(current::enter(One(Some(Number(2)))));
             drop(self.0.take());
@@ -134,7 +134,7 @@ fn a_thread_that_ends_has_nothing_current() {
         static LAST: Last = const { Last(RefCell::new(None)) };
     }
     std::thread::spawn(|| {
-        // Used before the stack, and so dropped after it.
+        // The variable is used before the stack, so it is dropped after it.
         LAST.with(|last| last.0.replace(None));
         LAST.with(|last| last.0.replace(Some(current::enter(One(Some(Number(1)))))));
         assert_eq!(number(), Some(1));

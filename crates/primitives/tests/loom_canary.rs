@@ -1,4 +1,4 @@
-//! Shows that the model build is on: a planted race must be caught.
+//! Shows that the model build is on: it must report a deliberate race.
 #![cfg(raddle_loom)]
 
 use raddle_primitives::cell::UnsafeCell;
@@ -25,7 +25,7 @@ fn publish(order: Ordering) {
     let writer = {
         let shared = shared.clone();
         thread::spawn(move || {
-            // SAFETY: the reader looks only once `ready` is set.
+            // SAFETY: the reader reads only once `ready` is set.
             shared.value.with_mut(|value| unsafe { *value = 1 });
             // ORDERING: pairs with the load below, when `order` is Release.
             shared.ready.store(true, order);
@@ -50,7 +50,7 @@ fn canary_a_relaxed_store_is_caught() {
     model::check(|| publish(Ordering::Relaxed));
 }
 
-/// A layer that catches the panics of its users does not hide a race.
+/// A race is reported even if a layer catches the panics of user code.
 #[test]
 #[should_panic(expected = "Causality violation, caught")]
 fn canary_a_race_is_reported_though_its_panic_is_caught() {

@@ -1,4 +1,4 @@
-//! Models of what the model build adds to loom, and of what this crate builds on it.
+//! Models of what the model build adds to loom, and of what this crate builds on loom.
 #![cfg(raddle_loom)]
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread;
 
-/// The results of a model's executions.
+/// Returns the different results of a model's executions.
 fn outcomes<T: Ord + Send + 'static>(body: impl Fn() -> T + Send + Sync + 'static) -> BTreeSet<T> {
     let all = std::sync::Arc::new(StdMutex::new(BTreeSet::new()));
     let seen = all.clone();
@@ -26,8 +26,7 @@ fn outcomes<T: Ord + Send + 'static>(body: impl Fn() -> T + Send + Sync + 'stati
         .unwrap()
 }
 
-/// loom 376: a thread about to try a lock was taken to wait for the one that
-/// holds it, here for ever.
+/// loom 376: loom assumed that a thread that tries a lock waits for its holder, here forever.
 #[test]
 fn try_lock_does_not_wait() {
     let outcomes = outcomes(|| {
@@ -37,11 +36,11 @@ fn try_lock_does_not_wait() {
         let ours = lock.try_lock();
         (ours.is_some(), other.join().unwrap())
     });
-    // Ours is held to the end; theirs is given back in the step that takes it.
+    // The main thread holds its lock to the end. The other thread releases its lock at once.
     assert_eq!(outcomes, BTreeSet::from([(true, false), (true, true)]));
 }
 
-/// A lock that one thread tries to take while another holds it, sleeps and is woken.
+/// One thread tries to take a lock while another holds it, sleeps and is woken.
 #[test]
 fn try_lock_does_not_wait_for_a_sleeping_holder() {
     model::check(|| {
@@ -61,8 +60,8 @@ fn try_lock_does_not_wait_for_a_sleeping_holder() {
     });
 }
 
-/// Both ends of a timed wait against a change that is made under the lock and
-/// notified after it: the wait sees the change or not, in time or late.
+/// A timed wait races with a change, which is made under the lock and notified after it. The wait
+/// ends by the notification or by its time-out, and may see the change in both cases.
 #[test]
 fn a_timed_wait_ends_either_way() {
     let outcomes = outcomes(|| {
@@ -84,7 +83,7 @@ fn a_timed_wait_ends_either_way() {
     );
 }
 
-/// One notification ends the wait of one thread, timed or not.
+/// One notification ends the wait of one thread, whether the wait is timed or not.
 #[test]
 fn a_notification_ends_one_wait() {
     model::check(|| {
@@ -106,8 +105,8 @@ fn a_notification_ends_one_wait() {
     });
 }
 
-/// A timed park takes the token of an unpark that comes in time, and leaves it to the
-/// next park if the unpark comes late.
+/// A timed park takes the token of an unpark that comes in time. A late unpark leaves its token to
+/// the next park.
 #[test]
 fn a_timed_park_ends_either_way() {
     let outcomes = outcomes(|| {
@@ -115,7 +114,7 @@ fn a_timed_park_ends_either_way() {
         let unparked = Arc::new(AtomicUsize::new(0));
         let theirs = unparked.clone();
         let other = thread::spawn(move || {
-            // ORDERING: read as a hint, and after the join.
+            // ORDERING: Relaxed: the value is a hint until the join.
             theirs.store(1, Ordering::Relaxed);
             main.unpark();
         });
@@ -130,7 +129,7 @@ fn a_timed_park_ends_either_way() {
     assert!(outcomes.contains(&(1, 1)), "{outcomes:?}");
 }
 
-/// Both orders of what comes before are explored, and one of what comes after.
+/// Both orders of the earlier operations are explored, but only one of the later ones.
 #[test]
 fn after_stop_exploring_a_model_runs_one_order() {
     let outcomes = outcomes(|| {
@@ -150,7 +149,7 @@ fn after_stop_exploring_a_model_runs_one_order() {
     assert!(outcomes.len() < 4, "{outcomes:?}");
 }
 
-/// The second of two turns is explored again.
+/// The second pair of operations is explored again.
 #[test]
 fn exploration_resumes_after_explore() {
     let outcomes = outcomes(|| {
@@ -166,33 +165,33 @@ fn exploration_resumes_after_explore() {
 }
 
 #[derive(Default)]
-struct Racy {
+struct CountWithoutLock {
     lock: Mutex<()>,
     turns: AtomicUsize,
     count: UnsafeCell<u32>,
 }
 
 // SAFETY: the test below shares it on purpose; the model finds the race.
-unsafe impl Sync for Racy {}
+unsafe impl Sync for CountWithoutLock {}
 // SAFETY: as above.
-unsafe impl Send for Racy {}
+unsafe impl Send for CountWithoutLock {}
 
-impl Racy {
+impl CountWithoutLock {
     fn count(&self) {
         let _held = self.lock.try_lock();
-        // ORDERING: a turn, so that the other's try may come in between.
+        // ORDERING: Relaxed: a step at which the model may run the other thread.
         self.turns.fetch_add(1, Ordering::Relaxed);
         // SAFETY: none; this is the race.
         self.count.with_mut(|count| unsafe { *count += 1 });
     }
 }
 
-/// The models find an access by a thread that failed to take the lock.
+/// The models report an access by a thread that failed to take the lock.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_access_without_the_lock_after_a_failed_try_lock_is_caught() {
     model::check(|| {
-        let shared = Arc::new(Racy::default());
+        let shared = Arc::new(CountWithoutLock::default());
         let theirs = shared.clone();
         let other = thread::spawn(move || theirs.count());
         shared.count();
@@ -200,9 +199,8 @@ fn canary_access_without_the_lock_after_a_failed_try_lock_is_caught() {
     });
 }
 
-/// Nothing but the wake orders what is written before it with the poll after
-/// it. Of two wakes the second finds the mark of the first, and must be answered
-/// all the same.
+/// Only the wake orders a write before it with the poll after it. A second wake finds the first
+/// still pending, and must publish its write too.
 #[test]
 fn a_wake_publishes_earlier_writes() {
     Model::new().preemptions(3).check(|| {
@@ -213,13 +211,13 @@ fn a_wake_publishes_earlier_writes() {
                 for flag in flags.clone() {
                     let waker = cx.waker().clone();
                     threads.push(thread::spawn(move || {
-                        // ORDERING: the wake's, which this is about.
+                        // ORDERING: Relaxed: the test checks the ordering of the wake.
                         flag.store(true, Ordering::Relaxed);
                         waker.wake();
                     }));
                 }
             }
-            // ORDERING: the wake's, which this is about.
+            // ORDERING: Relaxed: the test checks the ordering of the wake.
             if flags.iter().all(|flag| flag.load(Ordering::Relaxed)) {
                 Poll::Ready(())
             } else {

@@ -1,4 +1,4 @@
-//! The order of locks.
+//! The order in which locks may be taken.
 #![cfg(all(debug_assertions, not(raddle_loom)))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ fn locks_taken_in_the_order_of_their_ranks_do_not_panic() {
         let one = first.lock();
         let two = second.lock();
         drop(leaf.lock());
-        // Released in any order.
+        // The locks may be released in any order.
         drop(one);
         drop(leaf.lock());
         drop(two);
@@ -31,12 +31,12 @@ fn a_wrong_order_panics_and_names_both_locks() {
     let first = Mutex::ranked(Rank::outer(1, "first"), ());
     let second = Mutex::ranked(Rank::outer(2, "second"), ());
     let _held = second.lock();
-    let said = message(|| drop(first.lock()));
+    let message_text = message(|| drop(first.lock()));
     assert!(
-        said.contains("\"first\" is taken under the lock \"second\""),
-        "{said}"
+        message_text.contains("\"first\" is taken under the lock \"second\""),
+        "{message_text}"
     );
-    // The failed attempt leaves nothing behind.
+    // The failed attempt has no lasting effect.
     drop(_held);
     drop(first.lock());
     drop(second.lock());
@@ -48,7 +48,7 @@ fn locking_under_a_leaf_lock_panics() {
     let other = Mutex::ranked(Rank::leaf("other"), ());
     let _held = leaf.lock();
     assert!(message(|| drop(other.lock())).contains("\"other\""));
-    // Nor the same lock, which would wait for itself.
+    // A thread may not take the same lock again either: it would wait for itself.
     assert!(message(|| drop(leaf.lock())).contains("\"leaf\""));
 }
 
@@ -62,7 +62,7 @@ fn the_order_of_an_unordered_lock_can_be_checked_later() {
     assert!(message(|| other.check_order()).contains("\"other\""));
     drop(held);
     other.check_order();
-    // It counts as held meanwhile.
+    // Meanwhile the lock counts as held.
     let unordered = other.lock_unordered();
     assert!(message(|| drop(leaf.lock())).contains("\"leaf\""));
     drop(unordered);
@@ -76,7 +76,7 @@ fn try_lock_ignores_the_order_and_its_lock_counts_as_held() {
     let held = leaf.lock();
     let tried = other.try_lock().unwrap();
     drop(held);
-    // It is still held.
+    // The second lock is still held.
     assert!(message(|| drop(leaf.lock())).contains("\"other\""));
     drop(tried);
     drop(leaf.lock());

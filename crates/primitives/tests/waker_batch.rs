@@ -9,16 +9,16 @@ use std::task::{Wake, Waker};
 
 use raddle_primitives::WakerBatch;
 
-/// Counts its wakes, and panics each time with its payload.
+/// Counts its wakes. Panics at each wake if `panics` is set.
 struct Counted {
     woken: AtomicUsize,
     panics: bool,
 }
 
 /// A payload whose drop panics.
-struct Bomb;
+struct PanicsOnDrop;
 
-impl Drop for Bomb {
+impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
         panic!("a payload's drop (expected by this test)");
     }
@@ -28,12 +28,13 @@ impl Wake for Counted {
     fn wake(self: Arc<Self>) {
         self.woken.fetch_add(1, SeqCst);
         if self.panics {
-            resume_unwind(Box::new(Bomb));
+            resume_unwind(Box::new(PanicsOnDrop));
         }
     }
 }
 
-/// A batch in which every third waker panics, and its two kinds.
+/// A full batch in which every third waker panics, and its two wakers: a working and a panicking
+/// one.
 fn batch() -> (WakerBatch, [Arc<Counted>; 2]) {
     let counted = [false, true].map(|panics| {
         Arc::new(Counted {
@@ -59,7 +60,7 @@ fn a_contained_panic_does_not_prevent_the_other_wakes() {
     batch.wake_all_contained();
     assert_eq!(woken(&counted), [21, 11]);
     assert!(batch.is_empty());
-    // It may be filled again.
+    // The batch may be filled again.
     batch.push(Waker::noop().clone());
     batch.wake_all_contained();
 }
@@ -68,7 +69,7 @@ fn a_contained_panic_does_not_prevent_the_other_wakes() {
 fn the_first_panic_propagates_and_the_drop_wakes_the_rest() {
     let (mut batch, counted) = batch();
     let panic = catch_unwind(AssertUnwindSafe(|| batch.wake_all())).unwrap_err();
-    assert!(panic.is::<Bomb>());
+    assert!(panic.is::<PanicsOnDrop>());
     std::mem::forget(panic);
     assert_eq!(woken(&counted), [0, 1]);
     drop(batch);

@@ -7,16 +7,16 @@ use crate::cursor::Index;
 
 const NOT_MARKED: u64 = 0;
 
-/// Set while a stealer is at work; the bits below then hold the index at which its claim starts.
-/// Set by `mark`; cleared by `clear`.
+/// Set while a stealer is active. The bits below then hold the index at which its claim starts. Set
+/// by `mark`; cleared by `clear`.
 const MARKED: u64 = 1 << 32;
 
-/// A stealer's mark: where the claim starts that it is about to make, or has made and is reading.
+/// A stealer's mark: the start of the claim that it is about to make, or has made and is reading.
 ///
-/// One stealer at a time has it: the others are refused. It is set before the head moves past the
-/// claim, and cleared after the last read, so that a thread that acquires a head, and then this
-/// word, knows of each claim before that head that it is marked here or has been read. A mark may
-/// be older than the head beside it, if the owner was faster than the stealer. The owner then
+/// Only one stealer at a time can set it; others are refused. The stealer sets it before the head
+/// moves past the claim, and clears it after its last read. So a thread that acquires the head, and
+/// then this word, knows for each claim before that head that it is marked here or has been read.
+/// The mark may be older than the head, if the owner was faster than the stealer. Then the owner
 /// computes less free room than there is, which is safe.
 #[derive(Debug)]
 pub(crate) struct ClaimCell(AtomicU64);
@@ -29,21 +29,20 @@ impl ClaimCell {
     /// The start of the claim that a stealer may be reading.
     #[inline]
     pub(crate) fn start(&self) -> Option<Index> {
-        // ORDERING: pairs with `clear`: the reads of a claim that is not marked
-        // any more happen before the owner writes to its slots.
+        // ORDERING: pairs with `clear`: if a claim is not marked any more, its reads happen before
+        // the owner writes its slots.
         let word = self.0.load(Ordering::Acquire);
         (word & MARKED != 0).then(|| Index::new(word as u32))
     }
 
-    /// Returns whether a stealer is at work.
+    /// Returns whether a stealer is active.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
-        // ORDERING: nothing is read or written on the strength of it.
+        // ORDERING: no read or write relies on it.
         self.0.load(Ordering::Relaxed) & MARKED != 0
     }
 
-    /// Marks a claim, unless another stealer is at work. The stealer that
-    /// marks it clears it.
+    /// Marks a claim, unless another stealer is active. The stealer that marks it must clear it.
     #[inline]
     #[must_use]
     pub(crate) fn mark(&self, start: Index) -> bool {
@@ -60,16 +59,15 @@ impl ClaimCell {
             .is_ok()
     }
 
-    /// Moves the mark, for the stealer that has it.
+    /// Moves the mark. Only the stealer that set it may call this.
     #[inline]
     pub(crate) fn mark_again(&self, start: Index) {
-        // ORDERING: Release pairs with `start`, for the reads of the stealers
-        // before, as in `mark`.
+        // ORDERING: Release pairs with `start`, for the reads of earlier stealers, as in `mark`.
         self.0
             .store(MARKED | u64::from(start.value()), Ordering::Release);
     }
 
-    /// Clears the mark, for the stealer that has it and has read its slots.
+    /// Clears the mark. Only the stealer that set it may call this, after it has read its slots.
     #[inline]
     pub(crate) fn clear(&self) {
         // ORDERING: pairs with `start` and `mark`.

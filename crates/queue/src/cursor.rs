@@ -1,9 +1,9 @@
-//! Positions in the ring, and the word that holds the one at its head.
+//! Positions in the ring, and the word that holds the position of its head.
 //!
-//! An index counts the items that ever passed, modulo 2^32, and so is wider
-//! than the ring: two indices are equal only if 2^32 items passed between, a
-//! turn during which a stealer would have to stand still between its load and
-//! its compare-exchange. Models use four bits, so that they see the wrap.
+//! An index counts all items that have passed, modulo 2^32, so it is wider than the ring. Two
+//! indices that differ by a multiple of 2^32 are equal: a stealer would have to be suspended,
+//! between its load and its compare-exchange, while 2^32 items pass. In models an index has four
+//! bits, so that models reach the wrap.
 
 use raddle_primitives::named;
 use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,8 @@ use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
 const INDEX_BITS: u32 = if cfg!(raddle_loom) { 4 } else { 32 };
 const INDEX_MASK: u32 = ((1_u64 << INDEX_BITS) - 1) as u32;
 
-/// The largest ring: its indices are apart by more than its size.
+/// The largest capacity of a ring. The distance of two of its indices must stay below the range of
+/// an index.
 pub(crate) const MAX_CAPACITY: usize = if cfg!(raddle_loom) { 8 } else { 1 << 16 };
 
 /// A position in the sequence of all items, modulo 2^32.
@@ -34,23 +35,23 @@ impl Index {
         Self::new(self.0.wrapping_add(count))
     }
 
-    /// Returns the number of items between `earlier` and this.
+    /// Returns the number of items from `earlier` to this index.
     #[inline]
     pub(crate) fn since(self, earlier: Self) -> u32 {
         self.0.wrapping_sub(earlier.0) & INDEX_MASK
     }
 
-    /// The slot of a ring of `N`, a power of two.
+    /// Returns the slot in a ring of `N` slots, a power of two.
     #[inline]
     pub(crate) fn slot<const N: usize>(self) -> usize {
         self.0 as usize & (N - 1)
     }
 }
 
-/// The atomic word of the head: the next item to take.
+/// The atomic word of the head: the index of the next item to take.
 ///
-/// No slot before it holds an item of the queue, but a stealer may still be
-/// reading some: see [`ClaimCell`](crate::claim::ClaimCell).
+/// No slot before the head holds an item of the queue, but a stealer may still be reading some of
+/// them: see [`ClaimCell`](crate::claim::ClaimCell).
 #[derive(Debug)]
 pub(crate) struct HeadCell(AtomicU32);
 
@@ -64,18 +65,17 @@ impl HeadCell {
         Index(self.0.load(order))
     }
 
-    /// Replaces `current` by `new`, releasing what came before; the head that
-    /// is really there if another thread was faster.
+    /// Replaces `current` by `new`, and publishes earlier writes. Returns the actual head if
+    /// another thread has moved it.
     ///
-    /// Every change of the head releases, because a thread that acquires a head
-    /// must not then see a tail older than it, whose difference is what there
-    /// is to take, nor miss the mark of a claim that lies before it.
+    /// Every change of the head is a release. A thread that acquires a head must not then see an
+    /// older tail, since the difference is the number of items. It must not miss the mark of a
+    /// claim before that head either.
     #[inline]
     pub(crate) fn advance(&self, current: Index, new: Index) -> Result<(), Index> {
-        // ORDERING: Release pairs with the Acquire loads of the head in
-        // `Stealer` and `Ring::len` (the tail is at least as new) and in
-        // `Owner::find_free` (so is the mark). Acquire on failure: a stealer
-        // goes on by what it then sees as if it had loaded it.
+        // ORDERING: Release pairs with the Acquire loads of the head in `Stealer` and `Ring::len`
+        // (the tail is at least as new) and in `Owner::find_free` (so is the mark). Acquire on
+        // failure: a stealer uses the returned head as if it had loaded it.
         self.0
             .compare_exchange(
                 current.value(),

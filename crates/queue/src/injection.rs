@@ -10,18 +10,17 @@ use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::{Overflow, Owner, Pointer, Stolen};
 
-/// The number of items for which an empty queue keeps room. It releases memory beyond that.
+/// The number of items for which an empty queue keeps room. It frees memory beyond that.
 const KEPT: usize = 1 << 14;
 
 /// Items that were taken out together, or refused together.
 pub type Batch<T> = vec::IntoIter<T>;
 
-/// A fair queue for many producers and consumers: a ring under a lock, with a
-/// length that is read without it.
+/// A fair queue for many producers and consumers: a ring under a lock, with a length that is read
+/// without the lock.
 ///
-/// The items stand in an array rather than being linked by fields of their own:
-/// to walk a list is to wait for each item in turn, which another core may
-/// have, before the next can be found.
+/// The items are in an array, not in a linked list: to walk a list, a thread must wait for each
+/// item, which may be in the cache of another core, before it finds the next.
 ///
 /// ```
 /// use raddle_queue::Injection;
@@ -48,8 +47,8 @@ impl<T> Injection<T> {
         Self::with_name("injection queue")
     }
 
-    /// Makes an empty, open queue, whose lock and whose length have a name of their
-    /// own (see [`named`] and [`Rank`]).
+    /// Makes an empty, open queue, whose lock and length have their own names (see [`named`] and
+    /// [`Rank`]).
     pub fn with_name(name: &'static str) -> Self {
         Self {
             len: named(name, AtomicUsize::new(0)),
@@ -65,9 +64,8 @@ impl<T> Injection<T> {
 
     /// Adds an item at the tail.
     ///
-    /// A push does not panic for the order of locks, in which the queue's has a
-    /// place: the item would be dropped by that. Call
-    /// [`check_lock_order`](Self::check_lock_order) afterwards.
+    /// A push does not panic if the order of locks is wrong, because the panic would drop the item.
+    /// Call [`check_lock_order`](Self::check_lock_order) afterwards.
     ///
     /// # Errors
     ///
@@ -76,8 +74,8 @@ impl<T> Injection<T> {
         self.push_with(item, || {})
     }
 
-    /// Adds an item at the tail, and calls `pushed` while the lock is held, so
-    /// that it may count with plain stores.
+    /// Adds an item at the tail, and calls `pushed` under the lock, so `pushed` may count with
+    /// plain stores.
     ///
     /// # Errors
     ///
@@ -100,7 +98,7 @@ impl<T> Injection<T> {
     ///
     /// Returns all of them if the queue is closed.
     pub fn push_batch(&self, items: impl IntoIterator<Item = T>) -> Result<(), Batch<T>> {
-        // Collected first: the iterator is not run under the lock.
+        // Collected first, so that the iterator does not run under the lock.
         let items: Vec<T> = items.into_iter().collect();
         let mut list = self.list.lock_unordered();
         if list.closed {
@@ -133,8 +131,8 @@ impl<T> Injection<T> {
         item
     }
 
-    /// Takes up to `limit` of the oldest items under one lock. Does not lock
-    /// when the queue looks empty.
+    /// Takes up to `limit` of the oldest items under one lock. Does not lock when the queue looks
+    /// empty.
     pub fn pop_batch(&self, limit: usize) -> Batch<T> {
         if limit == 0 || self.is_empty() {
             return Vec::new().into_iter();
@@ -147,9 +145,9 @@ impl<T> Injection<T> {
         batch.into_iter()
     }
 
-    /// Takes up to `limit` of the oldest items under one lock: the first is
-    /// returned, the others go to the tail of `into`, as far as there is room.
-    /// Does not lock when the queue looks empty.
+    /// Takes up to `limit` of the oldest items under one lock. Returns the first and moves the
+    /// others to the tail of `into`, as far as it has room. Does not lock when the queue looks
+    /// empty.
     pub fn pop_into<const N: usize>(&self, limit: usize, into: &Owner<T, N>) -> Option<Stolen<T>>
     where
         T: Pointer,
@@ -166,8 +164,8 @@ impl<T> Injection<T> {
         first.map(|first| Stolen { first, moved })
     }
 
-    /// Refuses all further items; those queued can still be popped. Returns
-    /// whether the queue was open.
+    /// Refuses all further items; queued items can still be popped. Returns whether the queue was
+    /// open.
     pub fn close(&self) -> bool {
         !std::mem::replace(&mut self.list.lock().closed, true)
     }
@@ -180,26 +178,25 @@ impl<T> Injection<T> {
     /// Returns the number of queued items, without locking.
     #[inline]
     pub fn len(&self) -> usize {
-        // ORDERING: pairs with `publish`. A caller that must not miss a push
-        // needs a sequentially consistent fence before this, and the pusher one
-        // after.
+        // ORDERING: pairs with `publish`. A caller that must not miss a push needs a sequentially
+        // consistent fence before this load, and the pusher one after its push.
         self.len.load(Ordering::Acquire)
     }
 
-    /// Returns whether nothing is queued, without locking.
+    /// Returns whether the queue is empty, without locking.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Makes the length known, after a change of the list, whose lock is held.
+    /// Publishes the length after a change of the items. The caller holds the lock.
     #[inline]
     fn publish(&self, list: &List<T>) {
         // ORDERING: Release pairs with the load in `len`.
         self.len.store(list.items.len(), Ordering::Release);
     }
 
-    /// Follows the removal of items.
+    /// Publishes the length after items were removed, and frees memory.
     #[inline]
     fn retire(&self, list: &mut List<T>) {
         self.publish(list);

@@ -14,6 +14,6 @@ pub use slot::Slot;
 
 /// The destination of the items that a full local queue cannot hold.
 pub trait Overflow<T> {
-    /// Takes items over, oldest first.
+    /// Takes over items, oldest first.
     fn push_batch(&self, items: impl Iterator<Item = T>);
 }

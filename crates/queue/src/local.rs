@@ -1,10 +1,9 @@
 //! The bounded run queue: one owner pushes and pops, any thread steals.
 //!
-//! The design is that of Go's scheduler (Vyukov, 2012) as Tokio's rewrite of
-//! 2019 carried it over: a ring, a tail that only the owner writes, and a head
-//! that owner and stealers move by compare-exchange. What a stealer has claimed
-//! and not yet read is in a word of its own, which the owner looks at only when
-//! the queue seems full.
+//! The design is that of Go's scheduler (Vyukov, 2012), as Tokio's rewrite of 2019 adopted it: a
+//! ring, a tail that only the owner writes, and a head that the owner and stealers move by
+//! compare-exchange. A separate word holds the claim that a stealer has not read completely yet.
+//! The owner reads that word only when the queue seems full.
 
 mod owner;
 mod ring;
@@ -22,7 +21,7 @@ use ring::Ring;
 pub use owner::{Owner, Pushed};
 pub use stealer::{Stealer, Stolen};
 
-/// The capacity of a queue that names none: 256 items.
+/// The default capacity: 256 items.
 ///
 /// Models use 4.
 pub const CAPACITY: usize = if cfg!(raddle_loom) { 4 } else { 256 };
@@ -41,8 +40,7 @@ pub fn new<T: Pointer, const N: usize>() -> (Owner<T, N>, Stealer<T, N>) {
     starting_at(0)
 }
 
-/// Makes an empty queue whose indices start at `index`, so that tests reach
-/// their wrap.
+/// Makes an empty queue whose indices start at `index`, so that tests reach the wrap.
 #[doc(hidden)]
 pub fn starting_at<T: Pointer, const N: usize>(index: u32) -> (Owner<T, N>, Stealer<T, N>) {
     const {

@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 /// A value that turns into one untagged pointer and back.
 ///
-/// Queues keep the pointer in an atomic word, so that a slot that is read
-/// while another thread claims it yields a stale word at worst, never a torn
-/// or duplicated value.
+/// Queues keep the pointer in an atomic word. So a slot that is read while another thread claims it
+/// yields at worst a stale word, never a torn or duplicated value.
 ///
 /// # Safety
 ///
-/// [`from_ptr`](Self::from_ptr) of what [`into_ptr`](Self::into_ptr) returned
-/// must be the same value, also when it is called on another thread (if `Self`
-/// is `Send`), and `into_ptr` must give up ownership without running code of
-/// the value. Neither may use the queue that the value is moved into.
+/// [`from_ptr`](Self::from_ptr) of a pointer that [`into_ptr`](Self::into_ptr) returned must be the
+/// same value, also on another thread (if `Self` is `Send`). `into_ptr` must give up ownership
+/// without running code of the value. Neither may use the queue that the value is moved into.
 pub unsafe trait Pointer: Sized {
     /// Converts the value to a pointer that owns it.
     fn into_ptr(self) -> NonNull<()>;
@@ -23,8 +21,8 @@ pub unsafe trait Pointer: Sized {
     ///
     /// # Safety
     ///
-    /// `ptr` must come from [`into_ptr`](Self::into_ptr) of this type, and be
-    /// taken back once only.
+    /// `ptr` must come from [`into_ptr`](Self::into_ptr) of this type, and must be taken back only
+    /// once.
     unsafe fn from_ptr(ptr: NonNull<()>) -> Self;
 }
 
@@ -54,7 +52,7 @@ unsafe impl<T> Pointer for Arc<T> {
     }
 }
 
-// SAFETY: a cast there and back.
+// SAFETY: `from_ptr` reverses the cast of `into_ptr`.
 unsafe impl<T> Pointer for NonNull<T> {
     fn into_ptr(self) -> NonNull<()> {
         self.cast()
@@ -65,7 +63,7 @@ unsafe impl<T> Pointer for NonNull<T> {
     }
 }
 
-// SAFETY: a cast there and back.
+// SAFETY: `from_ptr` reverses the cast of `into_ptr`.
 unsafe impl<T> Pointer for &'static T {
     fn into_ptr(self) -> NonNull<()> {
         NonNull::from(self).cast()

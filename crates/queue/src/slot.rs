@@ -11,17 +11,17 @@ use crate::Pointer;
 
 /// A place for one item. One thread puts items in, any thread takes them.
 ///
-/// A worker keeps the task that was just woken here, so that it runs while what it waits for is
-/// still in the cache. Other workers can take it while its worker is busy.
+/// A worker keeps the task that was just woken here, so that it runs while the data of the waking
+/// task is still in the cache. Other workers can take it while its worker is busy.
 pub struct Slot<T: Pointer> {
     item: CachePadded<AtomicPtr<()>>,
     items: PhantomData<T>,
 }
 
-// SAFETY: the slot hands items from thread to thread, each to one.
+// SAFETY: the slot moves items between threads, and one thread at a time has each item.
 unsafe impl<T: Pointer + Send> Send for Slot<T> {}
-// SAFETY: as above; `put` may even be called by several threads at once,
-// `put_alone` says what it needs.
+// SAFETY: as above; several threads may even call `put` at once, and `put_alone` states its own
+// requirement.
 unsafe impl<T: Pointer + Send> Sync for Slot<T> {}
 
 impl<T: Pointer> Slot<T> {
@@ -36,8 +36,8 @@ impl<T: Pointer> Slot<T> {
     /// Puts an item in and returns the one it displaces.
     pub fn put(&self, item: T) -> Option<T> {
         let new = item.into_ptr().as_ptr();
-        // ORDERING: Release pairs with the Acquire of the thread that takes the item,
-        // Acquire with the Release of the thread that put the displaced one.
+        // ORDERING: Release pairs with the Acquire of the thread that takes the item, Acquire with
+        // the Release of the thread that put the displaced one.
         Self::own(self.item.swap(new, Ordering::AcqRel))
     }
 
@@ -45,12 +45,12 @@ impl<T: Pointer> Slot<T> {
     ///
     /// # Safety
     ///
-    /// No other thread may put items in at the same time: an item that it put
-    /// between this method's look and its store would be lost.
+    /// No other thread may put items in at the same time: an item that it puts in between this
+    /// method's load and its store would be lost.
     #[inline]
     pub unsafe fn put_alone(&self, item: T) -> Option<T> {
-        // ORDERING: other threads only empty the slot, so an empty one stays
-        // so until the store below; nothing is read through the word.
+        // ORDERING: Relaxed: other threads only empty the slot, so an empty slot stays empty until
+        // the store below; nothing is read through the word.
         if self.item.load(Ordering::Relaxed).is_null() {
             // ORDERING: Release pairs with the Acquire of `take`.
             self.item.store(item.into_ptr().as_ptr(), Ordering::Release);
@@ -63,7 +63,7 @@ impl<T: Pointer> Slot<T> {
     /// Takes the item out.
     #[inline]
     pub fn take(&self) -> Option<T> {
-        // ORDERING: a guess for the exchange.
+        // ORDERING: Relaxed: a guess for the exchange.
         let mut current = self.item.load(Ordering::Relaxed);
         while !current.is_null() {
             // ORDERING: Acquire pairs with the Release of `put`.
@@ -84,23 +84,23 @@ impl<T: Pointer> Slot<T> {
     ///
     /// # Safety
     ///
-    /// No other thread may take or put items at the same time: the item would
-    /// be taken twice, or lost.
+    /// No other thread may take or put items at the same time: the item would be taken twice, or
+    /// lost.
     #[inline]
     pub unsafe fn take_alone(&self) -> Option<T> {
         // ORDERING: Acquire, as in `take`.
         let word = self.item.load(Ordering::Acquire);
         if !word.is_null() {
-            // ORDERING: no other thread touches the word.
+            // ORDERING: Relaxed: no other thread accesses the word.
             self.item.store(ptr::null_mut(), Ordering::Relaxed);
         }
         Self::own(word)
     }
 
-    /// Returns whether there is nothing in the slot.
+    /// Returns whether the slot is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // ORDERING: a hint; `take` decides.
+        // ORDERING: Relaxed: a hint; `take` decides.
         self.item.load(Ordering::Relaxed).is_null()
     }
 

@@ -1,5 +1,5 @@
-//! Every item comes out exactly once, to any thread: its owner, one of two
-//! stealers, or the injection queue that took the overflow.
+//! Every item leaves the queue exactly once, to any thread: the owner, one of two stealers, or a
+//! thread that takes it from the injection queue after an overflow.
 #![cfg(not(raddle_loom))]
 
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use raddle_queue::{Injection, Owner, Stealer, local};
 
 type Item = Box<usize>;
 
-/// What the threads of one round share.
+/// State that the threads of one round share.
 #[derive(Debug)]
 struct Round {
     items: usize,
@@ -24,11 +24,11 @@ impl Round {
     #[expect(clippy::boxed_local, reason = "queues hold boxes")]
     fn take(&self, item: Item, mine: &mut Vec<usize>) {
         mine.push(*item);
-        // ORDERING: only a count; the threads are joined.
+        // ORDERING: Relaxed: only a count; the join orders it.
         self.taken.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn is_over(&self) -> bool {
+    fn is_done(&self) -> bool {
         assert!(Instant::now() < self.deadline, "an item was lost");
         // ORDERING: as above.
         let taken = self.taken.load(Ordering::Relaxed);
@@ -37,8 +37,8 @@ impl Round {
     }
 }
 
-/// Pushes all items, popping some on the way and then the rest, and those that
-/// overflowed.
+/// Pushes all items and pops some meanwhile. Then pops the remaining items, and those in the
+/// injection queue.
 fn own<const N: usize>(round: &Round, owner: &Owner<Item, N>) -> Vec<usize> {
     let mut mine = Vec::new();
     for id in 0..round.items {
@@ -52,8 +52,8 @@ fn own<const N: usize>(round: &Round, owner: &Owner<Item, N>) -> Vec<usize> {
             thread::yield_now();
         }
     }
-    assert!(mine.is_sorted(), "the owner's own order");
-    while !round.is_over() {
+    assert!(mine.is_sorted(), "the owner pops its items out of order");
+    while !round.is_done() {
         match owner.pop().or_else(|| round.overflow.pop()) {
             Some(item) => round.take(item, &mut mine),
             None => thread::yield_now(),
@@ -62,23 +62,23 @@ fn own<const N: usize>(round: &Round, owner: &Owner<Item, N>) -> Vec<usize> {
     mine
 }
 
-/// Steals in either way until nothing is left, and now and then takes what
-/// overflowed; the other stealer steals from this one's queue too.
+/// Steals one item or a batch until no item is left, and sometimes takes items from the injection
+/// queue. The other stealer also steals from this one's queue.
 fn steal<const N: usize>(
     round: &Round,
     own: &Owner<Item, N>,
     others: &[Stealer<Item, N>],
 ) -> Vec<usize> {
     let mut mine = Vec::new();
-    let mut turn = 0;
-    while !round.is_over() {
-        turn += 1;
-        let other = &others[turn % others.len()];
-        if turn % 5 == 0 {
+    let mut round_number = 0;
+    while !round.is_done() {
+        round_number += 1;
+        let other = &others[round_number % others.len()];
+        if round_number % 5 == 0 {
             for item in round.overflow.pop_batch(3) {
                 round.take(item, &mut mine);
             }
-        } else if turn % 3 == 0 {
+        } else if round_number % 3 == 0 {
             if let Some(item) = other.steal() {
                 round.take(item, &mut mine);
             }
@@ -87,8 +87,8 @@ fn steal<const N: usize>(
         } else {
             thread::yield_now();
         }
-        // Half of what is there stays for the other stealer to find.
-        if turn % 2 == 0 {
+        // Half of the items stay in the queue for the other stealer.
+        if round_number % 2 == 0 {
             if let Some(item) = own.pop() {
                 round.take(item, &mut mine);
             }
@@ -97,7 +97,7 @@ fn steal<const N: usize>(
     mine
 }
 
-fn account<const N: usize>(rounds: usize, items: usize, start: u32) {
+fn check_each_item_is_taken_once<const N: usize>(rounds: usize, items: usize, start: u32) {
     for _ in 0..rounds {
         let round = Arc::new(Round {
             items,
@@ -130,26 +130,26 @@ fn account<const N: usize>(rounds: usize, items: usize, start: u32) {
     }
 }
 
-/// RUSTSEC-2021-0093, as the tests that follow.
+/// RUSTSEC-2021-0093, like the tests below.
 #[test]
 fn a_queue_of_two_loses_and_duplicates_nothing() {
-    account::<2>(50, 500, 0);
+    check_each_item_is_taken_once::<2>(50, 500, 0);
 }
 
 #[test]
 fn a_queue_of_four_loses_and_duplicates_nothing() {
-    account::<4>(50, 500, 0);
+    check_each_item_is_taken_once::<4>(50, 500, 0);
 }
 
 #[test]
 fn a_queue_of_256_loses_and_duplicates_nothing() {
-    account::<256>(4, 10_000, 0);
+    check_each_item_is_taken_once::<256>(4, 10_000, 0);
 }
 
-/// tokio 2362: the tests have overflow checks.
+/// tokio 2362. The tests are built with overflow checks.
 #[test]
 fn a_queue_whose_indices_wrap_loses_and_duplicates_nothing() {
-    account::<2>(50, 100, u32::MAX - 3);
-    account::<4>(50, 100, u32::MAX - 3);
-    account::<256>(4, 1_000, u32::MAX - 3);
+    check_each_item_is_taken_once::<2>(50, 100, u32::MAX - 3);
+    check_each_item_is_taken_once::<4>(50, 100, u32::MAX - 3);
+    check_each_item_is_taken_once::<256>(4, 1_000, u32::MAX - 3);
 }

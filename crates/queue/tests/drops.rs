@@ -1,4 +1,4 @@
-//! Items that are left in a queue are dropped once, also while something panics.
+//! Items that remain in a queue are dropped once, even during a panic.
 #![cfg(not(raddle_loom))]
 
 mod tally;
@@ -10,7 +10,7 @@ use tally::{Counted, Tally};
 
 type Item = Box<Counted>;
 
-/// Takes `self.0` items of a batch, then leaves it, or panics.
+/// Takes `takes` items of a batch, then drops the batch, or panics.
 #[derive(Debug)]
 struct Sink {
     takes: usize,
@@ -31,7 +31,7 @@ fn panics(f: impl FnOnce()) {
 #[test]
 fn items_are_dropped_with_their_owner() {
     let tally = Tally::new(6);
-    // The wrap of the indices lies among the items.
+    // The indices wrap within these items.
     let (owner, stealer) = local::starting_at::<Item, 8>(u32::MAX - 3);
     for id in 0..6 {
         owner.try_push(tally.item(id)).unwrap();
@@ -126,7 +126,7 @@ fn an_overflow_into_a_closed_injection_queue_is_dropped() {
     tally.check();
 }
 
-/// Overflows a queue of four into `sink` and checks what was left to drop.
+/// Overflows a queue of four into a sink, and checks which items were dropped.
 fn overflow(takes: usize, sink_panics: bool) {
     let tally = Tally::new(5);
     let sink = Sink {
@@ -178,8 +178,8 @@ fn a_batch_whose_source_panics_is_dropped() {
     assert_eq!(queue.pop().unwrap().id, 0);
 }
 
-/// A panic in a drop ends the dropping: those after it leak, and none is
-/// dropped a second time.
+/// A panic in a drop stops the dropping of the other items. They may leak, but none is dropped
+/// twice.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn no_item_is_dropped_twice_when_a_drop_panics() {
@@ -187,7 +187,7 @@ fn no_item_is_dropped_twice_when_a_drop_panics() {
     let four = || {
         (0..4).map(|id| {
             if id == 1 {
-                tally.bomb(id)
+                tally.panicking_item(id)
             } else {
                 tally.item(id)
             }

@@ -1,4 +1,4 @@
-//! The injection queue: order, batches, length, closing.
+//! The injection queue: order, batches, length and closing.
 #![cfg(not(raddle_loom))]
 
 use raddle_primitives::sync::{Mutex, Rank};
@@ -122,7 +122,7 @@ fn pop_into_fills_a_local_queue() {
     let (owner, _stealer) = local::starting_at::<Item, 4>(0);
     let stolen = queue.pop_into(3, &owner).unwrap();
     assert_eq!((*stolen.first, stolen.moved), (0, 2));
-    // Room for two more.
+    // The local queue has room for two more items.
     let stolen = queue.pop_into(usize::MAX, &owner).unwrap();
     assert_eq!((*stolen.first, stolen.moved), (3, 2));
     let local: Vec<_> = std::iter::from_fn(|| owner.pop())

@@ -1,4 +1,4 @@
-//! The injection queue: which memory it keeps, and what runs under its lock.
+//! The injection queue: which memory it keeps, and which code runs under its lock.
 #![cfg(not(raddle_loom))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,9 +8,9 @@ use std::ptr::NonNull;
 use raddle_queue::{Injection, local};
 
 thread_local! {
-    /// The bytes that this thread holds: allocated and not freed.
+    /// The bytes that this thread has allocated and not freed.
     static HELD: Cell<isize> = const { Cell::new(0) };
-    /// How many times this thread has allocated, or moved an allocation.
+    /// How many times this thread has allocated or reallocated.
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -21,23 +21,23 @@ fn count(bytes: isize, allocations: usize) {
 
 struct Counting;
 
-// SAFETY: the system's allocator does all that is asked of it.
+// SAFETY: all calls go to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize, 1);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-(layout.size() as isize), 0);
-        // SAFETY: as above.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(memory, layout) };
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size as isize - layout.size() as isize, 1);
-        // SAFETY: as above.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(memory, layout, size) }
     }
 }
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Twice what an empty queue keeps room for.
+/// Twice as many items as an empty queue keeps room for.
 const BURST: u64 = 1 << 15;
 
 #[test]
@@ -90,7 +90,7 @@ fn an_accepted_push_is_counted_under_the_lock() {
     queue
         .push_with(1, || {
             pushed.set(pushed.get() + 1);
-            // Takes nothing, and so takes no lock either.
+            // An empty batch takes no lock, so this does not deadlock.
             assert_eq!(queue.pop_batch(0).count(), 0);
         })
         .unwrap();

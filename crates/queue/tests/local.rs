@@ -1,4 +1,4 @@
-//! The local queue on one thread: order, room, overflow, what a steal takes.
+//! The local queue on one thread: order, room, overflow, and what a steal takes.
 #![cfg(not(raddle_loom))]
 
 use std::cell::RefCell;
@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_queue::{Overflow, Owner, Pushed, Stealer, local};
 
-/// Where the indices begin: at rest, and before their wrap.
+/// Where the indices start: at zero, and shortly before they wrap.
 const STARTS: [u32; 2] = [0, u32::MAX - 3];
 
-/// Keeps the batches that a full queue gave away.
+/// Keeps the batches that a full queue overflows.
 #[derive(Debug, Default)]
 struct Sink(RefCell<Vec<Vec<u32>>>);
 
@@ -21,7 +21,7 @@ impl Overflow<Box<u32>> for Sink {
 
 type Ends<const N: usize> = (Owner<Box<u32>, N>, Stealer<Box<u32>, N>);
 
-/// A queue of the items of a range, which fit.
+/// A queue that holds the items of a range, which must fit.
 fn filled<const N: usize>(start: u32, items: std::ops::Range<u32>) -> Ends<N> {
     let (owner, stealer) = local::starting_at(start);
     for n in items {
@@ -34,7 +34,7 @@ fn popped<const N: usize>(owner: &Owner<Box<u32>, N>) -> Vec<u32> {
     std::iter::from_fn(|| owner.pop()).map(|n| *n).collect()
 }
 
-fn order_and_room<const N: usize>(start: u32) {
+fn check_order_and_room<const N: usize>(start: u32) {
     let (owner, stealer) = local::starting_at::<Box<u32>, N>(start);
     let mut next = 0;
     for fill in (0..=N).chain([N, 0, N / 2]) {
@@ -59,9 +59,9 @@ fn order_and_room<const N: usize>(start: u32) {
 #[test]
 fn items_are_popped_in_order_and_free_room_is_counted() {
     for start in STARTS {
-        order_and_room::<2>(start);
-        order_and_room::<4>(start);
-        order_and_room::<256>(start);
+        check_order_and_room::<2>(start);
+        check_order_and_room::<4>(start);
+        check_order_and_room::<256>(start);
     }
 }
 
@@ -88,7 +88,7 @@ fn a_steal_of_one_item_takes_the_oldest() {
 }
 
 /// Steals from queues of every length.
-fn half<const N: usize>(start: u32) {
+fn check_steal_of_half<const N: usize>(start: u32) {
     for len in 0..=N {
         let (owner, stealer) = filled::<N>(start, 0..len as u32);
         let (into, _) = local::starting_at::<Box<u32>, N>(start.wrapping_add(1));
@@ -112,14 +112,14 @@ fn half<const N: usize>(start: u32) {
 #[test]
 fn a_steal_takes_half_rounded_up() {
     for start in STARTS {
-        half::<2>(start);
-        half::<4>(start);
-        half::<16>(start);
+        check_steal_of_half::<2>(start);
+        check_steal_of_half::<4>(start);
+        check_steal_of_half::<16>(start);
     }
 }
 
 /// Steals into queues of every length.
-fn fullness<const N: usize>(start: u32) {
+fn check_steal_into_queues_of_every_length<const N: usize>(start: u32) {
     for len in 0..=N {
         let (owner, stealer) = filled::<N>(start, 0..N as u32);
         let (into, _) = filled::<N>(start, 100..100 + len as u32);
@@ -137,9 +137,9 @@ fn fullness<const N: usize>(start: u32) {
 #[test]
 fn a_steal_refuses_a_queue_that_is_more_than_half_full() {
     for start in STARTS {
-        fullness::<2>(start);
-        fullness::<4>(start);
-        fullness::<16>(start);
+        check_steal_into_queues_of_every_length::<2>(start);
+        check_steal_into_queues_of_every_length::<4>(start);
+        check_steal_into_queues_of_every_length::<16>(start);
     }
 }
 
@@ -154,8 +154,7 @@ fn a_queue_can_steal_from_itself() {
     }
 }
 
-/// Tokio 2387: `c` takes from `b` what `b` took from `a`, each of them full
-/// before and after.
+/// tokio 2387: `b` steals from `a`, and `c` from `b`. Each queue is full before and after.
 #[test]
 fn a_chain_of_steals_between_full_queues() {
     for start in STARTS {
@@ -184,8 +183,8 @@ fn a_chain_of_steals_between_full_queues() {
     }
 }
 
-/// Overflows a full queue once.
-fn older_half_then_the_item<const N: usize>(start: u32) {
+/// Overflows a full queue once. The batch is the older half and then the new item.
+fn check_overflow<const N: usize>(start: u32) {
     let n = N as u32;
     let (owner, _) = filled::<N>(start, 0..n);
     let sink = Sink::default();
@@ -202,17 +201,17 @@ fn older_half_then_the_item<const N: usize>(start: u32) {
 #[test]
 fn a_full_queue_overflows_its_older_half_and_the_new_item() {
     for start in STARTS {
-        older_half_then_the_item::<2>(start);
-        older_half_then_the_item::<4>(start);
-        older_half_then_the_item::<256>(start);
+        check_overflow::<2>(start);
+        check_overflow::<4>(start);
+        check_overflow::<256>(start);
     }
 }
 
-/// The sink may use the queue: what it is given has left the ring.
+/// The sink may use the queue: its items have already left the ring.
 #[test]
 fn a_sink_may_push_to_the_queue_that_overflows() {
-    struct Back<'a>(&'a Owner<Box<u32>, 4>);
-    impl Overflow<Box<u32>> for Back<'_> {
+    struct PushesBack<'a>(&'a Owner<Box<u32>, 4>);
+    impl Overflow<Box<u32>> for PushesBack<'_> {
         fn push_batch(&self, items: impl Iterator<Item = Box<u32>>) {
             let sink = Sink::default();
             for item in items {
@@ -222,7 +221,7 @@ fn a_sink_may_push_to_the_queue_that_overflows() {
         }
     }
     let (owner, _) = filled::<4>(0, 0..4);
-    owner.push(Box::new(4), &Back(&owner));
+    owner.push(Box::new(4), &PushesBack(&owner));
     assert_eq!(popped(&owner), [0, 1]);
 }
 
@@ -232,7 +231,7 @@ fn items_can_be_any_single_pointer() {
     use std::ptr::NonNull;
     use std::sync::Arc;
 
-    fn through<T: Pointer>(item: T) -> T {
+    fn pass_through_a_queue<T: Pointer>(item: T) -> T {
         let (owner, stealer) = local::new::<T, 2>();
         assert!(owner.try_push(item).is_ok());
         stealer.steal().unwrap()
@@ -240,15 +239,15 @@ fn items_can_be_any_single_pointer() {
     static STATIC: u32 = 3;
     let mut place = 4;
     let shared = Arc::new(2);
-    assert_eq!(*through(Box::new(1)), 1);
-    assert!(Arc::ptr_eq(&through(shared.clone()), &shared));
-    let same: &'static u32 = through(&STATIC);
+    assert_eq!(*pass_through_a_queue(Box::new(1)), 1);
+    assert!(Arc::ptr_eq(&pass_through_a_queue(shared.clone()), &shared));
+    let same: &'static u32 = pass_through_a_queue(&STATIC);
     assert!(std::ptr::eq(same, &raw const STATIC));
     let pointer = NonNull::from(&mut place);
-    assert_eq!(through(pointer), pointer);
-    // Nothing to point to.
-    through(Box::new(()));
-    // Not a copy: the count is back to one owner.
+    assert_eq!(pass_through_a_queue(pointer), pointer);
+    // A type without a size has no allocation to point to.
+    pass_through_a_queue(Box::new(()));
+    // The reference was moved, not copied.
     assert_eq!(Arc::strong_count(&shared), 1);
 }
 
@@ -266,7 +265,11 @@ fn a_push_reports_whether_the_queue_was_empty_stolen_from_or_full() {
         assert_eq!(push(0), pushed("empty"));
         assert_eq!(push(1), pushed(""));
         owner.pop();
-        assert_eq!(push(2), pushed(""), "the owner's own pops do not count");
+        assert_eq!(
+            push(2),
+            pushed(""),
+            "a pop of the owner does not count as a steal"
+        );
         assert_eq!(popped(&owner), [1, 2]);
         assert_eq!(push(3), pushed("empty"));
         assert_eq!(push(4), pushed(""));
@@ -275,7 +278,7 @@ fn a_push_reports_whether_the_queue_was_empty_stolen_from_or_full() {
         assert_eq!(push(6), pushed(""));
         assert_eq!(push(7), pushed(""));
         assert_eq!(push(8), pushed("full"));
-        assert_eq!(push(9), pushed("stolen"), "the overflow has taken some");
+        assert_eq!(push(9), pushed("stolen"), "the overflow has taken items");
         assert_eq!(push(10), pushed(""));
         // SAFETY: no thread steals.
         let alone = || unsafe { owner.pop_alone() };

@@ -1,7 +1,7 @@
-//! Models of the local queue when it is full, or comes round, under a stealer:
-//! what the mark of a claim says of room.
+//! Models of the local queue when it is full, or when its indices wrap, during a steal: how much
+//! room the mark of a claim leaves.
 //!
-//! The owner is the first thread; see `loom_local`.
+//! The owner is the first thread; `loom_local` explains why.
 #![cfg(raddle_loom)]
 
 mod arena;
@@ -14,8 +14,9 @@ use raddle_primitives::thread;
 use raddle_queue::local;
 use stealers::{NEAR_WRAP, NoOverflow, Sink, drain, spawn_stealer, steal_half};
 
-/// Fills a queue under a stealer and pushes one more. The batch is the older half and the item, or
-/// the item alone if the stealer is at work. Returns the length of the batch.
+/// Fills a queue and pushes one more item, while a stealer runs. The overflow is the older half and
+/// the new item, or only the new item if a steal is in progress. Returns the length of the
+/// overflow.
 fn overflow<const N: usize>(index: u32) -> usize {
     let arena = Arena::new(N + 1);
     let (owner, _) = local::starting_at::<Item, N>(index);
@@ -40,7 +41,7 @@ fn overflow<const N: usize>(index: u32) -> usize {
     batch.len()
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn overflow_of_a_queue_of_two_under_a_stealer() {
     model::check(|| {
@@ -48,14 +49,14 @@ fn overflow_of_a_queue_of_two_under_a_stealer() {
     });
 }
 
-/// All three outcomes do occur: room, the item alone because a steal is in
-/// progress, half of the queue. Complete.
+/// All three outcomes occur: there is room, only the new item overflows because a steal is in
+/// progress, or half of the queue overflows. All interleavings are explored.
 #[test]
 fn overflow_of_a_queue_of_four_under_a_stealer() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    // A tally over all executions, so std's own.
+    // This counts over all executions, so it uses std's own types.
     let lengths = Arc::new([const { AtomicU32::new(0) }; 4]);
     let tally = lengths.clone();
     model::check(move || {
@@ -67,9 +68,9 @@ fn overflow_of_a_queue_of_four_under_a_stealer() {
     assert_eq!(seen, [true, true, false, true]);
 }
 
-/// The owner pushes `items`, pops one on the way, and goes over the slots of
-/// its queue of two again, through the wrap.
-fn go_round(items: usize) {
+/// The owner pushes `items` items and pops one meanwhile. It uses the slots of its queue of two
+/// again, and the indices wrap.
+fn wrap_around(items: usize) {
     let arena = Arena::new(items);
     let (owner, _) = local::starting_at::<Item, 2>(NEAR_WRAP);
     let stealing = spawn_stealer(&owner, 0);
@@ -82,24 +83,25 @@ fn go_round(items: usize) {
     }
     stealing.join().unwrap();
     drain(&owner, None);
-    assert_eq!(owner.room(), 2, "a mark was left behind");
+    assert_eq!(owner.room(), 2, "the mark of the claim was not removed");
     arena.check();
 }
 
-/// The stealer is held anywhere in its steal while the owner comes to the first slot again.
-/// Complete.
+/// The stealer may be anywhere in its steal when the owner reaches the first slot again. All
+/// interleavings are explored.
 #[test]
 fn the_owner_wraps_around_to_a_slot_that_is_being_stolen() {
-    model::check(|| go_round(3));
+    model::check(|| wrap_around(3));
 }
 
-/// As above, over each slot twice (tokio 5041). Bounded at four preemptions.
+/// As above, with each slot used twice more (tokio 5041). Bounded at four preemptions.
 #[test]
 fn the_owner_wraps_around_beyond_a_slot_that_is_being_stolen() {
-    Model::new().preemptions(4).check(|| go_round(4));
+    Model::new().preemptions(4).check(|| wrap_around(4));
 }
 
-/// A stealer that has marked a claim finds the item gone, and gives up. Complete.
+/// A stealer that has marked a claim finds that the item is gone, and gives up. All interleavings
+/// are explored.
 #[test]
 fn a_stealer_that_gives_up_leaves_no_mark() {
     model::check(|| {
@@ -114,7 +116,7 @@ fn a_stealer_that_gives_up_leaves_no_mark() {
     });
 }
 
-/// An item that a stealer might take is written too late.
+/// An item is written after a stealer may have taken it.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_an_item_written_after_a_full_queue_took_it_is_caught() {
@@ -124,7 +126,7 @@ fn canary_an_item_written_after_a_full_queue_took_it_is_caught() {
         owner.push(arena.item(0), &NoOverflow);
         let late = arena.unwritten(1);
         owner.push(arena.unwritten(1), &NoOverflow);
-        // A stealer that comes after the write is ordered by this.
+        // This lock orders a stealer that runs after the write.
         let turn = Arc::new(Mutex::new(()));
         let stealing = thread::spawn({
             let (stealer, turn) = (owner.stealer(), turn.clone());

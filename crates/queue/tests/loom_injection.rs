@@ -1,4 +1,4 @@
-//! Models of the injection queue: pushing, popping and closing at once.
+//! Models of the injection queue: concurrent pushes, pops and closing.
 #![cfg(raddle_loom)]
 
 mod arena;
@@ -16,7 +16,7 @@ fn drain(queue: &Injection<Item>) {
     assert_eq!(queue.len(), 0);
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn push_against_pop_batch() {
     model::check(|| {
@@ -38,7 +38,7 @@ fn push_against_pop_batch() {
     });
 }
 
-/// A batch is queued whole: no thread sees a part of it. Complete.
+/// A batch is queued as a whole: no thread sees only a part of it. All interleavings are explored.
 #[test]
 fn push_batch_against_pop_batch() {
     model::check(|| {
@@ -90,8 +90,8 @@ fn two_pushers_against_pop_batch() {
     });
 }
 
-/// An item is refused and given back, or queued and popped; once one is
-/// refused all are. Bounded at three preemptions.
+/// An item is refused and returned, or queued and popped. Once an item is refused, all later items
+/// are. Bounded at three preemptions.
 #[test]
 fn push_against_pop_batch_against_close() {
     Model::new().preemptions(3).check(|| {
@@ -122,8 +122,8 @@ fn push_against_pop_batch_against_close() {
     });
 }
 
-/// After a close that all threads have seen, one drain finds everything.
-/// Complete.
+/// Once all threads have seen the close, one drain finds every item. All interleavings are
+/// explored.
 #[test]
 fn nothing_is_queued_after_close() {
     model::check(|| {
@@ -147,13 +147,14 @@ fn nothing_is_queued_after_close() {
     });
 }
 
-/// A thread that sees the length sees what the pusher did before. Complete.
+/// A thread that sees the length sees the earlier writes of the pusher. All interleavings are
+/// explored.
 #[test]
 fn the_length_publishes_earlier_writes() {
     model::check(|| {
         let arena = Arena::new(2);
         let queue = Arc::new(Injection::<Item>::new());
-        let watcher = {
+        let reader = {
             let (queue, arena) = (queue.clone(), arena.clone());
             thread::spawn(move || {
                 let seen = queue.len() == 1;
@@ -165,7 +166,7 @@ fn the_length_publishes_earlier_writes() {
         };
         arena.unwritten(0).write();
         queue.push(arena.item(1)).unwrap();
-        if !watcher.join().unwrap() {
+        if !reader.join().unwrap() {
             arena.unwritten(0).take();
         }
         drain(&queue);

@@ -1,9 +1,8 @@
 //! Models of the local queue: its owner against stealers.
 //!
-//! The owner is always the first thread. loom looks for another interleaving of
-//! a store only against the last access before it, which is the owner's own
-//! load if a stealer that ran earlier only loaded; a stealer's load is explored
-//! against all of the owner's stores.
+//! The owner is always the first thread. For a store, loom explores other interleavings only with
+//! the last access before it. If an earlier stealer has only loaded, that access is the owner's own
+//! load. A stealer's load is explored with all stores of the owner.
 #![cfg(raddle_loom)]
 
 mod arena;
@@ -28,8 +27,8 @@ fn spawn_one_item_stealer<const N: usize>(owner: &Owner<Item, N>) -> JoinHandle<
     })
 }
 
-/// The owner pushes three items and pops two on the way; each of `others` does
-/// what it does; what is left is popped.
+/// The owner pushes three items and pops two meanwhile. Each of `others` starts a thread that takes
+/// items. The owner pops the remaining items.
 fn push_and_pop<const N: usize>(index: u32, others: &[Start<N>]) {
     let arena = Arena::new(3);
     let (owner, _) = local::starting_at::<Item, N>(index);
@@ -47,39 +46,39 @@ fn push_and_pop<const N: usize>(index: u32, others: &[Start<N>]) {
     arena.check();
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_stealer_of_a_queue_of_two() {
     model::check(|| push_and_pop::<2>(0, &[|owner| spawn_stealer(owner, 0)]));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_stealer_of_a_queue_of_four() {
     model::check(|| push_and_pop::<4>(0, &[|owner| spawn_stealer(owner, 0)]));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_stealer_of_indices_that_wrap() {
     model::check(|| push_and_pop::<2>(NEAR_WRAP, &[|owner| spawn_stealer(owner, NEAR_WRAP + 1)]));
 }
 
-/// A queue of eight is the smallest in which a stealer waits: it finds a single
-/// item, and the owner goes on meanwhile. Complete.
+/// A queue of eight is the smallest in which a stealer waits: it finds a single item, and the owner
+/// continues meanwhile. All interleavings are explored.
 #[test]
 fn a_stealer_that_waits_for_more() {
     model::check(|| push_and_pop::<8>(NEAR_WRAP, &[|owner| spawn_stealer(owner, 0)]));
     model::check(|| one_item::<8>(&[|owner| spawn_stealer(owner, 0)]));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_stealer_of_single_items() {
     model::check(|| push_and_pop::<2>(0, &[spawn_one_item_stealer]));
 }
 
-/// The owner has one item, pushes another and pops one, under two stealers.
+/// The owner has one item, pushes another and pops one, while two stealers run.
 fn two_stealers<const N: usize>(index: u32, others: [Start<N>; 2]) {
     let arena = Arena::new(2);
     let (owner, _) = local::starting_at::<Item, N>(index);
@@ -94,7 +93,7 @@ fn two_stealers<const N: usize>(index: u32, others: [Start<N>; 2]) {
     arena.check();
 }
 
-/// RUSTSEC-2021-0093. Complete.
+/// RUSTSEC-2021-0093. All interleavings are explored.
 #[test]
 fn two_stealers_of_a_queue_of_two() {
     model::check(|| {
@@ -119,8 +118,8 @@ fn two_stealers_of_a_queue_of_four() {
     });
 }
 
-/// One item, pushed under the eyes of those that want it: only the queue can
-/// tell them that it was written, and that it is gone.
+/// The owner pushes one item while the stealers already run. Only the queue orders the write and
+/// the reads of the item.
 fn one_item<const N: usize>(others: &[Start<N>]) {
     let arena = Arena::new(1);
     let (owner, _) = local::starting_at::<Item, N>(NEAR_WRAP + 1);
@@ -133,14 +132,14 @@ fn one_item<const N: usize>(others: &[Start<N>]) {
     arena.check();
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn one_item_and_one_stealer() {
     model::check(|| one_item::<2>(&[|owner| spawn_stealer(owner, 0)]));
     model::check(|| one_item::<2>(&[spawn_one_item_stealer]));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn one_item_and_two_stealers() {
     model::check(|| one_item::<2>(&[spawn_one_item_stealer, spawn_one_item_stealer]));
@@ -153,8 +152,8 @@ fn one_item_and_two_stealers() {
     });
 }
 
-/// `c` steals from `b` while `b` steals from `a`, whose owner pushes on; each
-/// queue is as full as the steals allow. Bounded at three preemptions.
+/// `c` steals from `b` while `b` steals from `a`, whose owner pushes more. Each queue is as full as
+/// the steals allow. Bounded at three preemptions.
 #[test]
 fn stealing_into_a_queue_that_is_stolen_from() {
     Model::new().preemptions(3).check(|| {
@@ -191,8 +190,7 @@ fn stealing_into_a_queue_that_is_stolen_from() {
     });
 }
 
-/// Two stealers take from each other's queue at the same time. Bounded at three
-/// preemptions.
+/// Two owners steal from each other's queue at the same time. Bounded at three preemptions.
 #[test]
 fn two_owners_that_steal_from_each_other() {
     Model::new().preemptions(3).check(|| {
@@ -222,40 +220,41 @@ fn two_owners_that_steal_from_each_other() {
     });
 }
 
-/// Two items pass, one at a time. A head that is older than the tail counts
-/// both; one that is newer would make the queue look full. Complete.
+/// Two items pass through the queue, one at a time. A length that is computed from an old head
+/// counts both. A head that is newer than the tail would make the queue look full. All
+/// interleavings are explored.
 #[test]
 fn the_length_does_not_wrap() {
     model::check(|| {
         let arena = Arena::new(2);
         let (owner, stealer) = local::starting_at::<Item, 4>(NEAR_WRAP + 1);
-        let watcher = thread::spawn(move || {
+        let reader = thread::spawn(move || {
             let len = stealer.len();
-            assert!(len <= 2, "{len} items of two");
+            assert!(len <= 2, "the queue holds at most two items, not {len}");
         });
         for id in 0..2 {
             owner.push(arena.item(id), &NoOverflow);
             assert_eq!(owner.len(), 1);
             assert_eq!(owner.pop().map(Item::take), Some(id));
         }
-        watcher.join().unwrap();
+        reader.join().unwrap();
         arena.check();
     });
 }
 
-/// No thread sees a claim, too, that is newer than the tail. Complete.
+/// No thread sees a claim that is newer than the tail either. All interleavings are explored.
 #[test]
 fn the_length_does_not_wrap_under_a_stealer() {
-    fn watcher(owner: &Owner<Item, 4>) -> JoinHandle<()> {
+    fn reader(owner: &Owner<Item, 4>) -> JoinHandle<()> {
         let stealer = owner.stealer();
-        thread::spawn(move || assert!(stealer.len() <= 1, "more than one item of one"))
+        thread::spawn(move || assert!(stealer.len() <= 1, "the queue holds at most one item"))
     }
-    model::check(|| one_item::<4>(&[watcher, |owner| spawn_stealer(owner, 0)]));
-    model::check(|| one_item::<4>(&[watcher, spawn_one_item_stealer]));
+    model::check(|| one_item::<4>(&[reader, |owner| spawn_stealer(owner, 0)]));
+    model::check(|| one_item::<4>(&[reader, spawn_one_item_stealer]));
 }
 
-/// As above, with a stealer too; the owner's own view is exact but for its steal.
-/// Bounded at three preemptions.
+/// As above, with a stealer too. The owner's own view is exact, except for the steal. Bounded at
+/// three preemptions.
 #[test]
 fn the_length_stays_within_the_capacity() {
     Model::new().preemptions(3).check(|| {
@@ -263,7 +262,7 @@ fn the_length_stays_within_the_capacity() {
         let (owner, stealer) = local::starting_at::<Item, 2>(NEAR_WRAP);
         owner.push(arena.item(0), &NoOverflow);
         let stealing = spawn_stealer(&owner, 0);
-        let watcher = thread::spawn(move || assert!(stealer.len() <= 2));
+        let reader = thread::spawn(move || assert!(stealer.len() <= 2));
         let sink = Sink::default();
         for id in 1..3 {
             owner.push(arena.item(id), &sink);
@@ -271,7 +270,7 @@ fn the_length_stays_within_the_capacity() {
             assert!(owner.room() <= 2 - owner.len());
         }
         stealing.join().unwrap();
-        watcher.join().unwrap();
+        reader.join().unwrap();
         assert_eq!(owner.len() + owner.room(), 2);
         drain(&owner, None);
         assert_eq!((owner.len(), owner.room()), (0, 2));
@@ -293,9 +292,9 @@ fn canary_an_item_written_after_its_push_is_caught() {
     });
 }
 
-/// tokio 5041: an index that meets itself again defeats the compare-exchange.
-/// That takes 2^32 items during one steal outside a model, and 16 in one: this
-/// shows that the models above would see it.
+/// tokio 5041: an index that reaches its old value again defeats the compare-exchange. Outside a
+/// model this takes 2^32 items during one steal, in a model 16. This shows that the models above
+/// would find it.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_indices_that_wrap_during_a_steal_are_caught() {

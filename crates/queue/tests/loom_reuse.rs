@@ -1,9 +1,9 @@
-//! Models of the slots of a ring: none is written before it has been read.
+//! Models of the slots of a ring: a slot is not written again before it has been read.
 //!
-//! A slot is an atomic word, in which a model sees no race, and loom does not
-//! let a load return a store of the future. So these items stand for their
-//! slot: a cell is written when the item goes in, just before the word, and
-//! read when it comes out, just after, and a model sees a race in that.
+//! A slot is an atomic word, for which a model reports no race, and loom does not let a load return
+//! a later store. So each item stands for its slot: its cell is written when the item is pushed,
+//! just before the word, and read when the item is taken, just after the word. The model reports a
+//! race between these accesses.
 #![cfg(raddle_loom)]
 
 use std::ptr::NonNull;
@@ -14,7 +14,7 @@ use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread;
 use raddle_queue::{Owner, Pointer, Stealer, local};
 
-/// The cells of some slots.
+/// The cells of four slots.
 #[derive(Debug)]
 struct Slots([UnsafeCell<u32>; 4]);
 
@@ -28,20 +28,20 @@ impl Slots {
         Arc::new(Self([const { 0 }; 4].map(UnsafeCell::new)))
     }
 
-    /// An item that goes into slot `index`. The slots must outlive it.
+    /// Returns an item for slot `index`. The slots must outlive it.
     fn item(&self, index: usize) -> Item {
         Item(NonNull::from(&self.0[index]))
     }
 }
 
-/// An item on its way through a slot.
+/// An item that passes through a slot.
 #[derive(Debug)]
 struct Item(NonNull<UnsafeCell<u32>>);
 
-// SAFETY: as for the slots.
+// SAFETY: as for `Slots`.
 unsafe impl Send for Item {}
 
-// SAFETY: a cast there and back; the cell is the model's.
+// SAFETY: `from_ptr` reverses the cast of `into_ptr`; the model checks the cell.
 unsafe impl Pointer for Item {
     fn into_ptr(self) -> NonNull<()> {
         // SAFETY: the slots outlive their items; the model checks the access.
@@ -57,15 +57,15 @@ unsafe impl Pointer for Item {
     }
 }
 
-/// Steals once into a queue that it returns: the items that were moved there are not looked at
-/// before all threads are joined.
+/// Steals once into a queue and returns that queue: the moved items are not accessed before all
+/// threads are joined.
 fn steal_half<const N: usize>(stealer: &Stealer<Item, N>) -> Owner<Item, N> {
     let (own, _) = local::new();
     let _ = stealer.steal_into(&own, |n| n.div_ceil(2));
     own
 }
 
-/// The owner of a full queue pushes to the slots that a stealer may be reading.
+/// The owner of a full queue pushes into slots that a stealer may still read.
 fn push_to_stolen_slots<const N: usize>() {
     let slots = Slots::new();
     let (owner, stealer) = local::new::<Item, N>();
@@ -75,7 +75,8 @@ fn push_to_stolen_slots<const N: usize>() {
     let items: Vec<_> = (0..N / 2).map(|index| slots.item(index)).collect();
     let pusher = thread::spawn(move || {
         for item in items {
-            // There is room if the stealer has finished; the order is kept.
+            // The push fails while the stealer has not finished. The items must keep their order,
+            // so stop.
             if owner.try_push(item).is_err() {
                 break;
             }
@@ -87,20 +88,20 @@ fn push_to_stolen_slots<const N: usize>() {
     drop(own);
 }
 
-/// crossbeam 855. Complete.
+/// crossbeam 855. All interleavings are explored.
 #[test]
 fn the_owner_pushes_to_a_slot_that_was_stolen() {
     model::check(push_to_stolen_slots::<2>);
 }
 
-/// As above, with one of the slots moved to the stealer's queue. Complete.
+/// As above; one of the items is moved to the stealer's queue. All interleavings are explored.
 #[test]
 fn the_owner_pushes_to_slots_that_were_moved() {
     model::check(push_to_stolen_slots::<4>);
 }
 
-/// A steal into `b` writes slots that a stealer of `b` may be reading.
-/// Complete.
+/// A steal into `b` writes slots that a stealer of `b` may still read. All interleavings are
+/// explored.
 #[test]
 fn a_steal_writes_to_a_slot_that_was_stolen() {
     model::check(|| {
@@ -111,13 +112,12 @@ fn a_steal_writes_to_a_slot_that_was_stolen() {
         for index in 0..4 {
             b.try_push(slots.item(index)).unwrap();
         }
-        // The second of these is the one that is moved, to the slot of the
-        // first that was stolen.
+        // The second of these items is moved into the slot of the first stolen item.
         for item in [other.item(0), slots.item(0), other.item(1)] {
             a.try_push(item).unwrap();
         }
         let stealing = thread::spawn(move || {
-            // `b` has room if its stealer has finished.
+            // `b` has room if the stealer of `b` has finished.
             let _ = from_a.steal_into(&b, |n| n.div_ceil(2));
             b
         });
@@ -127,9 +127,8 @@ fn a_steal_writes_to_a_slot_that_was_stolen() {
     });
 }
 
-/// The owner pushes to the slot that one stealer has read, on the strength of
-/// what another says, which is at work after it or has been. Bounded at three
-/// preemptions.
+/// The owner pushes into a slot that one stealer has read, because the word of a later stealer says
+/// that the slot is free. Bounded at three preemptions.
 #[test]
 fn a_stealer_publishes_the_reads_of_earlier_stealers() {
     Model::new().preemptions(3).check(|| {
@@ -172,10 +171,10 @@ impl Gate {
     }
 }
 
-/// The owner goes through nearly all indices, of which a model has sixteen, while a stealer is held
-/// between its load of the head and its mark. The index that it marks first then seems to lie
-/// behind its claim, and the mark that it moves to the claim alone keeps the owner from its slot.
-/// Bounded at two preemptions.
+/// The owner uses nearly all indices (a model has sixteen) while the stealer is between its load of
+/// the head and its mark. Then the index that the stealer marks first seems to be behind its claim.
+/// Only the mark that it moves to the claim keeps the owner from the claimed slot. Bounded at two
+/// preemptions.
 #[test]
 fn a_claim_is_marked_at_its_start_after_the_indices_wrapped() {
     const PUSHES: usize = 18;
@@ -203,8 +202,8 @@ fn a_claim_is_marked_at_its_start_after_the_indices_wrapped() {
         };
         begins.wait();
         model::stop_exploring();
-        // Three items are left, of the slots 3, 0 and 1. It comes less far if the stealer was
-        // not held.
+        // Three items remain, in the slots 3, 0 and 1. The loop ends earlier if the stealer was not
+        // in that place.
         for index in 1..PUSHES {
             if index >= 3 {
                 let _ = owner.pop();
@@ -232,14 +231,14 @@ fn canary_a_slot_written_while_it_is_read_is_caught() {
         let slots = Slots::new();
         let (owner, stealer) = local::new::<Item, 2>();
         owner.try_push(slots.item(0)).unwrap();
-        // A stealer that comes after the second push is ordered by this.
+        // This lock orders a stealer that runs after the second push.
         let turn = Arc::new(Mutex::new(()));
         let theirs = turn.clone();
         let stealing = thread::spawn(move || {
             drop(theirs.lock());
             drop(steal_half(&stealer));
         });
-        // The item goes into slot 1, but says 0, which is stolen.
+        // The item is pushed into slot 1, but its cell is that of slot 0, which is being stolen.
         owner.try_push(slots.item(0)).unwrap();
         drop(turn.lock());
         stealing.join().unwrap();

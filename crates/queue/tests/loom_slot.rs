@@ -1,4 +1,4 @@
-//! Models of the next-task slot: what is put in comes out once, whole.
+//! Models of the next-task slot: an item that is put in is taken out once, and complete.
 #![cfg(raddle_loom)]
 
 mod arena;
@@ -16,7 +16,7 @@ fn taker(slot: &Arc<Slot<Item>>) -> JoinHandle<()> {
     })
 }
 
-/// One thread puts three items in, another or two take.
+/// One thread puts three items in; one or two other threads take.
 fn put(takers: usize, put: fn(&Slot<Item>, Item) -> Option<Item>) {
     let arena = Arena::new(3);
     let slot = Arc::new(Slot::new());
@@ -37,11 +37,11 @@ fn put(takers: usize, put: fn(&Slot<Item>, Item) -> Option<Item>) {
 }
 
 fn put_alone(slot: &Slot<Item>, item: Item) -> Option<Item> {
-    // SAFETY: one thread puts items in, in the models that use this.
+    // SAFETY: only one thread puts items in, in the models that use this.
     unsafe { slot.put_alone(item) }
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn put_against_one_taker() {
     model::check(|| put(1, Slot::put));
@@ -53,7 +53,7 @@ fn put_against_two_takers() {
     Model::new().preemptions(3).check(|| put(2, Slot::put));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn put_alone_against_one_taker() {
     model::check(|| put(1, put_alone));
@@ -65,8 +65,7 @@ fn put_alone_against_two_takers() {
     Model::new().preemptions(3).check(|| put(2, put_alone));
 }
 
-/// A thread that displaces an item of another thread owns it.
-/// Complete.
+/// A thread that displaces an item of another thread owns it. All interleavings are explored.
 #[test]
 fn two_threads_put() {
     model::check(|| {
@@ -101,14 +100,14 @@ fn canary_an_item_written_after_its_put_is_caught() {
     });
 }
 
-/// `put_alone` by two threads loses an item, as its contract says.
+/// `put_alone` on two threads loses an item, as its contract says.
 #[test]
 #[should_panic(expected = "was lost")]
 fn canary_two_threads_that_put_alone_are_caught() {
     model::check(|| {
         let arena = Arena::new(2);
         let slot = Arc::new(Slot::new());
-        // One that comes after the other is ordered by this.
+        // This lock orders the second `put_alone` after the first, if it is the later one.
         let turn = Arc::new(Mutex::new(()));
         let other = {
             let (slot, arena, turn) = (slot.clone(), arena.clone(), turn.clone());

@@ -1,8 +1,7 @@
-//! What an owner and other stealers see while a steal is in progress.
+//! What an owner and other stealers see during a steal.
 //!
-//! A stealer turns its first word into an item after it has claimed and before
-//! it has copied, so an item that runs a hook there stops the steal in the
-//! middle, without a second thread.
+//! A stealer turns its first word into an item after its claim and before its copy. So an item that
+//! runs a hook at that moment interrupts the steal in the middle, without a second thread.
 #![cfg(not(raddle_loom))]
 
 use std::cell::{Cell, RefCell};
@@ -15,12 +14,12 @@ thread_local! {
     static HOOK: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
 }
 
-/// A number that runs the hook, once, when it is taken out of a queue.
+/// A number that runs the hook once, when it is taken out of a queue.
 #[derive(Debug)]
 struct Item(Box<u32>);
 
-// SAFETY: as for the box; the hook uses the queue that is stolen from, as any
-// other thread might, and not the one that is stolen into.
+// SAFETY: as for the box. The hook uses the queue that is stolen from, as any other thread may, and
+// not the queue that is stolen into.
 unsafe impl Pointer for Item {
     fn into_ptr(self) -> NonNull<()> {
         self.0.into_ptr()
@@ -35,7 +34,7 @@ unsafe impl Pointer for Item {
     }
 }
 
-/// Keeps the batches that a full queue gave away.
+/// Keeps the batches that a full queue overflows.
 #[derive(Debug, Default)]
 struct Sink(RefCell<Vec<Vec<u32>>>);
 
@@ -61,7 +60,7 @@ fn popped(owner: &Owner<Item, N>) -> Vec<u32> {
     std::iter::from_fn(|| owner.pop()).map(|n| *n.0).collect()
 }
 
-/// Steals from `owner`, running `hook` in the middle; returns what came.
+/// Steals from `owner` and runs `hook` in the middle. Returns the stolen items.
 fn steal(owner: &Rc<Owner<Item, N>>, hook: impl FnOnce(&Owner<Item, N>) + 'static) -> Vec<u32> {
     let (into, _) = local::new();
     let ran = Rc::new(Cell::new(false));
@@ -90,7 +89,7 @@ fn claimed_slots_are_neither_items_nor_room() {
         assert_eq!((owner.len(), owner.room()), (2, 0));
         assert!(owner.try_push(Item(Box::new(9))).is_err());
         assert_eq!(*owner.pop().unwrap().0, 2);
-        // A pop behind a claim frees nothing yet.
+        // A pop behind a claim does not free room yet.
         assert_eq!((owner.len(), owner.room()), (1, 0));
         assert!(owner.try_push(Item(Box::new(9))).is_err());
     });
@@ -139,7 +138,7 @@ fn a_push_to_a_full_queue_during_a_steal_overflows_only_the_new_item() {
     let stolen = steal(&owner, |owner| {
         let sink = Sink::default();
         owner.push(Item(Box::new(4)), &sink);
-        // Also when the owner has popped in between.
+        // The same after the owner has popped an item.
         assert_eq!(*owner.pop().unwrap().0, 2);
         owner.push(Item(Box::new(5)), &sink);
         assert_eq!(sink.0.take(), [[4], [5]]);
@@ -148,8 +147,8 @@ fn a_push_to_a_full_queue_during_a_steal_overflows_only_the_new_item() {
     assert_eq!(popped(&owner), [3]);
 }
 
-/// Tokio 2387: `b` is full, and `c` at work on it; what `c` has claimed is not
-/// room for a steal from `a` into `b`.
+/// tokio 2387: `b` is full, and a steal from `b` is in progress. The claimed slots are not room for
+/// a steal from `a` into `b`.
 #[test]
 fn nothing_is_stolen_into_slots_that_are_being_copied() {
     let (a, b) = (filled(0..4), filled(10..14));
@@ -167,7 +166,7 @@ fn nothing_is_stolen_into_slots_that_are_being_copied() {
     assert_eq!(popped(&a), [2, 3]);
 }
 
-/// As above with room for a steal: it goes behind what is being copied.
+/// As above, with room for a steal: its items go behind the claimed ones.
 #[test]
 fn a_queue_that_is_stolen_from_can_steal() {
     let (a, b) = (filled(0..4), filled(10..12));

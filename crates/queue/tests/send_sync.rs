@@ -1,4 +1,4 @@
-//! Which threads may hold and share the ends of a queue.
+//! Which threads may own and share the ends of a queue.
 #![cfg(not(raddle_loom))]
 
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use raddle_queue::{Batch, Injection, Owner, Pointer, Slot, Stealer, Stolen};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 type Shared = Box<u32>;
-/// Goes from thread to thread, but two may not look at it at once.
+/// May move to another thread, but two threads may not share it.
 type Sent = Box<Cell<u32>>;
 /// Stays on its thread.
 type Local = NonNull<u32>;
@@ -25,7 +25,7 @@ assert_not_impl_any!(Owner<Shared>: Sync, Clone);
 assert_not_impl_any!(Owner<Sent>: Sync);
 assert_not_impl_any!(Owner<&'static u32>: Sync);
 
-// An item is only ever one thread's, so that `Send` is enough to share these.
+// Each item belongs to one thread at a time, so `Send` items suffice to share these.
 assert_impl_all!(Stealer<Shared>: Send, Sync, Clone);
 assert_impl_all!(Stealer<Sent>: Send, Sync);
 assert_impl_all!(Slot<Shared>: Send, Sync);
@@ -35,7 +35,7 @@ assert_impl_all!(Injection<Box<Cell<u32>>>: Send, Sync);
 assert_impl_all!(Batch<Box<Cell<u32>>>: Send);
 assert_impl_all!(Stolen<Sent>: Send);
 
-// Nothing carries an item away that has to stay.
+// An item that must stay on its thread keeps the queue there.
 assert_not_impl_any!(Owner<Local>: Send, Sync);
 assert_not_impl_any!(Owner<LocalBox>: Send, Sync);
 assert_not_impl_any!(Owner<LocalArc>: Send, Sync);
@@ -50,7 +50,7 @@ assert_not_impl_any!(Injection<Box<Rc<u32>>>: Send, Sync);
 assert_not_impl_any!(Batch<Box<Rc<u32>>>: Send, Sync);
 assert_not_impl_any!(Stolen<LocalBox>: Send, Sync);
 
-// What can be queued.
+// The types that can be queued.
 assert_impl_all!(Shared: Pointer);
 assert_impl_all!(Arc<u32>: Pointer);
 assert_impl_all!(Local: Pointer);

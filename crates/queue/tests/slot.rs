@@ -31,7 +31,7 @@ fn put_alone_returns_the_displaced_item() {
     assert_eq!(slot.take().as_deref(), Some(&2));
 }
 
-/// Every item comes out once: displaced, or taken by either of two threads.
+/// Every item leaves the slot once: displaced, or taken by one of two threads.
 #[test]
 fn put_alone_and_takers_lose_nothing() {
     const ITEMS: usize = 20_000;

@@ -1,4 +1,4 @@
-//! Reference counting that counts.
+//! An `Arc` that counts the operations on its reference count.
 
 use std::fmt;
 use std::mem::offset_of;
@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use super::tag::{Tag, Tagged};
 
-/// std's `Arc`, whose reference count is a word like others.
+/// std's `Arc`, whose reference count is counted like any other word.
 pub struct Arc<T>(std::sync::Arc<Inner<T>>);
 
 #[repr(C)]
@@ -56,11 +56,11 @@ impl<T> Arc<T> {
     ///
     /// # Safety
     ///
-    /// As for std's: the pointer is one of [`into_raw`](Self::into_raw), and is
-    /// taken back once.
+    /// The contract is std's: the pointer comes from [`into_raw`](Self::into_raw), and each
+    /// reference is taken back once.
     pub unsafe fn from_raw(value: *const T) -> Self {
-        // SAFETY: by `into_raw` the pointer is to the value of an `Inner` that an
-        // `Arc` of std has, of which the caller gives back one reference.
+        // SAFETY: `into_raw` returned a pointer to the value of an `Inner` in an `Arc` of std, and
+        // the caller gives up one reference.
         Self(unsafe { std::sync::Arc::from_raw(Self::inner(value)) })
     }
 
@@ -68,12 +68,12 @@ impl<T> Arc<T> {
     ///
     /// # Safety
     ///
-    /// As for std's: the pointer is one of an `Arc` that has a reference left.
+    /// The contract is std's: the pointer is that of an `Arc` that has a reference left.
     pub unsafe fn increment_strong_count(value: *const T) {
         let inner = Self::inner(value);
-        // SAFETY: the caller's: the value is there.
+        // SAFETY: the caller ensures that the value exists.
         unsafe { &*inner }.tag.read_modify_write();
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the same contract.
         unsafe { std::sync::Arc::increment_strong_count(inner) };
     }
 

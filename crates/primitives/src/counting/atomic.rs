@@ -1,4 +1,4 @@
-//! Atomic words that count.
+//! Atomic words that count their operations.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -6,17 +6,16 @@ use std::sync::atomic::Ordering;
 use super::ledger::event;
 use super::tag::{Tag, Tagged};
 
-/// Counts an event of this name, and is std's fence.
+/// Counts an event with the name `fence`, and calls std's fence.
 pub fn fence(order: Ordering) {
     event("fence");
     std::sync::atomic::fence(order);
 }
 
-/// Writes one type: what all words have, and those of the read-modify-writes that
-/// this one has.
+/// Defines one type: the operations of every word, and the read-modify-writes that this word has.
 macro_rules! word {
     ($name:ident $(<$t:ident>)?, $value:ty, [$($update:ident),*]) => {
-        /// std's word of the same name, which counts.
+        /// std's word of the same name, with counted operations.
         pub struct $name $(<$t>)? {
             word: std::sync::atomic::$name $(<$t>)?,
             tag: Tag,
@@ -54,7 +53,7 @@ macro_rules! word {
             ///
             /// # Errors
             ///
-            /// Returns the present value if it is not `current`.
+            /// Returns the current value if it is not `current`.
             pub fn compare_exchange(
                 &self,
                 current: $value,
@@ -66,12 +65,12 @@ macro_rules! word {
                 self.word.compare_exchange(current, new, success, failure)
             }
 
-            /// The same as [`compare_exchange`](Self::compare_exchange). It never fails without a
-            /// reason, so that counts are the same on each machine.
+            /// Like [`compare_exchange`](Self::compare_exchange). It never fails spuriously, so
+            /// counts are the same on each machine.
             ///
             /// # Errors
             ///
-            /// Returns the present value if it is not `current`.
+            /// Returns the current value if it is not `current`.
             pub fn compare_exchange_weak(
                 &self,
                 current: $value,
@@ -82,8 +81,8 @@ macro_rules! word {
                 self.compare_exchange(current, new, success, failure)
             }
 
-            /// Replaces the value by what `update` makes of it, until that is
-            /// none or no other thread has come between.
+            /// Replaces the value by the result of `update`, and tries again if another thread has
+            /// changed the value meanwhile.
             ///
             /// # Errors
             ///
@@ -105,20 +104,19 @@ macro_rules! word {
             }
 
             $(
-                /// Changes the value as std's method of this name does, and
-                /// returns the old one.
+                /// Changes the value as std's method of this name does, and returns the old one.
                 pub fn $update(&self, value: $value, order: Ordering) -> $value {
                     self.tag.read_modify_write();
                     self.word.$update(value, order)
                 }
             )*
 
-            /// The value, which no other thread can reach.
+            /// Returns the value, which no other thread can access.
             pub fn get_mut(&mut self) -> &mut $value {
                 self.word.get_mut()
             }
 
-            /// The value, which no other thread can reach.
+            /// Returns the value, which no other thread can access.
             pub fn into_inner(self) -> $value {
                 self.word.into_inner()
             }
@@ -139,7 +137,7 @@ macro_rules! word {
     };
 }
 
-/// Writes a type of numbers, which have a default.
+/// Defines a type of numbers, which have a default.
 macro_rules! number {
     ($name:ident, $value:ty) => {
         word!(

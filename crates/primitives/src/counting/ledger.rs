@@ -15,14 +15,13 @@ pub struct Operations {
     pub loads: u64,
     /// Stores to a word.
     pub stores: u64,
-    /// Read-modify-writes of a word, successful or not; attempts to take a lock
-    /// that was held.
+    /// Read-modify-writes of a word, successful or not; attempts to take a lock that was held.
     pub read_modify_writes: u64,
     /// Acquisitions of a lock.
     pub locks: u64,
-    /// The operations above for which the cache line would have come from another core: loads of a
-    /// word that another actor has written since the actor touched it last, and writes of a word
-    /// that the actor does not have for itself.
+    /// How many of the operations above would have fetched the cache line from another core: loads
+    /// of a word that another actor has written since this actor's last access, and writes of a
+    /// word that other actors have cached.
     pub transfers: u64,
     /// Events.
     pub events: u64,
@@ -49,9 +48,9 @@ impl AddAssign for Operations {
 /// The kind of thing that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Words or locks that were given the name.
+    /// Words or locks that have the name.
     Named,
-    /// Words or locks made at the place in the source that the name says.
+    /// Words or locks that the line of source in the name creates.
     Unnamed,
     /// An event.
     Event,
@@ -64,12 +63,12 @@ pub struct Entry {
     pub name: String,
     /// The kind of thing that the name stands for.
     pub kind: Kind,
-    /// The number of words of the name that were made since the last [`reset`]. A lock counts when
-    /// it is first taken.
+    /// The number of words with the name that were made since the last [`reset`]. A lock is counted
+    /// when it is first taken.
     pub made: u64,
     /// The largest number of actors that have used one word of the name since the last [`reset`].
     pub actors: usize,
-    /// The operations of each phase, as far as they are settled.
+    /// The settled operations of each phase.
     pub phases: [Operations; PHASES],
 }
 
@@ -81,20 +80,20 @@ pub(super) enum Operation {
     ReadModifyWrite,
     Lock,
     FailedLock,
-    /// The word is made: not counted, but the actor has it for itself.
+    /// The word is made: this is not counted, but the actor then owns the cache line.
     Make,
 }
 
 #[derive(Default)]
 struct Ledger {
     entries: Vec<Entry>,
-    /// The counts of each name since `settle`.
+    /// The counts of each name since the last `settle`.
     pending: Vec<Operations>,
-    /// The names with anything pending.
+    /// The names that have counts in `pending`.
     touched: Vec<usize>,
     names: HashMap<&'static str, usize>,
     places: HashMap<(&'static str, u32, u32), usize>,
-    /// The number of resets.
+    /// The number of calls of `reset`.
     epoch: u32,
 }
 
@@ -118,7 +117,7 @@ pub fn act_as(actor: usize) {
     ACTOR.set(actor);
 }
 
-/// Assigns what was counted since the last call to `phase`.
+/// Assigns the counts since the last call to `phase`.
 ///
 /// # Panics
 ///
@@ -133,8 +132,8 @@ pub fn settle(phase: usize) {
     }
 }
 
-/// Forgets what was counted. Words made before count no more as made; they are
-/// not to be given a name later.
+/// Removes all counts. Words that were made before are not counted as made any more, and must not
+/// be named later.
 pub fn reset() {
     let mut ledger = ledger();
     let ledger = &mut *ledger;
@@ -213,8 +212,8 @@ pub(super) fn add_named(name: &'static str) -> usize {
     name
 }
 
-/// Adds a word to the words that are made at a place in the source, and returns the number of
-/// the place.
+/// Adds a word to the words that are made at a place in the source, and returns the number of the
+/// place.
 pub(super) fn add_at(place: &'static Location<'static>) -> usize {
     let mut ledger = ledger();
     let name = ledger.intern_place(place);
@@ -222,7 +221,7 @@ pub(super) fn add_at(place: &'static Location<'static>) -> usize {
     name
 }
 
-/// Removes a word from the words of a name: it has got another name.
+/// Removes a word from the words of a name, because it gets another name.
 pub(super) fn remove(name: usize) {
     ledger().entries[name].made -= 1;
 }
@@ -277,12 +276,11 @@ impl Actors {
     }
 }
 
-/// The actors that have a word in their caches, under the assumption that each word is alone on its
-/// line and that a cache keeps everything.
+/// The actors whose caches hold a word, if each word has its own line and caches never evict.
 #[derive(Debug)]
 pub(super) struct Holders {
     holders: Actors,
-    /// The actors that have used it since the reset of this number.
+    /// The actors that have used the word since the reset with this number.
     actors: Actors,
     epoch: u32,
 }
@@ -296,7 +294,8 @@ impl Holders {
         }
     }
 
-    /// Notes an access. Whether the line came from another core, or left others.
+    /// Records an access. Returns whether the line came from another core, or was taken from other
+    /// cores.
     fn touch(&mut self, actor: usize, writes: bool, epoch: u32) -> bool {
         if self.epoch != epoch {
             self.epoch = epoch;

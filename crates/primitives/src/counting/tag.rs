@@ -14,7 +14,7 @@ const NONE: usize = usize::MAX;
 /// The name of a word or a lock, and the actors that have used it.
 #[derive(Debug)]
 pub(crate) struct Tag {
-    /// The number of its name, once the ledger has it.
+    /// The number of the name, once the ledger has assigned it.
     name: AtomicUsize,
     origin: Origin,
     holders: Mutex<Holders>,
@@ -46,7 +46,7 @@ impl Tag {
         Self::new(Origin::Name(rank.name()))
     }
 
-    /// Like [`here`](Self::here), known to the ledger from the start.
+    /// Like [`here`](Self::here), and registers the word with the ledger at once.
     #[track_caller]
     pub(super) fn made_here() -> Self {
         let tag = Self::here();
@@ -56,7 +56,7 @@ impl Tag {
 
     /// Replaces the name.
     pub(crate) fn rename(&self, name: &'static str) {
-        // ORDERING: a number that stands for itself; the ledger has a lock.
+        // ORDERING: the number stands alone; the ledger has a lock.
         let old = self.name.swap(ledger::add_named(name), Ordering::Relaxed);
         if old != NONE {
             ledger::remove(old);

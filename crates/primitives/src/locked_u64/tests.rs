@@ -2,7 +2,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use super::AtomicU64;
 
-/// Runs the same operations on std's word and on the one under a lock.
+/// Runs the same operation on std's atomic and on the one with a lock, and compares the results.
 macro_rules! same {
     ($start:expr, |$word:ident| $operation:expr) => {{
         let ours = {

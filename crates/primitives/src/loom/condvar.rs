@@ -1,4 +1,4 @@
-//! A condition variable whose timed waits end either way.
+//! A condition variable whose timed waits end by a notification or by their time.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError};
@@ -10,16 +10,15 @@ use super::sync::{Mutex, MutexGuard};
 
 /// A condition variable that notifies its waiters in the order of their waits.
 ///
-/// loom's own has no timed wait. Here each waiter is in a list, and each change
-/// of the list is one operation of the model. A timed wait is over when its
-/// waiter leaves the list: by a notification, or by itself, as the time is over.
+/// loom's condition variable has no timed wait. Here each waiter is in a list, and each change of
+/// the list is one operation of the model. A timed wait ends when its waiter leaves the list: a
+/// notification removes it, or it removes itself when the time is over.
 #[derive(Debug, Default)]
 pub struct Condvar {
-    /// Orders the operations. No thread waits on it: a notification of it is
-    /// a point to switch at, which depends on the other operations here.
+    /// Orders the operations. No thread waits for it: notifying it only gives loom a point to
+    /// switch threads, which depends on the other operations here.
     order: loom::sync::Condvar,
-    /// Changed only right after an operation on `order`, with no other point to
-    /// switch at in between.
+    /// Changed only right after an operation on `order`, with no other switch point in between.
     waiters: StdMutex<Waiters>,
 }
 
@@ -50,12 +49,11 @@ impl Condvar {
         mutex.lock()
     }
 
-    /// Releases the lock, waits for a notification or until the time is over,
-    /// and takes the lock again; the boolean says whether the time was over.
+    /// Releases the lock, waits for a notification or until the time is over, and takes the lock
+    /// again. The boolean is true if the time was over.
     ///
-    /// loom has no clock: the time is over at any moment after another thread
-    /// has gone one step further, also when a notification follows before the lock is
-    /// taken again.
+    /// loom has no clock: the time may be over at any moment after another thread has made a step,
+    /// even if a notification follows before the lock is taken again.
     #[track_caller]
     pub fn wait_timeout<'a, T: ?Sized>(
         &self,
@@ -63,7 +61,7 @@ impl Condvar {
         _timeout: Duration,
     ) -> (MutexGuard<'a, T>, bool) {
         let (mutex, number) = self.enlist(guard, None);
-        // A loop of timed waits lets the others go on, or it would have no end.
+        // Yields, so that a loop of timed waits ends: the other threads make progress.
         thread::yield_now();
         let mut waiters = self.waiters();
         let place = waiters.list.iter().position(|one| one.number == number);
@@ -86,8 +84,8 @@ impl Condvar {
         unpark(waiters);
     }
 
-    /// Adds a waiter and releases the lock, with no point to switch at in between
-    /// or after. The mutex to be taken again, and the number of the waiter.
+    /// Adds a waiter and releases the lock, with no switch point in between or after. Returns the
+    /// mutex, to be taken again, and the number of the waiter.
     #[track_caller]
     fn enlist<'a, T: ?Sized>(
         &self,
@@ -101,11 +99,11 @@ impl Condvar {
         (guard.release(), number)
     }
 
-    /// One operation of the model; what is done to the list belongs to it.
+    /// Makes one operation of the model. The caller's change of the list is part of it.
     #[track_caller]
     fn waiters(&self) -> StdMutexGuard<'_, Waiters> {
         self.order.notify_one();
-        // Poisoned by an execution that has failed.
+        // An execution that failed has poisoned the lock.
         let waiters = self.waiters.lock();
         waiters.unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,14 +1,14 @@
-//! The locks that the thread holds.
+//! The locks that the current thread holds.
 
 use std::cell::Cell;
 
 use super::Rank;
 
-/// More than any thread holds at once.
+/// More locks than any thread holds at once.
 const DEPTH: usize = 16;
 
 std::thread_local! {
-    // Without a destructor, so that destructors of other thread-locals find it.
+    // The array has no destructor, so destructors of other thread-local variables can use it.
     static HELD: [Cell<Option<Rank>>; DEPTH] = const { [const { Cell::new(None) }; DEPTH] };
 }
 
@@ -16,7 +16,7 @@ std::thread_local! {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LockRank(Option<Rank>);
 
-/// One lock that the thread holds, until it is dropped.
+/// A lock that the thread holds until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Held(Option<usize>);
 
@@ -29,7 +29,7 @@ impl LockRank {
         Self(Some(rank))
     }
 
-    /// Checks the order, before the thread blocks.
+    /// Checks the order before the thread blocks.
     #[track_caller]
     pub(crate) fn enter(self) -> Held {
         if let Some(rank) = self.0 {
@@ -48,7 +48,8 @@ impl LockRank {
         self.enter_anyhow()
     }
 
-    /// For callers that do not wait for the lock, which cannot deadlock in any order.
+    /// Records a lock without a check, for callers that do not wait for the lock and so cannot
+    /// deadlock.
     pub(crate) fn enter_anyhow(self) -> Held {
         Held(self.0.map(|rank| {
             HELD.with(|held| {

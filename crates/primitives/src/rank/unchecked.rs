@@ -1,4 +1,4 @@
-//! Nothing: no build but one with debug assertions knows what a thread holds.
+//! Does nothing: only builds with debug assertions record the locks of a thread.
 
 use super::Rank;
 

@@ -19,41 +19,38 @@ use crate::{Overflow, Pointer};
 pub struct Pushed {
     /// The queue held nothing.
     pub was_empty: bool,
-    /// A stealer, or an overflow, has taken items since the last push.
+    /// A stealer or an overflow has taken items since the last push.
     pub was_stolen_from: bool,
-    /// The queue was full. Items went to the overflow, unless a stealer made room
-    /// just then.
+    /// The queue was full. Items went to the overflow, unless a stealer made room meanwhile.
     pub overflowed: bool,
 }
 
 /// The end of the queue that pushes and pops, on one thread at a time.
 ///
-/// Dropping it drops the items that are left.
+/// Dropping it drops the items in the queue.
 pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     pub(super) ring: Arc<Ring<N>>,
-    /// The head as the owner last loaded it. Stealers may have moved it since: an
-    /// exchange that expects it then fails. Using it spares a load, which would
-    /// wait for the exchange before it, or for a stealer's core. The cell keeps
-    /// the owner from being `Sync`.
+    /// The head that the owner last loaded. Stealers may have moved it since; then an exchange that
+    /// expects it fails. The cached value saves a load, which would wait for the previous exchange
+    /// or for a stealer's core. The cell keeps the owner from being `Sync`.
     pub(super) cached_head: Cell<Index>,
-    /// Slots before this may be written again, as the owner last found. There
-    /// may be more by now.
+    /// The end of the slots that the owner may write, as it last computed it. By now there may be
+    /// more.
     pub(super) free: Cell<Index>,
     /// The position of the head, if no stealer has moved it since the last [`push`](Self::push).
     pub(super) unstolen_head: Cell<Index>,
     pub(super) items: PhantomData<T>,
 }
 
-// SAFETY: an owner moves its items along, and its methods need only that no two threads call them
-// at once; `Owner` is not `Sync`.
+// SAFETY: an owner moves its items to another thread with it, and its methods only require that no
+// two threads call them at once; `Owner` is not `Sync`.
 unsafe impl<T: Pointer + Send, const N: usize> Send for Owner<T, N> {}
 
 impl<T: Pointer, const N: usize> Owner<T, N> {
-    /// Adds an item at the tail. A full queue moves its older half, and the
-    /// item, to `overflow` in one batch; while a stealer is at work, which
-    /// makes room, only the item goes there.
+    /// Adds an item at the tail. A full queue moves its older half and the item to `overflow`, in
+    /// one batch. If a stealer is active, which makes room, only the item goes there.
     ///
-    /// Returns what the push found, from which a scheduler concludes whether to
+    /// Returns the state of the queue that the push found, so a scheduler can decide whether to
     /// wake a worker.
     #[inline]
     pub fn push(&self, item: T, overflow: &impl Overflow<T>) -> Pushed {
@@ -74,8 +71,8 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
     }
 
-    /// Adds an item at the tail, or gives it back if the queue is full, also of
-    /// what a stealer has yet to read.
+    /// Adds an item at the tail, or returns it if the queue is full. Slots that a stealer has not
+    /// read yet are not free.
     #[inline]
     pub fn try_push(&self, item: T) -> Result<(), T> {
         let tail = self.tail();
@@ -87,7 +84,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         Ok(())
     }
 
-    /// Adds items at the tail, for which there is room.
+    /// Adds items at the tail. The queue must have room for them.
     pub(crate) fn extend(&self, items: impl Iterator<Item = T>) {
         let mut tail = self.tail();
         for item in items {
@@ -103,13 +100,13 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         let tail = self.tail();
         let mut head = self.cached_head.get();
         loop {
-            // However old it is: no head passes the tail.
+            // A cached head of any age will do: no head passes the tail.
             if head == tail {
                 self.cached_head.set(head);
                 return None;
             }
             match self.ring.head.advance(head, head.plus(1)) {
-                // SAFETY: the exchange claimed the slot, and the tail is ours.
+                // SAFETY: the exchange claimed the slot, and only the owner writes the tail.
                 Ok(()) => return Some(unsafe { self.take_claimed(head) }),
                 Err(actual) => head = actual,
             }
@@ -127,15 +124,15 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             return None;
         }
         self.ring.head.set(head.plus(1));
-        // SAFETY: no other thread takes the slot, and the tail is ours.
+        // SAFETY: no other thread takes the slot, and only the owner writes the tail.
         Some(unsafe { self.take_claimed(head) })
     }
 
-    /// Takes the item at `index`, past which the owner has moved the head.
+    /// Takes the item at `index`.
     ///
     /// # Safety
     ///
-    /// It has just done so.
+    /// The owner has just moved the head past `index`.
     #[inline]
     unsafe fn take_claimed(&self, index: Index) -> T {
         self.cached_head.set(index.plus(1));
@@ -144,11 +141,10 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         unsafe { self.ring.take(index) }
     }
 
-    /// Returns how many items can be pushed now without overflow; never more than there is room
-    /// for.
+    /// Returns how many items can be pushed now without overflow. There may be more room than that.
     pub fn room(&self) -> usize {
         let free = self.find_free();
-        // A mark may have been left behind by more than the capacity.
+        // The mark may be older than the head by more than the capacity.
         N.saturating_sub(self.tail().since(free) as usize)
     }
 
@@ -157,14 +153,14 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         self.ring.len()
     }
 
-    /// Returns whether the queue holds nothing.
+    /// Returns whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // ORDERING: a stealer can only make it emptier.
+        // ORDERING: other threads can only remove items.
         self.ring.head.load(Ordering::Relaxed) == self.tail()
     }
 
-    /// A further stealer of this queue.
+    /// Returns another stealer of this queue.
     pub fn stealer(&self) -> Stealer<T, N> {
         Stealer {
             ring: self.ring.clone(),
@@ -175,8 +171,8 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// Refreshes the cached head.
     #[inline]
     fn refresh_head(&self) -> Index {
-        // ORDERING: the owner wrote the slots that it takes, and goes by
-        // `find_free` where it writes.
+        // ORDERING: the owner wrote the slots that it takes, and uses `find_free` for the slots
+        // that it writes.
         let head = self.ring.head.load(Ordering::Relaxed);
         self.cached_head.set(head);
         head
@@ -184,16 +180,15 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
 
     /// Refreshes the cached end of the free slots, which no stealer reads any more.
     fn find_free(&self) -> Index {
-        // ORDERING: pairs with `HeadCell::advance` in `Stealer::claim`, which
-        // comes after the mark, so that the load of the mark below finds each
-        // claim that lies before this head, or that it has been cleared. The
-        // other way round a claim could be missed that is marked, and moves
-        // the head, between the two loads.
+        // ORDERING: pairs with `HeadCell::advance` in `Stealer::claim`, which comes after the mark.
+        // So for each claim before this head, the load of the mark below finds the mark, or that it
+        // was cleared. In the other order, a claim that is marked and moves the head between the
+        // two loads could be missed.
         let head = self.ring.head.load(Ordering::Acquire);
         self.cached_head.set(head);
         let tail = self.tail();
         let free = match self.ring.claim.start() {
-            // A claim that starts past this head is newer than it.
+            // A claim that starts past this head was made later.
             Some(start) if tail.since(start) > tail.since(head) => start,
             _ => head,
         };
@@ -209,7 +204,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
 
     #[inline]
     pub(super) fn write(&self, index: Index, item: T) {
-        // ORDERING: published by the store of the tail.
+        // ORDERING: Relaxed: the store of the tail publishes it.
         self.ring
             .slot(index)
             .store(item.into_ptr().as_ptr(), Ordering::Relaxed);
@@ -217,8 +212,8 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
 
     #[inline]
     pub(super) fn publish(&self, tail: Index) {
-        // ORDERING: pairs with the Acquire loads of the tail in
-        // `Stealer::steal_into` and `Ring::len`.
+        // ORDERING: pairs with the Acquire loads of the tail in `Stealer::steal_into` and
+        // `Ring::len`.
         self.ring.tail.store(tail.value(), Ordering::Release);
     }
 
@@ -231,15 +226,14 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             }
             let head = self.refresh_head();
             let half = (N / 2) as u32;
-            // A stealer that has come in between fails to claim, and goes on
-            // behind this half.
+            // A stealer that runs meanwhile fails to claim, and continues behind this half.
             if self.tail().since(head) as usize == N
                 && self.ring.head.advance(head, head.plus(half)).is_ok()
             {
                 overflow.push_batch(self.take_batch(head, half).chain(std::iter::once(item)));
                 return;
             }
-            // A stealer may have made room in between.
+            // A stealer may have made room meanwhile.
             match self.try_push(item) {
                 Ok(()) => return,
                 Err(back) => item = back,
@@ -247,8 +241,8 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         }
     }
 
-    /// Copies `count` claimed items out, so that the ring may be pushed to
-    /// while they are consumed.
+    /// Copies `count` claimed items out of the ring, so that the ring may be pushed to while they
+    /// are consumed.
     fn take_batch(&self, first: Index, count: u32) -> Batch<T, N> {
         let mut batch = Batch {
             words: [const { MaybeUninit::uninit() }; N],
@@ -282,7 +276,7 @@ impl<T: Pointer, const N: usize> fmt::Debug for Owner<T, N> {
     }
 }
 
-/// Items that were taken out of a full queue, to be pushed to its overflow.
+/// Items that were taken from a full queue, to be pushed to its overflow.
 struct Batch<T: Pointer, const N: usize> {
     words: [MaybeUninit<*mut ()>; N],
     next: usize,

@@ -1,4 +1,4 @@
-//! The end of a local queue that takes items away from its owner.
+//! The end of a local queue that takes items from its owner.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,23 +15,22 @@ use crate::claim::ClaimCell;
 use crate::cursor::Index;
 
 /// The number of spin-loop hints for which a stealer waits, once, if it finds no more than an
-/// eighth of the capacity, before it takes its share of what is there then.
+/// eighth of the capacity. Then it takes its share of the items that are in the queue.
 ///
-/// The owner may be in the middle of a burst of pushes, and to move one item
-/// keeps the cores waiting for each other as long as to move many: without the
-/// wait, most of the steals beside a busy owner bring a single item. It is a
-/// fraction of a microsecond.
+/// The owner may be in the middle of a burst of pushes, and moving one item makes the cores wait
+/// for each other as long as moving many. Without the wait, most steals from a busy owner take a
+/// single item. The wait is a fraction of a microsecond.
 const STEAL_SPINS: u32 = 4;
 
-/// The end of the queue that takes items away from its owner.
+/// The end of the queue that takes items from its owner.
 pub struct Stealer<T: Pointer, const N: usize = CAPACITY> {
     pub(super) ring: Arc<Ring<N>>,
     pub(super) items: PhantomData<T>,
 }
 
-// SAFETY: a stealer moves items between threads, one thread an item.
+// SAFETY: a stealer moves items between threads, and one thread at a time has each item.
 unsafe impl<T: Pointer + Send, const N: usize> Send for Stealer<T, N> {}
-// SAFETY: as above; all of its methods may be called at once.
+// SAFETY: as above; all of its methods may be called concurrently.
 unsafe impl<T: Pointer + Send, const N: usize> Sync for Stealer<T, N> {}
 
 /// The result of a steal.
@@ -39,16 +38,16 @@ unsafe impl<T: Pointer + Send, const N: usize> Sync for Stealer<T, N> {}
 pub struct Stolen<T> {
     /// The oldest item, for the stealer to run at once.
     pub first: T,
-    /// The number of further items that were moved into its queue.
+    /// The number of further items that were moved into the stealer's queue.
     pub moved: usize,
 }
 
 impl<T: Pointer, const N: usize> Stealer<T, N> {
-    /// Takes the oldest items, of so many as `share` says of the number that is
-    /// there: the first is returned, the others go to `into`. A share is at
-    /// least one item, and at most what is there and half of the capacity.
+    /// Takes the oldest items. `share` gets the number of items in the queue and returns how many
+    /// to take. The first is returned, the others go to `into`. At least one item is taken, and at
+    /// most half of the capacity.
     ///
-    /// Returns `None` if the queue is empty, if another stealer is at work on it, or if `into` is
+    /// Returns `None` if the queue is empty, if another stealer is active on it, or if `into` is
     /// itself more than half full. If there are few items, it waits a moment for more, once.
     /// `share` may be called several times if the owner pops meanwhile.
     ///
@@ -99,12 +98,12 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
             if available == 0 || self.ring.claim.is_marked() {
                 return None;
             }
-            // ORDERING: the push happened before, through the tail. If the
-            // exchange below fails the word is forgotten, not taken.
+            // ORDERING: the push happened before, through the tail. If the exchange below fails,
+            // the word is discarded.
             let word = self.ring.slot(head).load(Ordering::Relaxed);
             if self.ring.head.advance(head, head.plus(1)).is_ok() {
-                // SAFETY: the exchange claimed the slot while it held `word`:
-                // the owner writes it again only after the head has moved.
+                // SAFETY: the exchange claimed the slot while it held `word`: the owner writes it
+                // again only after the head has moved.
                 return Some(unsafe { T::from_ptr(NonNull::new_unchecked(word)) });
             }
         }
@@ -115,7 +114,7 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         self.ring.len()
     }
 
-    /// Returns whether the queue holds nothing.
+    /// Returns whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -132,8 +131,8 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         }
         let mark = Mark(&self.ring.claim);
         loop {
-            // The owner may have popped and pushed between the two loads; the
-            // exchange fails then, and the length means nothing.
+            // The owner may have popped and pushed between the two loads. Then the length is wrong,
+            // and the exchange fails.
             let most = (available as usize).min(N / 2);
             let count = share(available as usize).clamp(1, most) as u32;
             match self.ring.head.advance(head, head.plus(count)) {
@@ -150,38 +149,36 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
             if available == 0 {
                 return None;
             }
-            // This thread may have been held before its first mark for so long that the indices
-            // have wrapped, and that mark would then seem to lie behind the claim.
+            // This thread may have been suspended before its first mark for so long that the
+            // indices have wrapped. Then that mark would seem to be behind the claim.
             self.ring.claim.mark_again(head);
         }
     }
 
-    /// The head, and how many items there are from there on.
+    /// Returns the head, and the number of items from there on.
     #[inline]
     fn head_and_len(&self) -> (Index, u32) {
-        // ORDERING: pairs with `HeadCell::advance`, so that the tail loaded
-        // next is not behind this head.
+        // ORDERING: pairs with `HeadCell::advance`, so that the tail loaded next is not behind this
+        // head.
         let head = self.ring.head.load(Ordering::Acquire);
         (head, self.tail().since(head))
     }
 
     #[inline]
     fn tail(&self) -> Index {
-        // ORDERING: pairs with `Owner::publish`: the slots before this tail are
-        // written.
+        // ORDERING: pairs with `Owner::publish`: the slots before this tail are written.
         Index::new(self.ring.tail.load(Ordering::Acquire))
     }
 }
 
-/// Slots that a stealer has taken over, to read them.
+/// Slots that a stealer has claimed, to read them.
 struct Claim<'a> {
     mark: Mark<'a>,
     first: Index,
     count: u32,
 }
 
-/// The mark of a claim, which is cleared when it is dropped, also by a panic of
-/// the function that says how many items to take.
+/// The mark of a claim. Dropping it clears the mark, also when `share` panics.
 struct Mark<'a>(&'a ClaimCell);
 
 impl Drop for Mark<'_> {

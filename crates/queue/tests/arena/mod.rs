@@ -1,9 +1,8 @@
-//! Items for the models of this crate: each records whether it was taken and dropped.
+//! Items for the models of this crate. Each records whether it was taken and dropped.
 //!
-//! An item is a pointer into an arena that outlives every queue, so that one
-//! that is taken twice is reported and does no harm. Its content is written
-//! before it is queued and read after it is taken: a queue that does not
-//! order the two has a race that the model sees.
+//! An item is a pointer into an arena that outlives every queue, so taking an item twice is
+//! reported and does no harm. The content is written before the item is queued, and read after it
+//! is taken. If a queue does not order these two accesses, the model reports a race.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -29,14 +28,13 @@ struct Content {
 #[derive(Clone, Debug)]
 pub(crate) struct Arena(Arc<Box<[Content]>>);
 
-// SAFETY: only the holder of an item reaches its content; the model finds out
-// if two do.
+// SAFETY: only the holder of an item accesses its content; the model reports two holders.
 unsafe impl Send for Arena {}
 // SAFETY: as above.
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// Room for `count` items.
+    /// Creates `count` items.
     pub(crate) fn new(count: usize) -> Self {
         let content = |id| Content {
             id,
@@ -45,21 +43,21 @@ impl Arena {
         Self(Arc::new((0..count).map(content).collect()))
     }
 
-    /// Item `id`, written and ready to be queued, once.
+    /// Returns item `id`, written and ready to be queued. Call it once per item.
     pub(crate) fn item(&self, id: usize) -> Item {
         let item = self.unwritten(id);
         item.write();
         item
     }
 
-    /// Item `id`, which is not written yet.
+    /// Returns item `id`, which is not written yet.
     pub(crate) fn unwritten(&self, id: usize) -> Item {
         Item {
             content: NonNull::from(&self.0[id]),
         }
     }
 
-    /// Checks that each item was taken. All threads have been joined.
+    /// Checks that each item was taken, after all threads have been joined.
     pub(crate) fn check(self) {
         for content in self.0.iter() {
             // SAFETY: no thread writes any more.
@@ -69,7 +67,7 @@ impl Arena {
     }
 }
 
-/// One item of an [`Arena`], which must outlive it.
+/// An item of an [`Arena`]. The arena must outlive it.
 pub(crate) struct Item {
     content: NonNull<Content>,
 }
@@ -83,7 +81,7 @@ impl Item {
         unsafe { self.content.as_ref() }
     }
 
-    /// What the thread that queues the item does before.
+    /// Writes the item. The thread that queues it calls this first.
     pub(crate) fn write(&self) {
         self.content().state.with_mut(|state| {
             // SAFETY: the item is not queued yet; the model checks it.
@@ -93,7 +91,7 @@ impl Item {
         });
     }
 
-    /// What the thread that took the item does after; returns its number.
+    /// Takes the item. The thread that took it from a queue calls this. Returns its number.
     pub(crate) fn take(self) -> usize {
         let id = self.content().id;
         self.content().state.with_mut(|state| {
@@ -112,7 +110,7 @@ impl fmt::Debug for Item {
     }
 }
 
-// SAFETY: a cast there and back.
+// SAFETY: `from_ptr` reverses the cast of `into_ptr`.
 unsafe impl Pointer for Item {
     fn into_ptr(self) -> NonNull<()> {
         self.content.cast()

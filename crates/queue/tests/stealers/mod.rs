@@ -1,4 +1,4 @@
-//! What the models of the local queue share: threads that steal, and overflows that keep or refuse
+//! Helpers of the models of the local queue: threads that steal, and overflows that keep or refuse
 //! items.
 
 use std::cell::RefCell;
@@ -8,10 +8,10 @@ use raddle_queue::{Overflow, Owner, Stealer, local};
 
 use crate::arena::Item;
 
-/// Indices have four bits in a model: this is two before their wrap.
+/// In a model indices have four bits; this is two before they wrap.
 pub(crate) const NEAR_WRAP: u32 = 14;
 
-/// Keeps the batches that a full queue gave away.
+/// Keeps the batches that a full queue overflows.
 #[derive(Debug, Default)]
 pub(crate) struct Sink(pub(crate) RefCell<Vec<Vec<usize>>>);
 
@@ -21,7 +21,7 @@ impl Overflow<Item> for Sink {
     }
 }
 
-/// For models that never fill their queue.
+/// For models in which the queue never overflows.
 #[derive(Debug)]
 pub(crate) struct NoOverflow;
 
@@ -31,7 +31,7 @@ impl Overflow<Item> for NoOverflow {
     }
 }
 
-/// Pops everything, oldest first, after `last`.
+/// Pops all items and checks that they are in order, after `last`.
 pub(crate) fn drain<const N: usize>(owner: &Owner<Item, N>, mut last: Option<usize>) {
     while let Some(item) = owner.pop() {
         let id = item.take();
@@ -41,7 +41,7 @@ pub(crate) fn drain<const N: usize>(owner: &Owner<Item, N>, mut last: Option<usi
     assert!(owner.is_empty());
 }
 
-/// Steals once, into a queue of its own, and takes what that brought.
+/// Steals half of the items into a new queue, and takes all of them.
 pub(crate) fn steal_half<const N: usize>(stealer: &Stealer<Item, N>, index: u32) {
     let (own, _) = local::starting_at::<Item, N>(index);
     if let Some(stolen) = stealer.steal_into(&own, |n| n.div_ceil(2)) {
@@ -50,7 +50,7 @@ pub(crate) fn steal_half<const N: usize>(stealer: &Stealer<Item, N>, index: u32)
     }
 }
 
-/// Starts a thread that does so.
+/// Starts a thread that calls `steal_half` once.
 pub(crate) fn spawn_stealer<const N: usize>(owner: &Owner<Item, N>, index: u32) -> JoinHandle<()> {
     let stealer = owner.stealer();
     thread::spawn(move || steal_half(&stealer, index))

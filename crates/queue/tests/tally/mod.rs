@@ -3,17 +3,17 @@
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 
-/// How often each item was dropped.
+/// Counts how many times each item was dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally(Arc<[AtomicUsize]>);
 
 impl Tally {
-    /// For items below `count`.
+    /// Counts items below `count`.
     pub(crate) fn new(count: usize) -> Self {
         Self((0..count).map(|_| AtomicUsize::new(0)).collect())
     }
 
-    /// Item `id`, in a node.
+    /// Returns item `id`.
     pub(crate) fn item(&self, id: usize) -> Box<Counted> {
         Box::new(Counted {
             id,
@@ -22,8 +22,8 @@ impl Tally {
         })
     }
 
-    /// Item `id`, whose drop panics.
-    pub(crate) fn bomb(&self, id: usize) -> Box<Counted> {
+    /// Returns item `id`, whose drop panics.
+    pub(crate) fn panicking_item(&self, id: usize) -> Box<Counted> {
         Box::new(Counted {
             id,
             drops: self.clone(),
@@ -31,7 +31,7 @@ impl Tally {
         })
     }
 
-    /// How often each item was dropped.
+    /// How many times each item was dropped.
     pub(crate) fn drops(&self) -> Vec<usize> {
         // ORDERING: one thread drops and reads.
         self.0.iter().map(|n| n.load(Ordering::Relaxed)).collect()

@@ -36,7 +36,7 @@ fn the_least_quota_from_the_group_up_to_the_root_counts() {
     assert_eq!(whole_cores(&root, groups), Some(4));
     std::fs::write(root.join("pod/cpu.max"), "150000 100000\n").unwrap();
     assert_eq!(whole_cores(&root, groups), Some(2));
-    // In a cgroup namespace the group is the root.
+    // In a cgroup namespace the group of the process is the root.
     assert_eq!(whole_cores(&root.join("pod"), "0::/\n"), Some(2));
     assert_eq!(whole_cores(&root, "0::/\n"), None);
     assert_eq!(whole_cores(&root, "4:cpu:/pod\n"), None);
