@@ -42,12 +42,12 @@ impl Shared {
     }
 
     fn set(&self) {
-        // SAFETY: whether the other side looks meanwhile is what is modelled.
+        // SAFETY: the model checks whether the other side accesses the value at the same time.
         self.0.with_mut(|value| unsafe { *value = 1 });
     }
 
     fn get(&self) -> u32 {
-        // SAFETY: whether the other side sets it meanwhile is what is modelled.
+        // SAFETY: as in `set`.
         self.0.with(|value| unsafe { *value })
     }
 }

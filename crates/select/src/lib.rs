@@ -4,6 +4,6 @@
 mod join;
 mod select;
 
-/// For the code that the macros write only.
+/// Only for the code that the macros generate.
 #[doc(hidden)]
 pub mod support;

@@ -22,11 +22,11 @@ macro_rules! select {
     };
 }
 
-/// Reads the branches of `select!` one by one, and passes on what it has read:
-/// `[pattern] [future] [handler]`, and `[condition]` if there is one, of each.
+/// Reads the branches of `select!` one by one, and passes each on as
+/// `[pattern] [future] [handler]`, and `[condition]` if there is one.
 ///
-/// A handler that is a block needs no comma after it; another needs one, unless
-/// it is the last.
+/// A handler that is a block needs no comma after it. Any other handler needs one, unless it is the
+/// last.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select_branches {

@@ -9,16 +9,16 @@ use pin_project_lite::pin_project;
 pub use raddle_macros::{join, select, try_join};
 pub use raddle_primitives::random::below as random_below;
 
-/// The branch that a number is of which has gone round.
+/// Returns the branch of a number that may have passed the last branch.
 #[inline]
 pub fn wrap(number: usize, count: usize) -> usize {
     number % count
 }
 
-/// Whether the budget of the poll has a unit left. If not, the task has been
-/// woken, to be polled again after the others.
+/// Whether the budget of the poll has a unit left. If not, the task has been woken, and is polled
+/// again after the other tasks.
 pub fn poll_budget(cx: &mut Context<'_>) -> Poll<()> {
-    // Takes no unit: what is polled does.
+    // This takes no unit: the polled future does.
     raddle_coop::poll_proceed(cx).map(drop)
 }
 
@@ -43,7 +43,7 @@ pin_project! {
     }
 }
 
-/// Writes the structs of several futures, each of which can be pinned in it.
+/// Defines structs of several futures that can be pinned in place.
 macro_rules! groups {
     ($($name:ident $together:ident: $($part:ident $future:ident)+;)+) => {$(
         pin_project! {
@@ -56,7 +56,7 @@ macro_rules! groups {
 
         impl<$($future),+> $name<$($future),+> {
             $(
-                /// One of them.
+                /// Returns one of the futures.
                 #[inline]
                 pub fn $part(self: Pin<&mut Self>) -> Pin<&mut $future> {
                     self.project().$part
@@ -64,7 +64,7 @@ macro_rules! groups {
             )+
         }
 
-        /// Puts them together.
+        /// Combines futures.
         #[inline]
         #[allow(clippy::too_many_arguments)]
         pub fn $together<$($future),+>($($part: $future),+) -> $name<$($future),+> {
@@ -83,7 +83,7 @@ groups! {
     Eight together8: part0 A part1 B part2 C part3 D part4 E part5 F part6 G part7 H;
 }
 
-/// Makes a future one that keeps its output.
+/// Turns a future into one that keeps its output.
 pub fn maybe_done<F: IntoFuture>(future: F) -> MaybeDone<F::IntoFuture> {
     MaybeDone::Future {
         future: future.into_future(),
@@ -102,7 +102,7 @@ impl<F: Future> MaybeDone<F> {
         Poll::Ready(())
     }
 
-    /// The output of a future that is complete.
+    /// Returns the output of a completed future.
     pub fn take_output(self: Pin<&mut Self>) -> F::Output {
         match self.project_replace(Self::Gone) {
             StateReplace::Done { output } => output,
@@ -112,7 +112,7 @@ impl<F: Future> MaybeDone<F> {
 }
 
 impl<T, E, F: Future<Output = Result<T, E>>> MaybeDone<F> {
-    /// The error of a future that is complete, if it has one.
+    /// Returns the error of a completed future, if it has one.
     pub fn take_error(mut self: Pin<&mut Self>) -> Option<E> {
         match self.as_mut().project() {
             StateProj::Done { output: Err(_) } => self.take_output().err(),
@@ -120,7 +120,7 @@ impl<T, E, F: Future<Output = Result<T, E>>> MaybeDone<F> {
         }
     }
 
-    /// The output of a future that completed without an error.
+    /// Returns the value of a future that completed without an error.
     pub fn take_ok(self: Pin<&mut Self>) -> T {
         match self.take_output() {
             Ok(value) => value,

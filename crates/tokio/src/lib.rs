@@ -28,5 +28,5 @@ pub use raddle_macros::{tokio_main as main, tokio_test as test};
 #[cfg(all(feature = "macros", feature = "rt", not(feature = "rt-multi-thread")))]
 pub use raddle_macros::{tokio_main_current_thread as main, tokio_test_current_thread as test};
 
-/// Empty, as Tokio's: streams are in the crate `tokio-stream`.
+/// Empty, as in Tokio: streams are in the crate `tokio-stream`.
 pub mod stream {}

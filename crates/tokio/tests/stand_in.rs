@@ -1,4 +1,5 @@
-//! What the stand-in adds to the facade: its name in the code of the attributes.
+//! What the stand-in adds to the facade: the attributes and macros generate code that names the
+//! stand-in.
 #![cfg(all(feature = "full", feature = "test-util"))]
 
 use std::time::Duration;
@@ -47,8 +48,8 @@ async fn macros_find_their_helpers_in_the_stand_in() {
     assert_eq!(NUMBER.scope(4, async { NUMBER.get() }).await, 4);
 }
 
-/// Programs with `#![deny(warnings)]` discard values of these types, which Tokio allows. The test
-/// is that this function compiles.
+/// Programs with `#![deny(warnings)]` discard values of these types, which Tokio allows. It
+/// suffices that this function compiles.
 #[deny(unused_must_use)]
 #[tokio::test]
 async fn discarded_permits_guards_and_receivers_are_no_warnings() {

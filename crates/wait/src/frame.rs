@@ -1,4 +1,4 @@
-//! The waits of the polls under way on a thread.
+//! The waits of the polls that are in progress on a thread.
 
 use std::cell::{Cell, RefCell};
 use std::task::Context;
@@ -22,7 +22,7 @@ static IS_ENABLED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool
 /// assert!(raddle_wait::is_enabled());
 /// ```
 pub fn enable() {
-    // ORDERING: it publishes nothing. A thread that sees it late notes a wait late.
+    // ORDERING: it publishes nothing. A thread that sees it late starts to record late.
     IS_ENABLED.store(true, Ordering::Relaxed);
 }
 
@@ -41,9 +41,9 @@ pub fn is_enabled() -> bool {
     IS_ENABLED.load(Ordering::Relaxed)
 }
 
-/// The polls under way on a thread, and their waits.
+/// The polls that are in progress on a thread, and their waits.
 struct Stack {
-    /// The polls from the outermost to the innermost: `block_on` may be called in a poll.
+    /// The polls from the outermost to the innermost: a poll may call `block_on`.
     polls: Vec<Poll>,
     /// The waits of all these polls.
     waits: Vec<Wait>,
@@ -53,13 +53,13 @@ struct Poll {
     task: u64,
     /// The data pointer of the task's own waker, if it is known.
     waker: Option<usize>,
-    /// The index of its first wait.
+    /// The index of the task's first wait.
     first: usize,
-    /// The observers that have begun it and not finished.
+    /// The number of observers that have begun the frame and not finished it.
     observers: usize,
 }
 
-/// Ids of tasks count from 1 and do not come so far.
+/// Ids of tasks count from 1 and do not reach this bit.
 const FIRST_ROOT: u64 = 1 << 63;
 
 static ROOTS: raddle_primitives::Numbers = raddle_primitives::Numbers::new();
@@ -72,8 +72,8 @@ raddle_primitives::thread_local! {
     });
 }
 
-/// The present poll of a task, whose waits are noted. An observer of the scheduler begins it before
-/// the poll and finishes it after.
+/// The current poll of a task, whose waits are recorded. An observer of the scheduler begins it
+/// before the poll and finishes it after the poll.
 ///
 /// # Examples
 ///
@@ -114,8 +114,8 @@ impl Frame {
         Self { task }
     }
 
-    /// The poll of this task that is under way on the calling thread, for an observer that has no
-    /// place for the frame.
+    /// Returns the poll of this task that is in progress on the calling thread, for an observer
+    /// that cannot keep the frame.
     ///
     /// # Examples
     ///
@@ -129,8 +129,8 @@ impl Frame {
         Self { task }
     }
 
-    /// Reads what was noted since [`begin`](Self::begin), in the order of the notes. `read` must
-    /// not poll futures.
+    /// Passes the waits that were recorded since [`begin`](Self::begin) to `read`, in order. `read`
+    /// must not poll futures.
     ///
     /// # Examples
     ///
@@ -142,7 +142,7 @@ impl Frame {
     pub fn finish<R>(self, read: impl FnOnce(&[Wait]) -> R) -> R {
         let mut read = Some(read);
         let result = with(|stack| {
-            // Polls above it have not been finished: an observer has panicked.
+            // Frames above this one were not finished: an observer has panicked.
             let index = stack
                 .polls
                 .iter()
@@ -166,7 +166,8 @@ impl Frame {
     }
 }
 
-/// The task whose poll is under way on the calling thread, if it was [begun](Frame::begin).
+/// Returns the task whose poll is in progress on the calling thread, if it was
+/// [begun](Frame::begin).
 ///
 /// # Examples
 ///
@@ -177,8 +178,8 @@ pub fn current_task() -> Option<u64> {
     with(|stack| stack.polls.last().map(|poll| poll.task)).flatten()
 }
 
-/// A number for the future of a `block_on` of the calling thread, in place of the id of a task. No
-/// task and no other thread has it.
+/// Returns a number for the future of a `block_on` on the calling thread, in place of a task's id.
+/// No task and no other thread has it.
 ///
 /// # Examples
 ///
@@ -212,13 +213,13 @@ pub(crate) fn count() -> usize {
     with(|stack| stack.waits.len()).unwrap_or(0)
 }
 
-/// Adds a wait to the present poll. `wait` is given whether `cx` has the task's own waker.
+/// Adds a wait to the current poll. `wait` gets whether `cx` has the task's own waker.
 pub(crate) fn note(cx: &Context<'_>, wait: impl FnOnce(bool) -> Wait) {
     with(|stack| stack.push(cx, |is_direct| Some(wait(is_direct))));
 }
 
-/// Drops all waits from number `before` on, and adds another. `wait` is given the resource of the
-/// first that is dropped.
+/// Drops all waits from index `before` on, and adds another. `wait` gets the resource of the first
+/// wait that is dropped.
 pub(crate) fn replace(
     cx: &Context<'_>,
     before: usize,
@@ -245,7 +246,7 @@ impl Stack {
     }
 }
 
-/// Calls the function with the thread's stack, unless that is in use or dropped.
+/// Calls the function with the thread's stack, unless it is in use or dropped.
 fn with<R>(call: impl FnOnce(&mut Stack) -> R) -> Option<R> {
     let result = STACK.try_with(|stack| {
         stack

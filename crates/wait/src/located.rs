@@ -100,12 +100,12 @@ pub fn note(cx: &Context<'_>, operation: &'static str, caller: Option<Caller>, r
     let _ = (cx, operation, caller, resource);
 }
 
-/// Makes a leaf operation of a future: a poll that returns `Pending` notes the operation, with the
-/// place that calls the function that calls this one, and the resource.
+/// Makes a future a leaf operation: a poll that returns `Pending` records the operation, the
+/// resource, and the location that calls the function that calls this one.
 ///
-/// The notes of the future's own leaves are dropped, so the outermost operation counts, the one
-/// that the program calls. If its resource is [`Resource::Unknown`], that of the leaf which noted
-/// first is taken.
+/// The records of the future's own leaves are dropped, so that only the outermost operation counts,
+/// which is the one that the program calls. If its resource is [`Resource::Unknown`], it takes the
+/// resource of the leaf that recorded first.
 ///
 /// Without the feature `record` it returns the future.
 ///
@@ -148,8 +148,8 @@ pub fn located<F: Future>(
     }
 }
 
-/// Like [`located`], for the poll of a future that has a name: what its leaves have noted is
-/// replaced by one wait, whose resource is that of the leaf which noted first.
+/// Like [`located`], for the poll of a named future type: one wait replaces the waits that its
+/// leaves have recorded. Its resource is that of the leaf that recorded first.
 ///
 /// # Examples
 ///
@@ -228,7 +228,7 @@ mod recorded {
         }
     }
 
-    /// Polls, and replaces what the poll has noted.
+    /// Polls, and replaces the waits that the poll has recorded.
     #[inline]
     pub(super) fn poll<T>(
         cx: &mut Context<'_>,

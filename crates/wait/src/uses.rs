@@ -19,13 +19,13 @@ use record::{add, remove};
 pub enum Role {
     /// It holds the lock, or permits of the semaphore.
     Holder,
-    /// It was the last to send by one of the channel's senders.
+    /// It was the last task that sent through one of the channel's senders.
     Sender,
-    /// It was the last to receive from the channel.
+    /// It was the last task that received from the channel.
     Receiver,
 }
 
-/// A task, and what it is to an object.
+/// A task, and its role for an object.
 ///
 /// # Examples
 ///
@@ -111,8 +111,9 @@ pub fn acquired(address: usize, permits: usize, caller: Caller) {
     let _ = (address, permits, caller);
 }
 
-/// Notes that `permits` of the lock or semaphore at an address were given back: those of the
-/// running task, or if it has none, of another, which has passed its guard on.
+/// Records that `permits` of the lock or semaphore at an address were released. They are removed
+/// from the running task's permits or, if it has none, from those of another task, which has passed
+/// its guard to this one.
 ///
 /// # Examples
 ///
@@ -226,7 +227,7 @@ mod record {
     }
 
     fn shard(address: usize) -> &'static Shard {
-        // The low bits are those of the alignment.
+        // The low bits of an address only reflect its alignment.
         &OBJECTS[(address >> 6) % SHARDS]
     }
 
@@ -250,7 +251,7 @@ mod record {
         }
     }
 
-    /// Removes the task's latest uses first, then those of others.
+    /// Removes the task's latest uses first, then those of other tasks.
     pub(super) fn remove(address: usize, task: Option<u64>, role: Role, mut permits: usize) {
         let mut objects = shard(address).lock();
         let Some(uses) = objects.get_mut(&address) else {
@@ -276,11 +277,11 @@ mod record {
         }
     }
 
-    /// The object in which the use of an end is noted.
+    /// The object for which the use of an end is recorded.
     #[derive(Debug, Default)]
     pub(super) struct End {
         address: AtomicUsize,
-        /// Zero if it was not used by a task.
+        /// Zero if no task has used it.
         task: AtomicU64,
         is_receiver: AtomicUsize,
     }
@@ -291,7 +292,7 @@ mod record {
                 return;
             };
             // ORDERING: it publishes nothing. If two tasks use an end at the same time, either may
-            // be noted as the last; the lock orders what is noted.
+            // be recorded as the last; the lock orders the records.
             let former = self.task.swap(task, Ordering::Relaxed);
             if former == task {
                 return;
@@ -311,7 +312,7 @@ mod record {
 
     impl Drop for End {
         fn drop(&mut self) {
-            // ORDERING: the drop has the end alone.
+            // ORDERING: no other thread has the end during its drop.
             let task = self.task.load(Ordering::Relaxed);
             if task == 0 {
                 return;

@@ -1,4 +1,4 @@
-//! What the polls of a thread note.
+//! Which waits the polls of a thread record.
 #![cfg(all(feature = "record", not(raddle_loom)))]
 
 use std::future::{Future, pending, poll_fn};
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use raddle_testing::Wakes;
 use raddle_wait::{Caller, Frame, Resource, Wait, current_task, enable, located, note};
 
-/// The waits of one poll with the waker.
+/// Polls a future once with a waker, and returns the waits of the poll.
 fn poll_once<F: Future>(future: Pin<&mut F>, task: u64, waker: &Waker) -> Vec<Wait> {
     enable();
     let own = Waker::noop().data().addr();
@@ -21,7 +21,7 @@ fn waits_of<F: Future>(future: F) -> Vec<Wait> {
     poll_once(pin!(future), 1, Waker::noop())
 }
 
-/// A leaf that notes itself, without a place.
+/// A future that records itself, without a location.
 async fn leaf(resource: Resource) {
     poll_fn(|cx| {
         note(cx, "leaf", None, resource);
@@ -61,7 +61,7 @@ fn the_outermost_operation_counts_and_takes_the_resource_of_its_leaf() {
 
 #[test]
 fn an_operation_that_is_ready_leaves_no_wait_of_its_leaves() {
-    let mut ends_after_one_pending = {
+    let mut ready_after_a_pending_leaf = {
         let mut leaf = Box::pin(leaf(Resource::Unknown));
         poll_fn(move |cx| {
             assert!(leaf.as_mut().poll(cx).is_pending());
@@ -70,7 +70,7 @@ fn an_operation_that_is_ready_leaves_no_wait_of_its_leaves() {
     };
     let before = located("before", Resource::Unknown, pending::<()>());
     let ready = located("ready", Resource::Unknown, async move {
-        Pin::new(&mut ends_after_one_pending).await;
+        Pin::new(&mut ready_after_a_pending_leaf).await;
     });
     let (mut before, mut ready) = (Box::pin(before), Box::pin(ready));
     let waits = waits_of(poll_fn(move |cx| {

@@ -6,7 +6,7 @@ use raddle_sched::{CurrentThread, TaskRef};
 
 use crate::Observers;
 
-/// Counts what happens, or panics.
+/// Counts polls and jobs. Panics at each call if `panics` is set.
 #[derive(Default)]
 struct Counting {
     polls: AtomicUsize,
@@ -40,9 +40,9 @@ fn a_panic_of_one_observer_does_not_prevent_calls_of_the_others() {
         panics: true,
         ..Counting::default()
     });
-    let calm = Arc::new(Counting::default());
+    let working = Arc::new(Counting::default());
     let mut observers = Observers::default();
-    for observer in [&panicking, &calm] {
+    for observer in [&panicking, &working] {
         observers.add_of_tasks(observer.clone());
         observers.add_of_jobs(observer.clone());
     }
@@ -59,16 +59,16 @@ fn a_panic_of_one_observer_does_not_prevent_calls_of_the_others() {
     });
     assert!(pool.handle().submit(EmptyJob).is_ok());
     assert!(pool.shutdown(None));
-    for observer in [panicking, calm] {
+    for observer in [panicking, working] {
         assert_eq!(observer.polls.load(Ordering::Relaxed), 1);
         assert_eq!(observer.jobs.load(Ordering::Relaxed), 1);
     }
 }
 
-/// Needs no locations.
-struct Indifferent;
+/// An observer that needs no locations.
+struct WithoutLocations;
 
-impl raddle_sched::Observer for Indifferent {
+impl raddle_sched::Observer for WithoutLocations {
     fn needs_locations(&self) -> bool {
         false
     }
@@ -77,8 +77,8 @@ impl raddle_sched::Observer for Indifferent {
 #[test]
 fn several_observers_need_locations_if_one_does() {
     let mut observers = Observers::default();
-    observers.add_of_tasks(Arc::new(Indifferent));
-    observers.add_of_tasks(Arc::new(Indifferent));
+    observers.add_of_tasks(Arc::new(WithoutLocations));
+    observers.add_of_tasks(Arc::new(WithoutLocations));
     let needs_locations = |observers: &Observers| observers.of_tasks().unwrap().needs_locations();
     assert!(!needs_locations(&observers));
     observers.add_of_tasks(Arc::new(Counting::default()));
