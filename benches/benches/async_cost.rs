@@ -1,4 +1,4 @@
-//! What async costs, under criterion, variant by variant.
+//! The cost of async, measured with criterion for each variant.
 #![allow(missing_docs, reason = "criterion_group makes a public function")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

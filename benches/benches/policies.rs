@@ -1,4 +1,4 @@
-//! The loads of the policies under criterion, policy by policy, with 2 workers.
+//! The loads of the policies, measured with criterion under each policy, with 2 workers.
 #![allow(missing_docs, reason = "criterion_group makes a public function")]
 
 use criterion::{Criterion, criterion_group, criterion_main};

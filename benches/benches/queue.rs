@@ -1,4 +1,4 @@
-//! The run queues under criterion, queue by queue.
+//! The run queues, measured with criterion.
 #![allow(missing_docs, reason = "criterion_group makes a public function")]
 
 use std::time::Duration;

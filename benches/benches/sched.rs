@@ -1,4 +1,4 @@
-//! The scheduler workloads under criterion, runtime by runtime.
+//! The scheduler workloads, measured with criterion on each runtime.
 //!
 //! `RADDLE_BENCH_WORKERS` lists the numbers of workers, `1,2` by default.
 #![allow(missing_docs, reason = "criterion_group makes a public function")]
@@ -31,7 +31,7 @@ fn runtime<E: Executor>(criterion: &mut Criterion, workers: usize) {
     }
 }
 
-/// How the cost of a task grows with their number, with 2 workers.
+/// How the cost of a task grows with the number of tasks, with 2 workers.
 fn growth(criterion: &mut Criterion) {
     tasks(criterion, &Raddle::new(2));
     tasks(criterion, &Tokio::new(2));

@@ -1,8 +1,8 @@
-//! What async costs: a server as a loop written by hand over a poll, and as
-//! async functions on several executors.
+//! The cost of async: a server as a hand-written loop over a poll, and as async functions on
+//! several executors.
 //!
-//! The servers and the I/O in memory that they run on are those of the example
-//! `async_cost` of raddle-bare, which cannot depend on this package.
+//! The servers and their in-memory I/O are those of the example `async_cost` of raddle-bare, which
+//! cannot depend on this package.
 
 pub mod bare;
 pub mod boxes;
@@ -24,28 +24,27 @@ use crate::async_cost::fake_io::Calls;
 use crate::async_cost::poll_loop::PollLoop;
 use crate::async_cost::reactor::Reactor;
 
-/// How long a line can be, on either side.
+/// The longest line, on either side.
 pub const BUFFER: usize = 128;
 
-/// As [`BUFFER`], of the variant whose futures are large.
+/// Like [`BUFFER`], for the variant whose futures are large.
 pub const LARGE_BUFFER: usize = 4096;
 
-/// How many requests a run serves.
+/// The numbers of requests that a run serves.
 pub const REQUESTS: [usize; 2] = [32, 256];
 
 /// One way to run the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// What it is called.
+    /// The name in tables.
     pub name: &'static str,
-    /// What is different about it.
+    /// How it differs from the others.
     pub about: &'static str,
     time: fn(&'static Calls, usize, u32) -> Duration,
 }
 
 impl Variant {
-    /// How long `runs` runs of `requests` each take, after one that does not
-    /// count.
+    /// Returns the time of `runs` runs of `requests` each, after one run that is not measured.
     pub fn time(&self, calls: &'static Calls, requests: usize, runs: u32) -> Duration {
         (self.time)(calls, requests, runs)
     }
@@ -83,13 +82,12 @@ fn run_sync(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
     })
 }
 
-/// A reactor that is there for ever.
+/// Leaks a reactor, so that it lives forever.
 fn leaked(calls: &'static Calls, requests: usize) -> &'static Reactor<'static> {
     Box::leak(Box::new(Reactor::new(calls, requests + 1)))
 }
 
-/// Runs once, then `runs` times on the clock; of those alone the calls are
-/// counted.
+/// Runs once without measurement, then `runs` times. Times these, and counts only their calls.
 fn timed(calls: &Calls, runs: u32, mut run: impl FnMut()) -> Duration {
     run();
     calls.take();

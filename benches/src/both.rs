@@ -9,17 +9,17 @@ use crate::servers::send_back;
 use crate::sockets::Sockets;
 use crate::timing::processor_time;
 
-/// What all messages took.
+/// The cost of all messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Took {
-    /// From the first to the last.
+    /// The time from the first message to the last.
     pub elapsed: Duration,
-    /// How long this process was on a processor.
+    /// The processor time of this process.
     pub processor: Duration,
 }
 
-/// Sends `messages` of `length` bytes on each of so many connections, each when
-/// the last has come back, on a runtime of its own.
+/// Sends `messages` messages of `length` bytes on each connection, one after the other has come
+/// back, on a new runtime.
 pub fn both_ends<T: Sockets>(
     workers: usize,
     connections: usize,

@@ -1,5 +1,5 @@
-//! The load of a server: one thread that keeps a message under way on each of
-//! its connections, the same whatever the server is made of.
+//! The load of a server: one thread that keeps a message in flight on each of its connections. It
+//! is the same for every kind of server.
 
 mod datagram;
 mod paced;
@@ -18,31 +18,31 @@ use datagram::{Asking, flood};
 pub use paced::Paced;
 use stream::Talking;
 
-/// A server that says nothing for so long does not answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A server that sends nothing for this time does not answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is sent, and what is awaited.
+/// What the client sends, and what it waits for.
 #[derive(Clone, Debug)]
 pub enum Load {
-    /// Each connection sends these bytes, and waits for so many.
+    /// Each connection sends these bytes, and waits for a number of bytes.
     Stream {
-        /// How many connections.
+        /// The number of connections.
         connections: usize,
-        /// What is sent, in pieces of at most [`PIECE`](crate::servers::PIECE).
+        /// The message, sent in pieces of at most [`PIECE`](crate::servers::PIECE).
         request: Vec<u8>,
-        /// How many bytes come back.
+        /// The number of bytes of the answer.
         answer: usize,
     },
-    /// Each socket sends a datagram of this length, and waits for it.
+    /// Each socket sends a datagram of this length, and waits for it to come back.
     Datagrams {
-        /// How many sockets.
+        /// The number of sockets.
         sockets: usize,
-        /// How many bytes.
+        /// The number of bytes.
         length: usize,
     },
-    /// One socket sends datagrams of this length, and waits for none.
+    /// One socket sends datagrams of this length, and waits for no answer.
     Flood {
-        /// How many bytes.
+        /// The number of bytes.
         length: usize,
     },
 }
@@ -50,27 +50,26 @@ pub enum Load {
 /// When a load ends.
 #[derive(Clone, Copy, Debug)]
 pub enum Until {
-    /// After so long, but not before the first answer.
+    /// After this time, but not before the first answer.
     Elapsed(Duration),
-    /// When each connection or socket has sent so many.
+    /// When each connection or socket has sent this many messages.
     Each(u64),
 }
 
-/// What a load has done.
+/// The result of a load.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// How many messages were answered or, of a flood, received.
+    /// The number of messages that were answered or, for a flood, received.
     pub messages: u64,
-    /// How long it took.
+    /// The duration of the load.
     pub elapsed: Duration,
-    /// How long each answer took since its message was sent, in nanoseconds; none of
-    /// a flood.
+    /// The time from each message to its answer, in nanoseconds; empty for a flood.
     pub latencies: Histogram<u64>,
 }
 
 impl Load {
-    /// Loads the server at `address`, and returns what was done, and what `at_end`
-    /// says while the connections are still there.
+    /// Loads the server at `address`. Returns the result, and the output of `at_end`, which runs
+    /// while the connections are still open.
     pub fn run<R>(
         &self,
         address: SocketAddr,
@@ -100,19 +99,19 @@ impl Load {
     }
 }
 
-/// One end of a connection, with a message under way.
+/// One end of a connection, with a message in flight.
 trait Peer {
-    /// What becomes ready.
+    /// Returns the source whose events are polled.
     fn source(&mut self) -> &mut impl Source;
 
-    /// Sends a message, as far as it goes.
+    /// Sends a message, as far as the socket accepts it.
     fn begin(&mut self) -> Result<()>;
 
-    /// Goes on after an event, and says whether that completes the message.
+    /// Continues after an event. Returns whether that completes the message.
     fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool>;
 }
 
-/// So many peers, which a poll looks at.
+/// Makes peers and registers them with a poll.
 fn registered<P: Peer>(count: usize, new: impl Fn() -> Result<P>) -> Result<(Poll, Vec<P>)> {
     let poll = Poll::new()?;
     let both = Interest::READABLE | Interest::WRITABLE;
@@ -126,7 +125,7 @@ fn registered<P: Peer>(count: usize, new: impl Fn() -> Result<P>) -> Result<(Pol
     Ok((poll, peers))
 }
 
-/// Waits for events; a signal makes no difference.
+/// Waits for events. A signal does not end the wait.
 fn wait(poll: &mut Poll, events: &mut Events, timeout: Duration) -> Result<()> {
     loop {
         match poll.poll(events, Some(timeout)) {
@@ -136,7 +135,7 @@ fn wait(poll: &mut Poll, events: &mut Events, timeout: Duration) -> Result<()> {
     }
 }
 
-/// What was done, and the peers, which are still open.
+/// Returns the result, and the peers, which are still open.
 fn exchange<P: Peer>(
     count: usize,
     until: Until,
@@ -155,7 +154,7 @@ fn exchange<P: Peer>(
     }
     let mut messages = 0;
     while busy > 0 && (messages == 0 || !until.is_past(start)) {
-        wait(&mut poll, &mut events, PATIENCE)?;
+        wait(&mut poll, &mut events, ANSWER_TIMEOUT)?;
         if events.is_empty() {
             return Err(silence());
         }
@@ -189,11 +188,11 @@ impl Until {
 }
 
 fn silence() -> Error {
-    let text = format!("the server did not answer within {PATIENCE:?}");
+    let text = format!("the server did not answer within {ANSWER_TIMEOUT:?}");
     Error::new(ErrorKind::TimedOut, text)
 }
 
-/// How many bytes, if the socket had room or bytes for any.
+/// Returns the number of bytes, or `None` if the socket would block.
 fn unless_blocked(result: Result<usize>) -> Result<Option<usize>> {
     match result {
         Ok(length) => Ok(Some(length)),

@@ -1,13 +1,13 @@
-//! How many sockets a process may have.
+//! The limit on the sockets of a process.
 
 use std::io::{Error, Result};
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// What a program has open beside the sockets of a load.
+/// The number of descriptors that a program needs besides the sockets of a load.
 const OTHERS: u64 = 100;
 
-/// Has the system allow this process and those that it starts so many sockets.
+/// Raises the limit of descriptors for this process and its children.
 pub fn allow(sockets: usize) -> Result<()> {
     let wanted = sockets as u64 + OTHERS;
     let mut limit = getrlimit(Resource::Nofile);

@@ -10,25 +10,25 @@ use raddle::runtime::Policy;
 
 pub use threadpool::{TokioThreadpool, TokioThreadpoolSpawner};
 
-/// What a workload needs of a runtime.
+/// What a workload needs from a runtime.
 pub trait Executor {
     /// The runtime's name in tables.
     const NAME: &'static str;
 
-    /// Spawns tasks from wherever a workload spawns them.
+    /// Spawns tasks from any place of a workload.
     type Spawner: Spawn;
 
     /// Starts `workers` threads.
     fn new(workers: usize) -> Self;
 
-    /// Hands out a way to spawn.
+    /// Returns a spawner.
     fn spawner(&self) -> Self::Spawner;
 
-    /// Runs `future` on the calling thread, which is none of the workers.
+    /// Runs `future` on the calling thread, which is no worker.
     fn block_on<F: Future>(&self, future: F) -> F::Output;
 }
 
-/// A contestant that stands ready: a runtime with its threads, or a queue.
+/// A contestant that has been started: a runtime with its threads, or a queue.
 #[expect(
     missing_debug_implementations,
     reason = "a closure has nothing to show"
@@ -36,12 +36,12 @@ pub trait Executor {
 pub struct Ready<I, O> {
     /// The name in tables.
     pub name: &'static str,
-    /// Does what the benchmark asks for, once.
+    /// Runs the benchmark once.
     pub run: Box<dyn Fn(I) -> O>,
 }
 
-/// Starts each of the listed runtimes with so many workers, and makes a [`Ready`] of it that runs
-/// the expression with the runtime and an input.
+/// Starts each of the listed runtimes with a number of workers, and makes a [`Ready`] of each that
+/// runs the expression with the runtime and an input.
 #[macro_export]
 macro_rules! ready {
     ($workers:expr, |$runtime:ident, $input:ident: $type:ty| $run:expr; $($listed:ty),+) => {
@@ -60,14 +60,14 @@ pub trait Spawn: Copy + Send + 'static {
     /// Spawns `future` and drops its handle.
     fn spawn(self, future: impl Future<Output = ()> + Send + 'static);
 
-    /// Spawns `future` at once, and returns what waits for its end.
+    /// Spawns `future` at once, and returns a future that waits for its completion.
     fn spawn_joined(
         self,
         future: impl Future<Output = ()> + Send + 'static,
     ) -> impl Future<Output = ()> + Send + 'static;
 }
 
-/// An executor made of a library with Tokio's names, whose builder may be given more options.
+/// Defines an executor from a library with Tokio's names. Its builder may get more options.
 macro_rules! runtime {
     (
         $(#[$doc:meta])* $name:ident, $spawner:ident: $library:ident, $called:literal
@@ -101,7 +101,7 @@ macro_rules! runtime {
     };
 }
 
-/// A spawner by the free function of such a library.
+/// Defines a spawner that uses the free function of such a library.
 macro_rules! spawner {
     ($spawner:ident: $library:ident) => {
         /// Spawns by the free function of the library.
@@ -144,16 +144,15 @@ runtime! {
     Tokio, TokioSpawner: tokio, "tokio"
 }
 
-/// Spawns on the executor it refers to.
+/// Spawns on the executor that it refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncExecutorSpawner(&'static async_executor::Executor<'static>);
 
-/// async-executor, each worker a thread that runs it with the given `block_on`.
+/// Defines async-executor, with workers that are threads that run it with the given `block_on`.
 macro_rules! on_async_executor {
     ($(#[$doc:meta])* $name:ident: $block_on:path) => {
         $(#[$doc])*
-        ///
-        /// The threads live as long as the process: an executor is built once.
+        /// The threads live as long as the process, so an executor should be built only once.
         #[derive(Debug)]
         pub struct $name(AsyncExecutorSpawner);
 
@@ -181,12 +180,12 @@ macro_rules! on_async_executor {
 }
 
 on_async_executor! {
-    /// async-executor, each worker a thread that runs it.
+    /// async-executor. Each worker is a thread that runs it.
     AsyncExecutor: future::block_on
 }
 on_async_executor! {
-    /// async-executor, each worker a thread that runs it and, when there is nothing to run, waits
-    /// for sockets in the reactor of async-io, as in smol.
+    /// async-executor. Each worker is a thread that runs it. When there is no task, the worker
+    /// waits for sockets in the reactor of async-io, as in smol.
     Smol: async_io::block_on
 }
 

@@ -1,4 +1,4 @@
-//! The load generator `h2load`, and what it prints and logs.
+//! The load generator `h2load`, its output and its log.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use crate::wrk::Report;
 
-/// A message of gRPC with the number 1 in its first field: not compressed, two
-/// bytes long.
+/// A gRPC message of two bytes, not compressed, with the number 1 in its first field.
 const CALL: [u8; 7] = [0, 0, 0, 0, 2, 8, 1];
 
-/// Calls the unary method at `path` on 8 connections of 16 calls at a time.
+/// Calls the unary method at `path` on 8 connections, each with 16 concurrent calls.
 pub fn run(address: SocketAddr, path: &str, duration: Duration) -> Result<Report> {
     let this = format!("raddle-h2load-{}", std::process::id());
     let body = std::env::temp_dir().join(format!("{this}.body"));
@@ -51,7 +50,7 @@ fn report(text: &str, log: &str) -> Option<Report> {
     if count(" failed")? > 0 || count(" errored")? > 0 {
         return None;
     }
-    // Each line has the time of the call, its status and its microseconds.
+    // Each line holds the time of the call, its status and its duration in microseconds.
     let mut micros: Vec<u64> = log
         .lines()
         .filter_map(|line| line.split('\t').nth(2)?.parse().ok())

@@ -1,4 +1,4 @@
-//! Requests over HTTP: from wrk where it is installed, else from this process.
+//! HTTP requests, from wrk where it is installed, otherwise from this process.
 
 use std::io::{Read, Result, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,20 +8,20 @@ use crate::client::{Load, Until};
 use crate::servers::{HELLO, check};
 use crate::wrk::{self, Report};
 
-/// What is sent.
+/// The request.
 pub const REQUEST: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 
 /// The program or thread that sends requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loader {
-    /// The program of this name.
+    /// The program with this name.
     Wrk,
     /// A thread of this process.
     BuiltIn,
 }
 
 impl Loader {
-    /// wrk, if it is there.
+    /// Returns wrk if it is installed.
     pub fn find() -> Self {
         match check("wrk") {
             Ok(()) => Self::Wrk,
@@ -29,8 +29,8 @@ impl Loader {
         }
     }
 
-    /// Loads the server at `address` from one thread, which has a request under way
-    /// on each connection. wrk runs on the given core only, if there is one.
+    /// Loads the server at `address` from one thread, with a request in flight on each connection.
+    /// wrk runs only on the given core, if there is one.
     pub fn run(
         self,
         address: SocketAddr,
@@ -51,7 +51,7 @@ impl Loader {
     }
 }
 
-/// A load of requests over so many connections, for the server at `address`.
+/// Returns a load of requests over a number of connections, for the server at `address`.
 pub fn load(address: SocketAddr, connections: usize) -> Result<Load> {
     Ok(Load::Stream {
         connections,
@@ -60,7 +60,7 @@ pub fn load(address: SocketAddr, connections: usize) -> Result<Load> {
     })
 }
 
-/// How long the answer is.
+/// Returns the length of the answer.
 pub fn answer(address: SocketAddr) -> Result<usize> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;

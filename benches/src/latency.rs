@@ -1,9 +1,9 @@
-//! Requests that come at their own times, and how late each is done.
+//! Requests that come at fixed times, and the latency of each.
 //!
-//! A generator that waits for an answer before it asks again asks less while the
-//! server stalls, and so leaves out what it would have measured (coordinated
-//! omission). Here each request has its time beforehand, and its latency counts
-//! from then, whatever the generator, the queues and the workers did meanwhile.
+//! A generator that waits for an answer before it sends again sends less while the server stalls,
+//! and so misses the latencies that it should measure (coordinated omission). Here the time of each
+//! request is fixed beforehand. Its latency counts from that time, whatever the generator, the
+//! queues and the workers do meanwhile.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::executors::{Executor, Spawn};
 use crate::sheet::Figure;
 use crate::workloads::{self, MICROSECOND, burn};
 
-/// The latencies that a comparison looks at.
+/// The percentiles that a comparison shows.
 pub const PERCENTILES: [Figure; 4] = [
     Figure::percentile(50.0, "us"),
     Figure::percentile(99.0, "us"),
@@ -27,31 +27,31 @@ pub const PERCENTILES: [Figure; 4] = [
     Figure::percentile(100.0, "us"),
 ];
 
-/// Requests that are not done so long after the last came are lost.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// What stands for a request that is not done.
+/// A request that is not done this long after the last one came is lost.
+const LOSS_TIMEOUT: Duration = Duration::from_secs(20);
+/// Marks a request that is not done.
 const PENDING: u64 = u64::MAX;
 
 const FAN: usize = 16;
 const DEPTH: u32 = 4;
 const LINKS: usize = 4;
-/// One in so many requests is long, or goes on for long.
+/// One of this many requests is long, or continues for long.
 const RARE: usize = 50;
 const LONG: u64 = 2_000 * MICROSECOND;
 const SLOW: u64 = 10_000 * MICROSECOND;
 
-/// What a request makes tasks do.
+/// The work of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shape {
-    /// A task that computes for 5 us; one in 50 for 2 ms.
+    /// A task that computes for 5 us; every 50th computes for 2 ms.
     Skewed,
     /// A tree of tasks with 16 leaves.
     ForkJoin,
-    /// 16 tasks, and one that waits for all.
+    /// 16 tasks, and one that waits for all of them.
     FanOut,
-    /// A task that asks down a chain of 4 tasks, the same for all.
+    /// A task that sends a request down a chain of 4 tasks, which all requests share.
     Chain,
-    /// A task that has another answer; one in 50 then goes on computing for 10 ms.
+    /// A task that spawns another, which finishes the request; every 50th then computes for 10 ms.
     SlowPoll,
 }
 
@@ -67,8 +67,7 @@ impl Shape {
         }
     }
 
-    /// Sends `rate` requests a second for `duration`, and returns the latencies in
-    /// nanoseconds.
+    /// Sends `rate` requests a second for `duration`, and returns the latencies in nanoseconds.
     pub fn run<E: Executor>(
         self,
         executor: &E,
@@ -78,7 +77,7 @@ impl Shape {
         let count = (duration.as_secs_f64() * f64::from(rate)) as u32;
         let spawner = executor.spawner();
         let board = Board::new(count as usize);
-        // The calling thread is no worker: it may sleep here.
+        // The calling thread is no worker, so it may sleep.
         executor.block_on(async {
             let chain = (self == Self::Chain).then(|| workloads::chain(spawner, LINKS));
             precise();
@@ -88,16 +87,16 @@ impl Shape {
                 if let Some(early) = due.checked_duration_since(Instant::now()) {
                     thread::sleep(early);
                 }
-                let done = Done {
+                let pending = Pending {
                     board: Arc::clone(&board),
                     number: number as usize,
                     due,
                 };
-                self.request(spawner, done, chain.as_ref());
+                self.request(spawner, pending, chain.as_ref());
             }
         });
         let latencies = board.wait();
-        // What goes on after its answer must not be the next contestant's burden.
+        // Work that continues after its answer must end before the next contestant runs.
         while Arc::strong_count(&board) > 1 && latencies.is_ok() {
             thread::sleep(Duration::from_millis(1));
         }
@@ -107,18 +106,18 @@ impl Shape {
     fn request<S: Spawn>(
         self,
         spawner: S,
-        done: Done,
+        pending: Pending,
         chain: Option<&mpsc::UnboundedSender<workloads::Request>>,
     ) {
-        let rare = done.number % RARE == RARE - 1;
+        let rare = pending.number % RARE == RARE - 1;
         match self {
             Self::Skewed => spawner.spawn(async move {
                 burn(if rare { LONG } else { 5 * MICROSECOND });
-                done.now();
+                pending.finish();
             }),
             Self::ForkJoin => spawner.spawn(async move {
                 workloads::tree(spawner, DEPTH).await;
-                done.now();
+                pending.finish();
             }),
             Self::FanOut => spawner.spawn(async move {
                 let parts: Vec<_> = (0..FAN)
@@ -127,7 +126,7 @@ impl Shape {
                 for part in parts {
                     part.await;
                 }
-                done.now();
+                pending.finish();
             }),
             Self::Chain => {
                 let chain = chain.expect("there is a chain for it").clone();
@@ -135,15 +134,15 @@ impl Shape {
                     let (request, answer) = oneshot::channel();
                     chain.send(request).expect("the chain is there");
                     answer.await.expect("the chain answers");
-                    done.now();
+                    pending.finish();
                 });
             }
             Self::SlowPoll => {
-                let board = Arc::clone(&done.board);
+                let board = Arc::clone(&pending.board);
                 spawner.spawn(async move {
                     spawner.spawn(async move {
                         burn(5 * MICROSECOND);
-                        done.now();
+                        pending.finish();
                     });
                     if rare {
                         burn(SLOW);
@@ -155,7 +154,7 @@ impl Shape {
     }
 }
 
-/// What the comparison shows of latencies in nanoseconds: microseconds.
+/// Returns the percentiles of latencies, converted from nanoseconds to microseconds.
 pub fn percentiles(latencies: &Histogram<u64>) -> Vec<f64> {
     let percentiles = PERCENTILES.iter().filter_map(|figure| figure.percentile);
     percentiles
@@ -163,36 +162,36 @@ pub fn percentiles(latencies: &Histogram<u64>) -> Vec<f64> {
         .collect()
 }
 
-/// A histogram of latencies in nanoseconds, up to a minute, with three digits.
+/// Makes a histogram of latencies in nanoseconds, up to a minute, with three digits.
 pub fn histogram() -> Histogram<u64> {
     let minute = Duration::from_secs(60).as_nanos() as u64;
     Histogram::new_with_bounds(1, minute, 3).expect("the bounds are apart")
 }
 
-/// Has the system wake the calling thread when it is due, not some 50 us later.
+/// Makes the system wake the calling thread in time, and not some 50 us later.
 fn precise() {
     #[cfg(target_os = "linux")]
     {
         let least = std::num::NonZeroU64::new(1);
-        // Without it, each request is a little later, for all alike.
+        // If this fails, each request of every contestant is a little later.
         let _ = rustix::thread::set_current_timer_slack(least);
     }
 }
 
-/// A place for the latency of each request.
+/// Holds the latency of each request.
 struct Board(Box<[AtomicU64]>);
 
-/// A request under way.
-struct Done {
+/// A request in flight.
+struct Pending {
     board: Arc<Board>,
     number: usize,
     due: Instant,
 }
 
-impl Done {
-    fn now(self) {
+impl Pending {
+    fn finish(self) {
         let latency = self.due.elapsed().as_nanos() as u64;
-        // ORDERING: pairs with the load in `Board::wait`; nothing else is handed over.
+        // ORDERING: pairs with the load in `Board::wait`; it publishes nothing else.
         self.board.0[self.number].store(latency, Ordering::Relaxed);
     }
 }
@@ -203,20 +202,20 @@ impl Board {
         Arc::new(Self(places.collect()))
     }
 
-    /// Waits for all requests.
+    /// Waits until all requests are done.
     fn wait(&self) -> Result<Histogram<u64>> {
         let mut latencies = histogram();
-        let last = Instant::now() + PATIENCE;
+        let last = Instant::now() + LOSS_TIMEOUT;
         for place in &self.0 {
             loop {
-                // ORDERING: pairs with the store in `Done::now`.
+                // ORDERING: pairs with the store in `Pending::finish`.
                 let latency = place.load(Ordering::Relaxed);
                 if latency != PENDING {
                     latencies.saturating_record(latency);
                     break;
                 }
                 if Instant::now() > last {
-                    let text = format!("a request was not done within {PATIENCE:?}");
+                    let text = format!("a request was not done within {LOSS_TIMEOUT:?}");
                     return Err(Error::new(ErrorKind::TimedOut, text));
                 }
                 thread::sleep(Duration::from_millis(1));

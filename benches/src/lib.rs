@@ -1,7 +1,7 @@
-//! Benchmarks of Raddle beside other runtimes.
+//! Benchmarks of Raddle and other runtimes.
 //!
-//! Only the programs of this package use this library, which is not published: its errors and
-//! panics end a program with a message, and are not listed function by function.
+//! Only the programs of this package use this library, which is not published. Its errors and
+//! panics end a program with a message, so they are not documented for each function.
 #![deny(unsafe_code)]
 
 pub mod async_cost;
@@ -33,7 +33,7 @@ pub mod wrk;
 
 use std::process::ExitCode;
 
-/// How a program ends: with its error, if there is one, on standard error.
+/// Prints the error to standard error, if there is one, and returns the exit code.
 pub fn exit(program: &str, result: std::io::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

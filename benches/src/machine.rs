@@ -1,4 +1,4 @@
-//! The machine on which something was measured, and what was built.
+//! The machine of a measurement, and the versions of the measured packages.
 
 use std::fs;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
-/// Every version that takes part, as the workspace fixes it.
+/// The lock file of the workspace, which fixes the version of every package.
 const LOCK: &str = include_str!("../../Cargo.lock");
 
-/// Packages whose versions a reader wants to know.
+/// The packages whose versions the report shows.
 const PACKAGES: [&str; 14] = [
     "raddle",
     "tokio",
@@ -27,34 +27,34 @@ const PACKAGES: [&str; 14] = [
     "hyper-util",
 ];
 
-/// What a reader has to know to place the figures.
+/// What a reader must know to judge the figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// What the processor calls itself.
+    /// The model name of the processor.
     pub processor: String,
-    /// On how many of its threads this may run.
+    /// The number of hardware threads that the program may use.
     pub cores: usize,
-    /// How much memory there is, in GiB.
+    /// The memory, in GiB.
     pub memory: f64,
     /// The system and its kernel.
     pub system: String,
-    /// The compiler, or what stands in its place now.
+    /// The installed compiler.
     pub compiler: String,
     /// The commit that was built, and whether files had been changed since.
     pub commit: String,
-    /// How many threads wanted to run in the minute before the end.
+    /// The number of threads that wanted to run in the last minute.
     pub load: f64,
     /// Packages and their versions.
     pub versions: Vec<(String, String)>,
 }
 
 impl Machine {
-    /// This one. What the system does not say is "unknown".
+    /// Describes this machine. Values that the system does not provide are "unknown".
     pub fn this() -> Self {
         let unknown = || "unknown".to_owned();
         let kernel = first_line("/proc/sys/kernel/osrelease").unwrap_or_else(unknown);
         let name = after("/etc/os-release", "PRETTY_NAME=").unwrap_or_else(unknown);
-        let dirty = said("git", &["status", "--porcelain", "--untracked-files=no"]);
+        let dirty = output_of("git", &["status", "--porcelain", "--untracked-files=no"]);
         let dirty = dirty.is_some_and(|files| !files.is_empty());
         Self {
             processor: after("/proc/cpuinfo", "model name").unwrap_or_else(unknown),
@@ -63,8 +63,8 @@ impl Machine {
                 .and_then(|text| text.split(' ').next()?.parse::<f64>().ok())
                 .map_or(0.0, |kib| kib / 1_048_576.0),
             system: format!("{}, Linux {kernel}", name.trim_matches('"')),
-            compiler: said("rustc", &["--version"]).unwrap_or_else(unknown),
-            commit: said("git", &["rev-parse", "--short=10", "HEAD"])
+            compiler: output_of("rustc", &["--version"]).unwrap_or_else(unknown),
+            commit: output_of("git", &["rev-parse", "--short=10", "HEAD"])
                 .map_or_else(unknown, |hash| {
                     hash + if dirty { ", with changes" } else { "" }
                 }),
@@ -76,7 +76,7 @@ impl Machine {
     }
 }
 
-/// The versions of [`PACKAGES`]; of some there are two.
+/// Returns the versions of [`PACKAGES`]; some packages have two.
 fn versions(lock: &str) -> Vec<(String, String)> {
     let value = |line: &str, key: &str| {
         let quoted = line.strip_prefix(key)?.strip_prefix(" = \"")?;
@@ -95,14 +95,14 @@ fn first_line(file: &str) -> Option<String> {
     Some(fs::read_to_string(file).ok()?.lines().next()?.to_owned())
 }
 
-/// What follows a label at the beginning of a line.
+/// Returns the rest of the line that begins with a label.
 fn after(file: &str, label: &str) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
     Some(rest.trim_start_matches([':', ' ', '\t']).to_owned())
 }
 
-fn said(program: &str, args: &[&str]) -> Option<String> {
+fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())

@@ -1,4 +1,4 @@
-//! The run queues that are compared, and what each is given to do.
+//! The run queues that are compared, and their loads.
 
 mod load;
 
@@ -6,29 +6,27 @@ use crossbeam_deque::Steal;
 
 pub use load::{BATCH, Load, Measured};
 
-/// What the queues hold: one pointer, as a task is.
+/// An item of a queue: one pointer, like a task.
 pub type Item = Box<u64>;
 
-/// The end of a first-in, first-out queue that pushes and pops, with a room of
-/// at least 256.
+/// The end of a first-in, first-out queue that pushes and pops, with room for at least 256 items.
 pub trait Queue: Sized {
     /// The queue's name in tables.
     const NAME: &'static str;
 
-    /// The end that takes items away from the owner.
+    /// The end that takes items from the owner.
     type Stealer: Send;
 
     /// Makes an empty queue.
     fn new() -> (Self, Self::Stealer);
 
-    /// Adds an item at the tail, or gives it back if there is no room.
+    /// Adds an item at the tail, or returns it if there is no room.
     fn push(&self, item: Item) -> Result<(), Item>;
 
     /// Takes the oldest item.
     fn pop(&self) -> Option<Item>;
 
-    /// Moves about half of a queue into `self`, but for one item, which is
-    /// returned.
+    /// Moves about half of a queue into `self`, except for one item, which it returns.
     fn steal_from(&self, stealer: &Self::Stealer) -> Option<Item>;
 }
 

@@ -1,5 +1,4 @@
-//! What was measured, as the programs hand it to the report: a file for each run
-//! of a program.
+//! The records from which the report is made: a file for each run of a program.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -10,38 +9,38 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Machine;
 use crate::stats::{Interval, interval, median, ratios};
 
-/// The runtime that ratios are against, wherever it took part.
+/// The runtime to which ratios refer, wherever it took part.
 pub const PEER: &str = "tokio";
 
-/// Everything that one run of a program measured.
+/// The measurements of one run of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// What it ran as.
+    /// The command line.
     pub command: String,
     /// When it ended, in seconds since 1970.
     pub finished: i64,
-    /// On what it ran.
+    /// The machine.
     pub machine: Machine,
-    /// What a reader has to know: what was left out, and why.
+    /// Notes for the reader: what was not measured, and why.
     pub notes: Vec<String>,
-    /// What was compared, in the order in which it ran.
+    /// The comparisons, in the order in which they ran.
     pub comparisons: Vec<Comparison>,
 }
 
 /// One figure of contestants that took turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Where the report shows it.
+    /// The section of the report.
     pub section: Section,
-    /// What ran.
+    /// The workload.
     pub title: String,
-    /// What was varied, if that was one of several runs that differ in it.
+    /// The varied parameter, if this is one of several runs that differ in it.
     pub parameter: Option<Parameter>,
-    /// What was looked at.
+    /// The name of the figure.
     pub figure: String,
-    /// In what it is measured.
+    /// The unit of the figure.
     pub unit: String,
-    /// What one would wish for.
+    /// Whether less or more is better.
     pub better: Better,
     /// The contestants, Raddle first.
     pub contestants: Vec<Contestant>,
@@ -52,7 +51,7 @@ pub struct Comparison {
 pub enum Section {
     /// Tasks spawned, woken and joined.
     Scheduler,
-    /// How late what came at its own times was done.
+    /// The latency of requests that come at fixed times.
     Latency,
     /// The policies of Raddle's scheduler.
     Policies,
@@ -72,38 +71,38 @@ pub enum Section {
     Sharing,
     /// Servers and clients of the ecosystem on the stand-in.
     Ecosystem,
-    /// What is resident for a task, a timer, a connection.
+    /// The memory of a task, a timer and a connection.
     Memory,
-    /// Async against a loop written by hand.
+    /// Async compared with a hand-written loop.
     AsyncCost,
 }
 
-/// A number that was varied.
+/// A parameter that was varied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// What it counts.
+    /// The name of the parameter.
     pub name: String,
-    /// What it was.
+    /// The value of the parameter.
     pub value: f64,
 }
 
-/// What one would wish a figure to be.
+/// Whether less or more of a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Better {
-    /// Such as a time.
+    /// Less is better, for example a time.
     Less,
-    /// Such as a rate.
+    /// More is better, for example a rate.
     More,
-    /// Such as a count that explains another figure.
+    /// Neither, for example a count that explains another figure.
     Neither,
 }
 
-/// A figure of one contestant, round by round.
+/// The values of one contestant, round by round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contestant {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What was measured; the same number of rounds for each contestant.
+    /// The measured values; each contestant has the same number of rounds.
     pub rounds: Vec<f64>,
 }
 
@@ -116,8 +115,7 @@ impl Record {
         fs::write(file, serde_json::to_vec(self)?)
     }
 
-    /// Reads all records of a directory, the oldest first. None if there is no such
-    /// directory.
+    /// Reads all records of a directory, the oldest first. `None` if there is no such directory.
     pub fn read_all(directory: &Path) -> Result<Vec<Self>> {
         let mut records = Vec::new();
         if !directory.exists() {
@@ -140,22 +138,22 @@ impl Record {
 }
 
 impl Comparison {
-    /// The contestant of this name.
+    /// Returns the contestant with this name.
     pub fn contestant(&self, name: &str) -> Option<&Contestant> {
         self.contestants.iter().find(|one| one.name == name)
     }
 
-    /// How many times as good the first contestant, usually Raddle, is as the contestant of this
-    /// name: above 1 it is ahead, whether less or more is better. None if there is no such
-    /// contestant, or its values cannot be compared.
+    /// Returns how many times as good the first contestant, usually Raddle, is as the contestant
+    /// `over`. Above 1 it is ahead, whether less or more is better. `None` if there is no such
+    /// contestant, or if its values cannot be compared.
     pub fn lead(&self, over: &str) -> Option<Interval> {
         self.lead_of(&self.contestants.first()?.name, over)
     }
 
-    /// How many times as good the contestant `name` is as the contestant `over`.
+    /// Returns how many times as good the contestant `name` is as the contestant `over`.
     pub fn lead_of(&self, name: &str, over: &str) -> Option<Interval> {
         let (first, other) = (self.contestant(name)?, self.contestant(over)?);
-        // What is shown as zero is no measure.
+        // A value that is shown as zero cannot be compared.
         if first.median() < 0.005 || other.median() < 0.005 {
             return None;
         }
@@ -168,7 +166,7 @@ impl Comparison {
         (!ratios.is_empty()).then(|| interval(&ratios))
     }
 
-    /// What ran, with what was varied.
+    /// Returns the workload with the varied parameter.
     pub fn name(&self) -> String {
         match &self.parameter {
             None => self.title.clone(),
@@ -176,13 +174,13 @@ impl Comparison {
         }
     }
 
-    /// Whether both are the same but for their rounds, so that the later one
-    /// stands for both.
+    /// Whether both are the same except for their rounds, so that the later one replaces the
+    /// earlier.
     pub fn is_same(&self, other: &Self) -> bool {
         self.is_varied(other) && self.parameter == other.parameter
     }
 
-    /// Whether both are the same but for what was varied and their rounds.
+    /// Whether both are the same except for their rounds and the varied parameter.
     pub fn is_varied(&self, other: &Self) -> bool {
         let varied = |one: &Self| one.parameter.as_ref().map(|one| one.name.clone());
         self.section == other.section
@@ -194,20 +192,20 @@ impl Comparison {
 }
 
 impl Contestant {
-    /// The median of the rounds.
+    /// Returns the median of the rounds.
     pub fn median(&self) -> f64 {
         median(&self.rounds)
     }
 }
 
 impl Parameter {
-    /// A number of something.
+    /// Makes a parameter.
     pub fn new(name: &str, value: f64) -> Self {
         let name = name.to_owned();
         Self { name, value }
     }
 
-    /// The value with few digits and a suffix.
+    /// Returns the value with few digits and a suffix.
     pub fn short(&self) -> String {
         let bytes = self.name == "bytes";
         let (kilo, mega, k, m) = match bytes {
@@ -233,7 +231,7 @@ impl std::fmt::Display for Parameter {
     }
 }
 
-/// What a percentile is called; the last is the worst.
+/// Returns the name of a percentile; the last is the worst.
 pub fn percentile(value: f64) -> String {
     match value {
         100.0 => "worst".to_owned(),
@@ -243,8 +241,8 @@ pub fn percentile(value: f64) -> String {
 
 #[cfg(test)]
 impl Comparison {
-    /// A comparison of the scheduler's times, in microseconds: each contestant has one value in
-    /// six rounds.
+    /// Makes a comparison of the scheduler's times in microseconds. Each contestant has the same
+    /// value in six rounds.
     pub(crate) fn sample(title: &str, contestants: &[(&str, f64)]) -> Self {
         let contestants = contestants.iter().map(|(name, value)| Contestant {
             name: (*name).to_owned(),
@@ -261,7 +259,7 @@ impl Comparison {
         }
     }
 
-    /// The same with a number that was varied.
+    /// Returns the comparison with a varied parameter.
     pub(crate) fn with(self, name: &str, value: f64) -> Self {
         let parameter = Some(Parameter::new(name, value));
         Self { parameter, ..self }

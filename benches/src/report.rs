@@ -1,4 +1,4 @@
-//! The report: everything that was recorded, as one page and as a summary for a terminal.
+//! The report: all records, as one page and as a summary for a terminal.
 
 mod announced;
 mod plot;
@@ -30,12 +30,11 @@ pub struct Saved {
     pub records: Vec<Record>,
 }
 
-/// Comparisons that differ in the varied parameter only, in its order; or one.
+/// Comparisons that differ only in the varied parameter, in its order; or a single comparison.
 #[derive(Debug)]
 struct Group(Vec<Comparison>);
 
-/// Whether Raddle is ahead of the contestant that matters most, as far as the interval says and two
-/// decimals show.
+/// Whether Raddle is ahead of its main rival, as far as the interval and two decimals show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     Ahead,
@@ -44,7 +43,8 @@ enum Standing {
 }
 
 impl Report {
-    /// Arranges `records`, the oldest first: of two of the same measurement, the later one counts.
+    /// Arranges `records`, the oldest first. Of two records of the same measurement, the later one
+    /// is used.
     pub fn new(command: String, records: Vec<Record>, saved: Option<Saved>) -> Self {
         let groups = groups(&records);
         Self {
@@ -55,23 +55,23 @@ impl Report {
         }
     }
 
-    /// The page, which needs no other file.
+    /// Returns the page, which needs no other file.
     pub fn page(&self) -> String {
         text::page(self)
     }
 
-    /// The tables and the total, as Markdown for a terminal.
+    /// Returns the tables and the totals, as Markdown for a terminal.
     pub fn summary(&self) -> String {
         text::summary(self)
     }
 
-    /// The machine and the tables, as Markdown for a page of the documentation.
+    /// Returns the machine and the tables, as Markdown for a page of the documentation.
     pub fn tables(&self) -> String {
         text::machine(self) + &text::tables(self)
     }
 
-    /// The curves of these figures under a title that begins so, in one picture that stands alone.
-    /// None if one of them has no curve.
+    /// Returns the curves of these figures under a title that begins with `title`, as one
+    /// stand-alone picture. `None` if one of them has no curve.
     pub fn picture(&self, title: &str, figures: &[&str]) -> Option<String> {
         let curves = figures.iter().map(|figure| {
             self.groups.iter().find(|group| {
@@ -84,8 +84,8 @@ impl Report {
         )))
     }
 
-    /// How many times as good the first contestant is as each other one where the parameter has
-    /// this `value`, as a picture that stands alone.
+    /// Returns how many times as good the first contestant is as each other one where the parameter
+    /// has this `value`, as a stand-alone picture.
     pub fn leads(&self, label: &str, value: f64) -> String {
         let comparisons = self.comparisons().filter(|one| one.value() == value);
         plot::alone(&plot::forest(label, &leads(comparisons)))
@@ -95,14 +95,14 @@ impl Report {
         self.groups.iter().flat_map(|group| &group.0)
     }
 
-    /// The groups of each section.
+    /// Returns the groups of each section.
     fn parts(&self) -> impl Iterator<Item = &[Group]> {
         let section = |group: &Group| group.first().section;
         self.groups.chunk_by(move |a, b| section(a) == section(b))
     }
 }
 
-/// Replaces what stands between the marks of `name` in the `page` by `tables`.
+/// Replaces the text between the marks of `name` in the `page` by `tables`.
 pub fn renew(page: &Path, name: &str, tables: &str) -> Result<()> {
     let renewed = renewed(&fs::read_to_string(page)?, name, tables);
     let no_marks = || Error::other(format!("{} has no marks of {name}", page.display()));
@@ -139,8 +139,8 @@ fn groups(records: &[Record]) -> Vec<Group> {
     groups
 }
 
-/// A row for each comparison with Tokio or, where that did not take part, with each that did. The
-/// names leave out the words that all of them end with.
+/// Returns a row for each comparison with Tokio or, where Tokio did not take part, with each other
+/// contestant. The names omit the words with which all of them end.
 fn leads<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<(String, Interval)> {
     let mut rows = Vec::new();
     for one in comparisons {
@@ -177,19 +177,20 @@ impl Group {
         self.0.len() > 1
     }
 
-    /// The comparison that stands for all: in the middle, or next below it.
+    /// Returns the comparison that represents the group: the one in the middle, or the next below
+    /// it.
     fn usual(&self) -> &Comparison {
         &self.0[(self.0.len() - 1) / 2]
     }
 }
 
 impl Comparison {
-    /// The value of the varied parameter.
+    /// Returns the value of the varied parameter.
     fn value(&self) -> f64 {
         self.parameter.as_ref().map_or(0.0, |one| one.value)
     }
 
-    /// The contestant that Raddle is compared with first: Tokio, or the next one.
+    /// Returns the main rival of Raddle: Tokio, or the next contestant.
     fn rival(&self) -> Option<&str> {
         let rival = self.contestant(PEER).or(self.contestants.get(1))?;
         Some(&rival.name)
@@ -224,7 +225,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// None if Tokio took part in none of them.
+    /// `None` if Tokio took part in none of them.
     fn of<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Option<Self> {
         let (mut tally, mut leads) = (Self::default(), Vec::new());
         for one in comparisons {

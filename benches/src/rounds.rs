@@ -1,9 +1,9 @@
-//! Contestants that take turns, so that what disturbs one disturbs all.
+//! Contestants run in turn, so that a disturbance affects all of them.
 
-/// The results of `measure` for each contestant, round by round, until one cannot be measured:
-/// a list for each of `contestants`, whose numbers count from 0. The first contestant changes,
-/// and every other round goes backwards, so that no contestant always follows the same one. A
-/// round that does not count comes first.
+/// Measures each contestant in each round, and returns a list of results for each. `measure` gets
+/// the index of the contestant. The first contestant changes, and every other round runs backwards,
+/// so no contestant always follows the same one. The first round is not counted. An error ends the
+/// rounds.
 pub fn in_turn<T, E>(
     contestants: usize,
     rounds: usize,

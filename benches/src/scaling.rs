@@ -1,5 +1,5 @@
-//! What the stepped scheduler's operations were counted as: figures for a sheet,
-//! and the page of the documentation.
+//! The counts of the stepped scheduler's operations: figures for a sheet, and the page of the
+//! documentation.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::record::Better;
 use crate::sheet;
 use crate::stats::median;
 
-/// What a word does less often than that, per task, is left out.
+/// Words with fewer operations per task than this are omitted.
 const SELDOM: f64 = 0.02;
 
 /// The title of all comparisons.
 pub const TITLE: &str = "stepped workers";
 
-/// A figure as a sheet takes it.
+/// Converts a figure for a sheet.
 pub fn figure(figure: Figure) -> sheet::Figure {
     sheet::Figure {
         name: figure.name(),
@@ -25,7 +25,7 @@ pub fn figure(figure: Figure) -> sheet::Figure {
     }
 }
 
-/// The tables of the page.
+/// Returns the tables of the page.
 pub fn tables(counts: &Counts) -> String {
     let mut text = String::new();
     for figure in Figure::ALL {
@@ -46,7 +46,7 @@ pub fn tables(counts: &Counts) -> String {
     text
 }
 
-/// A row for each load, a column for each number of workers.
+/// Returns a table with a row for each load and a column for each number of workers.
 fn table(counts: &Counts, figure: Figure) -> String {
     let workers = counts.workers();
     let mut text = format!("\n### {}, {}\n\n|", capital(figure.name()), figure.unit());
@@ -71,7 +71,8 @@ fn table(counts: &Counts, figure: Figure) -> String {
     text
 }
 
-/// A row for each word, a column for each load, with the most workers.
+/// Returns a table with a row for each word and a column for each load, with the largest number of
+/// workers.
 fn words(counts: &Counts, title: &str, of: impl Fn(&Run) -> BTreeMap<String, f64>) -> String {
     let loads = counts.loads();
     let Some(most) = counts.workers().last().copied() else {
@@ -119,7 +120,7 @@ fn capital(text: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// With as many decimals as say something.
+/// Formats a number with as many decimals as are significant.
 fn plain(value: f64) -> String {
     let decimals = match value {
         0.0 | 100.0.. => 0,

@@ -1,5 +1,5 @@
-//! Servers that a program of this package starts as a copy of itself, so that
-//! what is measured of the server is not its client's.
+//! Servers. A program of this package starts them as copies of itself, so that the measurements of
+//! a server exclude its client.
 
 mod floor;
 mod old;
@@ -26,16 +26,16 @@ pub use process::{Launch, Placement, Process, Usage, check, on_core};
 /// The body of every answer over HTTP.
 pub const HELLO: &str = "Hello, world!";
 
-/// How much a server reads at once.
+/// The largest number of bytes that a server reads at once.
 pub const PIECE: usize = 64 * 1024;
 
-/// A datagram of this length asks how many came, and is not counted.
+/// A datagram of this length asks how many have arrived, and is not counted itself.
 pub const QUESTION: usize = 1;
 
-/// How many connections may wait to be accepted.
+/// The largest number of connections that wait to be accepted.
 const BACKLOG: i32 = 4096;
 
-/// What a server is made of.
+/// The runtime of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Contestant {
     /// Raddle's multi-thread runtime.
@@ -46,12 +46,12 @@ pub enum Contestant {
     AsyncExecutor,
     /// Hyper 0.12 on Tokio 0.1, both of 2018.
     Old,
-    /// One thread and no runtime: the least that it can cost.
+    /// One thread without a runtime: the lowest possible cost.
     Mio,
 }
 
 impl Contestant {
-    /// All of them, Raddle and Tokio first.
+    /// All contestants, Raddle and Tokio first.
     pub const ALL: [Self; 5] = [
         Self::Raddle,
         Self::Tokio,
@@ -71,18 +71,18 @@ impl Contestant {
         }
     }
 
-    /// The error with the name of the server in which it arose.
+    /// Adds the name of the server to an error.
     pub fn in_error(self, error: Error) -> Error {
         Error::new(error.kind(), format!("{}: {error}", self.name()))
     }
 }
 
-/// What a server does.
+/// The service of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Service {
-    /// Greets over HTTP/1.1.
+    /// Answers over HTTP/1.1.
     Http,
-    /// Sends back what comes over TCP.
+    /// Sends back the bytes that come over TCP.
     Echo,
     /// Sends each datagram back.
     Datagrams,
@@ -97,15 +97,15 @@ pub struct Serve {
     #[arg(long = "serve", hide = true, value_name = "CONTESTANT")]
     contestant: Option<Contestant>,
 
-    /// What the server does
+    /// The service of the server
     #[arg(long, hide = true, default_value = "http")]
     service: Service,
 }
 
 impl Serve {
-    /// Serves with so many `workers`, if that is what this process was started for;
-    /// measures otherwise. A server prints a line, its address, and ends when its
-    /// standard input does, so that none outlives the process that started it.
+    /// Serves with `workers` workers, if this process was started as a server; otherwise measures.
+    /// A server prints its address in a line, and exits when its standard input ends, so it does
+    /// not outlive the process that started it.
     pub fn or_measure(self, workers: usize, measure: impl FnOnce() -> Result<()>) -> Result<()> {
         let Some(contestant) = self.contestant else {
             return measure();
@@ -136,7 +136,7 @@ fn serve<T: Sockets>(service: Service, workers: usize) -> Result<()> {
     Ok(())
 }
 
-/// Serves in a task, so that connections are accepted on a worker.
+/// Serves in a task, so that a worker accepts connections.
 fn on_worker<T: Sockets>(
     runtime: &T,
     server: impl Future<Output = Result<Infallible>> + Send + 'static,
@@ -153,7 +153,7 @@ fn on_worker<T: Sockets>(
 
 fn listen() -> Result<TcpListener> {
     let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    // Thousands may connect at once, and std lets only a few wait.
+    // Thousands of clients may connect at once, and std lets only a few wait.
     rustix::net::listen(&socket, BACKLOG)?;
     socket.set_nonblocking(true)?;
     announce(socket.local_addr()?)?;
@@ -188,7 +188,7 @@ async fn http<T: Sockets>(socket: TcpListener, spawner: T::Spawner) -> Result<In
     loop {
         let stream = T::accept(&listener).await?;
         spawner.spawn(async move {
-            // A client that goes away is no failure.
+            // A client that disconnects is no failure.
             let _ = http1::Builder::new()
                 .serve_connection(T::hyper(stream), service_fn(hello))
                 .await;
@@ -209,7 +209,7 @@ async fn echo<T: Sockets>(socket: TcpListener, spawner: T::Spawner) -> Result<In
     }
 }
 
-/// Sends back what comes, until the end.
+/// Sends back all bytes until the end of the stream.
 pub(crate) async fn send_back<T: Sockets>(mut stream: T::Stream) {
     let mut piece = vec![0; PIECE];
     while let Ok(length @ 1..) = T::read(&mut stream, &mut piece).await {

@@ -1,4 +1,4 @@
-//! What a server and its client share their cores with.
+//! Other processes with which a server and its client share their cores.
 
 use std::fmt;
 use std::fs;
@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread;
 
-/// A way in which a server does not have the cores to itself.
+/// A way in which a server shares its cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// The load generator is on the server's cores.
+    /// The load generator runs on the server's cores.
     Client,
-    /// Two processes compute all the time.
+    /// Two other processes compute all the time.
     Busy,
-    /// The system prefers the load generator to the server.
+    /// The load generator has a higher priority than the server.
     Nice,
-    /// All together have the time of one core and a half.
+    /// The server and the client together have the time of 1.5 cores.
     Quota,
     /// There are more workers than cores.
     Workers,
 }
 
-/// What is in force until this is dropped.
+/// The sharing that lasts until this is dropped.
 #[derive(Debug)]
 pub struct Begun {
     busy: Vec<Child>,
     quota: Option<Quota>,
 }
 
-/// A control group that this process is in, with those that it starts.
+/// A control group that contains this process and its children.
 #[derive(Debug)]
 struct Quota {
     group: PathBuf,
@@ -37,7 +37,7 @@ struct Quota {
 }
 
 impl Sharing {
-    /// All of them.
+    /// All ways.
     pub const ALL: [Self; 5] = [
         Self::Client,
         Self::Busy,
@@ -46,7 +46,7 @@ impl Sharing {
         Self::Workers,
     ];
 
-    /// How many workers a server has that would have `few` else.
+    /// Returns the number of workers of a server that would otherwise have `few`.
     pub fn workers(self, few: usize) -> usize {
         match self {
             Self::Workers => 2 * few.max(thread::available_parallelism().map_or(1, usize::from)),
@@ -54,7 +54,7 @@ impl Sharing {
         }
     }
 
-    /// Starts what shares the cores with this process and those that it starts.
+    /// Starts to share the cores with this process and its children.
     pub fn begin(self) -> Result<Begun> {
         let mut begun = Begun {
             busy: Vec::new(),
@@ -89,8 +89,7 @@ impl fmt::Display for Sharing {
 }
 
 impl Quota {
-    /// Moves this process into a group of its own, in version 2 of control groups
-    /// or in version 1.
+    /// Moves this process into a new group, in version 2 or version 1 of control groups.
     fn new() -> Result<Self> {
         let root = Path::new("/sys/fs/cgroup");
         let groups = fs::read_to_string("/proc/self/cgroup")?;
@@ -134,7 +133,7 @@ fn enter(group: &Path) -> Result<()> {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // What is left of a group takes no time from anyone.
+        // A group that remains takes no processor time.
         let _ = enter(&self.before);
         let _ = fs::remove_dir(&self.group);
     }

@@ -1,4 +1,4 @@
-//! What a program measures, printed as it goes and recorded for the report.
+//! The measurements of a program, printed at once and recorded for the report.
 
 use std::fmt::Display;
 use std::io::Result;
@@ -12,28 +12,28 @@ use crate::record::{Better, Comparison, Contestant, Parameter, Record, Section};
 use crate::rounds::in_turn;
 use crate::table;
 
-/// How many rounds `--quick` asks for.
+/// The number of rounds of `--quick`.
 const QUICK: usize = 8;
 
 /// The options of every program that measures.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// How many rounds
+    /// The number of rounds
     #[arg(long, value_name = "N", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
 
-    /// 8 rounds
+    /// Measure 8 rounds
     #[arg(long, conflicts_with = "rounds")]
     quick: bool,
 
-    /// Also write what was measured to this file, for the report
+    /// Also write the measurements to this file, for the report
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 impl Options {
-    /// How many rounds were asked for.
+    /// Returns the requested number of rounds.
     pub fn rounds(&self) -> usize {
         match self.quick {
             true => QUICK,
@@ -42,25 +42,25 @@ impl Options {
     }
 }
 
-/// What is looked at in each round.
+/// A figure that is measured in each round.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
-    /// What it is.
+    /// The name of the figure.
     pub name: &'static str,
-    /// In what it is measured.
+    /// The unit of the figure.
     pub unit: &'static str,
-    /// What one would wish for.
+    /// Whether less or more is better.
     pub better: Better,
-    /// Which percentile it is of a latency, if it is one.
+    /// The percentile, if the figure is one of a latency.
     pub percentile: Option<f64>,
 }
 
-/// What runs in a comparison.
+/// The workload of a comparison.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it is.
+    /// The title.
     pub title: String,
-    /// What is varied, from case to case of the same title.
+    /// The parameter that varies between cases with the same title.
     pub parameter: Option<Parameter>,
 }
 
@@ -75,7 +75,7 @@ pub struct Sheet {
 }
 
 impl Figure {
-    /// A figure of which less is better.
+    /// Makes a figure of which less is better.
     pub const fn less(name: &'static str, unit: &'static str) -> Self {
         Self {
             name,
@@ -85,7 +85,7 @@ impl Figure {
         }
     }
 
-    /// A figure of which more is better.
+    /// Makes a figure of which more is better.
     pub const fn more(name: &'static str, unit: &'static str) -> Self {
         Self {
             better: Better::More,
@@ -93,7 +93,7 @@ impl Figure {
         }
     }
 
-    /// A figure that explains others and is neither better nor worse.
+    /// Makes a figure that explains others and is neither better nor worse.
     pub const fn neutral(name: &'static str, unit: &'static str) -> Self {
         Self {
             better: Better::Neither,
@@ -101,7 +101,7 @@ impl Figure {
         }
     }
 
-    /// A percentile of a latency, 100 for the worst.
+    /// Makes a percentile of a latency, 100 for the worst.
     pub const fn percentile(value: f64, unit: &'static str) -> Self {
         Self {
             percentile: Some(value),
@@ -111,7 +111,7 @@ impl Figure {
 }
 
 impl Case {
-    /// A case of its own.
+    /// Makes a single case.
     pub fn new(title: impl Display) -> Self {
         Self {
             title: title.to_string(),
@@ -119,7 +119,7 @@ impl Case {
         }
     }
 
-    /// One of several that differ in the number `value`.
+    /// Makes one of several cases that differ in the number `value`.
     pub fn with(title: impl Display, name: &str, value: usize) -> Self {
         Self {
             parameter: Some(Parameter::new(name, value as f64)),
@@ -136,7 +136,7 @@ impl Case {
 }
 
 impl Sheet {
-    /// An empty one, which says how it will be measured.
+    /// Makes an empty sheet, and prints how to read it.
     pub fn new(section: Section, options: &Options) -> Self {
         let rounds = options.rounds();
         println!("{}", table::header(rounds));
@@ -149,19 +149,19 @@ impl Sheet {
         }
     }
 
-    /// Changes the section of the report that takes what follows.
+    /// Changes the section of the report for the following comparisons.
     pub fn section(&mut self, section: Section) {
         self.section = section;
     }
 
-    /// Prints and records something that a reader has to know.
+    /// Prints and records a note for the reader.
     pub fn note(&mut self, text: impl Display) {
         println!("\nnote: {text}");
         self.notes.push(text.to_string());
     }
 
-    /// Measures the contestants of these `names` in turn, Raddle first: `measure` is
-    /// given the number of one and returns its `figures`, for each round.
+    /// Measures the contestants with these `names` in turn, Raddle first. In each round `measure`
+    /// gets the index of a contestant and returns its `figures`.
     pub fn measure<R: AsRef<[f64]>>(
         &mut self,
         case: &Case,
@@ -200,8 +200,8 @@ impl Sheet {
         Ok(())
     }
 
-    /// As [`measure`](Self::measure), with contestants that stand ready: `measure` is given what
-    /// runs one of them.
+    /// Like [`measure`](Self::measure), with contestants that have been started: `measure` gets a
+    /// function that runs one of them.
     pub fn compare<I, O, R: AsRef<[f64]>>(
         &mut self,
         case: &Case,
@@ -215,8 +215,7 @@ impl Sheet {
         })
     }
 
-    /// As [`measure`](Self::measure), but what fails becomes a note, and what follows
-    /// is measured.
+    /// Like [`measure`](Self::measure), but a failure becomes a note, and the program continues.
     pub fn attempt<R: AsRef<[f64]>>(
         &mut self,
         case: &Case,
@@ -231,12 +230,12 @@ impl Sheet {
         }
     }
 
-    /// What was measured so far.
+    /// Returns the comparisons so far.
     pub fn comparisons(&self) -> &[Comparison] {
         &self.comparisons
     }
 
-    /// The record of what was measured so far.
+    /// Returns the record of the comparisons so far.
     pub fn record(&self) -> Record {
         Record {
             command: command(std::env::args()),
@@ -247,7 +246,7 @@ impl Sheet {
         }
     }
 
-    /// Writes the record, if that was asked for.
+    /// Writes the record, if requested.
     pub fn finish(self) -> Result<()> {
         match &self.file {
             None => Ok(()),
@@ -256,7 +255,7 @@ impl Sheet {
     }
 }
 
-/// The command line as one would repeat it, without where its record goes.
+/// Returns the command line that repeats the run, without the file of its record.
 fn command(mut args: impl Iterator<Item = String>) -> String {
     let program = args.next().unwrap_or_default();
     let name = program.rsplit('/').next().unwrap_or_default();

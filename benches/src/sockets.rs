@@ -1,4 +1,4 @@
-//! What a benchmark of sockets needs of a runtime.
+//! What a benchmark of sockets needs from a runtime.
 
 use std::future::Future;
 use std::io::Result;
@@ -14,8 +14,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::executors::{Executor, Raddle, Smol, Tokio};
 
-/// A runtime with sockets. What is made of a socket of std is made on one of
-/// its workers.
+/// A runtime with sockets. It makes them from sockets of std, on one of its workers.
 pub trait Sockets: Executor + 'static {
     /// Accepts connections.
     type Listener: Send + Sync + 'static;
@@ -23,37 +22,37 @@ pub trait Sockets: Executor + 'static {
     /// A connection.
     type Stream: Send + 'static;
 
-    /// A connection as hyper wants it.
+    /// A connection in the adapter for hyper.
     type Hyper: hyper::rt::Read + hyper::rt::Write + Send + Unpin + 'static;
 
     /// A socket for datagrams.
     type Datagrams: Send + Sync + 'static;
 
-    /// Takes over a socket that does not block.
+    /// Takes over a nonblocking socket.
     fn listener(socket: net::TcpListener) -> Result<Self::Listener>;
 
-    /// Waits for a connection, which then sends each write at once.
+    /// Waits for a connection, which sends each write at once.
     fn accept(listener: &Self::Listener) -> impl Future<Output = Result<Self::Stream>> + Send + '_;
 
-    /// Takes over a connection that does not block.
+    /// Takes over a nonblocking connection.
     fn stream(socket: net::TcpStream) -> Result<Self::Stream>;
 
     /// Wraps a connection in the adapter of the runtime.
     fn hyper(stream: Self::Stream) -> Self::Hyper;
 
-    /// Reads what is there, no byte at the end.
+    /// Reads available bytes; zero bytes at the end.
     fn read<'a>(
         stream: &'a mut Self::Stream,
         buffer: &'a mut [u8],
     ) -> impl Future<Output = Result<usize>> + Send + 'a;
 
-    /// Writes all of it.
+    /// Writes all bytes.
     fn write_all<'a>(
         stream: &'a mut Self::Stream,
         bytes: &'a [u8],
     ) -> impl Future<Output = Result<()>> + Send + 'a;
 
-    /// Takes over a socket that does not block.
+    /// Takes over a nonblocking socket.
     fn datagrams(socket: net::UdpSocket) -> Result<Self::Datagrams>;
 
     /// Waits for a datagram.
@@ -70,8 +69,8 @@ pub trait Sockets: Executor + 'static {
     ) -> impl Future<Output = Result<usize>> + Send + 'a;
 }
 
-/// The sockets of a runtime: their types, what takes over one of std, and what has each write sent
-/// at once.
+/// Defines the sockets of a runtime: their types, the functions that take over a socket of std, and
+/// the function that makes a stream send each write at once.
 macro_rules! sockets {
     (
         $runtime:ident: $listener:ty, $stream:ty, $datagrams:ty;

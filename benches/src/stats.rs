@@ -1,28 +1,28 @@
-//! Medians, and how sure they are.
+//! Medians and their confidence intervals.
 
-/// A median, and from where to where the true one lies.
+/// A median and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The value in the middle.
+    /// The median.
     pub median: f64,
-    /// The lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
-    /// Of how many values it is.
+    /// The number of values.
     pub count: usize,
 }
 
 impl Interval {
-    /// Whether there are values enough for an interval of 95 %: of fewer, even the
-    /// outermost are not so sure.
+    /// Whether there are enough values for an interval of 95 %. With fewer, even the smallest and
+    /// the largest value do not reach it.
     pub fn is_sure(self) -> bool {
         outside(self.count).is_some()
     }
 }
 
-/// The value below which a `share` of the sorted `values` lies, 0.5 for the
-/// median, drawn straight between the two nearest.
+/// Returns the value below which a `share` of the sorted `values` lies, 0.5 for the median,
+/// interpolated between the two nearest.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let sorted = sorted(values);
     let last = sorted.len().checked_sub(1).expect("there are values");
@@ -33,15 +33,15 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * part
 }
 
-/// The value in the middle.
+/// Returns the median.
 pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// The median with an interval that has the median of what the values were drawn
-/// from in it 95 times in a hundred or more, however that is spread: each value
-/// is above it or below it like a coin that falls. Of fewer than 6 values the
-/// outermost are the ends, and not [sure](Interval::is_sure).
+/// Returns the median of `values`, with an interval that contains the true median with a
+/// probability of at least 95 %, whatever the distribution of the values: each value is above or
+/// below the true median with equal probability (the sign test). With fewer than 6 values the
+/// interval reaches from the smallest to the largest, and is not [sure](Interval::is_sure).
 pub fn interval(values: &[f64]) -> Interval {
     let sorted = sorted(values);
     let outside = outside(sorted.len()).unwrap_or(0);
@@ -53,10 +53,10 @@ pub fn interval(values: &[f64]) -> Interval {
     }
 }
 
-/// How many of `count` values may be left out at each end: as many as leave a
-/// chance of 2.5 % that the median lies there. None if all are too few for that.
+/// Returns how many of `count` values may be omitted at each end, with a probability of at most 2.5
+/// % that the true median lies there. `None` if there are too few values to omit any.
 fn outside(count: usize) -> Option<usize> {
-    // The chance that no coin of all shows heads, then one, two, ...
+    // The probability that none of the values is below the median, then at most one, two, ...
     let mut chance = 0.5_f64.powi(count as i32);
     let mut below = 0.0;
     for heads in 0..count / 2 {
@@ -75,7 +75,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// How often each of `values` holds its counterpart in `base`.
+/// Returns the ratio of each of `values` to its counterpart in `base`.
 pub fn ratios(values: &[f64], base: &[f64]) -> Vec<f64> {
     values
         .iter()

@@ -1,4 +1,4 @@
-//! System calls for each message, as `strace` counts them.
+//! The system calls per message, as `strace` counts them.
 
 use std::io::{Error, Result};
 
@@ -6,7 +6,7 @@ use crate::client::{Load, Until};
 use crate::servers::Launch;
 use crate::sheet::Figure;
 
-/// What the figures are, in their order.
+/// The figures, in their order.
 pub const FIGURES: [Figure; 7] = [
     Figure::less("epoll_wait", "calls"),
     Figure::less("read, recvfrom, ...", "calls"),
@@ -17,19 +17,18 @@ pub const FIGURES: [Figure; 7] = [
     Figure::less("all", "calls"),
 ];
 
-/// System calls, or a number of each for a message, in the order of
-/// [`FIGURES`].
+/// System calls, or system calls per message, in the order of [`FIGURES`].
 pub type Calls = [f64; FIGURES.len()];
 
-/// How many system calls the server makes for a message, of which each connection
-/// sends so many. A server that has one of each to answer is deducted, so that
-/// what it does to start and to accept does not count.
+/// Returns how many system calls the server makes per message, if each connection sends `each`
+/// messages. The calls of a server that answers one message per connection are subtracted, so that
+/// its start and the accepts do not count.
 pub fn per_message(launch: Launch, load: &Load, each: u64) -> Result<Calls> {
     let (less, few) = count(launch, load, 1)?;
     let (more, many) = count(launch, load, 1 + each)?;
     let messages = many.saturating_sub(few).max(1) as f64;
     Ok(std::array::from_fn(|figure| {
-        // What is not done for a message varies by itself.
+        // Calls that do not belong to messages vary.
         (more[figure] - less[figure]).max(0.0) / messages
     }))
 }
@@ -42,8 +41,7 @@ fn count(launch: Launch, load: &Load, each: u64) -> Result<(Calls, u64)> {
     Ok((calls, done.messages))
 }
 
-/// Reads the table: share, seconds, microseconds, calls, errors if there are
-/// any, name.
+/// Parses the table: share, seconds, microseconds, calls, errors if any, name.
 fn parse(text: &str) -> Option<Calls> {
     let mut calls = Calls::default();
     let mut rows = text.lines().skip_while(|line| !line.starts_with("---"));

@@ -1,5 +1,5 @@
-//! Workloads of channels and locks: Raddle's, Tokio's, and channels of crates for
-//! any executor. Each runs in tasks of whatever runtime it is given.
+//! Workloads of channels and locks: those of Raddle and Tokio, and channels of crates for any
+//! executor. Each runs in tasks of any runtime.
 
 mod channels;
 mod primitives;
@@ -9,26 +9,26 @@ use std::pin::Pin;
 
 use crate::executors::Spawn;
 
-/// A load that runs on any runtime, and says how many operations it was.
+/// A load that runs on any runtime, and returns the number of its operations.
 pub type Load<S> = fn(S) -> Pin<Box<dyn Future<Output = u64> + Send>>;
 
-/// One workload, with the libraries that can do it.
+/// One workload, and the libraries that support it.
 #[derive(Debug)]
 pub struct Workload<S: 'static> {
-    /// What it does.
+    /// The name of the workload.
     pub name: &'static str,
-    /// The library's name, and the load with it; Raddle's first, Tokio's next.
+    /// The libraries' names, each with its load: Raddle's first, then Tokio's.
     pub loads: Vec<(&'static str, Load<S>)>,
 }
 
-/// Every workload.
+/// Returns every workload.
 pub fn workloads<S: Spawn + Sync>() -> Vec<Workload<S>> {
     let mut workloads = primitives::workloads();
     workloads.extend(channels::workloads());
     workloads
 }
 
-/// Makes a load of an async function.
+/// Makes a load from an async function.
 macro_rules! load {
     ($function:path) => {
         |spawner| Box::pin($function(spawner))
@@ -36,7 +36,7 @@ macro_rules! load {
 }
 pub(crate) use load;
 
-/// Waits for the end of all.
+/// Waits until all tasks have completed.
 async fn all(tasks: Vec<impl Future<Output = ()>>) {
     for task in tasks {
         task.await;

@@ -1,9 +1,9 @@
-//! The figures of comparisons for a terminal, in at most 100 columns.
+//! The figures of comparisons for a terminal, at most 100 columns wide.
 
 use crate::record::{Comparison, percentile};
 use crate::stats::Interval;
 
-/// How the columns of [`rows`] are to be read.
+/// Explains the columns of [`rows`].
 pub fn header(rounds: usize) -> String {
     format!(
         "Medians of {rounds} rounds in which all took turns. \"times\": how many times as good \
@@ -14,7 +14,7 @@ pub fn header(rounds: usize) -> String {
     )
 }
 
-/// The names of the columns of [`rows`].
+/// Returns the names of the columns of [`rows`].
 pub fn columns() -> String {
     format!(
         "{:<34} {:<20} {:>11} {:>8}  95 %",
@@ -22,7 +22,7 @@ pub fn columns() -> String {
     )
 }
 
-/// A row for each contestant of each comparison, under what ran.
+/// Returns a row for each contestant of each comparison, under the name of the comparison.
 pub fn rows(comparisons: &[Comparison]) -> String {
     let mut text = String::new();
     let mut title = String::new();
@@ -59,7 +59,7 @@ pub fn rows(comparisons: &[Comparison]) -> String {
     text
 }
 
-/// How many times, and the interval, as wide as the header's.
+/// Formats a lead and its interval, as wide as in the header.
 fn lead(lead: Option<Interval>) -> String {
     match lead {
         None => format!("{:>8}", "-"),
@@ -67,7 +67,7 @@ fn lead(lead: Option<Interval>) -> String {
     }
 }
 
-/// The median and its interval.
+/// Formats a median and its interval.
 pub fn times(lead: Interval) -> String {
     format!("{} ({})", short(lead.median), bounds(lead))
 }
@@ -76,7 +76,7 @@ fn bounds(interval: Interval) -> String {
     format!("{} to {}", short(interval.low), short(interval.high))
 }
 
-/// With as many decimals as say something.
+/// Formats a number with as many decimals as are significant.
 pub fn short(value: f64) -> String {
     let decimals = match value {
         100.0.. => 0,

@@ -1,4 +1,4 @@
-//! What a benchmark of timers needs of a runtime, and of the system.
+//! What a benchmark of timers needs from a runtime and from the system.
 
 use std::fs;
 use std::future::Future;
@@ -16,14 +16,14 @@ pub trait Timing: Executor {
     /// Waits for `duration`.
     fn sleep(duration: Duration) -> impl Future<Output = ()> + Send + 'static;
 
-    /// Awaits a future that is ready, with a limit of `duration`.
+    /// Awaits a ready future with a limit of `duration`.
     fn limit_ready(duration: Duration) -> impl Future<Output = ()> + Send + 'static;
 
-    /// Awaits `count` ticks, each a `period` after the last.
+    /// Awaits `count` ticks, one in each `period`.
     fn tick(period: Duration, count: u32) -> impl Future<Output = ()> + Send + 'static;
 }
 
-/// The timers of a library with Tokio's names.
+/// Defines the timers of a library with Tokio's names.
 macro_rules! timing {
     ($runtime:ident: $library:ident) => {
         impl Timing for $runtime {
@@ -49,14 +49,14 @@ macro_rules! timing {
 timing!(Raddle: raddle);
 timing!(Tokio: tokio);
 
-/// Runs `future` in a task, so on a worker, and waits for its end.
+/// Runs `future` in a task, and so on a worker, and waits until it completes.
 pub fn on_worker<E: Executor>(runtime: &E, future: impl Future<Output = ()> + Send + 'static) {
     let spawner = runtime.spawner();
     runtime.block_on(async move { spawner.spawn_joined(future).await });
 }
 
-/// Spawns tasks that sleep at the same time, each for `least` and up to 100 ms more. Returns how
-/// long they were on a processor, all together, and by how much the latest woke too late.
+/// Spawns tasks that sleep at the same time, for `least` and up to 100 ms more. Returns their total
+/// processor time, and by how much the latest one was late.
 pub fn sleep_all<T: Timing>(runtime: &T, sleepers: usize, least: Duration) -> (Duration, Duration) {
     let spawner = runtime.spawner();
     let worst = Arc::new(AtomicU64::new(0));
@@ -88,19 +88,19 @@ pub fn sleep_all<T: Timing>(runtime: &T, sleepers: usize, least: Duration) -> (D
     (spent, Duration::from_nanos(worst))
 }
 
-/// How long the threads of this process have been on a processor.
+/// Returns the processor time of the threads of this process.
 pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    // Neither is ever negative.
+    // Neither value is ever negative.
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// How many bytes of this process are in memory.
+/// Returns how many bytes of this process are in memory.
 pub fn resident_bytes() -> Result<usize> {
     resident_of("self")
 }
 
-/// How many bytes of the process of this number are in memory.
+/// Returns how many bytes of a process are in memory.
 pub(crate) fn resident_of(process: &str) -> Result<usize> {
     let text = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,4 +1,4 @@
-//! The workloads of the scheduler, the same for each runtime.
+//! The workloads of the scheduler, which are the same for each runtime.
 
 mod shapes;
 
@@ -20,10 +20,10 @@ const JOINED_AT_ONCE: usize = 100;
 const YIELDING: usize = 200;
 const YIELDS: usize = 1_000;
 
-/// Makes the enum of the workloads from their list.
+/// Defines the enum of the workloads from their list.
 macro_rules! workloads {
     ($($(#[$doc:meta])+ $variant:ident, $name:literal: |$spawner:ident| $run:expr;)+) => {
-        /// One body of work, the same for every runtime.
+        /// A workload, which is the same for every runtime.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Workload {
             $($(#[$doc])+ $variant,)+
@@ -40,7 +40,7 @@ macro_rules! workloads {
                 }
             }
 
-            /// Runs it once on `executor`, until all its tasks have done their work.
+            /// Runs the workload once on `executor`, until all its tasks have completed.
             pub fn run(self, executor: &impl Executor) {
                 let spawner = executor.spawner();
                 match self {
@@ -67,11 +67,11 @@ workloads! {
     SpawnJoin, "spawn_join": |spawner| spawn_join(spawner);
     /// 200 tasks waking themselves 1,000 times each.
     YieldMany, "yield_many": |spawner| yield_many(spawner, YIELDING, YIELDS);
-    /// 2,000 tasks spawned from one, of which one in 200 is long.
+    /// 2,000 tasks spawned from one; one in 200 is long.
     Skewed, "skewed": |spawner| shapes::skewed(spawner);
     /// A binary tree of tasks, each awaiting what it has spawned, with 2,048 leaves.
     ForkJoin, "fork_join": |spawner| shapes::fork_join(spawner);
-    /// A task spreading work over 64 others and gathering it, 50 times.
+    /// A task that spreads work over 64 others and gathers it, 50 times.
     FanOut, "fan_out": |spawner| shapes::fan_out(spawner);
     /// 16 clients sending 50 requests each down a chain of 4 tasks.
     RequestChain, "request_chain": |spawner| shapes::request_chain(spawner);
@@ -113,14 +113,14 @@ async fn ping_pong(spawner: impl Spawn) {
     finished.wait().await;
 }
 
-/// Spawns so many empty tasks from a task, and waits for the end of all.
+/// Spawns `tasks` empty tasks from a task, and waits until all have completed.
 pub fn spawn_all(executor: &impl Executor, tasks: usize) {
     let spawner = executor.spawner();
     executor.block_on(spawn_many_local(spawner, tasks));
 }
 
-/// Spawns so many tasks that wake themselves so often, and waits for the end of
-/// all.
+/// Spawns `tasks` tasks that each wake themselves `yields` times, and waits until all have
+/// completed.
 pub fn yield_all(executor: &impl Executor, tasks: usize, yields: usize) {
     let spawner = executor.spawner();
     executor.block_on(yield_many(spawner, tasks, yields));
@@ -174,7 +174,7 @@ async fn yield_many(spawner: impl Spawn, tasks: usize, yields: usize) {
     countdown.wait().await;
 }
 
-/// Notifies one waiting task when the planned number of tasks have finished.
+/// Notifies one waiting task when a given number of tasks have finished.
 struct Countdown {
     left: AtomicUsize,
     done: Notify,
@@ -189,7 +189,7 @@ impl Countdown {
     }
 
     fn finish_one(&self) {
-        // ORDERING: only counts; `done` synchronizes with the waiting task.
+        // ORDERING: Relaxed: only counts; `done` synchronizes with the waiting task.
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.done.notify_one();
         }
@@ -200,7 +200,7 @@ impl Countdown {
     }
 }
 
-/// Wakes itself and gives up the worker, so many times.
+/// Wakes itself and yields to the worker, a number of times.
 struct Yields(usize);
 
 impl Future for Yields {

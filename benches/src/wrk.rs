@@ -1,4 +1,4 @@
-//! The load generator `wrk`, and what it prints.
+//! The load generator `wrk`, and its output.
 
 use std::io::{Error, Result};
 use std::path::Path;
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use crate::servers::on_core;
 
-/// What one run of wrk found out.
+/// The result of one run of wrk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// How many requests were answered.
+    /// The number of answered requests.
     pub requests: u64,
-    /// How many in a second.
+    /// The number of requests per second.
     pub rate: f64,
     /// The latency that 1 % of the answers exceeded.
     pub p99: Duration,
 }
 
-/// Loads what is at `url` from one thread, on the given core only if there is one.
+/// Loads the server at `url` from one thread, only on the given core if there is one.
 pub fn run(
     url: &str,
     connections: usize,
@@ -26,8 +26,7 @@ pub fn run(
 ) -> Result<Report> {
     let mut command = on_core(core, Path::new("wrk"));
     command
-        // An answer that is later than the limit, which is 2 s by itself, has no
-        // place in the percentiles.
+        // wrk does not count answers after its limit, by default 2 s, in the percentiles.
         .args(["-t1", "--latency", "--timeout", "10s"])
         .arg(format!("-c{connections}"))
         .arg(format!("-d{}s", duration.as_secs()))
@@ -63,9 +62,9 @@ fn report(text: &str) -> Option<Report> {
     (report.requests > 0).then_some(report)
 }
 
-/// A word of the line that is meant.
-fn word(text: &str, meant: impl Fn(&str) -> bool, index: usize) -> Option<&str> {
-    let line = text.lines().find(|line| meant(line))?;
+/// Returns a word of the first matching line.
+fn word(text: &str, is_match: impl Fn(&str) -> bool, index: usize) -> Option<&str> {
+    let line = text.lines().find(|line| is_match(line))?;
     line.split_whitespace().nth(index)
 }
 

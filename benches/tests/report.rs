@@ -1,4 +1,4 @@
-//! The report in a browser: `cargo xtask bench` writes it, a person opens it.
+//! Opens the report of `cargo xtask bench` in a browser, as a person would.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// The width of a phone.
 const WIDTH: u32 = 390;
 
-/// Counts the plots of the report in the frame, and names what is wider than the frame.
+/// Counts the plots of the report in the frame, and lists elements that are wider than the frame.
 const SCRIPT: &str = r"
     addEventListener('load', () => {
         const page = document.querySelector('iframe').contentWindow.document.documentElement;
@@ -62,16 +62,16 @@ fn a_report_is_complete_and_as_wide_as_a_phone() {
     ] {
         assert!(html.contains(text), "{text}");
     }
-    // Nothing is fetched.
+    // The page fetches nothing.
     assert!(!html.contains("<link") && !html.contains("src="), "{html}");
     let Some(browser) = browser() else {
         eprintln!("skipped: no Chromium is installed to open the report with");
         return;
     };
-    // Two sections with the leads of each, the curve of the one, five of the other.
+    // The page has two sections with leads, one curve in the first, and five in the second.
     let expected = "plots=8 empty=0 scrolls=false wide=".to_owned();
     assert_eq!(opened(browser, &html, directory.path()), (expected, 0));
-    // The same with faults, which must be seen.
+    // The same page with deliberate faults, which the script must find.
     let faults = "<div style=width:500px>wide</div><script>throw 1</script></body>";
     let faulty = html.replace("</body>", faults);
     let expected = "plots=8 empty=0 scrolls=true wide=DIV".to_owned();
@@ -83,7 +83,8 @@ fn browser() -> Option<&'static str> {
     names.find(|name| Command::new(name).arg("--version").output().is_ok())
 }
 
-/// What the script finds in the report, and the number of lines in the browser's console.
+/// Returns the findings of the script in the report, and the number of lines in the browser's
+/// console.
 fn opened(browser: &str, report: &str, directory: &Path) -> (String, usize) {
     let report = report.replace('&', "&amp;").replace('"', "&quot;");
     let page = directory.join("frame.html");
@@ -97,7 +98,7 @@ fn opened(browser: &str, report: &str, directory: &Path) -> (String, usize) {
                    --window-size=1000,900 --virtual-time-budget=5000 --dump-dom";
     let profile = format!("--user-data-dir={}", directory.join("profile").display());
     let page = format!("file://{}", page.display());
-    // A browser that hangs is ended.
+    // A browser that hangs is killed.
     let mut args = vec!["120", browser];
     args.extend(options.split_whitespace());
     args.extend([profile.as_str(), page.as_str()]);

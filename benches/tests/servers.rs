@@ -1,4 +1,4 @@
-//! The programs that start servers as copies of themselves.
+//! Tests the programs that start servers as copies of themselves.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -35,7 +35,7 @@ fn each_server_sends_the_same_answer_until_its_input_ends() {
                 .map(|line| &line[..line.find(':').unwrap()])
                 .collect();
             names.sort_unstable();
-            // The same work for each: the same headers.
+            // Every server does the same work: it sends the same headers.
             assert_eq!(names, ["content-length", "date"], "{contestant}");
             assert_eq!(lines[3..], ["", "Hello, world!"], "{contestant}");
         }

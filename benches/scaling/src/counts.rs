@@ -1,4 +1,4 @@
-//! What was counted.
+//! The counts of a run, and the figures that are computed from them.
 
 use std::fs;
 use std::io::Result;
@@ -22,47 +22,47 @@ pub struct Run {
     pub workers: usize,
     /// The seed.
     pub seed: u64,
-    /// How many rounds it took.
+    /// The number of rounds.
     pub rounds: u64,
-    /// How many times a task was run. What is "per task" is per this.
+    /// The number of task runs. Figures "per task" are divided by it.
     pub polls: u64,
-    /// How many times a worker parked.
+    /// The number of times a worker parked.
     pub parks: u64,
-    /// How many parked workers were woken by another worker or from outside.
+    /// The number of parked workers that another worker or code outside woke.
     pub wakeups: u64,
-    /// How many waits ended by their time.
+    /// The number of waits that ended by their time-out.
     pub timeouts: u64,
-    /// How many waits in the driver ended by an event.
+    /// The number of waits in the driver that ended by an event.
     pub events: u64,
-    /// How many steals brought something.
+    /// The number of successful steals.
     pub steals: u64,
-    /// How many tasks they brought.
+    /// The number of stolen tasks.
     pub stolen: u64,
-    /// How many times a worker tried to steal from another.
+    /// The number of attempts to steal from another worker.
     pub steal_attempts: u64,
-    /// How many fences there were.
+    /// The number of fences.
     pub fences: u64,
     /// The words, by name.
     pub words: Vec<Word>,
 }
 
-/// What a step of a worker came to, to which its operations belong.
+/// The part of a worker's activity to which an operation belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     /// A step that ran a task.
     Task = 0,
-    /// A step that found none.
+    /// A step that found no task.
     Search = 1,
-    /// A park that begins.
+    /// The beginning of a park.
     Park = 2,
-    /// A wait that has ended.
+    /// The end of a wait.
     Unpark = 3,
-    /// What the program does from outside the workers.
+    /// Code outside the workers.
     Outside = 4,
 }
 
 impl Phase {
-    /// All of them.
+    /// All phases.
     pub const ALL: [Self; 5] = [
         Self::Task,
         Self::Search,
@@ -75,23 +75,23 @@ impl Phase {
 /// Which workers share the words of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
-    /// There are fewer of them than workers: all workers share each, or a fixed
-    /// number of workers does.
+    /// There are fewer such words than workers: all workers, or a fixed number of workers, share
+    /// each word.
     Common,
-    /// There is one for each worker, or a fixed number; or one for each task.
+    /// There is one such word for each worker, for a fixed number of workers, or for each task.
     Own,
 }
 
 /// The words of one name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {
-    /// The name, or the place in the source where they are made.
+    /// The name, or the line of source that creates the words.
     pub name: String,
     /// Which workers share them.
     pub scope: Scope,
-    /// How many there are.
+    /// The number of words.
     pub made: u64,
-    /// How many actors used the one that most have used.
+    /// The largest number of actors that used one of the words.
     pub actors: usize,
     /// The operations in each phase, in the order of [`Phase::ALL`].
     pub phases: [Tally; 5],
@@ -102,11 +102,11 @@ pub struct Word {
 pub struct Tally {
     /// Loads.
     pub loads: u64,
-    /// Stores and read-modify-writes, and attempts to take a lock that is held.
+    /// Stores, read-modify-writes, and attempts to take a lock that is held.
     pub writes: u64,
     /// Acquisitions of a lock.
     pub locks: u64,
-    /// Those operations that would have fetched the line from another core.
+    /// Operations that would have fetched the line from another core.
     pub transfers: u64,
 }
 
@@ -120,7 +120,7 @@ impl std::ops::AddAssign for Tally {
 }
 
 impl Word {
-    /// The operations in some phases.
+    /// Returns the operations in some phases.
     pub fn of(&self, phases: &[Phase]) -> Tally {
         let mut sum = Tally::default();
         for phase in phases {
@@ -130,27 +130,27 @@ impl Word {
     }
 }
 
-/// Makes the enum of the figures from their list.
+/// Defines the enum of the figures from their list.
 macro_rules! figures {
     ($($(#[$doc:meta])+ $variant:ident: $name:literal, $unit:literal;)+) => {
-        /// The figures that the program prints of a run.
+        /// The figures that the program prints for a run.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Figure {
             $($(#[$doc])+ $variant,)+
         }
 
         impl Figure {
-            /// All of them.
+            /// All figures.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// What it is.
+            /// The name of the figure.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// Of what it is a share.
+            /// The unit of the figure.
             pub fn unit(self) -> &'static str {
                 match self {
                     $(Self::$variant => $unit,)+
@@ -161,30 +161,29 @@ macro_rules! figures {
 }
 
 figures! {
-    /// Loads of common words, per task.
+    /// Loads of shared words, per task.
     CommonLoads: "loads of common words", "per task";
-    /// Stores to common words, read-modify-writes and locks of them, per task.
+    /// Stores to shared words, read-modify-writes of them and their locks, per task.
     CommonWrites: "writes of common words", "per task";
     /// Acquisitions of any lock, per task.
     Locks: "locks taken", "per task";
     /// Cache lines that came from another core, per task.
     Transfers: "cache lines fetched", "per task";
-    /// Attempts to steal, per successful one, if there are more of those than workers.
+    /// Attempts to steal per successful steal, if there were more successful steals than workers.
     Attempts: "steal attempts", "per successful steal";
-    /// Workers that were woken by another worker or from outside, per task.
+    /// Workers that another worker or code outside woke, per task.
     Wakeups: "wake-ups of workers", "per task";
-    /// Operations on any word from the search that found nothing to the end of the
-    /// wait, per park.
+    /// Operations on any word, from a search without result to the end of the wait, per park.
     OfAPark: "operations", "per park";
-    /// The operations of a park that write a common word.
+    /// The operations of a park that write a shared word.
     CommonOfAPark: "writes of common words in a park", "per park";
     /// The operations of a park that take a lock.
     LocksOfAPark: "locks taken in a park", "per park";
 }
 
 impl Run {
-    /// A figure of the run. None if it is a share of what happened too seldom: steals
-    /// fewer than workers, or no parks.
+    /// Returns a figure of the run. `None` if its divisor is too small: fewer steals than workers,
+    /// or no parks.
     pub fn figure(&self, figure: Figure) -> Option<f64> {
         const IDLE: [Phase; 3] = [Phase::Search, Phase::Park, Phase::Unpark];
         let all = self.of(None, &Phase::ALL);
@@ -209,7 +208,7 @@ impl Run {
         (of >= least).then(|| count as f64 / of as f64)
     }
 
-    /// The operations on all words of a scope in some phases.
+    /// Returns the operations on all words of a scope in some phases.
     pub fn of(&self, scope: Option<Scope>, phases: &[Phase]) -> Tally {
         let mut sum = Tally::default();
         for word in &self.words {
@@ -235,13 +234,13 @@ impl Counts {
         Ok(serde_json::from_slice(&fs::read(file)?)?)
     }
 
-    /// The runs of a load on a number of workers, one for each seed.
+    /// Returns the runs of a load with a number of workers, one for each seed.
     pub fn of<'a>(&'a self, load: &'a str, workers: usize) -> impl Iterator<Item = &'a Run> {
         let runs = self.runs.iter();
         runs.filter(move |run| run.load == load && run.workers == workers)
     }
 
-    /// The names of the loads, in their order.
+    /// Returns the names of the loads, in their order.
     pub fn loads(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for run in &self.runs {
@@ -252,7 +251,7 @@ impl Counts {
         names
     }
 
-    /// The numbers of workers, in their order.
+    /// Returns the numbers of workers, in their order.
     pub fn workers(&self) -> Vec<usize> {
         let mut numbers: Vec<_> = self.runs.iter().map(|run| run.workers).collect();
         numbers.sort_unstable();

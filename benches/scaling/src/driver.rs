@@ -1,4 +1,4 @@
-//! A driver whose events are what a load raises.
+//! A driver whose events come from a load.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use raddle_sched::{Driver, Unpark};
 
-/// Events that are due, in order.
+/// The due events, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events(Arc<Mutex<Pending>>);
 
@@ -22,7 +22,7 @@ impl Events {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes an event due, which will wake `waker`.
+    /// Makes an event due. The driver then wakes `waker`.
     pub(crate) fn raise(&self, waker: Waker) {
         self.with(|pending| pending.due.push_back(waker));
     }
@@ -32,7 +32,7 @@ impl Events {
         self.with(|pending| !pending.due.is_empty())
     }
 
-    /// Whether a wait in the driver ends.
+    /// Whether a wait in the driver ends now.
     pub(crate) fn is_ready(&self) -> bool {
         self.with(|pending| pending.unparked || !pending.due.is_empty())
     }

@@ -1,8 +1,7 @@
-//! Counts the operations of Raddle's scheduler with 2 to 256 workers, stepped
-//! on one thread: `docs/scaling.md`.
+//! Counts the operations of Raddle's scheduler with 2 to 256 workers, stepped on one thread:
+//! `docs/scaling.md`.
 //!
-//! What was counted ([`Counts`]) can be read in every build. Only the counting
-//! build, under `--cfg raddle_count`, can count.
+//! Every build can read [`Counts`]. Only the counting build, under `--cfg raddle_count`, can count.
 #![forbid(unsafe_code)]
 
 mod counts;

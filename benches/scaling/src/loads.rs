@@ -1,4 +1,4 @@
-//! The loads. Each grows with the number of workers, but for one.
+//! The loads. All but one grow with the number of workers.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -9,59 +9,58 @@ use std::task::{Poll, Waker};
 use crate::driver::Events;
 use crate::rng::Rng;
 
-/// What is run.
+/// The load of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// One task for each worker spawns 16 tasks in each of 16 polls.
+    /// One task per worker spawns 16 tasks in each of 16 polls.
     SpawnStorm,
-    /// One task alone spawns 16 tasks in each poll, 4,096 in all.
+    /// A single task spawns 16 tasks in each poll, 4,096 in all.
     OneSpawner,
-    /// A binary tree of tasks with 128 leaves for each worker, in which each task
-    /// awaits those that it has spawned.
+    /// A binary tree of tasks with 128 leaves per worker. Each task awaits the tasks that it has
+    /// spawned.
     ForkJoin,
-    /// Servers at 5 % of what the workers could do: requests come as events of
-    /// the driver, and take three polls of two tasks.
+    /// Servers at 5 % of the workers' capacity: requests come as events of the driver, and each
+    /// takes three polls of two tasks.
     ServersAt5,
     /// The same at 90 %.
     ServersAt90,
-    /// Two tasks for each worker; each exchanges messages with each other one, two
-    /// at a time.
+    /// Two tasks per worker. Each exchanges messages with every other task, with two at a time.
     PingPong,
-    /// Eight tasks for each worker that wait; a quarter as many as workers are woken
-    /// from outside in each round.
+    /// Eight waiting tasks per worker. In each round code outside wakes a quarter as many tasks as
+    /// there are workers.
     OutsideWakes,
 }
 
-/// What a load needs of its run.
+/// What a load needs for its run.
 pub(crate) struct Context {
     workers: usize,
     pub(crate) events: Events,
     rng: Rng,
 }
 
-/// A load that runs.
+/// A running load.
 pub(crate) trait Body {
-    /// What happens outside the workers after a round.
+    /// Does what happens outside the workers after a round.
     fn act_outside(&mut self, round: u64, context: &mut Context);
 
-    /// Whether everything has been done.
+    /// Whether the load is done.
     fn is_done(&self) -> bool;
 }
 
-/// For how many rounds requests and wake-ups come.
+/// The number of rounds in which requests and wake-ups come.
 const ROUNDS: u64 = 1_000;
-/// Tasks that a spawner spawns in a poll, and the polls in which one of many does.
+/// The number of tasks that a spawner spawns in a poll, and the number of such polls of a spawner.
 const BATCH: usize = 16;
 const BATCHES: usize = 16;
-/// How many tasks one spawner alone spawns.
+/// The number of tasks that a single spawner spawns.
 const ONE_SPAWNS: usize = 4_096;
 const LEAVES: usize = 128;
-/// Connections for each worker.
+/// The number of connections per worker.
 const CONNECTIONS: usize = 8;
 const POLLS_OF_A_REQUEST: f64 = 3.0;
-/// How many messages each worker receives at least, on average.
+/// The least number of messages that each worker receives on average.
 const MESSAGES: usize = 256;
-/// Tasks for each worker that wait to be woken from outside.
+/// The number of tasks per worker that wait to be woken from outside.
 const WAITING: usize = 8;
 const OUTSIDE_RATE: f64 = 0.25;
 
@@ -90,7 +89,7 @@ impl Load {
         }
     }
 
-    /// Spawns what runs.
+    /// Spawns the tasks of the load.
     pub(crate) fn body(self, context: &mut Context) -> Box<dyn Body> {
         match self {
             Self::SpawnStorm => Box::new(storm(context.workers, BATCH * BATCHES)),
@@ -118,7 +117,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns to the scheduler once.
+/// Yields once.
 async fn yield_once() {
     let mut yielded = false;
     poll_fn(|cx| match std::mem::replace(&mut yielded, true) {
@@ -131,11 +130,11 @@ async fn yield_once() {
     .await;
 }
 
-/// Counts tasks down to none.
+/// Counts unfinished tasks down to zero.
 #[derive(Clone)]
-struct Left(Arc<AtomicUsize>);
+struct Remaining(Arc<AtomicUsize>);
 
-impl Left {
+impl Remaining {
     fn new(count: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(count)))
     }
@@ -145,8 +144,8 @@ impl Left {
     }
 }
 
-/// A load to which nothing is done from outside.
-impl Body for Left {
+/// A load without actions from outside.
+impl Body for Remaining {
     fn act_outside(&mut self, _: u64, _: &mut Context) {}
 
     fn is_done(&self) -> bool {
@@ -154,8 +153,8 @@ impl Body for Left {
     }
 }
 
-fn storm(spawners: usize, each: usize) -> Left {
-    let left = Left::new(spawners * (each + 1));
+fn storm(spawners: usize, each: usize) -> Remaining {
+    let left = Remaining::new(spawners * (each + 1));
     for _ in 0..spawners {
         let left = left.clone();
         let spawner = async move {
@@ -173,8 +172,8 @@ fn storm(spawners: usize, each: usize) -> Left {
     left
 }
 
-fn tree(leaves: usize) -> Left {
-    let left = Left::new(1);
+fn tree(leaves: usize) -> Remaining {
+    let left = Remaining::new(1);
     let done = left.clone();
     drop(raddle_sched::spawn(async move {
         branch(leaves).await;
@@ -195,12 +194,12 @@ fn branch(leaves: usize) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     })
 }
 
-/// A place where one task waits for others to bring it something.
+/// An inbox in which one task waits for messages of others.
 #[derive(Default)]
 struct Inbox(Mutex<(usize, Option<Waker>)>);
 
 impl Inbox {
-    /// Brings one thing.
+    /// Sends one message.
     fn send(&self) {
         let waker = {
             let mut inbox = lock(&self.0);
@@ -212,7 +211,7 @@ impl Inbox {
         }
     }
 
-    /// Waits for one thing, and takes it.
+    /// Waits for one message and takes it.
     async fn receive(&self) {
         poll_fn(|cx| {
             let mut inbox = lock(&self.0);
@@ -226,8 +225,8 @@ impl Inbox {
         .await;
     }
 
-    /// The waker of the task that waits, with one thing brought.
-    fn bring(&self) -> Option<Waker> {
+    /// Adds one message, and returns the waker of the waiting task.
+    fn add_message(&self) -> Option<Waker> {
         let mut inbox = lock(&self.0);
         let waker = inbox.1.take()?;
         inbox.0 += 1;
@@ -237,7 +236,7 @@ impl Inbox {
 
 struct Servers {
     connections: Vec<Arc<Inbox>>,
-    /// Requests a round.
+    /// The number of requests per round.
     rate: f64,
     under_way: Arc<AtomicUsize>,
     is_over: bool,
@@ -257,7 +256,7 @@ impl Servers {
         }
     }
 
-    /// A task that passes each request on to another, and waits for the answer.
+    /// A task that passes each request to another task and waits for the answer.
     fn connection(under_way: Arc<AtomicUsize>) -> Arc<Inbox> {
         let [requests, questions, answers] = [(); 3].map(|()| Arc::new(Inbox::default()));
         let inbox = requests.clone();
@@ -287,10 +286,10 @@ impl Body for Servers {
             return;
         }
         for _ in 0..context.rng.around(self.rate) {
-            // Another one if its connection is busy; none if many are.
+            // Takes another connection if this one is busy, and none if many are.
             let free = (0..4).find_map(|_| {
                 let connection = context.rng.below(self.connections.len());
-                self.connections[connection].bring()
+                self.connections[connection].add_message()
             });
             if let Some(waker) = free {
                 self.under_way.fetch_add(1, Ordering::Relaxed);
@@ -304,10 +303,10 @@ impl Body for Servers {
     }
 }
 
-/// Tasks of which each meets each, in the order of the circle method: one stays,
-/// the others go round.
-fn tournament(tasks: usize) -> Left {
-    let left = Left::new(tasks);
+/// Tasks of which each meets every other, by the circle method: one keeps its place and the others
+/// rotate.
+fn tournament(tasks: usize) -> Remaining {
+    let left = Remaining::new(tasks);
     let meetings = (MESSAGES / 2).max(tasks - 1);
     let inboxes = |_| (0..tasks).map(|_| Inbox::default()).collect();
     let inboxes: Arc<Vec<Vec<Inbox>>> = Arc::new((0..tasks).map(inboxes).collect());
@@ -325,7 +324,7 @@ fn tournament(tasks: usize) -> Left {
     left
 }
 
-/// The number of the task that a task meets.
+/// Returns the task that a task meets.
 fn partner(own: usize, meeting: usize, tasks: usize) -> usize {
     let round = tasks - 1;
     match own {

@@ -22,13 +22,13 @@ mod counted {
     #[derive(Parser)]
     #[command(about = "Counts the operations of the scheduler with 2 to 256 workers")]
     struct Args {
-        /// How many workers; a comma joins several
+        /// The numbers of workers, separated by commas
         #[arg(long, value_name = "N", value_delimiter = ',')]
         #[arg(default_value = "2,4,8,16,32,64,128,256")]
         #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
         workers: Vec<u16>,
 
-        /// Only this load
+        /// Run only this load
         #[arg(long, value_name = "NAME")]
         only: Option<String>,
 
@@ -36,7 +36,7 @@ mod counted {
         #[arg(long, value_name = "N", default_value_t = 1)]
         seed: u64,
 
-        /// How many rounds, each with a seed of its own
+        /// The number of rounds; each has its own seed
         #[arg(long, value_name = "N", default_value_t = 1)]
         rounds: u64,
 
@@ -44,7 +44,7 @@ mod counted {
         #[arg(long)]
         words: bool,
 
-        /// Also write what was counted to this file
+        /// Also write the counts to this file
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     }
@@ -97,7 +97,7 @@ mod counted {
         );
     }
 
-    /// A row for each word, with its operations per task.
+    /// Prints a row for each word, with its operations per task.
     fn print_words(run: &Run) {
         let polls = run.polls as f64;
         for word in &run.words {

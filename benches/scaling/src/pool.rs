@@ -8,19 +8,19 @@ use crate::driver::Events;
 use crate::loads::{Context, Load};
 use crate::rng::Rng;
 
-/// How long a round takes, for waits with a time: that of a poll.
+/// The virtual duration of a round, for waits with a time-out: that of a poll.
 const ROUND_MICROS: u64 = 1;
-/// No run takes as many.
-const MOST_ROUNDS: u64 = 10_000_000;
-/// Locks that threads share, not workers: a thread comes to one when a cache of its
-/// own is empty or full, and here all workers share one thread's.
+/// More rounds than any run takes.
+const MAX_ROUNDS: u64 = 10_000_000;
+/// Locks that threads share, not workers: a thread takes one when its own cache is empty or full.
+/// Here all workers share the cache of one thread.
 const OF_THREADS: [&str; 1] = ["depot of cells"];
-/// Where operations go that are none of the scheduler's.
+/// The phase of operations that do not belong to the scheduler.
 const NOT_COUNTED: usize = counting::PHASES - 1;
 
 enum Posture {
     Awake,
-    /// Its last step found nothing.
+    /// The last step found no task.
     Idle,
     Parked {
         waiting: Waiting,
@@ -35,7 +35,7 @@ struct SteppedWorker {
 
 /// Runs a load until it is done.
 ///
-/// Only one run at a time can count: what was counted before is forgotten.
+/// Only one run at a time can count: it removes the counts of the run before.
 pub fn run(load: Load, workers: usize, seed: u64) -> Run {
     counting::act_as(OUTSIDE);
     counting::reset();
@@ -75,7 +75,7 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
         counting::settle(Phase::Outside as usize);
         tally.rounds += 1;
         assert!(
-            tally.rounds < MOST_ROUNDS,
+            tally.rounds < MAX_ROUNDS,
             "{} on {workers} workers does not end: a wake-up was lost",
             tally.load
         );
@@ -87,7 +87,7 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
     tally
 }
 
-/// Lets a worker do one thing, if it does not wait.
+/// Lets a worker do one thing, unless it waits.
 fn drive(stepped: &mut SteppedWorker, events: &Events, tally: &mut Run) {
     let now = tally.rounds * ROUND_MICROS;
     let phase = match &stepped.posture {
@@ -108,7 +108,7 @@ fn drive(stepped: &mut SteppedWorker, events: &Events, tally: &mut Run) {
             Phase::Park
         }
         Posture::Parked { waiting, deadline } => {
-            // To ask is no operation of the worker, which sleeps.
+            // This question is no operation of the worker, which sleeps.
             let notified = match waiting.in_driver {
                 true => events.is_ready(),
                 false => stepped.worker.is_unparked(),
@@ -153,7 +153,7 @@ fn count_steals(handle: &raddle_sched::Handle, tally: &mut Run) {
     counting::settle(NOT_COUNTED);
 }
 
-/// What was counted on each word; events become figures of their own.
+/// Returns the counts of each word. Events become figures of the run.
 fn words(workers: usize, tally: &mut Run) -> Vec<Word> {
     let mut words = Vec::new();
     for entry in counting::report() {

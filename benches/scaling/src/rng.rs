@@ -1,4 +1,4 @@
-//! The source of every choice of a run.
+//! The random numbers of a run.
 
 /// Steele, Lea and Flood's SplitMix64.
 #[derive(Clone, Debug)]
@@ -16,19 +16,19 @@ impl Rng {
         word ^ (word >> 31)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which must not be zero.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() >> 33) as usize % bound
     }
 
-    /// Brings `items` into another order.
+    /// Shuffles the items.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }
     }
 
-    /// A whole number that is `mean` on average.
+    /// Returns a whole number that is `mean` on average.
     pub(crate) fn around(&mut self, mean: f64) -> usize {
         let rest = ((mean - mean.floor()) * 65_536.0) as usize;
         mean as usize + usize::from(self.below(65_536) < rest)

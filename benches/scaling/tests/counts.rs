@@ -1,11 +1,11 @@
-//! Short runs: what is known of each load, and that a seed counts the same again.
+//! Short runs: the known counts of each load, and the same counts from the same seed.
 #![cfg(raddle_count)]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use raddle_scaling::{Figure, Load, Phase, Run, Scope, run};
 
-/// One run at a time can count.
+/// Only one run at a time can count.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -23,7 +23,7 @@ fn a_seed_counts_the_same_again() {
     for load in Load::ALL {
         let counted = |seed| {
             let mut run = run(load, 4, seed);
-            // Those of the time that workers were busy are read as the clock has it.
+            // These two read the clock.
             run.words.retain(|word| word.name != "counters");
             run
         };
@@ -40,7 +40,7 @@ fn a_seed_counts_the_same_again() {
 fn a_load_runs_each_of_its_tasks() {
     let _alone = alone();
     for workers in [2, 16] {
-        // Each spawner has a poll for each batch, and one to end; 256 tasks each.
+        // Each spawner is polled once per batch, and once more at its end; it spawns 256 tasks.
         let storm = run(Load::SpawnStorm, workers, 1);
         assert_eq!(storm.polls as usize, workers * (17 + 256));
         let one = run(Load::OneSpawner, workers, 1);
@@ -48,7 +48,7 @@ fn a_load_runs_each_of_its_tasks() {
         let leaves = 128 * workers;
         let tree = run(Load::ForkJoin, workers, 1);
         assert!(tree.polls as usize >= 2 * leaves - 1, "{}", tree.polls);
-        // Three polls for a request; some requests find their connection busy.
+        // A request takes three polls; some requests find their connection busy.
         let servers = run(Load::ServersAt90, workers, 1);
         let expected = 0.9 * workers as f64 * 1_000.0;
         assert!(servers.polls as f64 > 0.7 * expected, "{}", servers.polls);
@@ -62,7 +62,7 @@ fn a_push_is_a_store_of_the_tail_and_a_pop_a_change_of_the_head() {
     let run = run(Load::SpawnStorm, 2, 1);
     let head = word_of(&run, "queue head").of(&Phase::ALL);
     let tail = word_of(&run, "queue tail").of(&Phase::ALL);
-    // A batch of 16 goes to the slot and the queue; its spawner goes behind it.
+    // A batch of 16 goes to the slot and the queue; its spawner goes behind them.
     let queued = 2 * 16 * 16;
     assert!(
         (queued - 32..=queued + 32).contains(&tail.writes),
@@ -72,14 +72,14 @@ fn a_push_is_a_store_of_the_tail_and_a_pop_a_change_of_the_head() {
     assert_eq!(word_of(&run, "queue tail").made, 2);
 }
 
-/// The bars of `docs/scaling.md`.
+/// The limits of `docs/scaling.md`.
 #[test]
 fn nothing_but_loads_grows_with_the_number_of_workers() {
-    /// More attempts than that for one successful steal are too many.
+    /// The largest allowed number of attempts per successful steal.
     const ATTEMPTS: f64 = 2.5;
-    /// By how much a figure of 64 workers may be above that of 16.
+    /// The largest allowed ratio of a figure with 64 workers to that with 16.
     const GROWTH: f64 = 1.3;
-    /// What is less than that, per task, is nothing.
+    /// A figure per task below this counts as zero.
     const NOTHING: f64 = 0.05;
     let _alone = alone();
     for load in Load::ALL {

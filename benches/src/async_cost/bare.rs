@@ -1,4 +1,4 @@
-//! raddle-bare.
+//! The variants of raddle-bare.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -14,8 +14,8 @@ use super::{BUFFER, LARGE_BUFFER, timed};
 
 const ROOM: &str = "there is room for every request";
 
-/// One type for each variant, so that each has a future of its own, which the
-/// compiler can inline where it is polled, as in a program with one executor.
+/// One type per variant, so that each variant has its own future, which the compiler can inline
+/// where it is polled, as in a program with one executor.
 struct ByValue<'s, 'c, const VARIANT: u8>(&'s Spawner<Job<'c>>);
 
 impl<'c, const VARIANT: u8> Spawn<'c> for ByValue<'_, 'c, VARIANT> {
@@ -24,8 +24,8 @@ impl<'c, const VARIANT: u8> Spawn<'c> for ByValue<'_, 'c, VARIANT> {
     }
 }
 
-/// A variant with futures of one type: how a future is made of a job, and how the executor of the
-/// function that makes them.
+/// Defines a variant with futures of one type, from the future of a job and the executor of these
+/// futures.
 macro_rules! by_value {
     (
         $(#[$attribute:meta])* $name:ident = $number:literal,
@@ -55,15 +55,15 @@ by_value! {
     |spawner, storage, make| Executor::new(spawner, storage, make)
 }
 by_value! {
-    /// Likewise, with wakers that do not look on which thread they are.
+    /// The same, with wakers that do not check their thread.
     #[allow(unsafe_code, reason = "not to check is a promise")]
     unchecked = 1,
     |reactor, spawn, job| serve::<BUFFER>(reactor, spawn, job),
-    // SAFETY: only the reactor has wakers, and it is on this thread.
+    // SAFETY: only the reactor has wakers, and it stays on this thread.
     |spawner, storage, make| unsafe { Executor::new_unchecked(spawner, storage, make) }
 }
 by_value! {
-    /// Futures of one type, by value, that are large.
+    /// Large futures of one type, by value.
     large_future = 2,
     |reactor, spawn, job| serve::<LARGE_BUFFER>(reactor, spawn, job),
     |spawner, storage, make| Executor::new(spawner, storage, make)

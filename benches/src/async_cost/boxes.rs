@@ -1,5 +1,5 @@
-//! An executor in the usual way: futures of any type in boxes, and a counted
-//! waker for each task.
+//! An executor of the usual kind: boxed futures of any type, and a reference-counted waker for each
+//! task.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -15,23 +15,22 @@ use super::reactor::Reactor;
 use super::tasks::{Job, Spawn, serve};
 use super::{BUFFER, leaked, timed};
 
-/// What wakers are, and the queue that they put their tasks on.
+/// A kind of waker, and the queue to which it adds its tasks.
 pub trait Wakers {
-    /// An empty queue.
+    /// Makes an empty queue.
     fn new(capacity: usize) -> Self;
 
-    /// Puts a new task on the queue, and makes its waker.
+    /// Queues a new task, and returns its waker.
     fn spawn(&self, task: usize) -> Waker;
 
-    /// Takes the task that has been ready for longest. From here on it may be
-    /// put on the queue again.
+    /// Takes the task that has been ready for the longest time. From now on it may be queued again.
     fn pop(&self) -> Option<usize>;
 }
 
 type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 struct Task {
-    /// Not there while it is polled, since it may spawn others.
+    /// `None` while the future is polled, since the poll may spawn tasks.
     future: Option<BoxFuture>,
     waker: Option<Waker>,
 }
@@ -77,7 +76,7 @@ impl<W: Wakers> Executor<W> {
             let future = task.future.take()?;
             Some((future, task.waker.take()?))
         });
-        // A late waker of a task that has ended.
+        // The waker of a completed task was woken late.
         let Some((mut future, waker)) = taken else {
             return;
         };
@@ -109,8 +108,8 @@ impl<W: Wakers + 'static> Spawn<'static> for Spawner<W> {
     }
 }
 
-/// The server on it. The reactor is never freed: a task that spawns others shares
-/// the executor, and so cannot borrow.
+/// Runs the server on this executor. The reactor is never freed: a task that spawns others shares
+/// the executor, and so cannot borrow the reactor.
 pub fn run<W: Wakers + 'static>(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
     let spawner = Spawner {
         executor: Rc::new(Executor::<W>::new(requests + 1)),

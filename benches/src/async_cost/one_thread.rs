@@ -1,4 +1,4 @@
-//! What stays on one thread, though its type may leave it.
+//! Values that stay on one thread although their type is `Send`.
 #![allow(unsafe_code, reason = "a check stands for Send")]
 
 use std::future::Future;
@@ -11,14 +11,14 @@ thread_local! {
     static HERE: u8 = const { 0 };
 }
 
-/// A number that no other living thread has: an address, so nothing is read.
+/// Returns a number that no other living thread has: the address of a thread-local variable, which
+/// is not read.
 #[inline]
 pub(super) fn current() -> usize {
     HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
-/// A value, or a future, that panics when it is used or dropped on another thread
-/// than the one that made it.
+/// A value or a future that panics when another thread than the one that made it uses or drops it.
 #[derive(Debug)]
 pub(super) struct OneThread<T> {
     thread: usize,
@@ -57,8 +57,8 @@ impl<F: Future> Future for OneThread<F> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         self.check();
-        // SAFETY: the value is pinned with what it is in, from which only its drop
-        // takes it, in its place.
+        // SAFETY: the value is pinned together with this struct, and only the drop of the struct
+        // drops it, in place.
         let value = unsafe { self.map_unchecked_mut(|this| &mut *this.value) };
         value.poll(cx)
     }
@@ -67,7 +67,7 @@ impl<F: Future> Future for OneThread<F> {
 impl<T> Drop for OneThread<T> {
     fn drop(&mut self) {
         self.check();
-        // SAFETY: it is dropped once, here.
+        // SAFETY: the value is dropped once, here.
         unsafe { ManuallyDrop::drop(&mut self.value) };
     }
 }

@@ -1,5 +1,4 @@
-//! The scheduler of Raddle's current-thread runtime, with the reactor for its
-//! driver.
+//! The scheduler of Raddle's current-thread runtime, with the reactor as its driver.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -17,8 +16,8 @@ use super::{BUFFER, leaked, timed};
 
 /// The reactor, as the scheduler's driver.
 ///
-/// It looks at events only when the scheduler has nothing to run, as the poll
-/// loop does, so that the calls can be counted.
+/// It polls for events only when the scheduler has no task to run, as the poll loop does, so that
+/// the calls can be counted.
 struct Parking(OneThread<&'static Reactor<'static>>);
 
 impl Driver for Parking {
@@ -29,20 +28,20 @@ impl Driver for Parking {
     }
 
     fn unparker(&self) -> Arc<dyn Unpark> {
-        Arc::new(Nothing)
+        Arc::new(NoUnpark)
     }
 
     fn shutdown(&mut self) {}
 }
 
-/// The reactor never waits, so nothing has to end that.
-struct Nothing;
+/// The reactor never waits, so an unpark has nothing to do.
+struct NoUnpark;
 
-impl Unpark for Nothing {
+impl Unpark for NoUnpark {
     fn unpark(&self) {}
 }
 
-/// The number of tasks, and the waker of the future that waits for their end.
+/// The number of unfinished tasks, and the waker of the future that waits for them.
 #[derive(Default)]
 struct Open {
     count: Cell<usize>,
@@ -77,8 +76,8 @@ struct Spawner {
     open: &'static Open,
 }
 
-/// The scheduler's tasks may be run by whichever thread blocks on it, so those of
-/// the server, which are not Send, look at each poll on which thread they are.
+/// Any thread that blocks on the scheduler may run its tasks. The tasks of the server are not
+/// `Send`, so each poll checks its thread.
 impl Spawn<'static> for Spawner {
     fn spawn(&self, job: Job<'static>) {
         let Self { reactor, open } = *self;
@@ -91,7 +90,7 @@ impl Spawn<'static> for Spawner {
     }
 }
 
-/// The server on it. The reactor is never freed: a driver must not borrow.
+/// Runs the server on this scheduler. The reactor is never freed: a driver must not borrow.
 pub fn current_thread(calls: &'static Calls, requests: usize, runs: u32) -> Duration {
     let reactor = leaked(calls, requests);
     let open = Box::leak(Box::default());

@@ -1,5 +1,4 @@
-//! Wakers that are counted pointers: Rc's, which must stay on their thread, and
-//! Arc's.
+//! Wakers that are reference-counted pointers: an `Rc`, which must stay on its thread, or an `Arc`.
 #![allow(unsafe_code, reason = "a waker of an Rc has to be made by hand")]
 
 use std::cell::{Cell, RefCell};
@@ -15,17 +14,17 @@ use raddle_primitives::sync::Mutex;
 use super::boxes::Wakers;
 use super::one_thread;
 
-/// Wakers that are an `Rc`, and with `CHECK` panic on another thread than their own.
+/// Wakers that are an `Rc`. With `CHECK` they panic on another thread than their own.
 #[derive(Debug)]
 pub struct Local<const CHECK: bool>(Rc<LocalQueue>);
 
-/// Wakers that are an `Rc`, and do not look on which thread they are.
+/// Wakers that are an `Rc` and do not check their thread.
 pub type Unchecked = Local<false>;
 
-/// Wakers that are an `Rc`, and panic on another thread than their own.
+/// Wakers that are an `Rc` and panic on another thread than their own.
 pub type Checked = Local<true>;
 
-/// Wakers that are an `Arc`, which may be anywhere.
+/// Wakers that are an `Arc`, for any thread.
 #[derive(Debug)]
 pub struct Atomic(Arc<SharedQueue>);
 
@@ -60,9 +59,9 @@ impl<const CHECK: bool> Wakers for Local<CHECK> {
             queue: self.0.clone(),
         });
         self.0.borrow_mut().push_back(task.clone());
-        // SAFETY: the functions of the table do with the count what their names say. Checked
-        // wakers let no other thread in; of unchecked ones, which only the reactor has, none is
-        // sent to another.
+        // SAFETY: each function of the table changes the count as its name says. Checked wakers
+        // panic on other threads. Only the reactor has unchecked wakers, and it sends none to
+        // another thread.
         unsafe { Waker::from_raw(raw::<CHECK>(Rc::into_raw(task))) }
     }
 
@@ -87,38 +86,38 @@ fn raw<const CHECK: bool>(task: *const LocalTask) -> RawWaker {
     )
 }
 
-/// The task of a waker's data, without its count.
+/// Returns the task of a waker's data, without its reference.
 ///
 /// # Safety
 ///
-/// The data is that of a waker that is there as long as the result.
+/// The data is that of a waker that outlives the result.
 unsafe fn task<const CHECK: bool>(data: *const ()) -> ManuallyDrop<Rc<LocalTask>> {
     let task = data.cast::<LocalTask>();
-    // SAFETY: a waker keeps its task, whose thread is never written.
+    // SAFETY: a waker keeps its task, and the thread of a task is never written.
     let owner = unsafe { (*task).thread };
     assert!(
         !CHECK || owner == one_thread::current(),
         "a waker is on another thread"
     );
-    // SAFETY: it came from `Rc::into_raw`, and the waker keeps its count.
+    // SAFETY: the data came from `Rc::into_raw`, and the waker keeps its reference.
     ManuallyDrop::new(unsafe { Rc::from_raw(task) })
 }
 
 unsafe fn clone<const CHECK: bool>(data: *const ()) -> RawWaker {
-    // SAFETY: the waker that is cloned is there for this call.
+    // SAFETY: the cloned waker exists during this call.
     let task = unsafe { task::<CHECK>(data) };
     raw::<CHECK>(Rc::into_raw(Rc::clone(&task)))
 }
 
 unsafe fn wake<const CHECK: bool>(data: *const ()) {
-    // SAFETY: the waker is used up by the second call.
+    // SAFETY: the second call consumes the waker.
     unsafe { wake_by_ref::<CHECK>(data) };
     // SAFETY: as above.
     unsafe { drop_waker::<CHECK>(data) };
 }
 
 unsafe fn wake_by_ref<const CHECK: bool>(data: *const ()) {
-    // SAFETY: the waker is there for this call.
+    // SAFETY: the waker exists during this call.
     let task = unsafe { task::<CHECK>(data) };
     if !task.queued.replace(true) {
         task.queue.borrow_mut().push_back(Rc::clone(&task));
@@ -126,7 +125,7 @@ unsafe fn wake_by_ref<const CHECK: bool>(data: *const ()) {
 }
 
 unsafe fn drop_waker<const CHECK: bool>(data: *const ()) {
-    // SAFETY: the waker's count goes with it.
+    // SAFETY: the waker's reference is dropped with it.
     drop(ManuallyDrop::into_inner(unsafe { task::<CHECK>(data) }));
 }
 

@@ -1,5 +1,5 @@
-//! The server as a loop written by hand and as async functions, in turn, round
-//! by round, in one process: the figures that a comparison may quote.
+//! Runs the server as a hand-written loop and as async functions, in turn, round by round, in one
+//! process. A comparison may quote these figures.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -13,8 +13,8 @@ use raddle_benches::record::Section;
 use raddle_benches::report::Report;
 use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 
-/// How many requests a variant serves in a round, in runs of 32 or 256 each:
-/// some milliseconds.
+/// The number of requests that a variant serves in a round, in runs of 32 or 256: some
+/// milliseconds.
 const IN_MEMORY: usize = 16 * 1024;
 const WITH_SYSCALLS: usize = 1024;
 
@@ -24,7 +24,7 @@ struct Args {
     #[command(flatten)]
     options: Options,
 
-    /// Where to draw the ratios of 256 requests
+    /// Draw the ratios of 256 requests into this file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! axum and tonic under `wrk` and `h2load`, and clients of databases, on the
-//! stand-in and on Tokio, in turn, round by round.
+//! Measures axum and tonic under `wrk` and `h2load`, and clients of databases, on the stand-in and
+//! on Tokio, in turn, round by round.
 #![forbid(unsafe_code)]
 
 use std::io::{Error, Result};
@@ -21,7 +21,7 @@ const FIGURES: [Figure; 3] = [
     Figure::less("server CPU a request", "us"),
     Figure::less("p99", "ms"),
 ];
-/// What axum answers, and its path.
+/// The answers of axum, and their paths.
 const WEB: [(&str, &str); 4] = [
     ("axum, text", "/text"),
     ("axum, JSON", "/json"),
@@ -31,15 +31,15 @@ const WEB: [(&str, &str); 4] = [
 const CONNECTIONS: usize = 50;
 const METHOD: &str = "/raddle.Doubler/Double";
 
-/// Tasks that query a database: 64 of them, over a few connections.
+/// 64 tasks that query a database over a few connections.
 struct Queries {
-    /// How the program that is loaded calls the client, and the server.
+    /// The names by which the measured program selects the client and the server.
     client: &'static str,
     server: &'static str,
     query: &'static str,
     connections: usize,
     workers: usize,
-    /// Whether the client is on core 0 and the server on core 1, or both anywhere.
+    /// Whether the client runs on core 0 and the server on core 1, or both on any core.
     apart: bool,
 }
 
@@ -102,16 +102,16 @@ struct Args {
     )]
     tokio: PathBuf,
 
-    /// Only the databases
+    /// Measure only the databases
     #[arg(long)]
     databases: bool,
 
-    /// How long a server is loaded in each round
+    /// For how long a server is loaded in each round
     #[arg(long, value_name = "S", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     seconds: u16,
 
-    /// How many worker threads a runtime has, but for the databases
+    /// The number of worker threads of a runtime, except for the databases
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
@@ -156,12 +156,12 @@ impl Args {
         sheet.finish()
     }
 
-    /// The program on the stand-in, then that on Tokio.
+    /// Returns the program on the stand-in (0) or on Tokio (1).
     fn program(&self, index: usize) -> &PathBuf {
         [&self.stand_in, &self.tokio][index]
     }
 
-    /// Measures clients of a server that is new for each case.
+    /// Measures clients of a server that is started for each case.
     fn query(&self, sheet: &mut Sheet, queries: &Queries, duration: Duration) -> Result<()> {
         let place = |core| queries.apart.then_some(core);
         let mut command = on_core(place(1), &self.stand_in);
@@ -197,7 +197,7 @@ impl Args {
         Ok(())
     }
 
-    /// Measures a case on servers that are new in each round.
+    /// Measures a case on servers that are started in each round.
     fn attempt(
         &self,
         sheet: &mut Sheet,

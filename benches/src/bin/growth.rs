@@ -1,5 +1,5 @@
-//! How cost grows with the number of tasks and of sleepers, on each runtime in
-//! turn: the curves that a comparison may quote.
+//! Measures how the cost grows with the number of tasks and of sleepers, on each runtime in turn. A
+//! comparison may quote these curves.
 #![forbid(unsafe_code)]
 
 use std::io::Result;
@@ -13,27 +13,26 @@ use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::timing::{Timing, sleep_all};
 use raddle_benches::workloads::{spawn_all, yield_all};
 
-/// How many tasks a round has at least, over as many passes as it takes.
-const AT_LEAST: usize = 20_000;
-/// How often a task yields.
+/// The least number of tasks in a round, over as many passes as that takes.
+const MIN_TASKS_PER_ROUND: usize = 20_000;
+/// The number of yields of a task.
 const YIELDS: usize = 10;
-/// How long a task sleeps for each that sleeps with it: none has woken before the
-/// last was spawned.
-const A_SLEEPER: Duration = Duration::from_micros(2);
+/// The sleep of a task, per task that sleeps with it: no task wakes before the last was spawned.
+const SLEEP_PER_TASK: Duration = Duration::from_micros(2);
 
 #[derive(Parser)]
 #[command(about = "Runs 10 to 1,000,000 tasks and sleepers on each runtime in turn")]
 struct Args {
-    /// How many worker threads
+    /// The number of worker threads
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
 
-    /// Only these; a comma joins several
+    /// Measure only these kinds, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<Kind>,
 
-    /// No more than so many at once
+    /// The largest number of tasks at once
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(10..))]
     most: u32,
@@ -44,7 +43,7 @@ struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Tasks that are spawned from a task, and end
+    /// Tasks that are spawned from a task, and complete
     Tasks,
     /// Tasks that all yield 10 times
     Yields,
@@ -53,7 +52,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The title, the section, the parameter and the figures.
+    /// Returns the title, the section, the parameter and the figures.
     fn about(self) -> (&'static str, Section, &'static str, Vec<Figure>) {
         match self {
             Self::Tasks => (
@@ -95,9 +94,9 @@ impl Kind {
         }
     }
 
-    /// Nanoseconds for each task, or each yield of one.
+    /// Returns the nanoseconds per task, or per yield.
     fn work(self, runtime: &impl Executor, tasks: usize) -> Vec<f64> {
-        let passes = AT_LEAST.div_ceil(tasks);
+        let passes = MIN_TASKS_PER_ROUND.div_ceil(tasks);
         let start = Instant::now();
         for _ in 0..passes {
             match self {
@@ -111,10 +110,11 @@ impl Kind {
     }
 }
 
-/// Tasks that sleep at the same time and wake within 100 ms and what it took to spawn them:
-/// microseconds on a processor for each, and by how many milliseconds the last was late.
+/// Runs tasks that sleep at the same time and wake within 100 ms, plus the time in which they were
+/// spawned. Returns the microseconds of processor time per task, and by how many milliseconds the
+/// last one was late.
 fn sleep(runtime: &impl Timing, sleepers: usize) -> Vec<f64> {
-    let least = Duration::from_millis(20) + A_SLEEPER * sleepers as u32;
+    let least = Duration::from_millis(20) + SLEEP_PER_TASK * sleepers as u32;
     let (spent, worst) = sleep_all(runtime, sleepers, least);
     vec![
         spent.as_secs_f64() * 1e6 / sleepers as f64,

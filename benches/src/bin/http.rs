@@ -1,6 +1,6 @@
-//! A small answer over HTTP from hyper on Raddle, on Tokio and on async-executor,
-//! and from a loop that knows no other, in turn, round by round: the figures that a comparison
-//! may quote. And Raddle and Tokio on cores that others use too.
+//! Measures a small HTTP answer of hyper on Raddle, on Tokio and on async-executor, and of a loop
+//! that can give only this answer, in turn, round by round. A comparison may quote these figures.
+//! Also measures Raddle and Tokio on cores that other processes use.
 #![forbid(unsafe_code)]
 
 use std::io::Result;
@@ -25,14 +25,13 @@ const FIGURES: [Figure; 4] = [
     Figure::less("p99", "ms"),
     Figure::less("server waits a request", "times"),
 ];
-/// How many requests are made, over all connections, while system calls are
-/// counted.
+/// The number of requests, over all connections, while system calls are counted.
 const COUNTED: usize = 10_000;
 
 #[derive(Parser)]
 #[command(about = "Loads hyper on several runtimes and a hand-written loop with wrk in turn")]
 struct Args {
-    /// How many connections wrk keeps open; a comma joins several
+    /// The numbers of connections that wrk keeps open, separated by commas
     #[arg(
         long,
         value_name = "N",
@@ -42,7 +41,7 @@ struct Args {
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     connections: Vec<u16>,
 
-    /// How long wrk loads a server in each round
+    /// For how long wrk loads a server in each round
     #[arg(long, value_name = "S", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     seconds: u16,
@@ -50,11 +49,11 @@ struct Args {
     #[command(flatten)]
     placement: Placement,
 
-    /// Only Raddle and Tokio, on cores that other processes use too
+    /// Measure only Raddle and Tokio, on cores that other processes use too
     #[arg(long, conflicts_with_all = ["pinned", "syscalls", "paced"])]
     shared: bool,
 
-    /// Only how late so many requests a second are answered that come at fixed times
+    /// Measure only the latency of so many requests a second, which come at fixed times
     #[arg(long, value_name = "RATE", conflicts_with = "syscalls")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     paced: Option<u32>,
@@ -125,7 +124,7 @@ impl Args {
         sheet.finish()
     }
 
-    /// Measures Raddle and Tokio beside others, in each way in turn.
+    /// Measures Raddle and Tokio beside other processes, in each way in turn.
     fn share(&self, sheet: &mut Sheet, loader: Loader) {
         sheet.section(Section::Sharing);
         for sharing in Sharing::ALL {
@@ -167,12 +166,12 @@ impl Args {
         self.placement.launch(contestant, Service::Http)
     }
 
-    /// One turn of a server that is new in each round, so that where its memory
-    /// happens to lie is one accident among many.
+    /// Measures a server that is started in each round, so that the layout of its memory differs
+    /// between rounds.
     fn measure(&self, launch: Launch, connections: usize, loader: Loader) -> Result<Vec<f64>> {
         let server = launch.start()?;
         let before = server.usage()?;
-        // Thousands of connections take a while to come about.
+        // Thousands of connections take a while to open.
         let seconds = usize::from(self.seconds).max(connections / 2_000);
         let duration = Duration::from_secs(seconds as u64);
         let core = self.placement.client_core();

@@ -1,5 +1,5 @@
-//! Servers on sockets of Raddle and of Tokio, under the same load in turn, round
-//! by round: the figures that a comparison may quote.
+//! Measures servers on sockets of Raddle and of Tokio under the same load, in turn, round by round.
+//! A comparison may quote these figures.
 #![forbid(unsafe_code)]
 
 use std::io::Result;
@@ -19,18 +19,18 @@ use raddle_benches::strace;
 const CONTESTANTS: [Contestant; 2] = [Contestant::Raddle, Contestant::Tokio];
 const SMALL: usize = 64;
 const LARGE: usize = 1 << 20;
-/// How many messages are sent for each millisecond that a server would be loaded,
-/// where both ends are on the runtime.
+/// The number of messages per millisecond for which a server would be loaded, where both ends are
+/// on the runtime.
 const BOTH: usize = 32;
 
 #[derive(Parser)]
 #[command(about = "Loads servers on sockets of Raddle and of Tokio in turn")]
 struct Args {
-    /// Only these loads
+    /// Measure only these loads
     #[arg(long, value_name = "NAME")]
     only: Option<Kind>,
 
-    /// How long a server is loaded in each round
+    /// For how long a server is loaded in each round
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     milliseconds: u16,
@@ -61,7 +61,7 @@ enum Kind {
     Payload,
 }
 
-/// A load with so many connections or sockets, and messages of so many bytes.
+/// A load with a number of connections or sockets, and messages of a number of bytes.
 struct Job(Kind, usize, usize);
 
 const JOBS: [Job; 14] = [
@@ -87,7 +87,7 @@ const FIGURES: [Figure; 3] = [
     Figure::less("server waits a message", "times"),
 ];
 
-/// A large message has a MiB.
+/// A large message has 1 MiB.
 const LARGE_FIGURES: [Figure; 3] = [
     Figure::more("each way", "MiB/s"),
     Figure::less("server CPU a MiB", "us"),
@@ -135,7 +135,7 @@ impl Job {
         }
     }
 
-    /// What the server does, and its load.
+    /// Returns the service of the server, and its load.
     fn load(&self) -> (Service, Load) {
         let &Self(kind, peers, length) = self;
         let stream = || Load::Stream {
@@ -167,7 +167,7 @@ impl Args {
         for job in &JOBS {
             let measured = match job.0 {
                 Kind::Both => !self.placement.syscalls,
-                // The curve is drawn once.
+                // The curve is measured only once.
                 Kind::Payload => {
                     !self.placement.syscalls && (!self.placement.is_pinned() || self.only.is_some())
                 }
@@ -198,7 +198,7 @@ impl Args {
             true => &strace::FIGURES,
             false => job.figures(),
         };
-        // While system calls are counted, all peers together send so many messages.
+        // While system calls are counted, all peers together send this number of messages.
         let counted = if job.0 == Kind::Large { 200 } else { 10_000 };
         let names = CONTESTANTS.map(Contestant::name);
         sheet.attempt(&case, figures, &names, |index| {
@@ -215,8 +215,8 @@ impl Args {
         });
     }
 
-    /// One turn of a server that is new in each round, so that where its memory
-    /// happens to lie is one accident among many.
+    /// Measures a server that is started in each round, so that the layout of its memory differs
+    /// between rounds.
     fn measure(&self, launch: Launch, load: &Load) -> Result<Vec<f64>> {
         let server = launch.start()?;
         let before = server.usage()?;

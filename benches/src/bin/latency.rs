@@ -1,5 +1,5 @@
-//! How late requests are done that come at their own times, on each runtime in
-//! turn: the figures that a comparison may quote.
+//! Measures the latency of requests that come at fixed times, on each runtime in turn. A comparison
+//! may quote these figures.
 #![forbid(unsafe_code)]
 
 use std::io::Result;
@@ -19,21 +19,21 @@ use raddle_benches::sheet::{Case, Options, Sheet};
     about = "Sends requests to each runtime in turn at fixed times, and prints their latencies"
 )]
 struct Args {
-    /// How many worker threads
+    /// The number of worker threads
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
 
-    /// Only these requests; a comma joins several
+    /// Measure only these requests, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<Shape>,
 
-    /// How many requests come in a second
+    /// The number of requests per second
     #[arg(long, value_name = "N", default_value_t = 2_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
 
-    /// For how long they come in each round
+    /// For how long requests come in each round
     #[arg(long, value_name = "MS", default_value_t = 1_000)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     milliseconds: u16,

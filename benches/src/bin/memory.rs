@@ -1,5 +1,5 @@
-//! What a runtime keeps in memory for a task, a timer and a connection, each in a
-//! process of its own that nothing has used before.
+//! Measures the memory that a runtime keeps for a task, a timer and a connection, each in a new
+//! process.
 #![forbid(unsafe_code)]
 
 use std::future::{Future, pending};
@@ -23,14 +23,14 @@ use raddle_benches::timing::{Timing, resident_bytes};
 const TASKS: usize = 100_000;
 const CONNECTIONS: usize = 1_000;
 const HOUR: Duration = Duration::from_secs(3600);
-/// Tasks that have not begun by then never will.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A task that has not begun within this time never will.
+const BEGIN_TIMEOUT: Duration = Duration::from_secs(30);
 const RESIDENT: Figure = Figure::less("resident", "bytes");
 
-/// How many tasks have begun. Not theirs, so that it takes no room in them.
+/// The number of tasks that have begun. A static, so that it takes no space in the tasks.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
-/// Whose tasks wait, and whose sleep.
+/// The runtimes whose waiting tasks are measured, and those whose sleeping tasks are.
 const WAITING: [&str; 4] = [
     Raddle::NAME,
     Tokio::NAME,
@@ -44,7 +44,7 @@ const SLEEPING: [&str; 2] = [Raddle::NAME, Tokio::NAME];
     about = "Measures the memory that each runtime keeps for a task, a timer and a connection"
 )]
 struct Args {
-    /// How many worker threads
+    /// The number of worker threads
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
@@ -55,7 +55,7 @@ struct Args {
     #[command(flatten)]
     serve: Serve,
 
-    /// Print what a task of this kind takes in this process
+    /// Print the memory of a task of this kind in this process
     #[arg(long, hide = true, requires = "runtime")]
     of: Option<Kind>,
 
@@ -81,7 +81,7 @@ impl Args {
     fn run(&self) -> Result<()> {
         if let (Some(kind), Some(runtime)) = (self.of, &self.runtime) {
             println!("{}", self.here(kind, runtime)?);
-            // The tasks need not be dropped one by one.
+            // The process exits, so the tasks need not be dropped one by one.
             std::process::exit(0);
         }
         let mut sheet = Sheet::new(Section::Memory, &self.options);
@@ -111,7 +111,7 @@ impl Args {
         sheet.finish()
     }
 
-    /// Asks a process of its own.
+    /// Measures in a new process.
     fn elsewhere(&self, kind: &str, runtime: &str) -> Result<[f64; 1]> {
         let output = Command::new(std::env::current_exe()?)
             .args(["--workers", &self.workers.to_string()])
@@ -139,7 +139,8 @@ impl Args {
         }
     }
 
-    /// What a server keeps for a connection over which one request was answered.
+    /// Measures the memory that a server keeps for a connection over which one request was
+    /// answered.
     fn connection(&self, contestant: Contestant) -> Result<[f64; 1]> {
         let launch = Launch {
             contestant,
@@ -149,7 +150,7 @@ impl Args {
             is_nice: false,
         };
         let server = launch.start()?;
-        // The first connection is answered before.
+        // The first connection is answered before the measurement.
         let load = load(server.address(), CONNECTIONS)?;
         let before = server.resident()?;
         let (_, after) = load.run(server.address(), Until::Each(1), || server.resident())?;
@@ -165,15 +166,14 @@ fn sleeping<T: Timing>(workers: usize) -> Result<f64> {
     of_each(T::new(workers), || T::sleep(HOUR))
 }
 
-/// How many bytes there are for each of many tasks that have begun to await the
-/// future of `body`.
+/// Returns the bytes per task of many tasks that have begun to await the future of `body`.
 fn of_each<E: Executor, F>(executor: E, body: fn() -> F) -> Result<f64>
 where
     F: Future<Output = ()> + Send + 'static,
 {
     let spawner = executor.spawner();
     let before = resident_bytes()?;
-    // This thread is no worker: it may block.
+    // This thread is no worker, so it may block.
     executor.block_on(async {
         for _ in 0..TASKS {
             spawner.spawn(async move {
@@ -186,12 +186,12 @@ where
     let start = Instant::now();
     // ORDERING: only counts.
     while BEGUN.load(Ordering::Relaxed) < TASKS {
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > BEGIN_TIMEOUT {
             return Err(Error::other(format!("{}: not all tasks began", E::NAME)));
         }
         thread::sleep(Duration::from_millis(10));
     }
-    // What the last of them still does.
+    // Give the last tasks time to finish their poll.
     thread::sleep(Duration::from_millis(100));
     Ok((resident_bytes()? - before) as f64 / TASKS as f64)
 }

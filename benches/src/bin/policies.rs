@@ -1,5 +1,4 @@
-//! What each policy of the scheduler makes of loads that differ: the figures of
-//! `docs/policies.md`.
+//! Measures different loads under each policy of the scheduler: the figures of `docs/policies.md`.
 #![forbid(unsafe_code)]
 
 use std::io::Result;
@@ -13,7 +12,7 @@ use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 #[derive(Parser)]
 #[command(about = "Runs loads that differ under each policy in turn, round by round")]
 struct Args {
-    /// How many worker threads
+    /// The number of worker threads
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
     workers: u16,

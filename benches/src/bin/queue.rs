@@ -1,5 +1,5 @@
-//! The run queues in turn, round by round, in one process: the figures that a
-//! comparison may quote.
+//! Measures the run queues in turn, round by round, in one process. A comparison may quote these
+//! figures.
 #![forbid(unsafe_code)]
 
 use std::io::{Error, Result};
@@ -12,18 +12,18 @@ use raddle_benches::record::Section;
 use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::stats::median;
 
-/// Few enough for a pass to be shorter than a time slice, so that most passes
-/// have both threads on a core of their own.
+/// Small enough for a pass to be shorter than a time slice, so that in most passes both threads
+/// have their own core.
 const ITEMS: usize = 20_000;
 
-/// How many passes a round has; its figure is their median.
+/// The number of passes in a round; its figure is their median.
 const PASSES: usize = 5;
 
-/// A pass in which the stealer got less was one of the owner alone.
-const STOLEN_AT_LEAST: usize = ITEMS / 20;
+/// If the stealer got fewer items, the owner was alone in that pass.
+const MIN_STOLEN: usize = ITEMS / 20;
 
-/// How many passes a round tries.
-const TRIES: usize = 1_000;
+/// The largest number of passes that a round tries.
+const MAX_PASSES: usize = 1_000;
 
 const FIGURES: [Figure; 2] = [
     Figure::less("time an item", "ns"),
@@ -45,14 +45,14 @@ fn contestant<Q: Queue + 'static>() -> Ready<Load, Result<[f64; FIGURES.len()]>>
 }
 
 fn round<Q: Queue>(load: Load) -> Result<[f64; FIGURES.len()]> {
-    let passes: Vec<Measured> = (0..TRIES)
+    let passes: Vec<Measured> = (0..MAX_PASSES)
         .map(|_| load.run::<Q>(ITEMS))
-        .filter(|pass| load == Load::Owner || pass.stolen >= STOLEN_AT_LEAST)
+        .filter(|pass| load == Load::Owner || pass.stolen >= MIN_STOLEN)
         .take(PASSES)
         .collect();
     if passes.is_empty() {
         return Err(Error::other(format!(
-            "in {TRIES} passes the stealer never ran beside the owner; free a second core"
+            "in {MAX_PASSES} passes the stealer never ran beside the owner; free a second core"
         )));
     }
     Ok([

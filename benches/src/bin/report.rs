@@ -1,4 +1,4 @@
-//! Makes the page and the summary of what the other programs have recorded.
+//! Makes the page and the summary from the records of the other programs.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -14,11 +14,11 @@ use raddle_benches::report::{Report, Saved, renew};
 #[derive(Parser)]
 #[command(about = "Makes the report of what the other programs have recorded")]
 struct Args {
-    /// Where the records are, in run, and where the report goes
+    /// The directory of the records, in run, and of the report
     #[arg(long, value_name = "DIR")]
     directory: PathBuf,
 
-    /// The command that the report names as its own
+    /// The command that the report shows as its own
     #[arg(long, value_name = "TEXT", default_value = "cargo xtask bench")]
     command: String,
 
@@ -26,17 +26,16 @@ struct Args {
     #[arg(long, value_name = "NAME")]
     save: Option<String>,
 
-    /// Hold the ratios against those kept under this name
+    /// Compare the ratios with those kept under this name
     #[arg(long, value_name = "NAME")]
     compare: Option<String>,
 
-    /// Also renew the tables of benchmarks.md in this directory, and its two curves
+    /// Also update the tables of benchmarks.md in this directory, and its two curves
     #[arg(long, value_name = "DIR")]
     docs: Option<PathBuf>,
 }
 
-/// The curves of the documentation: the file, the beginning of the title, and the
-/// figure.
+/// The curves of the documentation: the file, the beginning of the title, and the figure.
 const PICTURES: [(&str, &str, &str); 2] = [
     ("bench-tasks.svg", "tasks spawned", "time a task"),
     ("bench-sleepers.svg", "tasks that sleep", "CPU a sleeper"),
@@ -93,7 +92,7 @@ impl Args {
     }
 }
 
-/// Copies the records, in place of those that were kept there.
+/// Copies the records. Replaces records that were kept under the name before.
 fn keep(run: &Path, kept: &Path) -> Result<()> {
     if kept.exists() {
         fs::remove_dir_all(kept)?;

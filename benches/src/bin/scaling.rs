@@ -1,5 +1,4 @@
-//! What the counting build has counted, as a record and as a page of the
-//! documentation.
+//! Makes a record and a page of the documentation from the counts of the counting build.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -18,11 +17,11 @@ use raddle_scaling::{Counts, Figure};
     about = "Records what the counting build has counted; cargo xtask bench scaling runs both"
 )]
 struct Args {
-    /// What was counted
+    /// The file of the counts
     #[arg(long, value_name = "FILE")]
     counts: PathBuf,
 
-    /// Also renew scaling.md in this directory, and its plot
+    /// Also update scaling.md in this directory, and its plot
     #[arg(long, value_name = "DIR")]
     docs: Option<PathBuf>,
 
@@ -47,7 +46,7 @@ fn main() -> Result<()> {
     let figures = Figure::ALL.map(scaling::figure);
     for workers in counts.workers() {
         let case = Case::with(scaling::TITLE, "workers", workers);
-        // The sheet takes a round that it does not count first.
+        // The sheet begins with a round that it does not count.
         let mut round = vec![0; loads.len()];
         sheet.measure(&case, &figures, &loads, |load| {
             let place = round[load].max(1) - 1;
@@ -56,7 +55,7 @@ fn main() -> Result<()> {
             let run = runs
                 .nth(place)
                 .ok_or_else(|| Error::other(format!("fewer than {rounds} rounds were counted")))?;
-            // What is a share of nothing is drawn as nothing.
+            // A figure without a divisor is drawn as zero.
             Ok(Figure::ALL.map(|figure| run.figure(figure).unwrap_or(0.0)))
         })?;
     }

@@ -1,5 +1,5 @@
-//! The scheduler workloads on every runtime in turn, round by round, in one
-//! process: the figures that a comparison may quote.
+//! Measures the scheduler workloads on every runtime in turn, round by round, in one process. A
+//! comparison may quote these figures.
 #![forbid(unsafe_code)]
 
 use std::io::Result;
@@ -20,12 +20,12 @@ const TIME: Figure = Figure::less("time", "us");
 #[derive(Parser)]
 #[command(about = "Runs each workload on every runtime in turn, and compares them round by round")]
 struct Args {
-    /// How many worker threads; a comma joins several
+    /// The numbers of worker threads, separated by commas
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,2")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: Vec<u16>,
 
-    /// Only this workload
+    /// Measure only this workload
     #[arg(long, value_name = "NAME")]
     #[arg(value_parser = PossibleValuesParser::new(Workload::ALL.map(Workload::name)))]
     only: Option<String>,

@@ -1,5 +1,5 @@
-//! Channels and locks in turn, round by round, on Raddle and on Tokio as
-//! executors, in one process: the figures that a comparison may quote.
+//! Measures channels and locks in turn, round by round, with Raddle and with Tokio as executor, in
+//! one process. A comparison may quote these figures.
 #![forbid(unsafe_code)]
 
 use std::io::Result;
@@ -15,12 +15,12 @@ use raddle_benches::sync::{Load, workloads};
 #[derive(Parser)]
 #[command(about = "Runs each workload of channels and locks with each library in turn")]
 struct Args {
-    /// How many worker threads
+    /// The number of worker threads
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
 
-    /// Only the workloads whose name begins so
+    /// Measure only the workloads whose names begin with this
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
 
@@ -28,7 +28,7 @@ struct Args {
     options: Options,
 }
 
-/// Runs a load in a task, and says how many nanoseconds an operation took.
+/// Runs a load in a task, and returns the nanoseconds per operation.
 fn measure<E: Executor>(runtime: &E, load: Load<E::Spawner>) -> f64 {
     let spawner = runtime.spawner();
     let (sender, result) = mpsc::channel();

@@ -1,5 +1,5 @@
-//! Timers of Raddle and of Tokio in turn, round by round, in one process: the
-//! figures that a comparison may quote.
+//! Measures timers of Raddle and of Tokio in turn, round by round, in one process. A comparison may
+//! quote these figures.
 #![forbid(unsafe_code)]
 
 use std::future::{Future, poll_fn};
@@ -24,12 +24,12 @@ const HOUR: Duration = Duration::from_secs(3600);
 #[derive(Parser)]
 #[command(about = "Runs each workload of timers on Raddle and on Tokio in turn")]
 struct Args {
-    /// How many worker threads
+    /// The number of worker threads
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
 
-    /// Only these workloads; a comma joins several
+    /// Measure only these workloads, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<Workload>,
 
@@ -62,7 +62,7 @@ impl Workload {
         }
     }
 
-    /// The title and the figures.
+    /// Returns the title and the figures.
     fn about(self) -> (&'static str, Vec<Figure>) {
         match self {
             Self::Sleeps => (
@@ -92,7 +92,7 @@ impl Workload {
     }
 }
 
-/// Timers that are set and do not fire.
+/// Measures timers that are set and do not fire.
 fn arm<T: Timing>(runtime: &T) -> Vec<f64> {
     const MANY: u32 = 1_000_000;
     let figures = Arc::new(OnceLock::new());
@@ -121,7 +121,7 @@ fn arm<T: Timing>(runtime: &T) -> Vec<f64> {
     figures.get().cloned().expect("the task has ended")
 }
 
-/// Polls each of them once.
+/// Polls each timer once.
 async fn set<S: Future<Output = ()>>(timers: &mut [Pin<Box<S>>]) {
     poll_fn(|cx| {
         for timer in &mut *timers {

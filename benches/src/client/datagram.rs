@@ -11,13 +11,13 @@ use super::{Done, Peer, Until, silence, unless_blocked};
 use crate::latency::histogram;
 use crate::servers::QUESTION;
 
-/// After how many datagrams a flood looks at the clock.
-const BETWEEN_LOOKS: u64 = 64;
-/// A question may be lost behind the flood, and is then asked again.
+/// The number of datagrams of a flood between two readings of the clock.
+const DATAGRAMS_PER_CLOCK_READ: u64 = 64;
+/// A question may be lost in the flood. Then it is sent again after this time.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 const QUESTIONS: usize = 50;
 
-/// A socket that has sent a datagram and waits for it.
+/// A socket that has sent a datagram and waits for its return.
 pub(super) struct Asking {
     socket: UdpSocket,
     datagram: Vec<u8>,
@@ -54,7 +54,7 @@ impl Peer for Asking {
     }
 }
 
-/// Sends without waiting, and then asks how many came.
+/// Sends datagrams without waiting, and then asks how many arrived.
 pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<Done> {
     let socket = connected(address)?;
     let datagram = vec![7; length];
@@ -64,7 +64,7 @@ pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<
         Until::Elapsed(_) => u64::MAX,
     };
     while left > 0 && !until.is_past(start) {
-        let burst = left.min(BETWEEN_LOOKS);
+        let burst = left.min(DATAGRAMS_PER_CLOCK_READ);
         for _ in 0..burst {
             socket.send(&datagram)?;
         }

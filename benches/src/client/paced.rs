@@ -1,4 +1,5 @@
-//! Messages that are due at fixed times, answered or not: open-loop.
+//! Messages that are due at fixed times, whether earlier ones were answered or not (an open-loop
+//! load).
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};
@@ -9,29 +10,28 @@ use hdrhistogram::Histogram;
 use mio::{Events, Token};
 
 use super::stream::Talking;
-use super::{PATIENCE, Peer, registered, silence, wait};
+use super::{ANSWER_TIMEOUT, Peer, registered, silence, wait};
 use crate::latency::histogram;
 
-/// What is sent, and when.
+/// The messages, and their times.
 #[derive(Clone, Debug)]
 pub struct Paced {
-    /// How many connections.
+    /// The number of connections.
     pub connections: usize,
-    /// What is sent.
+    /// The message.
     pub request: Vec<u8>,
-    /// How many bytes come back.
+    /// The number of bytes of the answer.
     pub answer: usize,
-    /// How many messages are due in a second.
+    /// The number of messages that are due per second.
     pub rate: u32,
-    /// For how long.
+    /// The duration of the load.
     pub duration: Duration,
 }
 
 impl Paced {
-    /// Loads the server at `address`, and returns in nanoseconds how long after it
-    /// was due each message was answered: what had to wait for a connection, since
-    /// all had one under way, has waited since then. The calling thread does not
-    /// sleep: it wants a core of its own.
+    /// Loads the server at `address`. Returns for each message, in nanoseconds, the time from when
+    /// it was due to its answer. This includes the time for which a message waits because all
+    /// connections are busy. The calling thread does not sleep, so it needs its own core.
     pub fn run(&self, address: SocketAddr) -> Result<Histogram<u64>> {
         let new = || Talking::new(address, &self.request, self.answer);
         let (mut poll, mut peers) = registered(self.connections, new)?;
@@ -44,7 +44,7 @@ impl Paced {
         let count = (self.duration.as_secs_f64() * f64::from(self.rate)) as u32;
         let start = Instant::now();
         let due = |number: u32| start + Duration::from_secs(1) * number / self.rate;
-        let last = start + self.duration + PATIENCE;
+        let last = start + self.duration + ANSWER_TIMEOUT;
         let mut next = 0;
         while latencies.len() < u64::from(count) {
             let now = Instant::now();

@@ -9,7 +9,7 @@ use mio::net::TcpStream;
 use super::{Peer, unless_blocked};
 use crate::servers::PIECE;
 
-/// A connection that has sent a part of a request, and got a part of the answer.
+/// A connection that has sent part of a request, or received part of an answer.
 pub(super) struct Talking<'a> {
     stream: TcpStream,
     request: &'a [u8],
@@ -50,7 +50,7 @@ impl<'a> Talking<'a> {
                 Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Some(length) => {
                     self.received += length;
-                    // The socket is drained, and says so when there is more.
+                    // The socket is drained, and an event announces new data.
                     if length < buffer.len() {
                         break;
                     }
@@ -77,7 +77,7 @@ impl Peer for Talking<'_> {
         if event.is_writable() {
             self.send()?;
         }
-        // After the last message there may be an event that announces nothing.
+        // After the last message an event may come without data.
         let waits = self.received < self.answer;
         if waits && event.is_readable() {
             self.receive(buffer)?;

@@ -6,7 +6,7 @@ use super::*;
 
 const FEW: Until = Until::Each(10);
 
-/// Sends back what comes, a few bytes at a time, after a stall.
+/// A server that sends back what it receives, a few bytes at a time, after a stall.
 fn echo_after(stall: Duration) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -73,7 +73,7 @@ fn a_flood_repeats_a_request_that_is_lost() {
         let mut questions = 0;
         while let Ok((length, from)) = socket.recv_from(&mut piece) {
             questions += u32::from(length == 1);
-            // The first question is lost.
+            // The server ignores the first question.
             if length == 1 && questions > 1 {
                 let _ = socket.send_to(&17_u64.to_le_bytes(), from);
             }
@@ -129,7 +129,7 @@ fn latency_at_a_stalled_server_counts_from_the_scheduled_time() {
     const STALL: Duration = Duration::from_millis(200);
     let latencies = paced(1_000).run(echo_after(STALL)).unwrap();
     assert_eq!(latencies.len(), 100);
-    // All were due within half of the stall. A load that asks again when it is
-    // answered would have seen three late answers.
+    // All messages were due in the first half of the stall. A load that waits for each answer would
+    // have seen three late answers only.
     assert!(latencies.value_at_percentile(50.0) > STALL.as_nanos() as u64 / 4);
 }

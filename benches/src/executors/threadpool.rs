@@ -1,10 +1,9 @@
-//! The old scheduler: Tokio's thread pool of 2018, of the time of futures 0.1.
+//! The old scheduler: Tokio's thread pool of 2018, for futures 0.1.
 //!
-//! Its tasks are futures of 0.1, so each future that a workload spawns crosses
-//! a bridge, that of `futures-util`: a second box, since a future of 0.1 is not
-//! pinned, and one look-up of the current task in each poll. A future of 0.1
-//! looks its task up as well, but only when it has to wait. What that costs is
-//! in the README; to do without takes unsafe code.
+//! Its tasks are futures 0.1, so each future that a workload spawns is converted by `futures-util`.
+//! That costs a second box, since a future 0.1 is not pinned, and one look-up of the current task
+//! in each poll. A native future 0.1 also looks up its task, but only when it has to wait. The
+//! README states this cost; avoiding it takes unsafe code.
 
 use futures_lite::future;
 use futures_util::compat::Compat;
@@ -15,12 +14,12 @@ use super::{Executor, Spawn};
 
 /// tokio-threadpool 0.1.
 ///
-/// The threads live as long as the process, asleep when there is nothing to
-/// do: an executor is built once.
+/// The threads live as long as the process and sleep when there is no task, so an executor should
+/// be built only once.
 #[derive(Debug)]
 pub struct TokioThreadpool(TokioThreadpoolSpawner);
 
-/// Spawns on the pool it refers to.
+/// Spawns on the pool that it refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioThreadpoolSpawner(&'static ThreadPool);
 
@@ -51,8 +50,8 @@ impl Spawn for TokioThreadpoolSpawner {
         self.0.spawn(Compat::new(Box::pin(fallible)));
     }
 
-    /// Joined by a oneshot, since the pool's own handles are one as well, but
-    /// of futures 0.1, so that they would cost a bridge back.
+    /// Waits through a oneshot. The pool's own handles do the same, but with futures 0.1, which
+    /// would have to be converted back.
     fn spawn_joined(
         self,
         future: impl Future<Output = ()> + Send + 'static,
@@ -60,7 +59,7 @@ impl Spawn for TokioThreadpoolSpawner {
         let (finish, finished) = oneshot::channel();
         self.spawn(async {
             future.await;
-            // A dropped receiver does not wait for the end.
+            // Nothing waits for the completion if the receiver was dropped.
             let _ = finish.send(());
         });
         async { finished.await.expect("the task ends") }

@@ -1,4 +1,4 @@
-//! Loads that the policies of the scheduler take differently.
+//! Loads on which the policies of the scheduler differ.
 
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::{TcpListener, TcpStream};
@@ -9,14 +9,14 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::executors::RaddleSpawner;
 use crate::workloads::{MICROSECOND, burn, tree};
 
-/// How many tasks the loads of computing tasks have.
+/// The number of tasks of the loads that compute.
 const TASKS: usize = 64;
-/// How many polls each has, and one that is long.
+/// The number of polls of a task, and of a long task.
 const POLLS: usize = 50;
 const LONG: usize = 8 * POLLS;
-/// How deep the tree of `fork_join` is: it has 2 to this power leaves.
+/// The depth of the tree of `fork_join`, which has 2 to the power of this leaves.
 const DEPTH: u32 = 12;
-/// How many times the tasks of a pair talk to each other.
+/// The number of messages that the tasks of a pair exchange.
 const MESSAGES: usize = 100;
 const CONNECTIONS: usize = 16;
 const REQUESTS: usize = 100;
@@ -104,7 +104,7 @@ fn join(runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
     });
 }
 
-/// Tasks that compute, as many polls each as `polls` says of its number and the
+/// Runs tasks that compute. `polls` returns the number of polls of a task from its index and the
 /// number of workers.
 fn compute(runtime: &Runtime, polls: fn(usize, usize) -> usize) {
     let workers = runtime.metrics().num_workers();
@@ -122,14 +122,14 @@ fn compute(runtime: &Runtime, polls: fn(usize, usize) -> usize) {
 
 type End = (UnboundedSender<()>, UnboundedReceiver<()>);
 
-/// The ends of a line between two tasks.
+/// Returns the two ends of a connection between two tasks.
 fn ends() -> (End, End) {
     let (to_there, from_here) = unbounded_channel();
     let (to_here, from_there) = unbounded_channel();
     ((to_there, from_there), (to_here, from_here))
 }
 
-/// Says something and waits for an answer, again and again.
+/// Repeatedly sends a message and waits for the answer.
 async fn pass((out, mut back): End) {
     for _ in 0..MESSAGES {
         out.send(()).unwrap();
@@ -137,8 +137,8 @@ async fn pass((out, mut back): End) {
     }
 }
 
-/// Connections whose two ends are tasks: one asks, the other computes and
-/// answers. On shards the connections are dealt out.
+/// Runs connections whose two ends are tasks: one asks, the other computes and answers. Under the
+/// sharded policy, the connections are distributed over the shards.
 fn io(runtime: &Runtime, policy: Policy, computing: u64) {
     let workers = runtime.metrics().num_workers();
     let connections = (0..CONNECTIONS).map(|connection| match policy {

@@ -1,4 +1,4 @@
-//! Items pushed, popped and stolen, and the time that takes.
+//! Items are pushed, popped and stolen, and the time is measured.
 
 use std::hint;
 use std::iter;
@@ -10,33 +10,32 @@ use crossbeam_utils::CachePadded;
 
 use super::{Item, Queue};
 
-/// How many items the owner pushes before it pops. A bounded queue of 256 has
-/// room for them, also while a stealer still holds half of the batch before, and
-/// crossbeam-deque's keeps its first buffer, which it would else replace in
-/// each batch, growing and shrinking it.
+/// The number of items that the owner pushes before it pops. A bounded queue of 256 has room for
+/// them even while a stealer still holds half of the batch before. crossbeam-deque keeps its first
+/// buffer with this number; otherwise it would grow and shrink the buffer in each batch.
 pub const BATCH: usize = 64;
 
 /// Which threads take from the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// The owner alone pushes and pops.
+    /// Only the owner uses the queue: it pushes and pops.
     Owner,
-    /// The owner pushes and pops, while another thread steals all the while
-    /// and pops what it got.
+    /// The owner pushes and pops, while another thread steals without a break and pops the stolen
+    /// items.
     Stealer,
 }
 
-/// What one run took.
+/// The result of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
-    /// From the first push until all items had been popped.
+    /// The time from the first push until all items were popped.
     pub time: Duration,
-    /// How many of the items the stealer popped.
+    /// The number of items that the stealer popped.
     pub stolen: usize,
 }
 
 impl Load {
-    /// Both, in the order of tables.
+    /// Both loads, in the order of tables.
     pub const ALL: [Self; 2] = [Self::Owner, Self::Stealer];
 
     /// The name in tables.
@@ -47,8 +46,8 @@ impl Load {
         }
     }
 
-    /// Passes `items` items through a queue, in batches. What they are boxed
-    /// in is allocated before, and freed afterwards.
+    /// Passes `items` items through a queue, in batches. Their boxes are allocated before the
+    /// measurement and freed after it.
     pub fn run<Q: Queue>(self, items: usize) -> Measured {
         let (owner, stealer) = Q::new();
         let supply = (0..items as u64).map(Box::new).collect();
@@ -69,9 +68,9 @@ impl Load {
     }
 }
 
-/// What the stealer uses lies on its own stack, or else in cache lines that the owner does not
-/// write. Otherwise the two would share words of the benchmark, whose cost differs from process to
-/// process and outweighs that of the words of the queues.
+/// The stealer's data is on its own stack, or in cache lines that the owner does not write.
+/// Otherwise the two would share words of the benchmark, whose cost differs between processes and
+/// outweighs the cost of the queue's words.
 fn beside_a_stealer<Q: Queue>(
     owner: &Q,
     stealer: Q::Stealer,
@@ -87,7 +86,7 @@ fn beside_a_stealer<Q: Queue>(
             let (own, _) = Q::new();
             let stealer = stealer;
             let mut stolen = Vec::with_capacity(items);
-            // ORDERING: only says that this thread runs.
+            // ORDERING: Relaxed: it only says that this thread runs.
             at_work.store(true, Ordering::Relaxed);
             steal_and_pop(&own, &stealer, &mut stolen, emptied);
             (Instant::now(), stolen)
@@ -98,8 +97,7 @@ fn beside_a_stealer<Q: Queue>(
         }
         let start = Instant::now();
         push_and_pop(owner, supply, popped);
-        // ORDERING: pairs with the load in `steal_and_pop`: the queue stays
-        // empty from now on.
+        // ORDERING: pairs with the load in `steal_and_pop`: the queue stays empty from now on.
         emptied.store(true, Ordering::Release);
         let owner_end = Instant::now();
         let (stealer_end, stolen) = stealing.join().expect("the stealer ends");
@@ -112,7 +110,7 @@ fn push_and_pop<Q: Queue>(queue: &Q, mut supply: Vec<Item>, popped: &mut Vec<Ite
         let batch = supply.len().saturating_sub(BATCH);
         for mut item in supply.drain(batch..) {
             while let Err(back) = queue.push(item) {
-                // A stealer that does not run holds what it claimed.
+                // A stealer that was preempted holds the items that it has claimed.
                 thread::yield_now();
                 item = back;
             }

@@ -2,7 +2,7 @@ use super::*;
 
 fn passes_every_item<Q: Queue>() {
     for load in Load::ALL {
-        // No multiple of a batch.
+        // Not a multiple of a batch.
         let items = 3_333;
         let measured = load.run::<Q>(items);
         assert!(measured.stolen <= items);

@@ -1,4 +1,4 @@
-//! The table with which the redesign of Tokio's scheduler was announced in 2019, beside the same
+//! The table with which the redesign of Tokio's scheduler was announced in 2019, next to the same
 //! benchmarks on this machine.
 
 use crate::executors::{Executor, Raddle, TokioThreadpool};
@@ -18,7 +18,7 @@ struct Announced {
     section: Section,
     /// The beginning of the benchmark's title.
     title: &'static str,
-    /// The contestant that is the old version.
+    /// The name of the contestant that is the old version.
     old: &'static str,
 }
 
@@ -54,7 +54,7 @@ const ANNOUNCED: [Announced; 6] = [
     },
 ];
 
-/// The table, if one of its benchmarks was run.
+/// Returns the table, if one of its benchmarks was run.
 pub(super) fn table(report: &Report) -> String {
     let rows = ANNOUNCED.iter().filter_map(|row| row.beside(report));
     match rows.collect::<String>() {
@@ -106,7 +106,7 @@ impl Announced {
         ))
     }
 
-    /// The medians on this machine.
+    /// Returns the medians on this machine.
     fn here(&self, one: &Comparison) -> Option<String> {
         let median = |name| Some(one.contestant(name)?.median());
         let place = match &one.parameter {

@@ -1,5 +1,5 @@
-//! The plots, as SVG in colours that the page, or a style of their own, replaces by those of a
-//! light or a dark background.
+//! The plots, as SVG. The page, or a style in the picture, replaces their colours for a light or a
+//! dark background.
 
 use std::error::Error;
 use std::ops::Range;
@@ -13,21 +13,22 @@ use super::{Group, Standing};
 use crate::record::{Comparison, PEER};
 use crate::stats::{Interval, quantile};
 
-/// As wide as a phone shows without making letters smaller.
+/// The width of a phone screen, on which letters are then not scaled down.
 const WIDTH: u32 = 420;
 const HEIGHT: u32 = 300;
 
-/// Stands for the colour of letters and axes.
+/// A placeholder for the colour of letters and axes.
 const INK: RGBColor = RGBColor(1, 1, 1);
 
-/// Stands for the colour of grid lines.
+/// A placeholder for the colour of grid lines.
 const GRID: RGBColor = RGBColor(2, 2, 2);
 
 const RADDLE: RGBColor = RGBColor(0, 114, 178);
 const TOKIO: RGBColor = RGBColor(213, 94, 0);
 const LEVEL: RGBColor = RGBColor(136, 136, 136);
 
-/// The others, in their order. Apart for every kind of sight.
+/// The colours of the other contestants, in order. They can be distinguished with every kind of
+/// colour vision.
 const OTHERS: [RGBColor; 9] = [
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
@@ -50,13 +51,13 @@ const MAX_LINEAR: f64 = 15.0;
 type Drawn = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// The style of a picture by itself, for light and dark backgrounds.
+/// The style of a stand-alone picture, for light and dark backgrounds.
 const STYLE: &str = "<style>svg{background:#fff}[fill=\"#010101\"]{fill:#222}[stroke=\"#010101\"]{stroke:#222}\
     [stroke=\"#020202\"]{stroke:#ccc}@media(prefers-color-scheme:dark){svg{background:#16181d}\
     [fill=\"#010101\"]{fill:#ddd}[stroke=\"#010101\"]{stroke:#ddd}[stroke=\"#020202\"]{stroke:#444}}</style>";
 
-/// For each group the medians of each contestant against the varied parameter, with a line at each
-/// from the 10th to the 90th percentile of its rounds. Two plots are in a row.
+/// Draws for each group the medians of each contestant against the varied parameter. A line at each
+/// median reaches from the 10th to the 90th percentile of the rounds. Two plots form a row.
 pub(super) fn curves(groups: &[&Group]) -> String {
     let (columns, rows) = (groups.len().min(2), groups.len().div_ceil(2));
     let size = (columns as u32 * WIDTH, rows as u32 * HEIGHT);
@@ -68,13 +69,13 @@ pub(super) fn curves(groups: &[&Group]) -> String {
     })
 }
 
-/// How many times as good Raddle is, a row for each comparison.
+/// Draws how many times as good Raddle is, with a row for each comparison.
 pub(super) fn forest(label: &str, rows: &[(String, Interval)]) -> String {
     let height = 50 + 18 * rows.len() as u32;
     draw((WIDTH, height), label, |area| draw_forest(area, rows))
 }
 
-/// The plot with a style of its own, for a page that has none.
+/// Adds a style to the plot, for a page that has none.
 pub(super) fn alone(plot: &str) -> String {
     plot.replacen('>', &format!(">{STYLE}"), 1)
 }
@@ -82,7 +83,7 @@ pub(super) fn alone(plot: &str) -> String {
 fn draw(size: (u32, u32), label: &str, body: impl FnOnce(&Area<'_>) -> Drawn) -> String {
     let (mut svg, label) = (String::new(), escaped(label));
     let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-    // Writing to a string fails only where the numbers make no picture.
+    // Writing to a string fails only if the numbers cannot be drawn.
     let drawn = body(&area).and_then(|()| Ok(area.present()?));
     drop(area);
     match drawn {
@@ -95,7 +96,7 @@ fn draw(size: (u32, u32), label: &str, body: impl FnOnce(&Area<'_>) -> Drawn) ->
     }
 }
 
-/// Text within HTML.
+/// Escapes text for HTML.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -103,7 +104,7 @@ pub(super) fn escaped(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// An axis from zero or, if the values are far apart, a logarithmic one.
+/// An axis from zero or, if the values span a wide range, a logarithmic axis.
 struct Scale {
     ends: Range<f64>,
     is_log: bool,
@@ -124,7 +125,7 @@ impl Scale {
         }
     }
 
-    /// A logarithmic axis with 1 in it.
+    /// Makes a logarithmic axis that contains 1.
     fn of_ratios(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = ends(values);
         Self {
@@ -133,7 +134,7 @@ impl Scale {
         }
     }
 
-    /// The place of a value on the linear axis of plotters.
+    /// Returns the place of a value on the linear axis of plotters.
     fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.ends.start, self.ends.end);
         if self.is_log { value.ln() } else { value }
@@ -165,32 +166,32 @@ impl Scale {
     }
 }
 
-/// A number with few digits.
+/// Formats a number with few digits.
 fn digits(value: f64) -> String {
     let (value, unit) = match value {
         1e6.. => (value / 1e6, "M"),
         1e3.. => (value / 1e3, "k"),
         _ => (value, ""),
     };
-    // Without the rounding errors of a multiplication.
+    // This avoids the rounding errors of a multiplication.
     format!("{}{unit}", (value * 1e4).round() / 1e4)
 }
 
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let start = (f64::INFINITY, 0.0_f64);
     let (low, high) = values.fold(start, |(low, high), one| (low.min(one), high.max(one)));
-    // Without values there is a picture all the same.
+    // Without values an empty picture is drawn.
     if high > 0.0 { (low, high) } else { (1.0, 1.0) }
 }
 
-/// A linear axis with labels of its own.
+/// A linear axis with given labels.
 struct Axis {
     ends: Range<f64>,
     ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// Names at the same distance from each other, numbered from 0.
+    /// Makes an axis of equally spaced names, numbered from 0.
     fn names(names: impl ExactSizeIterator<Item = String>) -> Self {
         Self {
             ends: -0.5..names.len() as f64 - 0.5,
@@ -277,7 +278,7 @@ fn draw_curve(area: &Area<'_>, Group(group): &Group, label: &str) -> Drawn {
     Ok(())
 }
 
-/// The title and the names, with their colours. Returns their height.
+/// Draws the title and the names in their colours. Returns their height.
 fn legend(area: &Area<'_>, label: &str, names: &[&str]) -> Result<i32, Box<dyn Error>> {
     let width = |text: &str| (text.len() as f64 * LETTER) as i32;
     let (mut x, mut y) = (8, 6);

@@ -68,7 +68,7 @@ fn the_page_has_notes_totals_curves_and_the_announced_table() {
 #[test]
 fn a_change_compares_the_ratios_and_not_the_times() {
     let mut then = comparison(Section::Scheduler, 2.0, 10.0);
-    // The machine was slower then, for all.
+    // The machine was slower then, for all contestants.
     for contestant in &mut then.contestants {
         contestant.rounds.iter_mut().for_each(|round| *round *= 7.0);
     }
@@ -96,7 +96,7 @@ fn an_interval_around_one_or_of_few_rounds_is_level() {
     assert_eq!(standing(0.9, 1.1, 6), Standing::Level);
     assert_eq!(standing(1.01, 1.1, 6), Standing::Ahead);
     assert_eq!(standing(0.9, 0.99, 6), Standing::Behind);
-    // A lead that is shown as 1.00 is none.
+    // A lead that is shown as 1.00 is no lead.
     assert_eq!(standing(1.004, 1.1, 6), Standing::Level);
     assert_eq!(standing(0.9, 0.996, 6), Standing::Level);
     assert_eq!(standing(2.0, 2.0, 1), Standing::Level);

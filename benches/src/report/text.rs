@@ -1,5 +1,5 @@
 //! The tables of the report as Markdown: for a terminal, for `docs/benchmarks.md`, and for the
-//! page, which is one file that needs no other, no network and no script.
+//! page, which is a single file without network access or scripts.
 
 use jiff::Timestamp;
 use pulldown_cmark::{Options, Parser};
@@ -13,13 +13,13 @@ use crate::table::{self, short, times};
 const STYLE: &str = include_str!("page/style.css");
 const READING: &str = include_str!("page/reading.md");
 
-/// A title and a text for each [`Section`], in their order.
+/// A title and a text for each [`Section`], in order.
 const SECTIONS: &str = include_str!("sections.md");
 
-/// How many changes against a saved report are listed.
+/// The largest number of changes since a saved report that are listed.
 const CHANGES: usize = 40;
 
-/// How many figures at which Raddle is behind are named.
+/// The largest number of listed figures in which Raddle is behind.
 const LISTED: usize = 8;
 
 /// The text for a terminal.
@@ -38,7 +38,7 @@ pub(super) fn tables(report: &Report) -> String {
     text
 }
 
-/// The title of a part, and how to read it.
+/// Returns the title of a part, and a text that explains it.
 pub(super) fn about(part: &[Group]) -> (&'static str, &'static str) {
     let section = part[0].first().section as usize;
     let text = SECTIONS.split("\n## ").nth(1 + section);
@@ -54,7 +54,7 @@ fn comparisons(part: &[Group]) -> impl Iterator<Item = &Comparison> {
     part.iter().flat_map(|group| &group.0)
 }
 
-/// The machine and the versions, in one paragraph.
+/// Describes the machine and the versions in one paragraph.
 pub(super) fn machine(report: &Report) -> String {
     let Some(record) = report.records.last() else {
         return String::new();
@@ -79,7 +79,7 @@ pub(super) fn machine(report: &Report) -> String {
     )
 }
 
-/// All figures in one sentence.
+/// Summarizes all figures in one sentence.
 fn total(report: &Report) -> String {
     Tally::of(report.comparisons()).map_or_else(String::new, |tally| {
         format!(
@@ -94,7 +94,7 @@ fn total(report: &Report) -> String {
     })
 }
 
-/// The outcome of each part, with a link to it.
+/// Lists the outcome of each part, with a link to it.
 fn overview(report: &Report) -> String {
     let mut text = "\n| | ahead | level | behind | times |\n|---|--:|--:|--:|--:|\n".to_owned();
     for part in report.parts() {
@@ -113,11 +113,11 @@ fn overview(report: &Report) -> String {
     text
 }
 
-/// The changes since the report that was saved: those whose intervals are apart first, and the
+/// Lists the changes since the saved report: first those whose intervals do not overlap, the
 /// largest first.
 ///
-/// Times of two runs are not to be compared, since the machine was another one each time. The
-/// ratio to a contestant that ran beside Raddle both times is.
+/// Times of two runs cannot be compared, because the state of the machine differed. The ratio to a
+/// contestant that ran beside Raddle both times can be.
 fn changes(report: &Report) -> String {
     let Some(saved) = &report.saved else {
         return String::new();
@@ -157,8 +157,8 @@ fn changes(report: &Report) -> String {
     )
 }
 
-/// The outcome of a part, and a row for each figure that has a rival; of a varied parameter, the
-/// value in the middle.
+/// Returns the outcome of a part, and a row for each figure that has a rival. Of a varied
+/// parameter, it shows the value in the middle.
 fn rows(part: &[Group]) -> String {
     let rows = part.iter().map(Group::usual).filter_map(|one| {
         let (lead, _) = one.standing()?;
@@ -182,7 +182,7 @@ fn rows(part: &[Group]) -> String {
     }
 }
 
-/// The median, and the contestant's name unless it is `expected`.
+/// Returns the median, and the contestant's name unless it is `expected`.
 fn median_of(one: &Contestant, expected: &str) -> String {
     let median = short(one.median());
     match one.name.as_str() {
@@ -191,7 +191,7 @@ fn median_of(one: &Contestant, expected: &str) -> String {
     }
 }
 
-/// The outcome of a part in two sentences.
+/// Describes the outcome of a part in two sentences.
 fn verdict(part: &[Group]) -> String {
     let Some(tally) = Tally::of(comparisons(part)) else {
         return String::new();

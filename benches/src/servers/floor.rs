@@ -1,5 +1,5 @@
-//! The least that an answer over HTTP costs: a read, a write and a share of a
-//! look at what is ready. There is no parser, and the answer is always the same.
+//! The lowest cost of an HTTP answer: a read, a write and a share of a poll. There is no parser,
+//! and the answer is always the same.
 
 use std::io::{ErrorKind, Read, Result, Write};
 
@@ -9,20 +9,20 @@ use slab::Slab;
 
 use super::HELLO;
 
-/// As much as hyper reads at first.
+/// The size of hyper's first read.
 const BUFFER: usize = 8192;
-/// As many as Tokio and Raddle take at once.
+/// The number of events that Tokio and Raddle take at once.
 const EVENTS: usize = 1024;
 const LISTENER: Token = Token(usize::MAX);
 const END: &[u8; 4] = b"\r\n\r\n";
 
-/// A connection, and how much of the end of a request's head has come.
+/// A connection, and how much of the end of a request's head has been received.
 struct Connection {
     stream: TcpStream,
     matched: usize,
 }
 
-/// Serves on the calling thread, for ever.
+/// Serves on the calling thread, forever.
 pub(super) fn serve(socket: std::net::TcpListener) -> Result<()> {
     let answer = format!(
         "HTTP/1.1 200 OK\r\ncontent-length: {}\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n{HELLO}",
@@ -68,8 +68,8 @@ fn accept(listener: &TcpListener) -> Result<Option<TcpStream>> {
 }
 
 impl Connection {
-    /// Answers what has come, and says whether the connection lives on. A client
-    /// that does not take its answers is let go.
+    /// Answers the received requests. Returns whether the connection stays open; that of a client
+    /// that does not read its answers is closed.
     fn answer(&mut self, buffer: &mut [u8], answer: &[u8]) -> bool {
         loop {
             let length = match self.stream.read(buffer) {
@@ -82,14 +82,14 @@ impl Connection {
                     return false;
                 }
             }
-            // What fills less than the buffer has drained the socket.
+            // A read that does not fill the buffer has drained the socket.
             if length < buffer.len() {
                 return true;
             }
         }
     }
 
-    /// How many requests end in `bytes`.
+    /// Returns how many requests end in `bytes`.
     fn requests(&mut self, bytes: &[u8]) -> usize {
         let mut requests = 0;
         for &byte in bytes {

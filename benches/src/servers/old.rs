@@ -1,5 +1,4 @@
-//! The old version: hyper 0.12 on the runtime of Tokio 0.1, of the time of
-//! futures 0.1.
+//! The old version: hyper 0.12 on the runtime of Tokio 0.1, with futures 0.1.
 
 use std::io::Result;
 use std::net::TcpListener;
@@ -14,7 +13,7 @@ use tokio01::runtime::Builder;
 
 use super::HELLO;
 
-/// Greets over HTTP/1.1, for ever, with so many `workers`.
+/// Answers over HTTP/1.1, forever, with `workers` workers.
 pub(super) fn serve(socket: TcpListener, workers: usize) -> Result<()> {
     let mut runtime = Builder::new().core_threads(workers).build()?;
     let listener = Listener::from_std(socket, &Handle::default())?;
@@ -23,13 +22,13 @@ pub(super) fn serve(socket: TcpListener, workers: usize) -> Result<()> {
         let connection = Http::new()
             .http1_only(true)
             .serve_connection(stream, service_fn_ok(hello));
-        // A client that goes away is no failure.
+        // A client that disconnects is no failure.
         tokio01::spawn(connection.map_err(drop));
         Ok(())
     });
     let failed = connections.map_err(|error| panic!("the server failed: {error}"));
     runtime.spawn(failed);
-    // The result says that nothing is left, which is not before the end.
+    // The result only says that the runtime has shut down, which does not happen.
     let _ = runtime.shutdown_on_idle().wait();
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A server's process, from outside.
+//! The process of a server, as its client sees it.
 
 use std::fmt;
 use std::fs;
@@ -13,58 +13,58 @@ use clap::ValueEnum;
 use super::{Contestant, Service};
 use crate::timing::resident_of;
 
-/// How a server is to be started.
+/// How to start a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
-    /// What it is made of.
+    /// Its runtime.
     pub contestant: Contestant,
-    /// What it does.
+    /// Its service.
     pub service: Service,
-    /// How many worker threads it has.
+    /// The number of its worker threads.
     pub workers: usize,
-    /// The only core that it may run on.
+    /// The only core on which it may run.
     pub core: Option<usize>,
-    /// Whether the system prefers other processes to it.
+    /// Whether it has a lower priority than other processes.
     pub is_nice: bool,
 }
 
-/// Where the servers of a program run, and whether it counts their system calls.
+/// Where the servers of a program run, and whether their system calls are counted.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Placement {
-    /// How many worker threads a runtime has; a loop written by hand has one thread
+    /// The number of worker threads of a runtime; a hand-written loop has one thread
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
 
-    /// The server, with one worker, on core 0 and its client on core 1
+    /// Run the server, with one worker, on core 0 and its client on core 1
     #[arg(long, conflicts_with = "workers")]
     pinned: bool,
 
-    /// Only the system calls for each message, under strace
+    /// Measure only the system calls per message, under strace
     #[arg(long)]
     pub syscalls: bool,
 }
 
-/// A server, which ends with this.
+/// A server. Dropping this value ends it.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
     address: SocketAddr,
 }
 
-/// What a process has used so far: the difference of two counts.
+/// The resources that a process has used so far. Subtract an earlier value to measure a period.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// How long its threads have been on a processor.
+    /// The time that its threads have spent on a processor.
     pub processor: Duration,
-    /// How often they have waited for something.
+    /// The number of times they have waited.
     pub waits: u64,
-    /// How often they were taken off a processor though they had more to do.
+    /// The number of times they were preempted.
     pub preemptions: u64,
 }
 
 impl Placement {
-    /// Checks that the tools are there, and keeps this process on its core.
+    /// Checks that the tools are installed, and keeps this process on its core.
     pub fn prepare(&self) -> Result<()> {
         if self.syscalls {
             check("strace")?;
@@ -75,22 +75,22 @@ impl Placement {
         }
     }
 
-    /// How many workers a server has.
+    /// Returns the number of workers of a server.
     pub fn workers(&self) -> usize {
         if self.pinned { 1 } else { self.workers.into() }
     }
 
-    /// Whether server and client each have a core.
+    /// Whether the server and the client each have their own core.
     pub fn is_pinned(&self) -> bool {
         self.pinned
     }
 
-    /// The only core that the client may run on.
+    /// Returns the only core on which the client may run.
     pub fn client_core(&self) -> Option<usize> {
         self.pinned.then_some(1)
     }
 
-    /// How a server is to be started.
+    /// Returns how to start a server.
     pub fn launch(&self, contestant: Contestant, service: Service) -> Launch {
         Launch {
             contestant,
@@ -147,7 +147,7 @@ impl Launch {
     }
 }
 
-/// A command that runs on one core, if one is given.
+/// Makes a command that runs on one core, if one is given.
 pub fn on_core(core: Option<usize>, program: &Path) -> Command {
     let Some(core) = core else {
         return Command::new(program);
@@ -157,8 +157,8 @@ pub fn on_core(core: Option<usize>, program: &Path) -> Command {
     command
 }
 
-/// Keeps the calling process, if it has one thread, on one core. Servers that it
-/// starts have their own.
+/// Keeps the calling process, which must have only one thread, on one core. The servers that it
+/// starts choose their own core.
 fn stay_on(core: usize) -> Result<()> {
     let this = std::process::id().to_string();
     let mut command = Command::new("taskset");
@@ -171,9 +171,9 @@ fn stay_on(core: usize) -> Result<()> {
     }
 }
 
-/// Whether a program can be started at all.
+/// Checks whether a program can be started.
 pub fn check(program: &str) -> Result<()> {
-    // Not all of them know the option, and that does not matter.
+    // Some of them do not know the option, which does not matter.
     let output = Command::new(program).arg("--version").output();
     output.map(drop).map_err(|error| or_missing(error, program))
 }
@@ -194,7 +194,7 @@ fn or_missing(error: Error, program: &str) -> Error {
 }
 
 impl Process {
-    /// Starts a server that prints its address and ends with its standard input.
+    /// Starts a server that prints its address and exits when its standard input ends.
     pub fn new(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -214,12 +214,12 @@ impl Process {
         }
     }
 
-    /// Where it serves.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What the threads that it has now have used since they began.
+    /// Returns what the threads that exist now have used since they began.
     pub fn usage(&self) -> Result<Usage> {
         let mut usage = Usage {
             processor: Duration::ZERO,
@@ -228,7 +228,7 @@ impl Process {
         };
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let thread = thread?.path();
-            // A thread may end meanwhile.
+            // A thread may exit meanwhile.
             if let Some(nanos) = number(&thread.join("schedstat"), "")
                 && let Some(waits) = number(&thread.join("status"), "voluntary_ctxt_switches:")
                 && let Some(preemptions) =
@@ -242,12 +242,12 @@ impl Process {
         Ok(usage)
     }
 
-    /// How many bytes of it are in memory.
+    /// Returns how many bytes of the process are in memory.
     pub fn resident(&self) -> Result<usize> {
         resident_of(&self.child.id().to_string())
     }
 
-    /// Ends the server and returns what was written beside its output.
+    /// Ends the server and returns what it wrote to standard error.
     pub fn end(mut self) -> Result<String> {
         drop(self.child.stdin.take());
         let mut text = String::new();
@@ -259,7 +259,7 @@ impl Process {
     }
 }
 
-/// The number behind `label` at the beginning of a line.
+/// Returns the number after `label` at the beginning of a line.
 fn number(file: &Path, label: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
@@ -267,7 +267,7 @@ fn number(file: &Path, label: &str) -> Option<u64> {
 }
 
 impl Usage {
-    /// What was used after `before`.
+    /// Returns what was used since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             processor: self.processor.saturating_sub(before.processor),
@@ -279,7 +279,7 @@ impl Usage {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The server ends when its input does.
+        // The server exits when its input ends.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

@@ -64,8 +64,8 @@ fn a_failed_measurement_is_not_recorded() {
 #[test]
 fn the_recorded_command_omits_the_option_json() {
     let args = ["/x/y/http", "--rounds", "3", "--json", "a.json", "--pinned"];
-    let said = command(args.into_iter().map(str::to_owned));
-    assert_eq!(said, "http --rounds 3 --pinned");
+    let command_line = command(args.into_iter().map(str::to_owned));
+    assert_eq!(command_line, "http --rounds 3 --pinned");
 }
 
 #[test]

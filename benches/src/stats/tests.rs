@@ -23,7 +23,7 @@ fn ratios_are_taken_round_by_round() {
 
 #[test]
 fn the_interval_is_that_of_the_sign_test() {
-    // What tables of the sign test give for 95 %: which values, from each end.
+    // The tables of the sign test give these ranks, from each end, for 95 %.
     for (count, place) in [
         (1, 1),
         (5, 1),

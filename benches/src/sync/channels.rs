@@ -6,9 +6,9 @@ use crate::executors::Spawn;
 
 use super::{Workload, all, load};
 
-/// Messages of one load.
+/// The number of messages of one load.
 const MESSAGES: u64 = 40_000;
-/// The bound of a channel that has none.
+/// The bound that stands for an unbounded channel.
 const UNBOUNDED: usize = 0;
 
 /// A kind of channel.
@@ -21,7 +21,7 @@ trait Channel: 'static {
     fn receive(receiver: &mut Self::Receiver) -> impl Future<Output = Option<u64>> + Send;
 }
 
-/// Sends through one channel, which holds `BOUND` messages, everything from so many tasks.
+/// Sends all messages from several tasks through one channel, which holds `BOUND` messages.
 async fn through<C: Channel, S: Spawn, const BOUND: usize, const SENDERS: u64>(spawner: S) -> u64 {
     let (sender, mut receiver) = C::new(BOUND);
     let tasks: Vec<_> = (0..SENDERS)
@@ -45,7 +45,7 @@ async fn through<C: Channel, S: Spawn, const BOUND: usize, const SENDERS: u64>(s
     MESSAGES
 }
 
-/// A `mpsc` in Tokio's shape.
+/// Defines an `mpsc` channel of Tokio's shape.
 macro_rules! mpsc {
     ($name:ident, $mpsc:path) => {
         mod $name {
@@ -101,7 +101,7 @@ macro_rules! mpsc {
 mpsc!(ours, raddle::sync::mpsc);
 mpsc!(tokios, tokio::sync::mpsc);
 
-/// A channel of a crate for any executor.
+/// Defines a channel of a crate for any executor.
 macro_rules! channel {
     ($name:ident, $library:ident, $send:ident, $receive:ident) => {
         struct $name;
@@ -132,7 +132,7 @@ macro_rules! channel {
 channel!(AsyncChannel, async_channel, send, recv);
 channel!(Flume, flume, send_async, recv_async);
 
-/// The same workload with each kind.
+/// Lists the same workload with each channel.
 macro_rules! each {
     ($name:literal, $bound:expr, $senders:literal) => {
         Workload {

@@ -1,17 +1,17 @@
-//! What only Raddle and Tokio have, under the same names.
+//! The primitives that only Raddle and Tokio have, under the same names.
 
 use crate::executors::Spawn;
 
 use super::{Workload, load};
 
-/// Operations of one load in which no task waits.
+/// The number of operations of a load in which no task waits.
 const ALONE: u64 = 100_000;
-/// Operations of one load in which tasks wait for each other.
+/// The number of operations of a load in which tasks wait for each other.
 const TOGETHER: u64 = 20_000;
-/// The tasks that contend.
+/// The number of tasks that contend.
 const TASKS: u64 = 8;
 
-/// The loads with one library, all of whose names are the same.
+/// Defines the loads with one library. Both libraries use the same names.
 macro_rules! library {
     ($library:ident, $sync:path) => {
         pub(super) mod $library {
@@ -22,7 +22,7 @@ macro_rules! library {
             use super::{ALONE, Spawn, TASKS, TOGETHER};
             use crate::sync::all;
 
-            /// Made, sent through and received from.
+            /// Makes a oneshot, sends and receives.
             pub(crate) async fn oneshot<S: Spawn>(_: S) -> u64 {
                 for number in 0..ALONE {
                     let (sender, receiver) = sync::oneshot::channel();
@@ -32,7 +32,7 @@ macro_rules! library {
                 ALONE
             }
 
-            /// A task answers each request by a oneshot.
+            /// A task answers each request with a oneshot.
             pub(crate) async fn oneshot_answer<S: Spawn>(spawner: S) -> u64 {
                 let (requests, mut inbox) =
                     sync::mpsc::unbounded_channel::<sync::oneshot::Sender<u64>>();
@@ -94,7 +94,7 @@ macro_rules! library {
                 ALONE
             }
 
-            /// One write in ten.
+            /// Every tenth operation is a write.
             pub(crate) async fn read_write_contended<S: Spawn>(spawner: S) -> u64 {
                 let lock = Arc::new(sync::RwLock::new(0));
                 let tasks = (0..TASKS).map(|_| {
@@ -155,7 +155,7 @@ macro_rules! library {
                 TOGETHER
             }
 
-            /// One task changes the value, four look at each change they see.
+            /// One task changes the value; four tasks read each change that they see.
             pub(crate) async fn watch<S: Spawn>(spawner: S) -> u64 {
                 let (sender, receiver) = sync::watch::channel(0);
                 let tasks = (0..4).map(|_| {
@@ -183,7 +183,7 @@ macro_rules! library {
                 TOGETHER
             }
 
-            /// One task sends, four receive everything.
+            /// One task sends; four tasks receive every message.
             pub(crate) async fn broadcast<S: Spawn>(spawner: S) -> u64 {
                 let (sender, _) = sync::broadcast::channel(TOGETHER as usize);
                 let tasks = (0..4).map(|_| {
@@ -215,7 +215,7 @@ macro_rules! library {
 library!(ours, raddle::sync);
 library!(tokios, tokio::sync);
 
-/// The same workload with either.
+/// Lists the same workload with both libraries.
 macro_rules! both {
     ($name:literal, $load:ident) => {
         Workload {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::executors::{Executor, Raddle, RaddleSpawner};
 
-/// Each load asserts what came of it.
+/// Each load checks its own results.
 #[test]
 fn every_workload_runs() {
     let runtime = Raddle::new(2);

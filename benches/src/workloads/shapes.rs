@@ -1,5 +1,4 @@
-//! Work of a shape that programs have: skewed, forked and joined, fanned out and
-//! in, handed along a chain.
+//! Work in the shapes of real programs: skewed, fork-join, fan-out, and chains.
 
 use std::future::Future;
 use std::hint::black_box;
@@ -11,29 +10,29 @@ use tokio::sync::{mpsc, oneshot};
 use super::Countdown;
 use crate::executors::Spawn;
 
-/// How many rounds of arithmetic take about a microsecond.
+/// The number of rounds of arithmetic that take about a microsecond.
 pub const MICROSECOND: u64 = 1_000;
 
-/// How many tasks the one producer of `skewed` spawns, and how many of them there
-/// are for each that is long.
+/// The number of tasks that the producer of `skewed` spawns, and the number of short tasks per long
+/// task.
 const SKEWED: usize = 2_000;
 const SHORT_PER_LONG: usize = 200;
 const LONG: u64 = 200 * MICROSECOND;
 
-/// How deep the tree of `fork_join` is: it has 2 to this power leaves.
+/// The depth of the tree of `fork_join`, which has 2 to the power of this leaves.
 const DEPTH: u32 = 11;
 
-/// How often `fan_out` spreads its work, and over how many tasks.
+/// The number of times that `fan_out` spreads its work, and the number of tasks.
 const FANS: usize = 50;
 const FAN: usize = 64;
 
-/// How many requests go down the chain of `request_chain` at once, how often each,
-/// and how many tasks the chain has.
+/// The number of clients that send requests down the chain at once, the number of requests of each,
+/// and the number of tasks in the chain.
 const CLIENTS: usize = 16;
 const REQUESTS: usize = 50;
 const LINKS: usize = 4;
 
-/// Computes; nothing else.
+/// Computes, and does nothing else.
 pub fn burn(rounds: u64) {
     let mut state = black_box(1_u64);
     for _ in 0..rounds {
@@ -42,7 +41,7 @@ pub fn burn(rounds: u64) {
     black_box(state);
 }
 
-/// One task spawns all the others, of which a few compute for long.
+/// One task spawns all the others, a few of which compute for long.
 pub(super) async fn skewed(spawner: impl Spawn) {
     let countdown = Countdown::new(SKEWED);
     let finished = Arc::clone(&countdown);
@@ -61,12 +60,12 @@ pub(super) async fn skewed(spawner: impl Spawn) {
     finished.wait().await;
 }
 
-/// A task splits in two, and they again, and each waits for what it has spawned.
+/// A task spawns two tasks, which do the same, and each waits for those that it has spawned.
 pub(super) async fn fork_join<S: Spawn>(spawner: S) {
     spawner.spawn_joined(tree(spawner, DEPTH)).await;
 }
 
-/// A tree that is so deep, with a microsecond of work at its leaves.
+/// A tree of this depth, with a microsecond of work at its leaves.
 pub fn tree<S: Spawn>(spawner: S, depth: u32) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
         if depth == 0 {
@@ -79,8 +78,7 @@ pub fn tree<S: Spawn>(spawner: S, depth: u32) -> Pin<Box<dyn Future<Output = ()>
     })
 }
 
-/// A task spreads work over others and gathers what they send back, again and
-/// again.
+/// Repeatedly, a task spreads work over others and gathers the results.
 pub(super) async fn fan_out(spawner: impl Spawn) {
     let spread = async move {
         let (results, mut gathered) = mpsc::unbounded_channel();
@@ -100,11 +98,11 @@ pub(super) async fn fan_out(spawner: impl Spawn) {
     spawner.spawn_joined(spread).await;
 }
 
-/// What goes down a chain: where its answer goes.
+/// A request that goes down a chain: the sender of its answer.
 pub type Request = oneshot::Sender<()>;
 
-/// Spawns so many tasks, each of which hands what it gets to the next; the last
-/// answers. They end when the sender is gone.
+/// Spawns tasks of which each passes its requests to the next; the last one answers. They complete
+/// when the sender is dropped.
 pub fn chain(spawner: impl Spawn, links: usize) -> mpsc::UnboundedSender<Request> {
     let (first, mut behind) = mpsc::unbounded_channel::<Request>();
     for _ in 1..links {
@@ -112,7 +110,7 @@ pub fn chain(spawner: impl Spawn, links: usize) -> mpsc::UnboundedSender<Request
         spawner.spawn(async move {
             while let Some(request) = behind.recv().await {
                 burn(MICROSECOND);
-                // If the next is gone, no task waits any more.
+                // If the next task has completed, no task waits for the answer any more.
                 let _ = sender.send(request);
             }
         });
@@ -127,7 +125,7 @@ pub fn chain(spawner: impl Spawn, links: usize) -> mpsc::UnboundedSender<Request
     first
 }
 
-/// Clients send requests down a chain of tasks, each when the last was answered.
+/// Clients send requests down a chain of tasks, each after the last was answered.
 pub(super) async fn request_chain(spawner: impl Spawn) {
     let first = chain(spawner, LINKS);
     let countdown = Countdown::new(CLIENTS);

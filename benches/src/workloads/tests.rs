@@ -1,7 +1,7 @@
 use super::*;
 use crate::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
 
-/// Polls and spawns of the tasks of one run, on async-executor.
+/// Counts the polls and spawns of the tasks of one run, on async-executor.
 struct Counting {
     executor: AsyncExecutor,
     counts: &'static Counts,
@@ -44,7 +44,7 @@ impl Executor for Counting {
 }
 
 impl CountingSpawner {
-    /// Counts a spawn now, and the polls of `future` as they come.
+    /// Counts a spawn, and wraps `future` to count its polls.
     fn counted(
         self,
         future: impl Future<Output = ()> + Send + 'static,
@@ -94,7 +94,7 @@ fn each_workload_spawns_what_it_says() {
     assert_eq!(counts(Workload::SpawnManyLocal).0, 1 + 10_000);
     assert_eq!(counts(Workload::YieldMany), (200, 200 * 1_001));
     assert_eq!(counts(Workload::Skewed).0, 1 + 2_000);
-    // A task for each fork, and the one that waits for the first.
+    // One task per fork, and the task that waits for the first.
     assert_eq!(counts(Workload::ForkJoin).0, 2_048);
     assert_eq!(counts(Workload::FanOut).0, 1 + 50 * 64);
     assert_eq!(counts(Workload::RequestChain).0, 4 + 16);
@@ -105,11 +105,11 @@ fn spawn_join_awaits_all_tasks_but_the_first() {
     let counts = run_counted(Workload::SpawnJoin);
     assert_eq!(counts.spawns.load(Ordering::Relaxed), 1 + 10_000);
     assert_eq!(counts.joined.load(Ordering::Relaxed), 10_000);
-    // Each task but the first is empty, and has been polled before its join.
+    // Each task but the first is empty, and was polled before its join.
     assert!(counts.polls.load(Ordering::Relaxed) > 10_000);
 }
 
-/// A join that did not wait would see a task that has not finished.
+/// Checks that a join waits until the task has finished.
 fn joins_wait<E: Executor>() {
     let executor = E::new(2);
     let spawner = executor.spawner();
