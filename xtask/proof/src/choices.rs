@@ -1,21 +1,21 @@
-//! Bytes, read as decisions.
+//! Reads bytes as random choices.
 //!
-//! `arbitrary::Unstructured` reads bytes in the same way. It returns a `Result` for each decision,
-//! though none of these can fail, and about 250 places would have to unwrap it.
+//! `arbitrary::Unstructured` does the same, but returns a `Result` for each choice. None of these
+//! choices can fail, and about 250 places would have to unwrap it.
 
-/// Decisions, until the bytes they are made of end.
+/// A sequence of choices that ends with its bytes.
 #[derive(Clone, Debug)]
 pub struct Choices<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Choices<'a> {
-    /// Makes decisions of these bytes.
+    /// Makes choices from these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
-    /// Whether all bytes are used up. Decisions are then the first of their kind.
+    /// Whether all bytes are used up. Every further choice is then the first possible one.
     pub fn is_over(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -30,7 +30,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// A number of so many bits.
+    /// Returns a number of `count` bits.
     pub fn bits(&mut self, count: u32) -> u64 {
         let mut word = 0;
         for _ in 0..count.div_ceil(8) {
@@ -39,17 +39,17 @@ impl<'a> Choices<'a> {
         word & (u64::MAX >> (64 - count.clamp(1, 64)))
     }
 
-    /// One of `bound` numbers, from zero.
+    /// Returns a number below `bound`.
     ///
     /// # Panics
     ///
-    /// If there are none, or more than 256.
+    /// Panics if `bound` is zero or more than 256.
     pub fn below(&mut self, bound: usize) -> usize {
         assert!((1..=256).contains(&bound));
         usize::from(self.byte()) % bound
     }
 
-    /// True about once in `times`.
+    /// Returns true about once in `times` calls.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == times - 1
     }

@@ -1,9 +1,9 @@
-//! Layers of Raddle against reference models.
+//! Compares layers of Raddle with reference models.
 //!
-//! Each module does to its layer what [`Choices`] choose, and after each step compares it with a
-//! model that is simple enough to be right. The choices are bytes: proptest makes them in
-//! `tests/property.rs`, libFuzzer in `fuzz`. The inputs that libFuzzer found worth keeping are in
-//! `fuzz/corpus`, and the tests run them too.
+//! Each module performs on its layer the operations that [`Choices`] choose, and after each step
+//! compares the layer with a model that is simple enough to be right. The choices are made from
+//! bytes, by proptest in `tests/property.rs` and by libFuzzer in `fuzz`. `fuzz/corpus` holds the
+//! inputs that libFuzzer kept; the tests run them too.
 
 mod choices;
 pub mod queue;
@@ -14,8 +14,8 @@ pub mod timer;
 
 pub use choices::Choices;
 
-/// Does something to a layer for as long as there are choices, and panics if it
-/// is not as its model says.
+/// Performs operations on a layer until the choices end, and panics if the layer differs from its
+/// model.
 pub type Machine = fn(&mut Choices<'_>);
 
 /// The machines, by the names of their fuzz targets.

@@ -1,5 +1,5 @@
-//! Registrations that come and go with events under way: none reaches another
-//! source than the one it was meant for, and none is lost (RUSTSEC-2024-0019).
+//! Registrations come and go while events are pending. No event reaches another source than its
+//! own, and none is lost (RUSTSEC-2024-0019).
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -20,7 +20,7 @@ struct Wakes(AtomicUsize);
 
 impl Wake for Wakes {
     fn wake(self: Arc<Self>) {
-        // ORDERING: one thread wakes and looks.
+        // ORDERING: Relaxed: one thread wakes and reads.
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -29,13 +29,13 @@ struct Source {
     near: UnixStream,
     registration: Registration,
     far: Option<UnixStream>,
-    /// Bytes that were written and not read.
+    /// The number of bytes that were written and not read.
     unread: usize,
-    /// Something was written, or the far end closed, since the registration.
+    /// Whether data was written, or the far end was closed, since the registration.
     touched: bool,
-    /// And since the near end found that it would block.
+    /// The same since the near end found that it would block.
     fresh: bool,
-    /// A waiter waits; `wakes` says whether it was woken.
+    /// Whether a waiter waits; `wakes` tells whether it was woken.
     waiting: bool,
     wakes: Arc<Wakes>,
 }
@@ -59,14 +59,14 @@ impl Source {
         self.waiting = match self.registration.poll_read_ready(&mut cx) {
             Poll::Ready(ready) => {
                 ready.expect("the reactor is there");
-                assert!(self.touched, "an event went astray");
+                assert!(self.touched, "an event reached the wrong source");
                 false
             }
             Poll::Pending => true,
         };
     }
 
-    /// Reads all there is, if it is known that there is something.
+    /// Reads all data, if the source is known to be readable.
     fn read(&mut self) {
         let mut near = &self.near;
         let mut asked = false;
@@ -76,7 +76,7 @@ impl Source {
                 near.read(&mut [0; 8])
             });
             match read {
-                // The end, which stays to be seen.
+                // The end of the stream, which stays readable.
                 Ok(0) => {
                     assert!(self.far.is_none() && self.unread == 0);
                     return;
@@ -96,8 +96,14 @@ impl Source {
 
     fn check(&self, settled: bool) {
         let readable = self.is_readable();
-        assert!(self.touched || !readable, "an event went astray");
-        assert!(self.touched || !self.woken(), "a wake went astray");
+        assert!(
+            self.touched || !readable,
+            "an event reached the wrong source"
+        );
+        assert!(
+            self.touched || !self.woken(),
+            "a wake reached the wrong source"
+        );
         if settled && self.fresh {
             assert!(readable, "an event was lost");
             assert!(!self.waiting || self.woken(), "a wake was lost");
@@ -108,17 +114,16 @@ impl Source {
 struct Bench {
     reactor: Reactor,
     sources: Vec<Source>,
-    /// Duplicates of those that have gone, which the selector still watches, and
-    /// their far ends.
-    graves: Vec<(OwnedFd, Option<UnixStream>)>,
+    /// Duplicates of the closed sources, which the selector still watches, and their far ends.
+    closed: Vec<(OwnedFd, Option<UnixStream>)>,
 }
 
-/// Runs some sources.
+/// Runs random operations on some sources.
 pub fn run(choices: &mut Choices<'_>) {
     let mut bench = Bench {
         reactor: Reactor::new().expect("a selector"),
         sources: Vec::new(),
-        graves: Vec::new(),
+        closed: Vec::new(),
     };
     while !choices.is_over() {
         bench.step(choices);
@@ -136,10 +141,10 @@ impl Bench {
             0..=2 => return self.open(choices.once_in(2)),
             3 | 4 => return self.turn(1 + choices.below(3)),
             5 => return self.settle(),
-            6 if !self.graves.is_empty() => {
-                let count = self.graves.len();
-                let (_, far) = &mut self.graves[which % count];
-                // No registration watches that any more.
+            6 if !self.closed.is_empty() => {
+                let count = self.closed.len();
+                let (_, far) = &mut self.closed[which % count];
+                // No registration watches these sources any more.
                 let _ = far.as_mut().map(|far| far.write(b"stale"));
                 return;
             }
@@ -194,7 +199,7 @@ impl Bench {
         });
     }
 
-    /// Takes leave of a source in one of the orders that there are.
+    /// Closes a source in one of the possible orders.
     fn close(&mut self, source: Source, way: usize) {
         let Source {
             mut near,
@@ -211,23 +216,23 @@ impl Bench {
             2 => drop(near),
             _ => {
                 let duplicate = near.as_fd().try_clone_to_owned();
-                if self.graves.len() == SOURCES {
-                    self.graves.remove(0);
+                if self.closed.len() == SOURCES {
+                    self.closed.remove(0);
                 }
-                self.graves.push((duplicate.expect("a descriptor"), far));
+                self.closed.push((duplicate.expect("a descriptor"), far));
             }
         }
     }
 
-    /// Dispatches so many events; others stay under way.
+    /// Dispatches up to `limit` events; others stay pending.
     fn turn(&mut self, limit: usize) {
         let turn = self.reactor.turn(Some(Duration::ZERO), limit);
         assert!(turn.expect("a turn") <= limit);
     }
 
-    /// Dispatches all there are.
+    /// Dispatches all events.
     fn settle(&mut self) {
-        // A turn that has rest of another does not ask the selector.
+        // A turn that still has events of the last one does not ask the selector.
         for _ in 0..3 {
             while self
                 .reactor
@@ -258,7 +263,7 @@ impl Bench {
         let known_before: Vec<_> = self.sources.iter().map(known).collect();
         self.reactor.shutdown();
         for (source, known_before) in self.sources.iter().zip(known_before) {
-            // What was known stays; what is not known is an error.
+            // Known readiness stays; a source without any returns an error.
             let ready = source.registration.try_ready(Interest::READABLE);
             assert_eq!(matches!(ready, Ok(Some(_))), known_before);
             assert_eq!(ready.is_err(), !known_before);

@@ -1,5 +1,5 @@
-//! Timers on a virtual clock, over all levels of the wheel and as many years, against
-//! a list of deadlines (tokio 8334).
+//! Compares timers on a virtual clock with a list of deadlines, over all levels of the wheel and
+//! thousands of years (tokio 8334).
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use crate::Choices;
 
 /// Microseconds in a tick.
 const TICK: u64 = 1000;
-/// The last tick that is asked for: 4,400 years.
+/// The last tick of any timer: 4,400 years.
 const LAST: u64 = 1 << 47;
 const TIMERS: usize = 12;
 
@@ -30,7 +30,7 @@ impl Wake for Recorder {
     }
 }
 
-/// One timer, and what is known of it. Times are microseconds since the start.
+/// One timer, and its known state. Times are microseconds since the start.
 struct Timer {
     sleep: Pin<Box<Sleep>>,
     deadline: u64,
@@ -39,7 +39,7 @@ struct Timer {
 }
 
 impl Timer {
-    /// The tick in which it is to fire.
+    /// The tick in which it shall fire.
     fn tick(&self) -> u64 {
         self.deadline.div_ceil(TICK)
     }
@@ -53,19 +53,19 @@ struct Bench {
     /// The tick of the last `fire_due`.
     fired_to: u64,
     unparks: Arc<AtomicUsize>,
-    /// Until when the owner parks, if it does.
+    /// The deadline of the owner's park, if it parks.
     parked: Option<Option<Instant>>,
     all: BTreeMap<usize, Timer>,
     log: Log,
     next: usize,
 }
 
-/// Runs some timers to the end of time.
+/// Runs random timers until the last tick.
 pub fn run(choices: &mut Choices<'_>) {
     let unparks = Arc::new(AtomicUsize::new(0));
     let counter = unparks.clone();
     let timers = Timers::new(Arc::new(move || {
-        // ORDERING: one thread counts and looks.
+        // ORDERING: Relaxed: one thread counts and reads.
         counter.fetch_add(1, Ordering::Relaxed);
     }));
     let handle = timers.handle();
@@ -82,7 +82,7 @@ pub fn run(choices: &mut Choices<'_>) {
         log: Log::default(),
         next: 0,
     };
-    // The clock has stopped at a tick, which need not be the first.
+    // The clock stops at a random tick, which need not be the first.
     bench.fire(|timers| timers.fire_due());
     while !choices.is_over() {
         bench.step(choices);
@@ -90,7 +90,7 @@ pub fn run(choices: &mut Choices<'_>) {
     bench.end(choices.once_in(2));
 }
 
-/// A time span of any order of magnitude, often at a level's boundary.
+/// Returns a time span of any order of magnitude, often at the boundary of a level.
 fn distance(choices: &mut Choices<'_>) -> u64 {
     let unit = 1_u64 << (6 * choices.below(8));
     let ticks = match choices.below(6) {
@@ -119,7 +119,7 @@ impl Bench {
     }
 
     fn unparked(&self) -> bool {
-        // ORDERING: one thread counts and looks.
+        // ORDERING: Relaxed: one thread counts and reads.
         self.unparks.swap(0, Ordering::Relaxed) > 0
     }
 
@@ -175,7 +175,7 @@ impl Bench {
             10 => {
                 if self.all.values().any(|timer| timer.armed) {
                     let fired = self.fire(|timers| timers.auto_advance());
-                    assert!(fired > 0, "nothing came of waiting");
+                    assert!(fired > 0, "no timer fired after the wait");
                 } else {
                     assert_eq!(self.timers.auto_advance(), 0);
                     assert_eq!(self.handle.now(), self.instant(self.now));
@@ -189,7 +189,7 @@ impl Bench {
         self.check();
     }
 
-    /// Polls a timer, which is never early.
+    /// Polls a timer, which must not be ready early.
     fn poll(&mut self, id: usize) {
         let waker = Waker::from(Arc::new(Recorder(id, self.log.clone())));
         let Some(timer) = self.all.get_mut(&id) else {
@@ -204,7 +204,7 @@ impl Bench {
             }
             Poll::Pending => {
                 assert!(!timer.fired, "a timer has fired, and waits");
-                // If its time has passed, the next turn fires it.
+                // If its deadline has passed, the next turn fires it.
                 timer.armed = true;
                 self.earlier(tick);
             }
@@ -220,7 +220,7 @@ impl Bench {
         timer.deadline = deadline;
         timer.fired = false;
         let (tick, armed) = (timer.tick(), timer.armed);
-        // One whose time has passed may fire at once.
+        // A timer whose deadline has passed may fire at once.
         let fired: Vec<_> = std::mem::take(&mut *self.log.lock());
         if !fired.is_empty() {
             assert!(armed && fired == [id] && tick <= self.now / TICK);
@@ -230,7 +230,7 @@ impl Bench {
         }
     }
 
-    /// A timer of `tick` is set: a thread that parks beyond it is woken (tokio 3190).
+    /// A timer of `tick` is set: a thread whose park ends later must be woken (tokio 3190).
     fn earlier(&mut self, tick: u64) {
         let at = self.instant(tick * TICK);
         let unparked = self.unparked();
@@ -242,7 +242,7 @@ impl Bench {
         }
     }
 
-    /// Asks until when the owner may park: not past any timer.
+    /// Asks until when the owner may park. The answer must not be later than any timer.
     fn park(&mut self) {
         let until = self.timers.next_deadline();
         let ticks = self.all.values().filter(|timer| timer.armed);
@@ -275,7 +275,7 @@ impl Bench {
         self.now = to;
     }
 
-    /// Fires what is due, and that alone, in order.
+    /// Fires the timers that are due, no others, and in order.
     fn fire(&mut self, fire: impl FnOnce(&mut Timers) -> usize) -> usize {
         let count = fire(&mut self.timers);
         self.unparked();
@@ -299,13 +299,16 @@ impl Bench {
     }
 
     fn check(&self) {
-        assert!(self.log.lock().is_empty(), "one was woken out of turn");
+        assert!(
+            self.log.lock().is_empty(),
+            "a timer was woken too early or twice"
+        );
         for timer in self.all.values() {
             assert_eq!(timer.sleep.is_elapsed(), timer.fired);
         }
     }
 
-    /// Lets all fire, or ends them.
+    /// Lets all timers fire, or shuts them down.
     fn end(mut self, shutdown: bool) {
         if shutdown {
             self.timers.shutdown();

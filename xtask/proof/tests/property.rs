@@ -1,4 +1,4 @@
-//! The machines on random bytes, and on what the fuzzer kept.
+//! Runs the machines on random bytes, and on the fuzzer's corpus.
 #![cfg(not(raddle_loom))]
 
 use std::fs;
@@ -14,8 +14,8 @@ fn machine(name: &str) -> Machine {
     found.expect("a machine of that name").1
 }
 
-/// Runs a machine on `cases` inputs of up to `2 * length` bytes. They are the same each time,
-/// unless `PROPTEST_RNG_SEED` asks for others. A failure prints the shortest input that was found.
+/// Runs a machine on `cases` inputs of up to `2 * length` bytes. The inputs are the same each time,
+/// unless `PROPTEST_RNG_SEED` selects others. A failure prints the shortest failing input.
 fn check(name: &str, cases: u32, length: usize) {
     let mut config = Config {
         cases,
@@ -33,8 +33,7 @@ fn check(name: &str, cases: u32, length: usize) {
     result.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// glommio 379; tokio 3967; compio 901: of random operations, with panics in every
-/// callback.
+/// glommio 379; tokio 3967; compio 901: random operations, with panics in every callback.
 #[test]
 fn task() {
     check("task", 10_000, 250);
@@ -66,7 +65,7 @@ fn corpora() {
         let mut count = 0;
         for entry in fs::read_dir(corpus.join(target)).expect("each machine has a corpus") {
             let path = entry.expect("an entry of the corpus").path();
-            // Shown if the test fails.
+            // Printed if the test fails.
             println!("{}", path.display());
             let bytes = fs::read(path).expect("a file of the corpus");
             machine(&mut Choices::new(&bytes));

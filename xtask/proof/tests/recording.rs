@@ -1,4 +1,4 @@
-//! The file format of recordings: what is written is read, and no file makes the reader panic.
+//! The file format of recordings: a written file is read back, and no file makes the reader panic.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -100,7 +100,7 @@ fn bytes(recording: &Recording) -> Vec<u8> {
     file
 }
 
-/// A file of one chunk.
+/// Makes a file with one chunk.
 fn with_chunk(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut file = b"RADDLEFR\x01\x00\x00\x00".to_vec();
     file.push(tag);
@@ -121,7 +121,7 @@ proptest! {
     fn any_words_are_a_record(words in any::<[u64; 2]>()) {
         let record = Record::from_words(words);
         if let Some(event) = record.event() {
-            // Bits of the words that the event does not use are gone.
+            // Bits that the event does not use are cleared.
             let again = Record::new(record.time(), event);
             prop_assert_eq!((again.time(), again.event()), (record.time(), Some(event)));
         }
@@ -179,7 +179,7 @@ proptest! {
         let mut file = bytes(&recording);
         let index = at % file.len();
         file[index] = byte;
-        // It must not panic, nor take memory for lengths that are not there.
+        // It must not panic, nor allocate memory for lengths beyond the file.
         let _either = Recording::read_from(&file[..]);
     }
 

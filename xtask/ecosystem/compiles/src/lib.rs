@@ -1,17 +1,17 @@
-//! The sizes of a type of each crate of the ecosystem, as proof that the crate
-//! is compiled against the stand-in. `cargo xtask ecosystem` checks it.
+//! The sizes of a type from each crate of the ecosystem. They prove that the crate is compiled
+//! against the stand-in. `cargo xtask ecosystem` checks it.
 #![forbid(unsafe_code)]
 
 use std::net::TcpStream;
 
-/// Gives each type with its size.
+/// Lists each type with its size.
 macro_rules! sizes {
     ($($of:ty),* $(,)?) => {
         [$((stringify!($of), size_of::<$of>())),*].as_slice()
     };
 }
 
-/// A type of each crate, in alphabetical order, and its size.
+/// A type from each crate, in alphabetical order, and its size.
 pub const SIZES: &[(&str, usize)] = sizes![
     actix_rt::Runtime,
     async_nats::Client,

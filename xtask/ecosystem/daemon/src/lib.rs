@@ -1,5 +1,5 @@
-//! Servers from Debian's packages, each on a free port of the loopback address
-//! and in a temporary directory.
+//! Servers from Debian's packages. Each listens on a free port of the loopback address and uses a
+//! temporary directory.
 #![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// How long a server may take to accept connections, and to end.
+/// The time limit for a server to accept connections, and to exit.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The database server, from the package `postgresql`.
 ///
-/// The cluster in its temporary directory trusts each local user. Tests that run
-/// at the same time share one; it ends with the last of them.
+/// The cluster in its temporary directory trusts each local user. Tests that run at the same time
+/// share one server, which ends with the last of them.
 #[derive(Debug)]
 pub struct Postgres(Daemon);
 
@@ -31,7 +31,7 @@ pub struct Postgres(Daemon);
 pub struct Redis(Daemon);
 
 impl Postgres {
-    /// The running server, or a new one.
+    /// Returns the running server, or starts one.
     ///
     /// # Panics
     ///
@@ -41,22 +41,22 @@ impl Postgres {
         shared(&SHARED, Self::start)
     }
 
-    /// Where it listens, beside its Unix socket.
+    /// Returns the address on which it listens, besides its Unix socket.
     pub fn address(&self) -> SocketAddr {
         self.0.address()
     }
 
-    /// An address that clients take.
+    /// Returns a URL for clients.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.0.port)
     }
 
-    /// The directory of the server's Unix socket.
+    /// Returns the directory of the server's Unix socket.
     pub fn socket(&self) -> &Path {
         self.0.directory.path()
     }
 
-    /// The number in the name of the Unix socket.
+    /// Returns the number in the name of the Unix socket.
     pub fn port(&self) -> u16 {
         self.0.port
     }
@@ -93,7 +93,7 @@ impl Postgres {
 }
 
 impl Redis {
-    /// The running server, or a new one.
+    /// Returns the running server, or starts one.
     ///
     /// # Panics
     ///
@@ -103,12 +103,12 @@ impl Redis {
         shared(&SHARED, Self::start)
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.0.address()
     }
 
-    /// An address that clients take.
+    /// Returns a URL for clients.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/", self.0.port)
     }
@@ -129,7 +129,7 @@ impl Redis {
 }
 
 fn shared<T>(slot: &Mutex<Weak<T>>, start: fn() -> T) -> Arc<T> {
-    // A start that panicked leaves the slot as it was.
+    // A start that panicked has not changed the slot.
     let mut slot = slot.lock().unwrap_or_else(|error| error.into_inner());
     slot.upgrade().unwrap_or_else(|| {
         let started = Arc::new(start());
@@ -138,7 +138,7 @@ fn shared<T>(slot: &Mutex<Weak<T>>, start: fn() -> T) -> Arc<T> {
     })
 }
 
-/// A child process that ends when this is dropped, and when this process dies.
+/// A child process that is ended when this is dropped, and when this process dies.
 #[derive(Debug)]
 struct Daemon {
     directory: TempDir,
@@ -154,8 +154,8 @@ impl Daemon {
         server.stdin(Stdio::null()).stdout(log).stderr(errors);
         let (send_pid, pid) = mpsc::channel();
         let (send_end, ended) = mpsc::channel();
-        // The kernel signals the child when the thread that started it ends, which is
-        // therefore one that lives as long as the child or the process.
+        // The kernel signals the child when the thread that started it exits. So that thread lives
+        // as long as the child or the process.
         thread::spawn(move || {
             let child = server.spawn();
             let _ = send_pid.send(child.as_ref().map(|c| c.id()).map_err(|e| e.to_string()));
@@ -192,7 +192,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Postgres ends its connections at an interrupt, and waits for them at others.
+        // On an interrupt Postgres closes its connections; on other signals it waits for them.
         let _ = Command::new("kill")
             .args(["-s", "INT", &self.pid.to_string()])
             .status();
@@ -202,8 +202,8 @@ impl Drop for Daemon {
     }
 }
 
-/// A command that runs as `user`, or as the caller's, and is interrupted when
-/// this process dies.
+/// Makes a command that runs as `user`, or as the caller's user, and is interrupted when this
+/// process dies.
 fn as_user(user: Option<&str>, program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     if let Some(user) = user {
@@ -213,7 +213,7 @@ fn as_user(user: Option<&str>, program: &Path) -> Command {
     command
 }
 
-/// A temporary directory that belongs to `user`, or to the caller.
+/// Makes a temporary directory that belongs to `user`, or to the caller.
 fn directory(user: Option<&str>) -> TempDir {
     let directory = tempfile::Builder::new()
         .prefix("raddle-ecosystem-")
@@ -226,7 +226,7 @@ fn directory(user: Option<&str>) -> TempDir {
     directory
 }
 
-/// Where Debian has the programs of the newest version of the server.
+/// Returns the directory of the newest installed version of the server in Debian.
 fn newest_postgres() -> PathBuf {
     let versions = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -249,7 +249,7 @@ fn newest_postgres() -> PathBuf {
     }
 }
 
-/// The path of a program that a package brings.
+/// Returns the path of a program from a package.
 fn find(program: &str, package: &str) -> PathBuf {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&paths)
@@ -272,7 +272,7 @@ fn id(args: &[impl AsRef<OsStr>]) -> u32 {
     text.trim().parse().expect("id prints a number")
 }
 
-/// A port that nothing listens on at the time of the call.
+/// Returns a port on which nothing listens at the time of the call.
 fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
     listener.local_addr().expect("it is bound").port()

@@ -1,4 +1,4 @@
-//! What the scenarios share: runtimes of each policy, time limits and certificates.
+//! Helpers of the scenarios: runtimes of each policy, time limits and certificates.
 #![forbid(unsafe_code)]
 
 pub mod load;

@@ -1,10 +1,11 @@
-//! Requests counted at both ends, for shutdowns under load.
+//! Counts requests at both ends, for shutdowns under load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Requests that the server began and replies that clients received whole.
+/// The number of requests that the server has begun and of complete replies that clients have
+/// received.
 #[derive(Clone, Debug, Default)]
 pub struct Load(Arc<Counts>);
 
@@ -15,17 +16,17 @@ struct Counts {
 }
 
 impl Load {
-    /// The server calls it as soon as its code sees a request.
+    /// Counts a request. The server calls it as soon as its code sees the request.
     pub fn begin(&self) {
         self.0.begun.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A client calls it when it has the whole reply.
+    /// Counts a reply. A client calls it when it has the complete reply.
     pub fn answer(&self) {
         self.0.answered.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// How many replies clients have received.
+    /// Returns the number of replies that clients have received.
     pub fn count(&self) -> usize {
         self.0.answered.load(Ordering::SeqCst)
     }
@@ -44,8 +45,7 @@ impl Load {
         }
     }
 
-    /// Asserts that each request that the server began has reached its client as a
-    /// whole reply.
+    /// Asserts that each request that the server has begun reached its client as a complete reply.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Each scenario runs on each policy, with a limit on the time it may take.
+//! Runs each scenario under each policy, with a time limit.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Policy};
 
-/// How long a scenario may take on one policy. A thread of its own measures
-/// it, so that a runtime whose timers do not fire is seen too.
+/// The time limit of a scenario under one policy. A separate thread measures it, so that a runtime
+/// whose timers do not fire is noticed too.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// More workers than one, so that tasks meet on different threads.
+/// More than one worker, so that tasks meet on different threads.
 const WORKERS: usize = 3;
 
-/// Runs the scenario as a task of a multi-thread runtime, once with work
-/// stealing and once with a shard per worker.
+/// Runs the scenario as a task of a multi-thread runtime: once with work stealing and once with a
+/// shard per worker.
 ///
 /// # Panics
 ///
-/// Panics if the scenario panics, or if it and the shutdown of its runtime take
-/// longer than two minutes.
+/// Panics if the scenario panics, or if it and the shutdown of its runtime take longer than two
+/// minutes.
 pub fn on_each_policy<F>(scenario: impl Fn() -> F)
 where
     F: Future<Output = ()> + Send + 'static,

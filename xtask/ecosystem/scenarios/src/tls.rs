@@ -7,7 +7,7 @@ use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 
-/// A new self-signed certificate with its key.
+/// A new self-signed certificate and its key.
 #[derive(Debug)]
 pub struct Identity {
     certificate: CertificateDer<'static>,
@@ -15,7 +15,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Makes one for `localhost`.
+    /// Makes a certificate for `localhost`.
     pub fn new() -> Self {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate is made");
@@ -25,7 +25,7 @@ impl Identity {
         }
     }
 
-    /// A server that shows this certificate.
+    /// Returns the configuration of a server that presents this certificate.
     pub fn server(&self) -> ServerConfig {
         ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
@@ -35,7 +35,7 @@ impl Identity {
             .expect("the key belongs to the certificate")
     }
 
-    /// A client that trusts this certificate and no other.
+    /// Returns the configuration of a client that trusts only this certificate.
     pub fn client(&self) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots

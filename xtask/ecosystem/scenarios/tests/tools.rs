@@ -1,5 +1,5 @@
-//! Tokio's tools for the observation of a program: tokio-console, by its protocol, and
-//! tokio-metrics. A program of its own, since a subscriber is one for the whole process.
+//! Tokio's tools that observe a program: tokio-console, through its protocol, and tokio-metrics.
+//! They need their own program, because the subscriber is global to the process.
 #![forbid(unsafe_code)]
 
 use std::collections::{HashMap, HashSet};
@@ -16,7 +16,7 @@ use tokio_metrics::{RuntimeMonitor, TaskMonitor};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// What the console has been told of one task.
+/// What the console has received about one task.
 #[derive(Debug, Default)]
 struct Seen {
     polls: u64,
@@ -25,13 +25,13 @@ struct Seen {
     has_ended: bool,
 }
 
-/// What the console shows.
+/// What the console has received.
 #[derive(Debug, Default)]
 struct Console {
-    /// The numbers of the tasks that were spawned in this file, by line.
+    /// The ids of the tasks that were spawned in this file, by line.
     tasks: HashMap<u64, u32>,
     stats: HashMap<u64, Seen>,
-    /// The types of the resources that were made in this file.
+    /// The types of the resources that were created in this file.
     resources: HashSet<String>,
 }
 
@@ -77,7 +77,7 @@ impl Console {
         }
     }
 
-    /// The task that was spawned at this line, once the console knows it.
+    /// Returns the task that was spawned at this line, once the console has received it.
     fn task(&self, line: u32) -> Option<&Seen> {
         let (id, _) = self.tasks.iter().find(|(_, at)| **at == line)?;
         self.stats.get(id)
@@ -153,7 +153,7 @@ async fn tokio_console_shows_tasks_polls_wakes_and_resources() {
         (7, 7),
         "{console:?}"
     );
-    // The span is entered for the drop of the future, too, here and on Tokio.
+    // The drop of the future also enters the span, as on Tokio.
     assert_eq!(seen(yielding).polls, 8 + 1, "{console:?}");
     assert!(
         !seen(waiting).has_ended && seen(waiting).polls == 1,

@@ -1,6 +1,6 @@
-//! What `cargo xtask bench ecosystem` runs: a server of axum (`web`) or of tonic
-//! (`rpc`), a database, or tasks that query one. It prints the address of the
-//! server, and ends with its standard input.
+//! The programs of `cargo xtask bench ecosystem`: a server with axum (`web`) or tonic (`rpc`), a
+//! database, or tasks that query one. The program prints the address of the server, and exits when
+//! its standard input ends.
 #![forbid(unsafe_code)]
 
 mod queries;
@@ -25,10 +25,10 @@ use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 use tower::{Service, service_fn};
 
-/// How many tasks a request to `/fan-out` spawns.
+/// The number of tasks that a request to `/fan-out` spawns.
 const TASKS: u64 = 32;
 
-/// Where the task behind `/task` receives a number and the way back for the next.
+/// The requests to the task behind `/task`: a number, and the sender of the reply.
 type Jobs = mpsc::Sender<(u64, oneshot::Sender<u64>)>;
 
 #[derive(Serialize)]
@@ -84,7 +84,7 @@ async fn end_of_input() {
     let _ = tokio::task::spawn_blocking(wait).await;
 }
 
-/// Prints the address of a server that ends with the standard input.
+/// Prints the address of a server, and waits until the standard input ends.
 fn wait_beside(address: SocketAddr) {
     println!("{address}");
     let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -112,7 +112,7 @@ fn routes() -> Router {
         let tasks: Vec<_> = (0..TASKS).map(|n| tokio::spawn(async move { n })).collect();
         let mut sum = 0;
         for task in tasks {
-            // A task is cancelled when the server ends under load.
+            // A task is cancelled if the server shuts down under load.
             sum += task.await.unwrap_or_default();
         }
         sum.to_string()

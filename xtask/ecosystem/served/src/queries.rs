@@ -1,5 +1,5 @@
-//! Tasks that query a database through the connections of a client, each as fast
-//! as it is answered.
+//! Tasks that query a database through the connections of a client. Each sends its next query when
+//! the last is answered.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -9,20 +9,20 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio_postgres::NoTls;
 
-/// How many tasks share the connections.
+/// The number of tasks that share the connections.
 const TASKS: usize = 64;
 
-static IS_OVER: AtomicBool = AtomicBool::new(false);
+static IS_STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Connects `client` to the database at `address`, prints that address and
-/// queries until the standard input ends. Then it prints, as errors, how many
-/// queries were answered in a second, and how often the workers parked for each.
+/// Connects `client` to the database at `address`, prints that address, and queries until the
+/// standard input ends. Then it prints to standard error the number of queries per second, and the
+/// number of parks of the workers per query.
 pub async fn run(client: &str, address: &str, connections: usize, query: &'static str) {
     let url = format!("postgres://postgres@{address}/postgres");
     let mut tasks = JoinSet::new();
     match client {
         "sqlx" => {
-            // Without a test each query is one message and its answer.
+            // Without the test of a connection, each query is one message and its answer.
             let options = PgPoolOptions::new()
                 .max_connections(connections as u32)
                 .test_before_acquire(false);
@@ -67,7 +67,7 @@ pub async fn run(client: &str, address: &str, connections: usize, query: &'stati
     println!("{address}");
     let (start, parks) = (Instant::now(), parks());
     super::end_of_input().await;
-    IS_OVER.store(true, Ordering::Relaxed);
+    IS_STOPPED.store(true, Ordering::Relaxed);
     let elapsed = start.elapsed().as_secs_f64();
     let parks = self::parks() - parks;
     let queries: u64 = tasks.join_all().await.iter().sum();
@@ -81,7 +81,7 @@ where
 {
     tasks.spawn(async move {
         let mut count = 0;
-        while !IS_OVER.load(Ordering::Relaxed) {
+        while !IS_STOPPED.load(Ordering::Relaxed) {
             query().await;
             count += 1;
         }
@@ -89,7 +89,7 @@ where
     });
 }
 
-/// How often the workers have parked.
+/// Returns the number of parks of the workers.
 fn parks() -> u64 {
     let metrics = Handle::current().metrics();
     (0..metrics.num_workers())

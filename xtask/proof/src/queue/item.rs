@@ -1,4 +1,4 @@
-//! Items that are counted, and that pause the thread that takes one out of a queue.
+//! Counted items. Taking one out of a queue may run a hook.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -10,12 +10,12 @@ raddle_primitives::thread_local! {
     static HOOK: Cell<Option<Box<dyn FnOnce()>>> = Cell::new(None);
 }
 
-/// Does something the next time that an item is taken out of a queue.
+/// Runs `action` the next time an item is taken out of a queue.
 pub(super) fn at_the_next(action: impl FnOnce() + 'static) {
     HOOK.with(|hook| hook.set(Some(Box::new(action))));
 }
 
-/// How many items there are.
+/// Counts the items that exist.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Live(Rc<Cell<usize>>);
 
@@ -57,8 +57,8 @@ impl Item {
     }
 }
 
-// SAFETY: as for the box; what is done meanwhile is done to the queue that is
-// stolen from, as any other thread might, and not to the one that is stolen into.
+// SAFETY: as for the box. The hook uses the queue that is stolen from, as any other thread may, and
+// not the queue that is stolen into.
 unsafe impl Pointer for Item {
     fn into_ptr(self) -> NonNull<()> {
         self.0.into_ptr()

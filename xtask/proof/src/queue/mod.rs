@@ -1,8 +1,8 @@
-//! The run queue, the next-task slot and the injection queue, against queues of
-//! numbers: what comes out is what went in, once and in order.
+//! Compares the run queue, the next-task slot and the injection queue with queues of numbers: each
+//! item comes out once and in order.
 //!
-//! A stealer may be stopped in the middle of a steal, as another thread would be, while other
-//! operations on the queue run.
+//! A steal may be interrupted in the middle by other operations on the queue, as if another thread
+//! performed them.
 
 mod item;
 
@@ -18,14 +18,14 @@ use item::{Item, Live};
 const CAPACITY: usize = 8;
 const QUEUES: usize = 3;
 
-/// What ought to be where.
+/// The expected contents.
 #[derive(Debug, Default)]
 struct Reference {
     queues: [VecDeque<u32>; QUEUES],
-    /// Which queue a stealer is at work on, and so not all of its slots are free
-    /// that are not taken.
+    /// The queue on which a stealer is active, if any: then some slots without an item are not free
+    /// either.
     claimed: Option<usize>,
-    /// Whether items were taken by others since the last push.
+    /// Whether other threads took items since the last push.
     stolen_from: [bool; QUEUES],
     injection: VecDeque<u32>,
     closed: bool,
@@ -41,7 +41,7 @@ struct Bench {
     live: Live,
 }
 
-/// Runs three queues and what goes with them.
+/// Runs random operations on three queues, a slot and an injection queue.
 pub fn run(choices: &mut Choices<'_>) {
     let start = u32::MAX - choices.below(16) as u32;
     let bench = Rc::new(Bench {
@@ -97,7 +97,7 @@ impl Bench {
         }
     }
 
-    /// What may also be done in the middle of a steal from the queue.
+    /// An operation that is also possible in the middle of a steal from the queue.
     fn act(&self, queue: usize, action: usize) {
         match action % 5 {
             0 | 1 => self.push(queue),
@@ -125,7 +125,7 @@ impl Bench {
                 true => 0,
                 false => CAPACITY / 2,
             };
-            // What overflows into a closed queue is dropped.
+            // An overflow into a closed queue is dropped.
             let batch: Vec<_> = items.drain(..gone).chain([id]).collect();
             reference.stolen_from[queue] = gone > 0;
             if !reference.closed {
@@ -153,7 +153,7 @@ impl Bench {
         assert_eq!(popped.map(Item::id), expected);
     }
 
-    /// Another stealer is refused while one is at work.
+    /// Another steal is refused while one is in progress.
     fn steal(&self, queue: usize) {
         let expected = self.with(|reference| match reference.claimed == Some(queue) {
             true => None,
@@ -164,7 +164,7 @@ impl Bench {
         self.with(|reference| reference.stolen_from[queue] |= expected.is_some());
     }
 
-    /// Steals half from one into another, and does something to the former in the
+    /// Steals half of one queue into another, and performs an operation on the first one in the
     /// middle.
     fn steal_into(self: &Rc<Self>, from: usize, into: usize, choices: &mut Choices<'_>) {
         let expected: Option<Vec<u32>> = self.with(|reference| {
@@ -253,10 +253,10 @@ impl Bench {
         }
         assert_eq!(self.injection.len(), reference.injection.len());
         assert_eq!(self.slot.is_empty(), reference.slot.is_none());
-        assert_eq!(self.live.count(), there, "an item is lost, or there twice");
+        assert_eq!(self.live.count(), there, "an item is lost or duplicated");
     }
 
-    /// Takes out what is left, or leaves it to the drops.
+    /// Takes out the remaining items, or leaves them to the drops.
     fn drain(&self, really: bool) {
         if really {
             for queue in 0..QUEUES {

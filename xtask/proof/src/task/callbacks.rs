@@ -1,4 +1,4 @@
-//! The user code that a task calls, any of which panics on request.
+//! The user code that a task calls. Each callback panics on request.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -11,7 +11,7 @@ use raddle_primitives::sync::Mutex;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_task::{AbortHandle, Runnable, Schedule};
 
-/// Panics without a message on the terminal.
+/// Panics without printing a message.
 pub(super) fn panic_with(text: &'static str) -> ! {
     resume_unwind(Box::new(text))
 }
@@ -22,7 +22,7 @@ pub(super) struct Count(Arc<AtomicUsize>);
 
 impl Count {
     pub(super) fn one(&self) -> Counted {
-        // ORDERING: one thread at a time looks.
+        // ORDERING: Relaxed: one thread at a time uses it.
         self.0.fetch_add(1, Ordering::Relaxed);
         Counted(self.clone())
     }
@@ -44,9 +44,9 @@ impl Drop for Counted {
     }
 }
 
-/// What a poll comes to.
+/// The result of a poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum PollOutcome {
     #[default]
     Pending,
     Ready,
@@ -55,7 +55,7 @@ pub(super) enum Verdict {
 
 /// What a poll does first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Deed {
+pub(super) enum PollAction {
     #[default]
     Nothing,
     WakeByRef,
@@ -72,14 +72,14 @@ pub(super) enum Fault {
     Call,
 }
 
-/// What the callbacks are to do, and what they have done.
+/// What the callbacks shall do, and what they have done.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    pub(super) deed: Deed,
-    pub(super) verdict: Verdict,
+    pub(super) poll_action: PollAction,
+    pub(super) poll_outcome: PollOutcome,
     pub(super) future_drop_panics: bool,
     pub(super) output_drop_panics: bool,
-    /// Taken by the wake that it strikes.
+    /// The wake that triggers the fault takes it.
     pub(super) fault: Fault,
     /// The waker of each poll.
     pub(super) wakers: Vec<Waker>,
@@ -89,7 +89,7 @@ pub(super) struct Plan {
     pub(super) queue: VecDeque<Runnable>,
 }
 
-/// The plan, and counts of what is alive.
+/// The plan, and counts of live objects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct World {
     pub(super) plan: Arc<Mutex<Plan>>,
@@ -123,27 +123,27 @@ impl Future for Subject {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
         let waker = cx.waker().clone();
-        let (deed, verdict, abort) = self.world.with(|plan| {
+        let (poll_action, poll_outcome, abort) = self.world.with(|plan| {
             plan.polls += 1;
             plan.wakers.push(waker);
-            (plan.deed, plan.verdict, plan.abort.clone())
+            (plan.poll_action, plan.poll_outcome, plan.abort.clone())
         });
-        match (deed, abort) {
-            (Deed::WakeByRef, _) => cx.waker().wake_by_ref(),
-            (Deed::WakeByValue, _) => {
+        match (poll_action, abort) {
+            (PollAction::WakeByRef, _) => cx.waker().wake_by_ref(),
+            (PollAction::WakeByValue, _) => {
                 let clone = cx.waker().clone();
                 clone.wake();
             }
-            (Deed::Abort, Some(abort)) => abort.abort(),
+            (PollAction::Abort, Some(abort)) => abort.abort(),
             _ => {}
         }
-        match verdict {
-            Verdict::Pending => Poll::Pending,
-            Verdict::Ready => Poll::Ready(Output {
+        match poll_outcome {
+            PollOutcome::Pending => Poll::Pending,
+            PollOutcome::Ready => Poll::Ready(Output {
                 _counted: self.world.outputs.one(),
                 world: self.world.clone(),
             }),
-            Verdict::Panic => panic_with("poll"),
+            PollOutcome::Panic => panic_with("poll"),
         }
     }
 }
@@ -170,7 +170,7 @@ impl Drop for Output {
     }
 }
 
-/// Each cell holds one, so that they count cells.
+/// Each task cell holds one, so its count is the number of cells.
 pub(super) struct Scheduler {
     world: World,
     _counted: Counted,
@@ -184,7 +184,7 @@ impl Scheduler {
         }
     }
 
-    fn strike(&self, fault: Fault) {
+    fn trigger(&self, fault: Fault) {
         let struck = self.world.with(|plan| {
             let struck = plan.fault == fault;
             if struck {
@@ -200,14 +200,14 @@ impl Scheduler {
 
 impl Clone for Scheduler {
     fn clone(&self) -> Self {
-        self.strike(Fault::Clone);
+        self.trigger(Fault::Clone);
         Self::new(&self.world)
     }
 }
 
 impl Schedule for Scheduler {
     fn schedule(&self, task: Runnable) {
-        self.strike(Fault::Call);
+        self.trigger(Fault::Call);
         self.world.with(|plan| plan.queue.push_back(task));
     }
 
@@ -241,15 +241,15 @@ impl Joiner {
     }
 
     pub(super) fn wakes(&self) -> usize {
-        // ORDERING: one thread at a time looks.
+        // ORDERING: Relaxed: one thread at a time uses it.
         self.wakes.load(Ordering::Relaxed)
     }
 
-    /// A waker that is not dropped by unwinding.
+    /// Calls `f` with a waker that unwinding does not drop.
     pub(super) fn with_waker<R>(self: &Arc<Self>, f: impl FnOnce(&Waker) -> R) -> R {
         let data = Arc::as_ptr(self).cast();
-        // SAFETY: the table's functions take the pointer for an `Arc`'s, and the
-        // waker is not dropped, so that it may borrow it.
+        // SAFETY: the functions of the table take the pointer for that of an `Arc`. The waker is
+        // not dropped, so it may borrow the `Arc`.
         let waker = unsafe { Waker::from_raw(RawWaker::new(data, &JOINER)) };
         f(&std::mem::ManuallyDrop::new(waker))
     }
@@ -264,29 +264,29 @@ impl Joiner {
 static JOINER: RawWakerVTable = RawWakerVTable::new(
     |data| {
         let joiner = data.cast::<Joiner>();
-        // SAFETY: the waker that is cloned keeps it alive.
+        // SAFETY: the waker that is cloned keeps the joiner alive.
         unsafe { &*joiner }.panic_if(Hazard::Clone);
         // SAFETY: as above; the clone owns the reference.
         unsafe { Arc::increment_strong_count(joiner) };
         RawWaker::new(data, &JOINER)
     },
     |data| {
-        // SAFETY: the waker gives its reference up.
+        // SAFETY: the waker gives up its reference.
         let joiner = unsafe { Arc::from_raw(data.cast::<Joiner>()) };
-        // ORDERING: one thread at a time looks.
+        // ORDERING: Relaxed: one thread at a time uses it.
         joiner.wakes.fetch_add(1, Ordering::Relaxed);
         joiner.panic_if(Hazard::Wake);
         joiner.panic_if(Hazard::Drop);
     },
     |data| {
-        // SAFETY: the waker keeps it alive.
+        // SAFETY: the waker keeps the joiner alive.
         let joiner = unsafe { &*data.cast::<Joiner>() };
         // ORDERING: as above.
         joiner.wakes.fetch_add(1, Ordering::Relaxed);
         joiner.panic_if(Hazard::Wake);
     },
     |data| {
-        // SAFETY: the waker gives its reference up.
+        // SAFETY: the waker gives up its reference.
         let joiner = unsafe { Arc::from_raw(data.cast::<Joiner>()) };
         joiner.panic_if(Hazard::Drop);
     },

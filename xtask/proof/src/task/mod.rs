@@ -1,5 +1,4 @@
-//! The task cell under everything that can be done to it, with panics in every
-//! callback (glommio 379).
+//! All operations on a task cell, with panics in every callback (glommio 379).
 
 mod callbacks;
 mod reference;
@@ -12,7 +11,9 @@ use std::task::{Context, Poll, Waker};
 use raddle_task::{AbortHandle, JoinError, JoinHandle, LiveList, Outcome, Runnable};
 
 use crate::Choices;
-use callbacks::{Deed, Fault, Hazard, Joiner, Output, Scheduler, Subject, Verdict, World};
+use callbacks::{
+    Fault, Hazard, Joiner, Output, PollAction, PollOutcome, Scheduler, Subject, World,
+};
 use reference::{End, HAZARDS, JOINERS, Model};
 
 struct Bench {
@@ -26,7 +27,7 @@ struct Bench {
     model: Model,
 }
 
-/// Runs one task from its spawn to its end.
+/// Runs one task from its spawn to its completion.
 pub fn run(choices: &mut Choices<'_>) {
     let mut bench = Bench::new(choices.once_in(2));
     while !choices.is_over() {
@@ -36,7 +37,7 @@ pub fn run(choices: &mut Choices<'_>) {
     bench.end(choices.once_in(2));
 }
 
-/// What user code panicked with, if it did.
+/// Returns what user code panicked with, if it did.
 fn caught(code: impl FnOnce()) -> Option<&'static str> {
     let payload = catch_unwind(AssertUnwindSafe(code)).err()?;
     Some(text(&*payload))
@@ -87,7 +88,7 @@ impl Bench {
             }
             4 => {
                 if let Some(waker) = self.take_waker(choices) {
-                    // Dropped while the wake is in the queue.
+                    // The runnable is dropped while the wake is in the queue.
                     self.notify(choices, |_| waker.wake_by_ref());
                     drop(waker);
                 }
@@ -146,7 +147,7 @@ impl Bench {
         }
     }
 
-    /// Wakes or aborts, by a scheduler that may panic.
+    /// Wakes or aborts, with a scheduler that may panic.
     fn notify(&mut self, choices: &mut Choices<'_>, act: impl FnOnce(&Self)) {
         let fault = match choices.below(12) {
             10 => Fault::Clone,
@@ -170,7 +171,7 @@ impl Bench {
         assert!(self.world.with(|plan| plan.queue.is_empty()));
     }
 
-    /// The runnable was dropped where the list is not known.
+    /// The runnable was dropped where the live list is not known.
     fn ended_elsewhere(&mut self) {
         self.ended(self.cancellation());
     }
@@ -194,21 +195,21 @@ impl Bench {
         let Some(task) = self.runnable.take() else {
             return;
         };
-        let verdict = match choices.below(12) {
-            9 | 10 => Verdict::Ready,
-            11 => Verdict::Panic,
-            _ => Verdict::Pending,
+        let poll_outcome = match choices.below(12) {
+            9 | 10 => PollOutcome::Ready,
+            11 => PollOutcome::Panic,
+            _ => PollOutcome::Pending,
         };
-        let deed = match choices.below(8) {
-            5 => Deed::WakeByRef,
-            6 => Deed::WakeByValue,
-            7 => Deed::Abort,
-            _ => Deed::Nothing,
+        let poll_action = match choices.below(8) {
+            5 => PollAction::WakeByRef,
+            6 => PollAction::WakeByValue,
+            7 => PollAction::Abort,
+            _ => PollAction::Nothing,
         };
         let abort = self.aborts.last().cloned();
-        let aborts = deed == Deed::Abort && abort.is_some();
+        let aborts = poll_action == PollAction::Abort && abort.is_some();
         let future_drop_panics = self.world.with(|plan| {
-            (plan.verdict, plan.deed, plan.abort) = (verdict, deed, abort);
+            (plan.poll_outcome, plan.poll_action, plan.abort) = (poll_outcome, poll_action, abort);
             plan.future_drop_panics
         });
         let outcome = task.run_in(&self.live);
@@ -223,9 +224,10 @@ impl Bench {
         }
         self.model.polls += 1;
         self.model.aborted = aborts;
-        let end = match verdict {
-            Verdict::Pending => {
-                if aborts || matches!(deed, Deed::WakeByRef | Deed::WakeByValue) {
+        let end = match poll_outcome {
+            PollOutcome::Pending => {
+                if aborts || matches!(poll_action, PollAction::WakeByRef | PollAction::WakeByValue)
+                {
                     let Outcome::Again(task) = outcome else {
                         panic!("it was woken while it ran, and is {outcome:?}");
                     };
@@ -236,8 +238,8 @@ impl Bench {
                 }
                 return;
             }
-            Verdict::Ready => End::Output,
-            Verdict::Panic => {
+            PollOutcome::Ready => End::Output,
+            PollOutcome::Panic => {
                 self.model.panics_reported += 1;
                 End::Panic("poll")
             }
@@ -251,7 +253,7 @@ impl Bench {
         }
     }
 
-    /// Ends a task that is due without a run.
+    /// Cancels a ready task without running it.
     fn cancel(&mut self, with_list: bool, really: bool) {
         if !really {
             return;
@@ -321,7 +323,7 @@ impl Bench {
         let Some(handle) = self.handle.take() else {
             return;
         };
-        // A panic of the output's drop stays with the task.
+        // A panic of the output's drop stays inside the task.
         let expected = self
             .model
             .joining
@@ -330,7 +332,7 @@ impl Bench {
         assert_eq!(caught(|| drop(handle)), expected);
     }
 
-    /// Compares what is alive with what is held.
+    /// Compares the live objects with those that are held.
     fn check(&self) {
         let model = &self.model;
         let is_alive = model.end.is_none();
@@ -362,7 +364,7 @@ impl Bench {
         }
     }
 
-    /// Ends the task, however it stands, before or after all else has gone.
+    /// Ends the task in any state, before or after all other objects are dropped.
     fn end(mut self, first: bool) {
         if first {
             self.end_task();

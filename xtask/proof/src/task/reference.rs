@@ -7,18 +7,18 @@ use super::callbacks::Hazard;
 pub(super) enum End {
     Output,
     Cancelled,
-    /// What the payload says.
+    /// The text of the panic's payload.
     Panic(&'static str),
 }
 
-/// What is known of the task.
+/// The known state of the task.
 #[derive(Debug, Default)]
 pub(super) struct Model {
-    /// There is a runnable.
+    /// Whether a runnable exists.
     pub(super) due: bool,
     pub(super) aborted: bool,
     pub(super) end: Option<End>,
-    /// Whose waker completion wakes.
+    /// The joiner whose waker the completion wakes.
     pub(super) joining: Option<usize>,
     pub(super) taken: bool,
     pub(super) wakes: [usize; JOINERS],

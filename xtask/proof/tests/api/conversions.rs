@@ -1,4 +1,4 @@
-//! What can be made of what, beside the methods.
+//! Conversions between types, besides the methods.
 
 use std::io::Error;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
@@ -7,7 +7,7 @@ use std::process::Stdio;
 use super::api::{fs, io, net, process, signal, sync, task, time};
 use crate::probe::Row;
 
-/// Whether types have a trait with a parameter, or one that few have.
+/// Whether types implement a trait that has a parameter, or that few types implement.
 macro_rules! has {
     ($rows:expr; $($type:ty: $trait:path;)*) => {$({
         struct Probe<T: ?Sized>(std::marker::PhantomData<T>);
@@ -28,7 +28,7 @@ macro_rules! has {
     })*};
 }
 
-/// All of them.
+/// Returns the rows of all conversions.
 pub(crate) fn all() -> Vec<Row> {
     let mut rows = Vec::new();
     has! { rows;

@@ -1,4 +1,4 @@
-//! The futures that methods and functions of the API give.
+//! The futures that the methods and functions of the API return.
 
 use std::future::Ready;
 use std::io::{Result, SeekFrom};
@@ -15,7 +15,7 @@ use super::api::{fs, io, net, process, signal, sync, task, time};
 use crate::parameters::Fd;
 use crate::probe::{Row, calls, for_each_parameter, futures, value};
 
-/// A stream of any kind, with the auto traits of `T` but `Unpin`, which it always has.
+/// A stream of any kind. It has the auto traits of `T`, except `Unpin`, which it always has.
 pub(crate) struct Stream<T>(PhantomData<T>);
 
 impl<T> Unpin for Stream<T> {}
@@ -62,11 +62,11 @@ impl<T> AsyncSeek for Stream<T> {
     }
 }
 
-/// What `async_io` calls.
+/// The argument of `async_io`.
 type Try = fn() -> Result<u8>;
-/// A place to read into.
+/// A buffer to read into.
 type Buffer = &'static mut [u8];
-/// Something to write.
+/// Bytes to write.
 type Bytes = &'static [u8];
 
 /// The futures of `fs`.

@@ -1,8 +1,8 @@
-//! The traits of Raddle's types and futures beside those of Tokio's: Raddle has each that Tokio
-//! has.
+//! Compares the traits of Raddle's types and futures with those of Tokio's: Raddle must have each
+//! trait that Tokio has.
 //!
-//! The lists are one source file each, compiled for both libraries. `cargo xtask api` checks that
-//! they name every type and every future of Tokio.
+//! Each list is one source file, which is compiled for both libraries. `cargo xtask api` checks
+//! that the lists name every type and every future of Tokio.
 #![cfg(all(unix, not(raddle_loom)))]
 #![allow(
     clippy::duplicate_mod,
@@ -16,10 +16,10 @@ mod probe;
 
 use probe::{Row, TRAITS};
 
-/// Where Tokio has a trait, and Raddle on purpose has not: row, trait and reason.
+/// The traits that Tokio's type has and Raddle's deliberately lacks: row, trait and reason.
 const NARROWER: &[(&str, &str, &str)] = &[];
 
-/// Compares row by row.
+/// Compares the libraries row by row.
 fn compare(raddle: &[Row], tokio: &[Row]) {
     assert_eq!(raddle.len(), tokio.len());
     assert!(!raddle.is_empty());

@@ -1,6 +1,6 @@
 //! The lists on Raddle.
 
-/// Where the lists find what they compare.
+/// The module from which the lists import the library.
 pub(crate) mod api {
     pub(crate) use raddle::{fs, io, net, process, runtime, signal, sync, task, time};
 }

@@ -1,4 +1,4 @@
-//! What stands for the parameters of generic types.
+//! The type arguments of generic types.
 
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
@@ -6,21 +6,21 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Rc;
 use std::sync::MutexGuard;
 
-/// Has all traits that are looked for, but that it is no error and no future.
+/// Has all checked traits, except that it is neither an error nor a future.
 pub(crate) type All = u8;
-/// May be sent, and not be shared.
+/// `Send`, but not `Sync`.
 pub(crate) type OnlySend = Cell<u8>;
-/// May be neither.
+/// Neither `Send` nor `Sync`.
 pub(crate) type Neither = Rc<u8>;
 
-/// May be shared, and not be sent.
+/// `Sync`, but not `Send`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct OnlySync(PhantomData<MutexGuard<'static, ()>>);
 
-/// May be sent and shared, and has no other trait.
+/// `Send` and `Sync`, without any other trait.
 pub(crate) struct Bare(PhantomData<&'static mut ()>, PhantomPinned);
 
-/// As [`Bare`], with `Clone`, which some methods ask for.
+/// Like [`Bare`], with `Clone`, which some methods need.
 pub(crate) struct BareClone(PhantomData<&'static mut ()>, PhantomPinned);
 
 impl Clone for BareClone {

@@ -1,20 +1,20 @@
-//! Which traits a type implements, found out when the test runs.
+//! Finds out at run time which traits a type implements.
 //!
-//! A method that two traits have is that of the trait which needs fewer references. One of the
-//! two is implemented only for types with the bound, the other for all behind one reference more:
-//! "autoref specialization", after David Tolnay.
+//! If two traits have the same method, the compiler chooses the one that needs fewer references.
+//! One of the traits is implemented only for types with the bound, the other for all types behind
+//! one more reference. This is "autoref specialization", after David Tolnay.
 
 use std::marker::PhantomData;
 
-/// Stands for a type.
+/// Represents a type.
 pub(crate) struct Probe<T>(PhantomData<T>);
 
-/// The type of what an expression gives, which is not evaluated.
+/// Returns the probe of the type of an expression, which is not evaluated.
 pub(crate) fn of<T>(_: impl FnOnce() -> T) -> Probe<T> {
     Probe(PhantomData)
 }
 
-/// Any value, in expressions that are not evaluated.
+/// Represents a value of any type, in expressions that are not evaluated.
 pub(crate) fn value<T>() -> T {
     unreachable!("only the types of expressions are looked at")
 }
@@ -68,8 +68,8 @@ probed_traits! {
     Futures, FuturesNot, is_future: std::future::Future;
 }
 
-/// Which of [`TRAITS`] the type of a probe has. The macro stands in the place where the type is
-/// known.
+/// Lists which of [`TRAITS`] the type of a probe has. It is a macro because the type must be known
+/// where it is used.
 macro_rules! probed {
     ($probe:expr) => {{
         use $crate::probe::*;
@@ -97,7 +97,7 @@ macro_rules! probed {
 }
 pub(crate) use probed;
 
-/// Rows for types.
+/// Makes rows for types.
 macro_rules! types {
     ($rows:expr; { $($entries:tt)* }) => {
         $crate::probe::types! { $rows; $($entries)* }
@@ -111,7 +111,7 @@ macro_rules! types {
 }
 pub(crate) use types;
 
-/// Rows for what methods and functions give: a receiver or a module, and calls.
+/// Makes rows for the results of methods and functions: a receiver or a module, and calls.
 macro_rules! futures {
     ($rows:expr; { $($entries:tt)* }) => {
         $crate::probe::futures! { $rows; $($entries)* }
@@ -127,7 +127,7 @@ macro_rules! futures {
 }
 pub(crate) use futures;
 
-/// Rows for what functions give.
+/// Makes rows for the results of functions.
 macro_rules! calls {
     ($rows:expr; { $($entries:tt)* }) => {
         $crate::probe::calls! { $rows; $($entries)* }
@@ -141,7 +141,7 @@ macro_rules! calls {
 }
 pub(crate) use calls;
 
-/// The rows of a list for each parameter `T`.
+/// Makes the rows of a list for each parameter `T`.
 macro_rules! for_each_parameter {
     ($rows:expr; $($parameter:ident),*; $list:ident! $entries:tt) => {$({
         type T = $crate::parameters::$parameter;

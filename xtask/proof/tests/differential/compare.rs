@@ -1,4 +1,4 @@
-//! Runs programs on both libraries, and makes those small on which they differ.
+//! Runs programs on both libraries. If the libraries differ on a program, shrinks the program.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
@@ -10,22 +10,23 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 
 use crate::record;
 
-/// What one step does: it is read as [`raddle_proof::Choices`].
+/// The bytes of one step, which are read as [`raddle_proof::Choices`].
 pub(crate) type Step = [u8; 8];
 
-/// A program on one of the libraries. The first step says what it is done to.
+/// Runs a program on one of the libraries. The first step makes the object of the program.
 pub(crate) type Run = fn(&[Step]);
 
-/// Seeds of a primitive where nothing else is asked for.
+/// The default number of seeds per primitive.
 const SEEDS: u64 = 10_000;
 const MAX_STEPS: usize = 48;
 
-/// Runs the programs of the first seeds on both libraries. `RADDLE_SEED` stands for all of
-/// them; with `RADDLE_MINUTES` it is the first of as many as there is time for.
+/// Runs the programs of the first seeds on both libraries. `RADDLE_SEED` runs only that seed; with
+/// `RADDLE_MINUTES` it is the first of as many seeds as the time allows.
 ///
 /// # Panics
 ///
-/// If the records differ; with the seed, and the shortest program found on which they do.
+/// Panics if the records differ. The message names the seed, and shows the shortest program found
+/// on which they differ.
 pub(crate) fn compare(raddle: Run, tokio: Run) {
     let variable = |name| std::env::var(name).ok()?.parse::<u64>().ok();
     let seed = variable("RADDLE_SEED");
@@ -43,7 +44,7 @@ pub(crate) fn compare(raddle: Run, tokio: Run) {
     }
 }
 
-/// A seed that is another one each time.
+/// Returns a seed that differs on each call.
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs() << 24)
@@ -70,7 +71,7 @@ fn check(seed: u64, raddle: Run, tokio: Run) {
     }
 }
 
-/// The steps up to the first whose lines differ, and both lines.
+/// Returns the steps up to the first whose lines differ, and both lines.
 fn difference(program: &[Step], raddle: Run, tokio: Run) -> Option<String> {
     let (raddle, raddle_needless) = recorded(program, raddle);
     let (tokio, tokio_needless) = recorded(program, tokio);

@@ -1,7 +1,7 @@
-//! Raddle beside Tokio: random programs of operations, polls and drops, with the same results
-//! and the same wake-ups.
+//! Compares Raddle with Tokio: random programs of operations, polls and drops must have the same
+//! results and the same wake-ups.
 //!
-//! Each program is one source file that is compiled for both libraries.
+//! Each program is one source file, which is compiled for both libraries.
 #![cfg(not(raddle_loom))]
 #![allow(
     clippy::duplicate_mod,
@@ -16,7 +16,7 @@ mod tasks;
 
 use compare::compare;
 
-/// A test that compares the programs of one module.
+/// Defines a test that compares the programs of one module.
 macro_rules! programs {
     ($($group:ident::$name:ident,)*) => {$(
         #[test]

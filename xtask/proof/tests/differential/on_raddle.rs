@@ -1,6 +1,6 @@
 //! The programs on Raddle.
 
-/// Where the programs find what they compare.
+/// The module from which the programs import the library.
 pub(crate) mod api {
     pub(crate) use raddle::{runtime, task, time};
     pub(crate) use raddle_io as io;

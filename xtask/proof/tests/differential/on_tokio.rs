@@ -1,6 +1,6 @@
 //! The programs on Tokio.
 
-/// Where the programs find what they compare.
+/// The module from which the programs import the library.
 pub(crate) mod api {
     pub(crate) use tokio::{io, runtime, sync, task, time};
 }

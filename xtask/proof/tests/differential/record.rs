@@ -1,7 +1,7 @@
-//! What a run of a program shows: one line of text for each step.
+//! The record of a run: one line of text for each step.
 //!
-//! Both libraries run the same source, so equal texts mean equal results. The text is the
-//! thread's, so that futures and values can write to it too.
+//! Both libraries run the same source, so equal texts mean equal results. The text is thread-local,
+//! so futures and values can also write to it.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -9,11 +9,11 @@ use std::fmt;
 thread_local! {
     static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
     static NEEDLESS_WAKES: Cell<usize> = const { Cell::new(0) };
-    /// How many there are of each value that was made.
+    /// The number of clones of each value that was made.
     static VALUES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Adds to the line of the current step, as `write!` would.
+/// Appends to the line of the current step, like `write!`.
 macro_rules! note {
     ($($argument:tt)*) => {
         $crate::record::write(format_args!($($argument)*))
@@ -36,30 +36,30 @@ pub(crate) fn end_line() {
     TEXT.with_borrow_mut(|text| text.push('\n'));
 }
 
-/// Takes back what was noted in the current step.
+/// Discards the text of the current step.
 pub(crate) fn forget_line() {
     TEXT.with_borrow_mut(|text| text.truncate(text.rfind('\n').map_or(0, |end| end + 1)));
 }
 
-/// Begins a record; the old one is lost.
+/// Begins a record and discards the old one.
 pub(crate) fn begin() {
     TEXT.with_borrow_mut(String::clear);
     NEEDLESS_WAKES.set(0);
     VALUES.with_borrow_mut(Vec::clear);
 }
 
-/// The record of the run that has ended, and the number of its needless wake-ups.
+/// Returns the record of the run that has ended, and the number of its needless wake-ups.
 pub(crate) fn take() -> (String, usize) {
     (TEXT.take(), NEEDLESS_WAKES.get())
 }
 
-/// Counts wake-ups that are not due, of which Raddle may make as many as Tokio, or fewer.
+/// Counts wake-ups that are not due. Raddle may make at most as many as Tokio.
 pub(crate) fn needless_wakes(count: usize) {
     NEEDLESS_WAKES.set(NEEDLESS_WAKES.get() + count);
 }
 
-/// A message, a lock's content: numbered in the order they are made. The record shows when
-/// one is dropped.
+/// A message or the content of a lock, numbered in the order of creation. The record shows its
+/// drop.
 pub(crate) struct Value(usize);
 
 impl Value {
@@ -104,7 +104,7 @@ impl Drop for Value {
             values[self.0 - 1] -= 1;
             values[self.0 - 1]
         });
-        // Where the last reader gets the value, and not a clone, there is one less to drop.
+        // If the last reader gets the value instead of a clone, one drop fewer happens.
         if left == 0 {
             note!("(drop {self:?})");
         }

@@ -1,4 +1,4 @@
-//! Futures that a program polls, with wakers that count.
+//! The futures of a program, with counting wakers.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use raddle_proof::Choices;
 
 use crate::record::{self, note};
 
-/// Wakers of one future: a program changes between them.
+/// The number of wakers per future; a program alternates between them.
 const VARIANTS: usize = 2;
 
 struct Counter(AtomicUsize);
@@ -29,14 +29,14 @@ impl Wake for Counter {
     }
 }
 
-/// Two wakers for each future that a program may have at once, and which wake-ups are due.
+/// Two wakers for each future that may exist at once, and the wake-ups that are due.
 ///
-/// A wake-up is *due* if the last poll of the slot was pending with that waker, which has not
-/// been woken since. The due ones of each step are noted. The others change nothing that a
-/// program could rely on: they are counted ([`record::needless_wake`]).
+/// A wake-up is *due* if the last poll of the slot was pending with that waker, and the waker has
+/// not been woken since. The record shows the due wake-ups of each step. Other wake-ups change
+/// nothing on which a program could rely, so they are only counted ([`record::needless_wakes`]).
 pub(crate) struct Wakers {
     counters: Vec<Arc<Counter>>,
-    /// With which waker each slot waits.
+    /// The waker with which each slot waits.
     waiting: Vec<Option<usize>>,
 }
 
@@ -65,12 +65,12 @@ impl Wakers {
         polled
     }
 
-    /// Nothing waits in this slot any more: no wake-up of it is due.
+    /// The slot has no waiting future any more, so none of its wake-ups is due.
     pub(crate) fn forget(&mut self, slot: usize) {
         self.waiting[slot] = None;
     }
 
-    /// Notes which due wakers were woken in this step, and ends the step's line.
+    /// Records which due wakers were woken in this step, and ends the line of the step.
     pub(crate) fn end_step(&mut self) {
         let mut first = true;
         for (index, counter) in self.counters.iter().enumerate() {
@@ -90,8 +90,7 @@ impl Wakers {
         record::end_line();
     }
 
-    /// Notes the last wake-ups, and the wakers that something has kept after everything is
-    /// dropped.
+    /// Records the last wake-ups, and the wakers that still exist after everything was dropped.
     pub(crate) fn end(mut self) {
         note!("end");
         self.end_step();
@@ -122,7 +121,7 @@ impl<'a, T> Tasks<'a, T> {
         }
     }
 
-    /// Puts a future into a free slot; drops it if there is none. It is not polled yet.
+    /// Puts a future into a free slot without polling it. Drops it if no slot is free.
     pub(crate) fn add(&mut self, name: &str, future: impl Future<Output = T> + 'a) {
         match self.slots.iter().position(Option::is_none) {
             Some(free) => {
@@ -140,8 +139,8 @@ impl<'a, T> Tasks<'a, T> {
         (0..self.slots.len()).filter(taken).nth(nth)
     }
 
-    /// Polls one of the futures with one of its wakers; it goes when it is ready, or panics
-    /// ([`planned_panic`]).
+    /// Polls one of the futures with one of its wakers. The future is removed when it is ready or
+    /// panics ([`planned_panic`]).
     pub(crate) fn poll(&mut self, choices: &mut Choices<'_>) -> Option<T> {
         let slot = self.any(choices)?;
         note!("poll {slot}");
@@ -196,14 +195,14 @@ impl<'a, T> Tasks<'a, T> {
     }
 }
 
-/// A panic that the program catches, and that prints nothing.
+/// The payload of a panic that the program catches and that prints nothing.
 struct Planned;
 
 pub(crate) fn planned_panic() -> ! {
     resume_unwind(Box::new(Planned))
 }
 
-/// Notes a planned panic, and goes on with any other.
+/// Records a planned panic, and resumes any other panic.
 pub(crate) fn was_planned(payload: Box<dyn Any + Send>) {
     match payload.is::<Planned>() {
         true => note!("panicked as planned"),
@@ -211,7 +210,7 @@ pub(crate) fn was_planned(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// Sets what a future does next. It wakes nothing: the program polls.
+/// Tells a future what to do next. It wakes nothing: the program polls.
 #[derive(Clone, Default)]
 pub(crate) struct Gate(Rc<Cell<Option<usize>>>);
 
@@ -228,7 +227,8 @@ impl Gate {
         poll_fn(|_| self.0.take().map_or(Poll::Pending, Poll::Ready)).await
     }
 
-    /// The future's output, or nothing if the gate is opened first: then the future is dropped.
+    /// Returns the future's output, or `None` if the gate is opened first. Then the future is
+    /// dropped.
     pub(crate) async fn unless_opened<F: Future>(&self, future: F) -> Option<F::Output> {
         let mut future = std::pin::pin!(future);
         poll_fn(|cx| match self.0.take() {

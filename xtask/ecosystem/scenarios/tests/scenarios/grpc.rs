@@ -1,5 +1,5 @@
-//! tonic at both ends, with the four kinds of calls. The service is what
-//! tonic's generator would write, so that no protoc is needed.
+//! tonic at both ends, with the four kinds of calls. The service is written by hand in the form of
+//! tonic's generator, so no protoc is needed.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -46,7 +46,7 @@ type Numbers = Pin<Box<dyn Stream<Item = Result<Number, Status>> + Send>>;
 #[derive(Clone)]
 struct Calculator {
     load: Load,
-    /// Receives a value when a call that never ends is dropped.
+    /// Receives a value when a call that never completes is dropped.
     dropped: mpsc::Sender<()>,
 }
 
@@ -93,7 +93,7 @@ impl Calculator {
         Ok(Response::new(number(sum)))
     }
 
-    /// Answers each number with its double, as it comes.
+    /// Replies to each number with its double, as it arrives.
     async fn doubles(
         self,
         request: Request<Streaming<Number>>,
@@ -166,7 +166,7 @@ impl Client {
         Self(client::Grpc::new(endpoint.connect().await.unwrap()))
     }
 
-    /// Waits until a call may begin, and gives its path.
+    /// Waits until a call may begin, and returns its path.
     async fn ready(&mut self, method: &str) -> Result<PathAndQuery, Status> {
         let ready = self.0.ready().await;
         ready.map_err(|error| Status::unavailable(error.to_string()))?;
@@ -210,7 +210,7 @@ impl Client {
     }
 }
 
-/// A server in a task of its own.
+/// A server in its own task.
 struct Running {
     address: SocketAddr,
     load: Load,
@@ -296,7 +296,7 @@ fn tonic_streams_in_both_directions() {
                 let sum = client.sum(stream::iter(0..1_000).map(number)).await;
                 assert_eq!(sum.unwrap(), 499_500);
 
-                // Each number is sent after the double of the one before has come.
+                // Each number is sent after the double of the previous number has arrived.
                 let (sender, receiver) = mpsc::channel(1);
                 let numbers = ReceiverStream::new(receiver).map(number);
                 let mut doubles = client.doubles(numbers).await.unwrap();
@@ -328,7 +328,7 @@ fn a_deadline_ends_the_call_at_both_ends() {
             "{error}"
         );
         running.dropped.recv().await.unwrap();
-        // The connection goes on.
+        // The connection is still usable.
         let double = client.unary("Double", Request::new(number(1))).await;
         assert_eq!(double.unwrap(), 2);
         drop(client);

@@ -22,7 +22,7 @@ struct Order {
     count: u64,
 }
 
-/// What the server does with a job from another task: doubles it.
+/// The jobs that another task of the server performs: it doubles numbers.
 type Jobs = mpsc::Sender<(u64, oneshot::Sender<u64>)>;
 
 /// Serves `routes` until the sender is used or dropped.
@@ -197,7 +197,7 @@ fn a_graceful_shutdown_under_load_answers_each_request_that_began() {
             clients.spawn(async move {
                 let client = reqwest::Client::new();
                 let url = format!("http://{address}/");
-                // The first error means that the server takes no more requests.
+                // The first error means that the server accepts no more requests.
                 while let Ok(reply) = client.get(&url).send().await {
                     let body = reply.bytes().await.expect("the whole reply");
                     assert_eq!(body.len(), 20_000);

@@ -1,5 +1,5 @@
-//! Real servers and clients on the stand-in, in one program, which links in a
-//! fraction of the time that one per file takes.
+//! Real servers and clients on the stand-in. They are one program, which links much faster than one
+//! program per file.
 #![forbid(unsafe_code)]
 
 mod grpc;

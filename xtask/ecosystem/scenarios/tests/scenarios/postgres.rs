@@ -15,7 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{AsyncMessage, Client, NoTls, Notification};
 
-/// Far longer than any scenario waits for a query that it cancels.
+/// A query that runs far longer than any scenario waits before it cancels the query.
 const LONG_QUERY: &str = "SELECT pg_sleep(1000)";
 
 fn on_postgres<F>(scenario: impl Fn(Arc<Postgres>) -> F)
@@ -31,7 +31,7 @@ async fn sqlx_pool(server: &Postgres, connections: u32) -> PgPool {
     options.connect(&server.url()).await.unwrap()
 }
 
-/// Empties the table of the name, or makes it.
+/// Empties the table with this name, or creates it.
 async fn empty_table(pool: &PgPool, name: &str) {
     for statement in [
         format!("DROP TABLE IF EXISTS {name}"),
@@ -42,8 +42,8 @@ async fn empty_table(pool: &PgPool, name: &str) {
     }
 }
 
-/// A client with the task of its connection, which ends with the client and
-/// passes notifications on.
+/// Returns a client, and the task of its connection, which ends with the client and forwards
+/// notifications.
 async fn connect(
     config: &str,
 ) -> (
@@ -82,7 +82,7 @@ fn a_sqlx_pool_serves_more_tasks_than_it_has_connections() {
                         .unwrap();
                     if number % 2 == 0 {
                         transaction.commit().await.unwrap();
-                    } // Else its drop rolls it back.
+                    } // If it is not committed, its drop rolls it back.
                 }
             });
         }
@@ -148,7 +148,7 @@ fn closing_a_sqlx_pool_under_load_loses_no_acknowledged_write() {
         for _ in 0..16 {
             let (pool, load) = (pool.clone(), load.clone());
             tasks.spawn(async move {
-                // No connection is given out once the pool closes.
+                // The pool hands out no connection once it closes.
                 while let Ok(mut connection) = pool.acquire().await {
                     load.begin();
                     sqlx::query("INSERT INTO closing VALUES (1)")
@@ -266,8 +266,8 @@ fn a_cancelled_query_ends_and_its_connection_goes_on() {
             };
             let (outcome, ()) = tokio::join!(client.batch_execute(LONG_QUERY), cancel);
             assert_eq!(outcome.unwrap_err().code(), Some(&SqlState::QUERY_CANCELED));
-            // The server signals its process and the process's group, and the second of
-            // these signals may come as late as in the next query.
+            // The server signals its process and the process's group. The second of these signals
+            // may arrive as late as during the next query.
             let row = loop {
                 match client.query_one("SELECT 1 + 1", &[]).await {
                     Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {}

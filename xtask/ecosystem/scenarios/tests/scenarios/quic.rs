@@ -30,7 +30,7 @@ async fn connect(client: &Endpoint, server: &Endpoint) -> Connection {
     client.connect(address, "localhost").unwrap().await.unwrap()
 }
 
-/// Accepts connections and streams, and runs a task that echoes for each stream.
+/// Accepts connections and streams, and echoes each stream in a task.
 async fn echo(server: Endpoint) {
     while let Some(incoming) = server.accept().await {
         tokio::spawn(async move {
@@ -97,7 +97,7 @@ fn a_graceful_shutdown_under_load_answers_each_request_that_began() {
                 let bytes = receiver.read_to_end(LIMIT).await.unwrap();
                 sender.write_all(&bytes).await.unwrap();
                 sender.finish().unwrap();
-                // Waits until the client has acknowledged all of it.
+                // Waits until the client has acknowledged the whole reply.
                 assert_eq!(sender.stopped().await.unwrap(), None);
             });
         }

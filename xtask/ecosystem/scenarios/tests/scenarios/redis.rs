@@ -116,7 +116,7 @@ fn a_killed_connection_comes_back_and_no_acknowledged_write_is_lost() {
             kill.arg("KILL").arg("ID").arg(id.unwrap());
             let killed: u64 = kill.query_async(&mut killer).await.unwrap();
             assert_eq!(killed, 1);
-            // It is back when a command passes.
+            // The connection is back when a command succeeds.
             while own.exists::<_, bool>(key).await.is_err() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }

@@ -23,7 +23,7 @@ async fn connect(address: SocketAddr, config: ClientConfig) -> io::Result<TlsStr
         .await
 }
 
-/// Accepts connections, and runs a task that echoes for each.
+/// Accepts connections, and echoes each in a task.
 async fn echo_server(identity: &Identity) -> (SocketAddr, JoinHandle<()>) {
     let acceptor = TlsAcceptor::from(Arc::new(identity.server()));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -86,7 +86,7 @@ fn a_client_refuses_a_certificate_that_it_does_not_know() {
 
 #[test]
 fn a_shutdown_under_load_answers_each_request_that_began() {
-    /// Reads numbers and writes the next ones, until it is stopped between two.
+    /// Reads numbers and replies with their successors, until it is stopped between two of them.
     async fn serve(
         acceptor: TlsAcceptor,
         tcp: TcpStream,
@@ -106,7 +106,7 @@ fn a_shutdown_under_load_answers_each_request_that_began() {
             stream.flush().await.unwrap();
         }
         stream.shutdown().await.unwrap();
-        // Waits for the client to close, lest a reset overtakes the last reply.
+        // Waits for the client to close, so that no reset overtakes the last reply.
         let _ = io::copy(&mut stream, &mut io::sink()).await;
     }
     on_each_policy(|| async {

@@ -1,5 +1,5 @@
-//! `BufStream`, `BufReader` and `BufWriter` by their poll methods: reads, writes and seeks in
-//! turn, and what they have buffered.
+//! `BufStream`, `BufReader` and `BufWriter` through their poll methods: reads, writes, seeks, and
+//! the buffered bytes.
 
 use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use crate::tasks::Wakers;
 
 const BYTES: &[u8; 100] = &[b'x'; 100];
 
-/// What the three have in common.
+/// The common methods of the three types.
 trait Buffered: AsyncRead + AsyncWrite + AsyncSeek + Unpin {
     /// Fills the read buffer and consumes up to `n` bytes of it.
     fn poll_fill(&mut self, _: &mut Context<'_>, _n: usize) -> Poll<io::Result<()>> {
@@ -57,7 +57,8 @@ impl Buffered for BufReader<Stream> {
     }
 }
 
-/// Its contents are not compared: until all is passed on, Tokio's have what was passed on already.
+/// The contents are not compared: until all bytes are written, Tokio's buffer includes bytes that
+/// are written already.
 impl Buffered for BufWriter<Stream> {}
 
 pub(crate) fn run(program: &[Step]) {
@@ -144,7 +145,8 @@ impl State {
             }
             _ if self.seeking => {
                 note!("poll_complete");
-                // Raddle flushes the stream and waits for it before it seeks, Tokio does not.
+                // Raddle flushes the stream and waits for the flush before it seeks; Tokio does
+                // not.
                 self.stream.set_at_rest(true);
                 let complete = |cx: &mut Context<'_>| buffered.poll_complete(cx);
                 let polled = self.wakers.poll(0, choices, complete);

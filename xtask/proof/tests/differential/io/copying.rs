@@ -8,19 +8,19 @@ use crate::compare::Step;
 use crate::record::note;
 use crate::tasks::Tasks;
 
-/// Polls that any program ends within.
-const POLLS: usize = 1000;
+/// More polls than any program needs to end.
+const MAX_POLLS: usize = 1000;
 
 pub(crate) fn run(program: &[Step]) {
     let choices = &mut Choices::new(&program[0]);
     let kind = choices.below(4);
     let [a, b] = ["a", "b"].map(|name| Stream::new(name, &program[1..]));
     let sizes = [size(choices).max(1), size(choices).max(1)];
-    // While a write is pending, Tokio reads ahead; Raddle reads when all is written. So the
-    // calls are the same if no write is pending, and what is written in any case.
+    // While a write is pending, Tokio reads ahead; Raddle reads again when all bytes are written.
+    // So the calls are equal if no write is pending, and the written bytes are equal in any case.
     let writes_wait = choices.once_in(2);
     let bidirectional = kind > 1;
-    // An error ends both directions, and Raddle changes which of the two is first.
+    // An error ends both directions, and Raddle alternates which of the two comes first.
     let errors = bidirectional || writes_wait;
     for stream in [&a, &b] {
         let reads = Without {
@@ -30,7 +30,7 @@ pub(crate) fn run(program: &[Step]) {
         let writes = Without {
             errors,
             waits: !writes_wait,
-            // After a flush at the end was pending, Tokio's copy_buf reads once more.
+            // If the final flush was pending, Tokio's `copy_buf` reads once more.
             waits_at_rest: kind == 1,
         };
         stream.restrict(reads, writes);
@@ -60,8 +60,8 @@ pub(crate) fn run(program: &[Step]) {
     tasks.end_step();
     if writes_wait {
         let no_choices = &mut Choices::new(&[]);
-        let polls = (0..POLLS).take_while(|_| tasks.poll(no_choices).is_none());
-        assert!(polls.count() < POLLS, "a copy that does not end");
+        let polls = (0..MAX_POLLS).take_while(|_| tasks.poll(no_choices).is_none());
+        assert!(polls.count() < MAX_POLLS, "the copy does not end");
         crate::record::forget_line();
     } else {
         for step in &program[1..] {

@@ -1,4 +1,4 @@
-//! `duplex`, split into halves and joined again: reads and writes of both ends, shutdowns and
+//! `duplex`, split into halves and joined again: reads and writes at both ends, shutdowns and
 //! drops.
 
 use std::io::IoSlice;
@@ -30,7 +30,7 @@ pub(crate) fn run(program: &[Step]) {
     let (first, second) = duplex(n);
     note!("duplex({n})");
     let mut ends = [End::Whole(first), End::Whole(second)];
-    // For each end the waits of a reader and of a writer.
+    // For each end there is a slot for a reader and one for a writer.
     let mut wakers = Wakers::new(4);
     for step in &program[1..] {
         let choices = &mut Choices::new(step);

@@ -1,4 +1,5 @@
-//! One program a group of utilities. Each is compiled twice, with `api` being either library.
+//! One program for each group of utilities. Each is compiled twice; `api` is one of the two
+//! libraries.
 
 use super::api::io as api;
 

@@ -1,5 +1,4 @@
-//! The reading methods, over `BufReader`, `Chain` and `Take`, with futures that are dropped in
-//! the middle.
+//! The reading methods, on `BufReader`, `Chain` and `Take`, with futures that are dropped midway.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -59,7 +58,7 @@ pub(crate) fn run(program: &[Step]) {
     tasks.end().end();
 }
 
-/// Runs `$operation`, unless the gate is opened; returns the source.
+/// Runs `$operation` unless the gate is opened. Returns the source.
 macro_rules! cancellable {
     ($tasks:ident, $gate:ident, $source:ident, $name:literal, $operation:expr) => {
         $tasks.add($name, async move {
@@ -156,7 +155,7 @@ fn start(tasks: &mut Tasks<'_, Source>, mut source: Source, gate: Gate, choices:
                     other => note!("{other:?}"),
                 }
             }
-            // There is no way to get the source back.
+            // These methods do not return the source.
             let other: Source = Box::new(BufReader::new(Stream::new("t", &[])));
             other
         }),

@@ -1,4 +1,4 @@
-//! A stream that does what a script says, and notes every call that it gets.
+//! A stream that follows a script and records every call.
 
 use std::cell::RefCell;
 use std::io::{self, ErrorKind, IoSlice, SeekFrom};
@@ -12,15 +12,15 @@ use super::api::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 use crate::compare::Step;
 use crate::record::note;
 
-/// What streams have to read: lines, other delimiters, text of several bytes a character, and
-/// some bytes that are no text.
+/// The content of streams: lines, other delimiters, characters of several bytes, and bytes that are
+/// not UTF-8.
 const CONTENT: &[u8] = "one\ntwo\r\n,\u{e9}t\u{e9},\n\nfour,five\n\u{1f600}\n,".as_bytes();
 const NO_TEXT: &[u8] = b"\xff\n\xc3,";
-/// The most that a call moves.
-const MOST: usize = 24;
+/// The largest number of bytes that a call moves.
+const MAX_BYTES_PER_CALL: usize = 24;
 
-/// What the calls of one direction do, a byte each. After the last, reads are at their end and
-/// writes take everything.
+/// The outcomes of the calls of one direction, one byte each. After the last one, reads return the
+/// end of the stream and writes accept all bytes.
 #[derive(Default)]
 struct Script {
     calls: std::vec::IntoIter<u8>,
@@ -29,16 +29,16 @@ struct Script {
     log: Option<Log>,
 }
 
-/// What a script leaves out.
+/// Outcomes that a script omits.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Without {
     pub(crate) errors: bool,
     pub(crate) waits: bool,
-    /// Waits of a flush or a shutdown.
+    /// A pending flush or shutdown.
     pub(crate) waits_at_rest: bool,
 }
 
-/// Where calls are noted, if not in the step's line.
+/// Where calls are recorded, if not in the line of the step.
 pub(crate) type Log = Rc<RefCell<String>>;
 
 enum Call {
@@ -55,11 +55,11 @@ impl Script {
             4 if call / 16 < 4 => Call::Error(ErrorKind::Interrupted),
             4 if call / 16 < 8 && !self.without.errors => Call::Error(ErrorKind::Other),
             5 if call / 16 < 6 && !self.without.errors => Call::Moves(0),
-            _ => Call::Moves(usize::from(call / 16) * MOST / 16 + 1),
+            _ => Call::Moves(usize::from(call / 16) * MAX_BYTES_PER_CALL / 16 + 1),
         })
     }
 
-    /// What a call of at most `most` bytes comes to.
+    /// Returns the outcome of a call that may move up to `most` bytes.
     fn moves(
         &mut self,
         cx: &mut Context<'_>,
@@ -89,24 +89,24 @@ struct Inner {
     name: &'static str,
     reads: Script,
     writes: Script,
-    /// Bytes that a read was to move and had no room for: the next reads move them.
+    /// Bytes that a read should have moved and had no room for: the next reads move them.
     owed: usize,
-    /// Whether the room of each read is noted, and the reads that move what is owed.
+    /// Whether the room of each read is recorded, and the reads that move these bytes.
     rooms: bool,
-    /// How much was read.
+    /// The number of bytes read.
     position: usize,
     written: Vec<u8>,
     vectored: bool,
-    /// Whether it is always flushed and at rest: calls that ask for that are not noted.
+    /// Whether it is always flushed: then flushes and completions of seeks are not recorded.
     at_rest: bool,
 }
 
-/// The stream. A program keeps a clone of it, to wake the waiters.
+/// The stream. A program keeps a clone of it to wake the waiters.
 #[derive(Clone)]
 pub(crate) struct Stream(Rc<RefCell<Inner>>);
 
 impl Stream {
-    /// A stream that makes the calls of a part of a program.
+    /// Makes a stream that uses part of a program as its script.
     pub(crate) fn new(name: &'static str, program: &[Step]) -> Self {
         let part = usize::from(name.as_bytes()[0]);
         let script = |part: usize| Script {
@@ -130,37 +130,37 @@ impl Stream {
         })))
     }
 
-    /// Whether it takes several slices at once.
+    /// Sets whether it accepts several slices at once.
     pub(crate) fn set_vectored(&self, vectored: bool) {
         self.0.borrow_mut().vectored = vectored;
     }
 
-    /// Notes the room of each read: not where it is a library's own affair, as the growth of a
-    /// vector is.
+    /// Records the room of each read. Do not call it where the room depends on the library, like
+    /// the growth of a vector.
     pub(crate) fn note_rooms(&self) {
         self.0.borrow_mut().rooms = true;
     }
 
-    /// Whether the next flushes and completions are ready, and not noted.
+    /// Sets whether the next flushes and completions are ready and not recorded.
     pub(crate) fn set_at_rest(&self, at_rest: bool) {
         self.0.borrow_mut().at_rest = at_rest;
     }
 
-    /// What reads and writes leave out.
+    /// Sets the outcomes that reads and writes omit.
     pub(crate) fn restrict(&self, reads: Without, writes: Without) {
         let inner = &mut *self.0.borrow_mut();
         inner.reads.without = reads;
         inner.writes.without = writes;
     }
 
-    /// Notes reads and writes apart.
+    /// Records reads and writes separately.
     pub(crate) fn log_to(&self, reads: &Log, writes: &Log) {
         let inner = &mut *self.0.borrow_mut();
         inner.reads.log = Some(reads.clone());
         inner.writes.log = Some(writes.clone());
     }
 
-    /// All that was written.
+    /// Returns all written bytes.
     pub(crate) fn written(&self) -> Vec<u8> {
         self.0.borrow().written.clone()
     }
@@ -199,7 +199,7 @@ impl Stream {
         let moved = inner.writes.moves(cx, 0, 0);
         inner.writes.without.waits = waits;
         let polled = match moved {
-            // An interrupted read or write is tried again, a flush is not.
+            // An interrupted read or write is tried again, but not a flush.
             Poll::Ready(Err(_)) if inner.writes.without.errors => Poll::Ready(Ok(0)),
             other => other,
         };
@@ -287,17 +287,17 @@ impl AsyncSeek for Stream {
     }
 }
 
-/// A size that is often at a buffer's boundary.
+/// Returns a size that is often at the boundary of a buffer.
 pub(crate) fn size(choices: &mut Choices<'_>) -> usize {
     [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 20, 40, 64, 100][choices.below(16)]
 }
 
-/// An error's kind: its text is each library's own.
+/// Replaces an error by its kind, because the libraries' texts differ.
 pub(crate) fn in_kinds<T>(polled: Poll<io::Result<T>>) -> Poll<Result<T, ErrorKind>> {
     polled.map_err(|error| error.kind())
 }
 
-/// As [`in_kinds`], of what may have been dropped.
+/// Like [`in_kinds`], for a future that may have been dropped.
 pub(crate) fn kinds<T>(result: Option<io::Result<T>>) -> Option<Result<T, ErrorKind>> {
     result.map(|result| result.map_err(|error| error.kind()))
 }

@@ -1,5 +1,4 @@
-//! The writing methods, over streams and `BufWriter`, with futures that are dropped in the
-//! middle.
+//! The writing methods, on streams and `BufWriter`, with futures that are dropped midway.
 
 use std::io::{Cursor, IoSlice};
 
@@ -47,7 +46,7 @@ pub(crate) fn run(program: &[Step]) {
     tasks.end().end();
 }
 
-/// Runs `$operation`, unless the gate is opened; returns the target.
+/// Runs `$operation` unless the gate is opened. Returns the target.
 macro_rules! cancellable {
     ($tasks:ident, $gate:ident, $target:ident, $name:literal, $operation:expr) => {
         $tasks.add($name, async move {

@@ -1,4 +1,4 @@
-//! `Barrier`: waits that are polled with changing wakers and dropped.
+//! `Barrier`: waits that are polled with changing wakers, and dropped.
 
 use raddle_proof::Choices;
 

@@ -1,4 +1,4 @@
-//! `broadcast`: receivers that lag, resubscribe, wait and go; senders of both kinds, and
+//! `broadcast`: receivers that lag, resubscribe, wait and are dropped; senders of both kinds; and
 //! `closed`.
 
 use raddle_proof::Choices;
@@ -17,9 +17,9 @@ struct State {
     senders: Vec<Sender<Value>>,
     weak: Vec<WeakSender<Value>>,
     receivers: Vec<Receiver<Value>>,
-    /// Each has the receiver that it waits with.
+    /// Each future owns the receiver with which it waits.
     waiting: Tasks<'static, (Receiver<Value>, Received)>,
-    /// For a receiver that waits: it is to wait no longer.
+    /// Ends the wait of a receiver's future.
     gate: Gate,
     closed: Tasks<'static, ()>,
 }
@@ -128,7 +128,7 @@ impl State {
         (count > 0).then(|| self.receivers.remove(choices.below(count)))
     }
 
-    /// Senders that come and go.
+    /// Makes and drops senders.
     fn ends_step(&mut self, choices: &mut Choices<'_>) {
         match choices.below(6) {
             0 if self.senders.len() < ENDS => {

@@ -1,4 +1,4 @@
-//! One program a primitive. Each is compiled twice, with `api` being either library.
+//! One program for each primitive. Each is compiled twice; `api` is one of the two libraries.
 
 use super::api::sync as api;
 

@@ -1,5 +1,5 @@
-//! `mpsc::channel`: senders that come and go, weak ones, reserved places of all kinds, and a
-//! receiver that takes one or many.
+//! `mpsc::channel`: strong and weak senders that are made and dropped, permits of all kinds, and a
+//! receiver that takes one message or many.
 
 use std::future::Future as _;
 use std::pin::pin;
@@ -20,13 +20,13 @@ struct State {
     weak: Vec<WeakSender<Value>>,
     permits: Vec<OwnedPermit<Value>>,
     tasks: Tasks<'static, Option<OwnedPermit<Value>>>,
-    /// For the futures that hold a place: what they are to do with it.
+    /// Tells the futures that hold a permit what to do with it.
     gate: Gate,
     receiver: Option<Receiver<Value>>,
     receiver_wakers: Wakers,
-    /// Whether the receiver may close the channel. If it may, each future waits for one place:
-    /// the places that a refused future had got already are back at once in Raddle, and when it
-    /// is dropped in Tokio.
+    /// Whether the receiver may close the channel. If it may, each future waits for one permit
+    /// only: the permits that a refused future already has are returned at once in Raddle, and when
+    /// the future is dropped in Tokio.
     closes: bool,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn run(program: &[Step]) {
     state.end(closes && choices.once_in(2));
 }
 
-/// Which of the two errors it is, as their `Debug` shows it differently.
+/// Returns which of the two errors it is; their `Debug` output differs.
 fn name<T>(error: &TrySendError<T>) -> &'static str {
     match error {
         TrySendError::Full(_) => "full",
@@ -197,7 +197,7 @@ impl State {
         (count > 0).then(|| self.senders[choices.below(count)].clone())
     }
 
-    /// What a sender does at once.
+    /// Performs an operation of a sender that does not wait.
     fn sender_step(&mut self, choices: &mut Choices<'_>) {
         let kind = choices.below(4);
         let n = choices.below(4);
@@ -239,7 +239,7 @@ impl State {
         }
     }
 
-    /// Senders that come and go.
+    /// Makes and drops senders.
     fn ends_step(&mut self, choices: &mut Choices<'_>) {
         match choices.below(6) {
             0 if self.senders.len() < SENDERS => {

@@ -1,4 +1,4 @@
-//! `Mutex`: borrowed, owned and mapped guards, waiters that are dropped.
+//! `Mutex`: borrowed, owned and mapped guards, and waiters that are dropped.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn run_on(mutex: &Arc<Mutex<Content>>, program: &[Step]) -> Wakers {
     tasks.end()
 }
 
-/// Narrows a guard to one of the two values.
+/// Maps a guard to one of the two values.
 fn map<'a>(guard: Guard<'a>, choices: &mut Choices<'_>) -> Guard<'a> {
     let fails = choices.once_in(3);
     note!("map {}", !fails);

@@ -1,4 +1,4 @@
-//! `Notify`: notifications to one, the last and all, waiters that are enabled, polled and
+//! `Notify`: notifications of one, the last and all waiters; waiters that are enabled, polled and
 //! dropped.
 
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! `OnceCell`: initialisers that succeed, fail, wait and are dropped, beside `set`.
+//! `OnceCell`: initializers that succeed, fail, wait and are dropped, besides `set`.
 
 use raddle_proof::Choices;
 

@@ -1,4 +1,4 @@
-//! `oneshot`: both ends, each polled with changing wakers, dropped, closed and sent.
+//! `oneshot`: both ends are polled with changing wakers, dropped, closed and used to send.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -59,7 +59,7 @@ impl Pair {
                 if let Some(receiver) = &mut self.receiver {
                     note!("close");
                     receiver.close();
-                    // Its own close ends its wait.
+                    // The receiver's own close ends its wait.
                     self.wakers.forget(0);
                 }
             }
@@ -95,7 +95,7 @@ impl Pair {
         note!("{polled:?}");
     }
 
-    /// Polls `closed` once, and drops it.
+    /// Polls `closed` once, and drops the future.
     fn poll_closed_future(&mut self, choices: &mut Choices<'_>) {
         let Some(sender) = &mut self.sender else {
             return;

@@ -1,4 +1,4 @@
-//! `RwLock`: readers and writers in line, guards that are downgraded and mapped.
+//! `RwLock`: readers and writers that queue, and guards that are downgraded and mapped.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Guard<'_> {
         }
     }
 
-    /// Maps a write guard and downgrades it, in one.
+    /// Maps and downgrades a write guard in one operation.
     fn downgrade_map(self) -> Self {
         match self {
             Self::Write(guard) => Self::Read(RwLockWriteGuard::downgrade_map(guard, |value| value)),

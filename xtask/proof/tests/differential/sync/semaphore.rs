@@ -1,5 +1,5 @@
-//! `Semaphore`: waits for one and many permits, in order, with permits that are dropped,
-//! forgotten, merged and split.
+//! `Semaphore`: ordered waits for one and many permits, and permits that are dropped, forgotten,
+//! merged and split.
 
 use std::sync::Arc;
 
@@ -183,8 +183,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Whether the permits that were meant for refused waiters are back: Raddle returns them
-    /// when it closes, Tokio when the last future that was refused is dropped.
+    /// Whether the permits of refused waiters are back: Raddle returns them when it closes, Tokio
+    /// when the last refused future is dropped.
     fn is_settled(&self) -> bool {
         !self.semaphore.is_closed() || self.tasks.is_empty()
     }

@@ -1,4 +1,4 @@
-//! `mpsc::unbounded_channel`: over the boundaries of its blocks, too.
+//! `mpsc::unbounded_channel`, also across the boundaries of its blocks.
 
 use std::future::Future as _;
 use std::pin::pin;
@@ -60,7 +60,7 @@ impl State {
                 }
             }
             6 if choices.once_in(3) => {
-                // More than a block holds.
+                // More messages than a block holds.
                 if let Some(sender) = self.any_sender(choices) {
                     let sent = (0..40).filter(|_| sender.send(Value::next()).is_ok());
                     note!("sent {}", sent.count());
@@ -136,7 +136,7 @@ impl State {
         (count > 0).then(|| self.senders[choices.below(count)].clone())
     }
 
-    /// Senders that come and go.
+    /// Makes and drops senders.
     fn ends_step(&mut self, choices: &mut Choices<'_>) {
         match choices.below(6) {
             0 if self.senders.len() < SENDERS => {

@@ -1,5 +1,5 @@
-//! `watch`: values that are sent, modified and replaced; receivers that see them, or wait
-//! for one; `closed`.
+//! `watch`: values that are sent, modified and replaced; receivers that read them or wait for one;
+//! and `closed`.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,9 +16,9 @@ const ENDS: usize = 4;
 struct State {
     senders: Vec<Sender<Value>>,
     receivers: Vec<Receiver<Value>>,
-    /// Each has the receiver that it waits with.
+    /// Each future owns the receiver with which it waits.
     waiting: Tasks<'static, Receiver<Value>>,
-    /// For a receiver that waits: it is to wait no longer.
+    /// Ends the wait of a receiver's future.
     gate: Gate,
     closed: Tasks<'static, ()>,
 }
@@ -84,7 +84,7 @@ impl State {
                         });
                         match gate.unless_opened(awaited).await {
                             Some(Ok(value)) if looks.get() == 1 => seen(&value),
-                            // After a wait, Tokio calls a value that is new unchanged.
+                            // After a wait, Tokio reports a new value as unchanged.
                             Some(Ok(value)) => note!("{:?}", *value),
                             Some(Err(error)) => note!("{error:?}"),
                             None => note!("cancelled"),

@@ -1,4 +1,4 @@
-//! Timers under a paused clock. Compiled twice, with `api` being either library.
+//! Timers with a paused clock. Compiled twice; `api` is one of the two libraries.
 
 use super::api;
 

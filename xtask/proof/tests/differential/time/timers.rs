@@ -1,5 +1,6 @@
-//! `sleep`, `timeout` and `interval` on a runtime of one thread with a paused clock: created,
-//! polled with changing wakers, reset and dropped while the clock is moved, or moves by itself.
+//! `sleep`, `timeout` and `interval` on a current-thread runtime with a paused clock: they are
+//! created, polled with changing wakers, reset and dropped while the clock is advanced, or advances
+//! by itself.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,7 +25,7 @@ enum Timer {
     Interval(Interval),
 }
 
-/// What a time-out is over: ready when the gate is opened.
+/// The future under a time-out: ready when the gate is opened.
 type Opened = Pin<Box<dyn Future<Output = usize>>>;
 
 struct State {
@@ -53,9 +54,8 @@ pub(crate) fn run(program: &[Step]) {
     }));
 }
 
-/// A time span of some milliseconds, often of none, or of a wheel's turn. Between two
-/// milliseconds, Tokio's timers wait for the next one also if their time has come, Raddle's do
-/// not.
+/// Returns a time span of some milliseconds, often zero, or one turn of a wheel. Spans are whole
+/// milliseconds, because Tokio's timers fire only at the next millisecond and Raddle's do not.
 fn span(choices: &mut Choices<'_>) -> Duration {
     let millis = [
         0, 0, 1, 1, 2, 3, 5, 6, 10, 20, 63, 64, 65, 100, 4096, 300_000,
@@ -64,7 +64,7 @@ fn span(choices: &mut Choices<'_>) -> Duration {
 }
 
 impl State {
-    /// An instant that may have passed.
+    /// Returns an instant, which may have passed.
     fn instant(&self, choices: &mut Choices<'_>) -> Instant {
         let now = Instant::now();
         match choices.once_in(3) {
@@ -198,7 +198,8 @@ impl State {
             Some(Timer::Sleep(sleep)) => {
                 note!("reset {slot} to {:?}", at.duration_since(self.start));
                 sleep.as_mut().reset(at);
-                // Tokio's has elapsed by now if its time has come, Raddle's when it is polled.
+                // Tokio's timer has elapsed by now if its deadline has passed, Raddle's when it is
+                // polled.
             }
             Some(Timer::Interval(interval)) => match choices.below(4) {
                 0 => {
