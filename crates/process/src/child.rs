@@ -256,7 +256,7 @@ impl Child {
         let mut reading_stderr = std::pin::pin!(read_all(stderr));
         let mut waiting = std::pin::pin!(self.wait());
         let (mut stdout, mut stderr, mut status) = (None, None, None);
-        // All at once: the process waits until its output is read.
+        // Runs all at once: the process does not end before its output is read.
         poll_fn(|cx| {
             poll_once(reading_stdout.as_mut(), &mut stdout, cx);
             poll_once(reading_stderr.as_mut(), &mut stderr, cx);
@@ -304,7 +304,7 @@ async fn read_all(source: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>>
 impl Drop for Child {
     fn drop(&mut self) {
         if self.kill_on_drop && matches!(self.process.try_wait(), Ok(None)) {
-            // An error means that the process has ended already.
+            // The call returns an error if the process has already ended.
             let _ = self.start_kill();
         }
     }

@@ -15,10 +15,10 @@ use crate::signal::unix::{Signal, SignalKind, signal};
 /// could refuse.
 #[derive(Debug)]
 pub(super) enum Ending {
-    /// A descriptor of the process itself.
+    /// A descriptor of the process.
     #[cfg(target_os = "linux")]
     Descriptor(pidfd::PidFd),
-    /// The signal that the state of any child has changed.
+    /// The signal that a child has changed its state.
     #[cfg(unix)]
     AnyChild(Signal),
     /// A thread that waits for the process: on Windows, and if there are no descriptors left.
@@ -27,13 +27,13 @@ pub(super) enum Ending {
 }
 
 impl Ending {
-    /// Listens from now on.
+    /// Listens for the end of the process from now on.
     pub(super) fn of(child: &Child) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         {
             match pidfd::PidFd::of(child) {
                 Ok(Some(descriptor)) => return Ok(Self::Descriptor(descriptor)),
-                // The system has no such descriptors, now or ever.
+                // This system does not have such descriptors.
                 Ok(None) => {}
                 Err(error) if raddle_reactor::is_shut_down(&error) => return Err(error),
                 Err(_) => {}
@@ -126,7 +126,7 @@ mod pidfd {
         pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             let notified = &mut self.notified;
             ready!(self.descriptor.poll_read_io(cx, |_| {
-                // A second look is worth while after a second event only.
+                // A second check is useful only after a second event.
                 match std::mem::replace(notified, false) {
                     true => Err(io::ErrorKind::WouldBlock.into()),
                     false => Ok(()),
@@ -175,8 +175,7 @@ mod thread {
 
     use crate::sys;
 
-    /// A thread of its own that waits until a process has ended, and leaves the
-    /// exit status to be taken.
+    /// A thread that waits until the process has ended, and leaves its exit status to be taken.
     #[derive(Debug)]
     pub(crate) struct Waiting(Arc<Mutex<State>>);
 
@@ -208,7 +207,7 @@ mod thread {
         }
 
         pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-            // Cloned before the lock and the former one dropped after it.
+            // Clone the new waker before the lock, and drop the old one after it.
             let waker = cx.waker().clone();
             let mut state = self.0.lock();
             match &mut *state {

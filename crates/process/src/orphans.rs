@@ -24,31 +24,31 @@ pub(super) fn add(child: Child, ending: Option<Ending>) {
         }
         None => add_unnotified(child),
     }
-    // Others may have ended meanwhile.
+    // Other processes may have ended meanwhile.
     reap();
 }
 
 fn add_unnotified(child: Child) {
     UNNOTIFIED.lock().push(child);
-    // It may have ended meanwhile.
+    // The process may have ended meanwhile.
     reap();
 }
 
-/// Takes the exit status of those in the list that have ended.
+/// Takes the exit statuses of the processes in the list that have ended.
 pub(super) fn reap() {
-    // One that cannot be asked is a child of this process no more.
+    // A process that cannot be checked is no longer a child of this process.
     UNNOTIFIED
         .lock()
         .retain_mut(|orphan| matches!(orphan.try_wait(), Ok(None)));
 }
 
-/// A process that notifies of its end. Its waker, which the notifier has, keeps it
-/// alive; it is empty when the exit status has been taken.
+/// A process that notifies of its end. The notifier has its waker, which keeps it alive. It is
+/// empty once the exit status has been taken.
 struct Orphan(Mutex<Option<(Child, Ending)>>);
 
 impl Orphan {
-    /// Takes the exit status if the process has ended, and otherwise waits for the
-    /// next notification.
+    /// Takes the exit status if the process has ended, and otherwise waits for the next
+    /// notification.
     fn poll(self: Arc<Self>) {
         let waker = Waker::from(Arc::clone(&self));
         let mut cx = Context::from_waker(&waker);
@@ -57,8 +57,7 @@ impl Orphan {
             let Some((child, ending)) = &mut *orphan else {
                 return;
             };
-            // No task waits for the process, so there is no task's budget to
-            // spend.
+            // No task waits for the process, so there is no task's budget to spend.
             match raddle_coop::unlimited(|| ending.poll(&mut cx)) {
                 Poll::Pending => return,
                 Poll::Ready(Err(_)) => break false,
@@ -68,7 +67,7 @@ impl Orphan {
                 break true;
             }
         };
-        // Dropped after the lock: what notifies has locks of its own.
+        // Drop it after the lock, because the notifier has its own locks.
         let taken = orphan.take();
         drop(orphan);
         if let Some((child, _ending)) = taken {

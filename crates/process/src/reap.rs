@@ -15,7 +15,7 @@ pub(super) struct Process {
     /// `None` after the child was found to have ended.
     running: Option<std::process::Child>,
     status: Option<ExitStatus>,
-    /// Made along with it. None if that failed, or once the process has ended.
+    /// Made together with the process. `None` if that failed, or once the process has ended.
     ending: Option<Ending>,
 }
 
@@ -23,8 +23,8 @@ impl Process {
     pub(super) fn new(running: std::process::Child) -> Self {
         #[cfg(unix)]
         orphans::reap();
-        // Now, since spawning has just given descriptors back. If all ways
-        // fail, the wait tries again, and reports that.
+        // Make it now, since spawning has just freed descriptors. If every way fails, the wait
+        // tries again and reports the error.
         let ending = Ending::of(&running).ok();
         Self {
             running: Some(running),
@@ -33,7 +33,7 @@ impl Process {
         }
     }
 
-    /// The process, while it is not known to have ended.
+    /// Returns the process, unless it is known to have ended.
     pub(super) fn running(&mut self) -> Option<&mut std::process::Child> {
         self.running.as_mut()
     }
@@ -61,7 +61,7 @@ impl Process {
 
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
         loop {
-            // Listen first: an end that the look misses is noticed.
+            // Listen first: then an end that the check misses is still noticed.
             if self.ending.is_none() {
                 if let Some(running) = &self.running {
                     self.ending = Some(Ending::of(running)?);
@@ -72,8 +72,8 @@ impl Process {
             }
             if let Some(ending) = &mut self.ending {
                 if ready!(ending.poll(cx)).is_err() {
-                    // The runtime that it was made in has shut down. If this is
-                    // another one, it takes over; if not, it says so.
+                    // The runtime of the process has shut down. If another runtime is current, that
+                    // one takes over; otherwise return an error.
                     self.ending = None;
                 }
             }

@@ -10,8 +10,7 @@ use mio::unix::pipe::{Receiver, Sender};
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_reactor::{Evented, Handle, Interest};
 
-/// The pipe to a child's standard input. Dropping it closes it: the child reads
-/// the end.
+/// The pipe to a child's standard input. Dropping it closes it: the child reads the end.
 ///
 /// # Examples
 ///

@@ -15,7 +15,7 @@ pub(crate) fn pidfd_open(pid: u32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
 }
 
-/// A child to wait for, which leaves its exit status to be taken.
+/// A child to wait for. The wait leaves its exit status to be taken.
 pub(crate) struct Waitable(u32);
 
 impl Waitable {
@@ -30,11 +30,11 @@ impl Waitable {
 }
 
 fn wait_until_ended(pid: u32) {
-    // SAFETY: zeros are a value of this structure of integers and pointers.
+    // SAFETY: the structure has only integers and pointers, for which zero is valid.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     loop {
         let options = libc::WEXITED | libc::WNOWAIT;
-        // SAFETY: the system writes to `info`, which lives through the call.
+        // SAFETY: the system writes to `info`, which is valid during the call.
         let result = unsafe { libc::waitid(libc::P_PID, pid, &mut info, options) };
         if result == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
             return;

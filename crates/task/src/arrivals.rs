@@ -45,16 +45,16 @@ use crate::LocalRunnable;
 /// ```
 pub struct Arrivals {
     state: Mutex<State>,
-    /// A task has arrived for the thread that waits in `wait`.
+    /// Notifies the thread that blocks in `wait` that a task has arrived.
     arrived: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     arrived: VecDeque<LocalRunnable>,
-    /// The pollers, each at its place: the waker of one that waits.
+    /// The wakers of the waiting pollers, each at the place of its poller.
     pollers: Slab<Option<Waker>>,
-    /// Set while a thread is in `wait`.
+    /// Set while a thread blocks in `wait`.
     waiting: bool,
 }
 
@@ -80,7 +80,7 @@ impl Arrivals {
     ///
     /// Panics if no poller has this place.
     pub fn leave(&self, place: usize) {
-        // The lock is gone when the waker is dropped: that is the user's code.
+        // The waker is dropped after the lock is released, because that is user code.
         let waker = self.state.lock().pollers.remove(place);
         drop(waker);
     }
@@ -97,7 +97,7 @@ impl Arrivals {
         if registered {
             return;
         }
-        // Cloned and dropped without the lock.
+        // Clone and drop wakers without the lock.
         let waker = waker.clone();
         let former = self.state.lock().pollers[place].replace(waker);
         drop(former);
@@ -116,8 +116,8 @@ impl Arrivals {
 
     /// Adds a task that is ready to run, and wakes the pollers.
     pub fn push(&self, task: LocalRunnable) {
-        // A panic would leak the task, for which the end of the set waits; so the order
-        // of locks is checked after the push.
+        // A panic before the push would leak the task, and the shutdown of the set would wait for
+        // it. So the order of locks is checked after the push.
         let mut state = self.state.lock_unordered();
         state.arrived.push_back(task);
         if state.waiting {

@@ -191,7 +191,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// The runtime that was to make a call has shut down.
+/// The runtime that should have made a call has shut down.
 #[derive(Debug)]
 struct ShutDown;
 
@@ -238,8 +238,7 @@ where
     let closure = (any::type_name::<F>(), size_of::<F>());
     let work = |taken: io::Result<()>| match taken {
         Ok(()) => work(),
-        // Goes to the join handle, past the panic hook: nothing is wrong with
-        // the program.
+        // The error goes to the join handle without the panic hook: the program has no fault.
         Err(refused) => panic::resume_unwind(Box::new(refused.to_string())),
     };
     let (task, handle) = task(work, closure, false);
@@ -277,7 +276,7 @@ where
     let mut cx = Context::from_waker(Waker::noop());
     match raddle_coop::unlimited(|| pin!(&mut handle).poll(&mut cx)) {
         Poll::Ready(Ok(result)) => Err(result),
-        // It panicked: the handle would report the same panic.
+        // The closure panicked: the handle would report the same panic.
         Poll::Ready(Err(error)) => panic::resume_unwind(error.into_panic()),
         Poll::Pending => unreachable!("a blocking task completes in its first run"),
     }

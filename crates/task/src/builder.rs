@@ -133,8 +133,7 @@ impl<R: Spawn> Builder<'_, R> {
         Ok(handle.spawn_on(future))
     }
 
-    /// Spawns a task on the current local set, as
-    /// `task::spawn_local` does.
+    /// Spawns a task on the current local set, as `task::spawn_local` does.
     ///
     /// # Errors
     ///
@@ -201,8 +200,7 @@ impl<R: Spawn> Builder<'_, R> {
         Ok(R::spawn_local_on(local_set, future))
     }
 
-    /// Runs a function that may block, as
-    /// `task::spawn_blocking` does.
+    /// Runs a function that may block, as `task::spawn_blocking` does.
     ///
     /// # Errors
     ///

@@ -18,20 +18,20 @@ use crate::span::{self, SpanId};
 use crate::state::State;
 use crate::{LiveList, Schedule, memory, run};
 
-/// The part of a cell that is the same for every task, at its start.
+/// The part of a cell that is the same for every task. It is at the start of the cell.
 pub(crate) struct Header {
     pub(crate) state: State,
     pub(crate) vtable: &'static Vtable,
     /// The next task in the queue that holds this one (rule 3).
     pub(crate) queue_link: UnsafeCell<Option<NonNull<()>>>,
-    /// The task's place in the live list that has adopted it (rule 4).
+    /// The task's place in its live list (rule 4).
     pub(crate) slot: UnsafeCell<Option<SlotRef>>,
     pub(crate) id: Id,
     /// Takes no room without the feature `tracing`.
     pub(crate) span: Option<SpanId>,
 }
 
-/// The part of a cell that is the same for every task, at its end.
+/// The part of a cell that is the same for every task. It is at the end of the cell.
 pub(crate) struct Trailer {
     /// The waker of the task that joins (rule 2).
     pub(crate) join_waker: UnsafeCell<Option<Waker>>,
@@ -42,7 +42,7 @@ pub(crate) struct Vtable {
     pub(crate) run: unsafe fn(NonNull<Header>, Option<&LiveList>) -> Outcome,
     pub(crate) schedule: unsafe fn(NonNull<Header>),
     pub(crate) drop_output: unsafe fn(NonNull<Header>),
-    /// Moves the output to where the pointer leads: a `Poll<Result<T, JoinError>>`.
+    /// Moves the output to the given pointer, to a `Poll<Result<T, JoinError>>`.
     pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
     pub(crate) dealloc: unsafe fn(NonNull<Header>),
     pub(crate) spawned_at: unsafe fn(NonNull<Header>) -> Option<&'static Location<'static>>,
@@ -106,17 +106,17 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///
     /// `cell` comes from [`allocate`](Self::allocate), and no other code can reach it.
     pub(crate) unsafe fn free(cell: NonNull<Self>) {
-        /// Frees the memory, also when a drop panics.
+        /// Frees the memory, even if a drop panics.
         struct Memory<F: Future, S: Schedule>(NonNull<Cell<F, S>>);
         impl<F: Future, S: Schedule> Drop for Memory<F, S> {
             fn drop(&mut self) {
                 let layout = Layout::new::<Cell<F, S>>();
-                // SAFETY: it was allocated so, and what was in it is dropped.
+                // SAFETY: the memory was allocated with this layout, and its content is dropped.
                 unsafe { memory::free(self.0.cast(), layout, Cell::<F, S>::SIZE) };
             }
         }
         let memory = Memory(cell);
-        // SAFETY: the cell is the caller's alone.
+        // SAFETY: only the caller can reach the cell.
         unsafe { memory.0.drop_in_place() };
     }
 
@@ -128,18 +128,17 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     #[inline]
     pub(crate) unsafe fn poll(&self, cx: &mut Context<'_>) -> Poll<F::Output> {
         self.stage.with_mut(|stage| {
-            // SAFETY: the caller alone has the stage (rule 1).
+            // SAFETY: only the caller accesses the stage (rule 1).
             let Stage::Future(future) = (unsafe { &mut *stage }) else {
                 unreachable!("a task that runs has its future");
             };
-            // SAFETY: the cell is on the heap and the future is only ever
-            // dropped in place.
+            // SAFETY: the cell is on the heap and the future is only ever dropped in place.
             unsafe { Pin::new_unchecked(future) }.poll(cx)
         })
     }
 
-    /// Drops what is in the stage, in place, and leaves it empty, also when
-    /// the drop panics.
+    /// Drops the content of the stage, in place, and leaves the stage empty, even if the drop
+    /// panics.
     ///
     /// # Safety
     ///
@@ -149,14 +148,14 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         struct Empty<F: Future>(*mut Stage<F>);
         impl<F: Future> Drop for Empty<F> {
             fn drop(&mut self) {
-                // SAFETY: what was there has been dropped.
+                // SAFETY: the content has been dropped.
                 unsafe { ptr::write(self.0, Stage::Empty) };
             }
         }
         self.stage.with_mut(|stage| {
             let _empty = Empty(stage);
-            // SAFETY: the caller alone has the stage, and `Empty` overwrites
-            // it without another drop.
+            // SAFETY: only the caller accesses the stage, and `Empty` overwrites it without another
+            // drop.
             unsafe { ptr::drop_in_place(stage) };
         });
     }
@@ -169,7 +168,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     #[inline]
     pub(crate) unsafe fn store_output(&self, output: Result<F::Output, JoinError>) {
         self.stage.with_mut(|stage| {
-            // SAFETY: the caller alone has the stage, which is empty.
+            // SAFETY: only the caller accesses the stage, which is empty.
             unsafe { ptr::write(stage, Stage::Output(output)) };
         });
     }
@@ -181,8 +180,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// Rule 1: the caller is the join handle, after completion.
     pub(crate) unsafe fn take_output(&self) -> Result<F::Output, JoinError> {
         self.stage.with_mut(|stage| {
-            // SAFETY: the caller alone has the stage. There is no future in it
-            // any more, so that moving is fine.
+            // SAFETY: only the caller accesses the stage. It holds no future any more, so its
+            // content may be moved.
             match std::mem::replace(unsafe { &mut *stage }, Stage::Empty) {
                 Stage::Output(output) => output,
                 _ => panic!("a join handle was polled after it had completed"),
@@ -192,8 +191,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 }
 
 impl<F: Future, S> Drop for Cell<F, S> {
-    /// In a model this counts as a write to each field, so that a later access is a race. Otherwise
-    /// it does nothing.
+    /// In a model, writes to each field, so that a later access is a race. Otherwise does nothing.
     #[inline]
     fn drop(&mut self) {
         self.header.queue_link.with_mut(|_| {});
@@ -204,7 +202,7 @@ impl<F: Future, S> Drop for Cell<F, S> {
 }
 
 impl Header {
-    /// The trailer of the cell.
+    /// Returns the trailer of the cell.
     ///
     /// # Safety
     ///
@@ -213,7 +211,7 @@ impl Header {
     pub(crate) unsafe fn trailer<'a>(header: NonNull<Self>) -> &'a Trailer {
         // SAFETY: the caller keeps the cell alive; the vtable is read-only.
         let offset = unsafe { header.as_ref() }.vtable.trailer;
-        // SAFETY: the vtable is that of the cell's type, so the trailer is there.
+        // SAFETY: the vtable belongs to the cell's type, so the trailer is at this place.
         unsafe { header.byte_add(offset).cast().as_ref() }
     }
 
@@ -221,11 +219,10 @@ impl Header {
     ///
     /// # Safety
     ///
-    /// The caller's transition said `Enqueue`.
+    /// The caller's transition returned `Enqueue`.
     #[inline]
     pub(crate) unsafe fn schedule(header: NonNull<Self>) {
-        // SAFETY: the runnable that came into being keeps the cell alive until
-        // the schedule function has it.
+        // SAFETY: the new runnable keeps the cell alive until the schedule function receives it.
         unsafe { (header.as_ref().vtable.schedule)(header) };
     }
 
@@ -233,7 +230,7 @@ impl Header {
     ///
     /// # Safety
     ///
-    /// The caller took the reference count to zero.
+    /// The caller has dropped the last reference.
     #[cold]
     pub(crate) unsafe fn dealloc(header: NonNull<Self>) {
         // SAFETY: no other code can reach the cell (rule 7).
@@ -244,12 +241,12 @@ impl Header {
     ///
     /// # Safety
     ///
-    /// Rule 2: the field is the caller's.
+    /// Rule 2: the caller owns the field.
     pub(crate) unsafe fn take_join_waker(header: NonNull<Self>) -> Option<Waker> {
         // SAFETY: the caller's reference keeps the cell alive.
         unsafe { Self::trailer(header) }
             .join_waker
-            // SAFETY: the caller alone has the field (rule 2).
+            // SAFETY: only the caller accesses the field (rule 2).
             .with_mut(|waker| unsafe { (*waker).take() })
     }
 }
@@ -258,17 +255,17 @@ impl Header {
 ///
 /// # Safety
 ///
-/// As for [`Header::schedule`].
+/// The contract is that of [`Header::schedule`].
 #[inline]
 pub(crate) unsafe fn runnable_of(header: NonNull<Header>) -> Runnable {
     // SAFETY: the caller's transition made the runnable.
     unsafe { Runnable::from_header(header) }
 }
 
-/// The waker that a task is polled with: it borrows the runner's liveness
-/// reference, and takes a reference only when it is cloned.
+/// Returns the waker with which a task is polled. It borrows the runner's liveness reference, and
+/// takes a reference only when it is cloned.
 pub(crate) fn borrowed_waker(header: NonNull<Header>) -> ManuallyDrop<Waker> {
-    // SAFETY: the vtable's functions accept a live header, and the waker is not
-    // dropped, so that it gives no reference up.
+    // SAFETY: the vtable's functions accept a live header. The waker is not dropped, so it gives up
+    // no reference.
     ManuallyDrop::new(unsafe { Waker::from_raw(crate::waker::raw(header)) })
 }

@@ -9,7 +9,7 @@ use crate::id::Id;
 struct Current {
     /// The task that is being run, or null.
     task: Cell<*const Header>,
-    /// Whether it was woken on this thread since its run began.
+    /// Whether the task was woken on this thread since its run began.
     woken: Cell<bool>,
 }
 
@@ -60,10 +60,8 @@ pub fn try_id() -> Option<Id> {
     task().map(|task| unsafe { task.as_ref() }.id)
 }
 
-/// The innermost task that runs on this thread, if one does. It is alive:
-/// `enter` keeps the pointer null or the task that is being run, whose liveness
-/// reference its runner holds until the guard is dropped or the pointer is not
-/// looked at again.
+/// Returns the innermost task that runs on this thread, if any. It is alive: the pointer is null or
+/// that of the running task, whose runner holds its liveness reference until the guard is dropped.
 pub(crate) fn task() -> Option<NonNull<Header>> {
     CURRENT
         .try_with(|current| NonNull::new(current.task.get().cast_mut()))
@@ -71,7 +69,7 @@ pub(crate) fn task() -> Option<NonNull<Header>> {
         .flatten()
 }
 
-/// Names the task that runs on this thread until the guard is dropped.
+/// Makes a task the running task of this thread until the guard is dropped.
 #[inline]
 pub(crate) fn enter(header: NonNull<Header>) -> Entered {
     Entered {
@@ -86,9 +84,9 @@ pub(crate) fn enter(header: NonNull<Header>) -> Entered {
     }
 }
 
-/// Notes the wake of a task that this thread is running, which then need not
-/// change the task's state: only the runner, on this thread, has to know.
-/// False if it is not the one that runs.
+/// Records the wake of a task that this thread is running. Such a wake need not change the task's
+/// state, since only the runner, on this thread, must see it. Returns false if the task is not the
+/// running one.
 #[inline]
 pub(crate) fn wake_itself(header: NonNull<Header>) -> bool {
     CURRENT
@@ -121,7 +119,7 @@ impl Entered {
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
-        // A thread that is ending has no current task any more.
+        // A thread that is exiting has no current task any more.
         let _ = CURRENT.try_with(|current| {
             current.task.set(self.outer.0);
             current.woken.set(self.outer.1);

@@ -20,16 +20,15 @@ use crate::Id;
 /// ```
 pub struct JoinError {
     id: Id,
-    /// The panic's payload; none if the task was cancelled. Boxed again, so
-    /// that an error is small wherever an output is stored.
+    /// The panic's payload; `None` if the task was cancelled. It is boxed again, so that an error
+    /// is small wherever an output is stored.
     payload: Option<Box<Payload>>,
 }
 
-/// A payload that is taken out once, or dropped with care.
+/// A payload that is taken out once, or whose drop is contained.
 struct Payload(Option<Box<dyn Any + Send>>);
 
-// SAFETY: a shared payload is only ever read as a `&'static str` or a `String`,
-// which are `Sync`.
+// SAFETY: a shared payload is only ever read as a `&'static str` or a `String`, which are `Sync`.
 unsafe impl Sync for Payload {}
 
 impl Payload {
@@ -50,8 +49,8 @@ impl Drop for Payload {
     }
 }
 
-/// Drops a panic's payload; if its drop panics in turn, the second payload is
-/// leaked, since its drop might go on so.
+/// Drops a panic's payload. If its drop panics, the second payload is leaked, because its drop
+/// might panic again.
 pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);

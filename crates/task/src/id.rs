@@ -28,7 +28,7 @@ pub struct Id(NonZeroU64);
 /// never used: it marks a thread that has none left.
 const BLOCK: u64 = 1024;
 
-/// The blocks of the process.
+/// The blocks of ids of the process.
 static BLOCKS: Numbers = Numbers::new();
 
 raddle_primitives::thread_local! {
@@ -46,7 +46,7 @@ impl Id {
             next.set(id + 1);
             id
         });
-        // A thread that is ending takes a whole block for one id.
+        // A thread that is exiting takes a whole block for one id.
         let id = id.unwrap_or_else(|_| take_block());
         Self(NonZeroU64::new(id).expect("blocks start above zero"))
     }
@@ -56,7 +56,7 @@ impl Id {
 /// id before they spawn the task. If other code spawns a task first, that task gets this id.
 pub fn upcoming_id() -> Id {
     let id = Id::next();
-    // A thread that is ending goes on with another block, and cannot promise.
+    // A thread that is exiting takes another block, and so cannot promise the next id.
     let _ = NEXT.try_with(|next| next.set(id.0.get()));
     id
 }

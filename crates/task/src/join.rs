@@ -25,8 +25,8 @@ use crate::waker;
 ///
 /// # Cancel safety
 ///
-/// Awaiting `&mut handle` is cancel safe: if another future is ready first,
-/// the output is still there.
+/// Awaiting `&mut handle` is cancel safe: if another future is ready first, the output is still
+/// there.
 ///
 /// # Examples
 ///
@@ -43,8 +43,8 @@ pub struct JoinHandle<T> {
     output: PhantomData<T>,
 }
 
-// SAFETY: the handle moves an output of type `T` between threads; the rest of
-// the cell is reached through the state word.
+// SAFETY: the handle moves an output of type `T` between threads; it accesses the rest of the cell
+// through the state word.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: a shared handle reaches no output.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
@@ -138,15 +138,15 @@ impl<T> JoinHandle<T> {
         unsafe { self.header.as_ref() }
     }
 
-    /// Registers `waker` to be woken by the completion. False if the task has completed.
+    /// Registers `waker` to be woken by the completion. Returns false if the task has completed.
     fn store_waker(&self, waker: &std::task::Waker) -> bool {
         let state = &self.header().state;
         let snapshot = state.load();
         if snapshot.is_complete() || (snapshot.has_join_waker() && !state.unset_join_waker()) {
             return false;
         }
-        // SAFETY: the bit is clear, and only this handle sets it, so the field
-        // is ours (rule 2).
+        // SAFETY: the bit is clear, and only this handle sets it, so this thread owns the field
+        // (rule 2).
         let former = unsafe { Header::take_join_waker(self.header) };
         let waker = match former {
             Some(former) if former.will_wake(waker) => former,
@@ -162,8 +162,7 @@ impl<T> JoinHandle<T> {
         if state.set_join_waker() {
             return true;
         }
-        // SAFETY: the task completed while the bit was clear, so the field
-        // stays ours.
+        // SAFETY: the task completed while the bit was clear, so this thread still owns the field.
         drop(unsafe { Header::take_join_waker(self.header) });
         false
     }
@@ -181,8 +180,8 @@ impl<T> Future for JoinHandle<T> {
         }
         budget.made_progress();
         let mut output = Poll::Pending;
-        // SAFETY: the task has completed and the handle's interest was there,
-        // so the output is ours (rule 1); the type is the task's.
+        // SAFETY: the task has completed while the handle existed, so the handle owns the output
+        // (rule 1); its type is that of the task.
         unsafe {
             (self.header().vtable.take_output)(self.header, (&raw mut output).cast());
         }
@@ -197,25 +196,24 @@ impl<T> Drop for JoinHandle<T> {
             Detach::Nothing => {}
             Detach::DropWaker => {
                 let _reference = Reference(self.header);
-                // SAFETY: the transition cleared the bit before completion
-                // (rule 2).
+                // SAFETY: the transition cleared the bit before completion (rule 2).
                 drop(unsafe { Header::take_join_waker(self.header) });
             }
             Detach::DropOutput => {
                 let _reference = Reference(self.header);
-                // SAFETY: completion found the handle's interest (rule 1).
+                // SAFETY: the task completed while the handle existed (rule 1).
                 unsafe { (self.header().vtable.drop_output)(self.header) };
             }
         }
     }
 }
 
-/// Drops a reference to the task when it is dropped, also by a panic of user code.
+/// Drops a reference to the task when it is dropped, even if user code panics.
 struct Reference(NonNull<Header>);
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // SAFETY: the handle gives its own reference up.
+        // SAFETY: the handle gives up its own reference.
         unsafe { waker::release(self.0) };
     }
 }
@@ -243,7 +241,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// ```
 pub struct AbortHandle(NonNull<Header>);
 
-// SAFETY: only the state word, and the id, are reached through it.
+// SAFETY: only the state word and the id are accessed through it.
 unsafe impl Send for AbortHandle {}
 // SAFETY: as above.
 unsafe impl Sync for AbortHandle {}
@@ -331,7 +329,7 @@ impl fmt::Debug for AbortHandle {
 ///
 /// The caller holds a reference.
 unsafe fn abort(header: NonNull<Header>) {
-    // SAFETY: the caller's reference.
+    // SAFETY: the caller holds a reference.
     if unsafe { header.as_ref() }.state.abort() == Wake::Enqueue {
         // SAFETY: the transition made a runnable.
         unsafe { Header::schedule(header) };

@@ -44,7 +44,7 @@ const LOOKS: usize = 128;
 /// ```
 pub struct JoinSet<T, R> {
     members: Slab<Member<T>>,
-    /// The members to poll: just spawned, or completed.
+    /// The keys of the members to poll: members that were just spawned, or have completed.
     ready: Arc<ReadyList>,
     runtime: PhantomData<fn(R)>,
 }
@@ -247,8 +247,8 @@ impl<T: 'static, R> JoinSet<T, R> {
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         for _ in 0..self.ready.len() {
             let key = self.ready.pop()?;
-            // A budget of its own: what has ended is to be seen even by a task
-            // that has used its budget up.
+            // It has its own budget, so that even a task that has used up its budget sees completed
+            // members.
             if let Poll::Ready(output) = raddle_coop::budget(|| self.poll_member(key)) {
                 return Some(output);
             }
@@ -313,8 +313,8 @@ impl<T: 'static, R> JoinSet<T, R> {
         if self.is_empty() {
             return Poll::Ready(None);
         }
-        // Bounded, for a member whose poll finds the budget used up lists
-        // itself again.
+        // Bounded, because a member whose poll finds the budget used up adds itself to the list
+        // again.
         for _ in 0..LOOKS {
             let Some(key) = self.ready.pop_or_wait(cx) else {
                 raddle_wait::note(cx, "JoinSet", None, Resource::Unknown);

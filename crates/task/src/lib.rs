@@ -68,9 +68,8 @@ pub trait Schedule: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Called when the task has panicked: in a poll, or in the drop of its
-    /// future after that, or both. Not called for a panic in the drop of a
-    /// future that was aborted, or of an output.
+    /// Called when the task has panicked: in a poll, or in the drop of its future after that, or
+    /// both. Not called for a panic in the drop of a future that was aborted, or of an output.
     ///
     /// Called by the thread that runs the task, before the task completes and its join handle
     /// receives the panic.

@@ -19,7 +19,7 @@ use crate::waker;
 pub(crate) use page::SlotRef;
 use pages::Pages;
 
-/// The numbers of lists.
+/// Gives each list a unique number.
 static LISTS: Numbers = Numbers::new();
 
 /// Names a list, as no other of the process.
@@ -41,13 +41,12 @@ impl ListId {
 pub struct LiveList {
     id: ListId,
     pages: Pages,
-    /// The task that was run in this list last.
+    /// The task that ran last in this list.
     last_run: Cell<Option<Id>>,
 }
 
-// SAFETY: the list may move to another thread as a whole. It is not `Sync`, so
-// that one thread at a time touches its pages, but for what other threads use of
-// them (rule 5).
+// SAFETY: the list may move to another thread as a whole. It is not `Sync`, so one thread at a time
+// accesses its pages, except for the parts that other threads use (rule 5).
 unsafe impl Send for LiveList {}
 
 impl LiveList {
@@ -71,7 +70,7 @@ impl LiveList {
         }
     }
 
-    /// Takes in a task that is in no list.
+    /// Adopts a task that is in no list.
     ///
     /// # Safety
     ///
@@ -95,7 +94,7 @@ impl LiveList {
         slot.is_some_and(|slot| unsafe { slot.list() } == self.id)
     }
 
-    /// Notes that a task is about to be run in this list.
+    /// Records that a task is about to run in this list.
     #[inline]
     pub(crate) fn begin_run(&self, task: Id) {
         self.last_run.set(Some(task));
@@ -160,9 +159,9 @@ impl LiveList {
     /// Aborts every task in the list. Passes idle tasks to `enqueue`: running them drops their
     /// futures. The other tasks are queued or running, and are cancelled when they are run next.
     pub fn abort_all(&self, enqueue: impl FnMut(Runnable)) {
-        // Chained first: `enqueue` may change the list.
+        // Chain them first: `enqueue` may change the list.
         let mut due = Chain(None);
-        // Those that completed meanwhile. To free them may run code that changes the list.
+        // These tasks completed meanwhile. Freeing them may run code that changes the list.
         let mut completed = CompletedTasks(None);
         for page in self.pages.iter() {
             let held = page.word.transition_to_held(page.occupied.get());
@@ -206,8 +205,8 @@ impl fmt::Debug for LiveList {
     }
 }
 
-/// Completed tasks whose liveness references are this thread's, linked as runnables are. Dropping
-/// it gives the references up.
+/// Completed tasks whose liveness references belong to this thread, linked like runnables. Dropping
+/// the chain gives up the references.
 struct CompletedTasks(Option<NonNull<Header>>);
 
 impl CompletedTasks {
@@ -215,7 +214,7 @@ impl CompletedTasks {
     ///
     /// The task is complete, and its liveness reference is the caller's to give.
     unsafe fn push(&mut self, header: NonNull<Header>) {
-        // SAFETY: the reference.
+        // SAFETY: the caller passes the reference.
         unsafe { header.as_ref() }
             .queue_link
             // SAFETY: a completed task is in no queue (rule 3).
@@ -227,13 +226,13 @@ impl CompletedTasks {
 impl Drop for CompletedTasks {
     fn drop(&mut self) {
         while let Some(header) = self.0 {
-            // SAFETY: the chain has the reference.
+            // SAFETY: the chain owns the reference.
             self.0 = unsafe { header.as_ref() }
                 .queue_link
                 // SAFETY: as in `push` (rule 3).
                 .with(|link| unsafe { *link })
                 .map(NonNull::cast);
-            // SAFETY: it is given up here.
+            // SAFETY: the reference is given up here.
             unsafe { waker::release(header) };
         }
     }
@@ -245,7 +244,7 @@ struct Chain(Option<NonNull<()>>);
 impl Chain {
     fn push(&mut self, task: Runnable) {
         let task = task.into_raw();
-        // SAFETY: the runnable was given up, so it is the chain's.
+        // SAFETY: the runnable was given up, so the chain owns it.
         unsafe { Runnable::queue_link(task) }
             // SAFETY: the chain holds the runnable (rule 3).
             .with_mut(|link| unsafe { *link = self.0 });
@@ -262,7 +261,7 @@ impl Iterator for Chain {
         self.0 = unsafe { Runnable::queue_link(task) }
             // SAFETY: as above (rule 3).
             .with(|link| unsafe { *link });
-        // SAFETY: `push` gave it up, and it is taken back here alone.
+        // SAFETY: `push` gave it up, and it is taken back only here.
         Some(unsafe { Runnable::from_raw(task) })
     }
 }
@@ -287,7 +286,7 @@ unsafe fn slot_of(header: NonNull<Header>) -> Option<SlotRef> {
         .with(|slot| unsafe { *slot })
 }
 
-/// The live list that a task is in, as seen from the thread that runs it.
+/// The live list of a task, as seen by the thread that runs it.
 #[must_use]
 #[derive(Clone, Copy)]
 pub(crate) enum ListMembership<'a> {
@@ -305,7 +304,7 @@ impl<'a> ListMembership<'a> {
     /// The caller holds the task's runnable.
     #[inline]
     pub(crate) unsafe fn of(header: NonNull<Header>, live: Option<&'a LiveList>) -> Self {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller upholds the contract.
         let slot = unsafe { slot_of(header) };
         match (slot, live) {
             (None, _) => Self::Unlisted,
@@ -321,10 +320,10 @@ impl<'a> ListMembership<'a> {
     ///
     /// # Safety
     ///
-    /// As of [`of`](Self::of).
+    /// The contract is that of [`of`](Self::of).
     #[inline]
     pub(crate) unsafe fn is_listed(header: NonNull<Header>) -> bool {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller upholds the contract.
         unsafe { slot_of(header) }.is_some()
     }
 
@@ -334,7 +333,7 @@ impl<'a> ListMembership<'a> {
         matches!(self, Self::Elsewhere(_))
     }
 
-    /// Takes the task out of this thread's list.
+    /// Removes the task from this thread's list.
     #[inline]
     pub(crate) fn take_out(self) {
         if let Self::Here(live, slot) = self {

@@ -71,8 +71,7 @@ impl fmt::Debug for LocalRunnable {
 /// assert!(handle.is_finished() && due.try_recv().is_err());
 /// ```
 ///
-/// Neither the list nor, while the output is not `Send`, a handle leaves the
-/// thread:
+/// Neither the list nor, while the output is not `Send`, a handle leaves the thread:
 ///
 /// ```compile_fail,E0277
 /// let list = raddle_task::LocalList::new();
@@ -80,7 +79,7 @@ impl fmt::Debug for LocalRunnable {
 /// ```
 pub struct LocalList {
     live: LiveList,
-    /// Bound to its thread, by the pointer.
+    /// The pointer binds the type to its thread.
     thread: PhantomData<*mut ()>,
 }
 
@@ -104,11 +103,10 @@ impl LocalList {
         F::Output: 'static,
         S: ScheduleLocal,
     {
-        // SAFETY: each runnable of the task is in a `LocalRunnable` before code
-        // that might drop it sees it (here, and in `Bound`), and only `run`
-        // takes it out: of the list that has adopted the task, which never
-        // leaves this thread. The handle does not either, unless the output
-        // may. The future borrows nothing that ends.
+        // SAFETY: each runnable of the task is in a `LocalRunnable` before code that might drop it
+        // sees it (here, and in `Bound`). Only `run` takes it out, of the list that has adopted the
+        // task, which never leaves this thread. The handle stays on this thread too, unless the
+        // output may leave it. The future borrows nothing that ends.
         let (task, handle) = unsafe { crate::spawn_unchecked(future, Bound(scheduler)) };
         let task = LocalRunnable::new(task);
         self.live.adopt(&task.0);
@@ -168,8 +166,8 @@ impl fmt::Debug for LocalList {
 
 /// The scheduler of a task that is bound to its thread.
 ///
-/// An `Arc`, since a wake clones the scheduler while it holds the bare
-/// runnable, and a clone that could panic would drop that on the waking thread.
+/// It is an `Arc`, because a wake clones the scheduler while it holds the bare runnable. If the
+/// clone could panic, the panic would drop the runnable on the waking thread.
 struct Bound<S>(Arc<S>);
 
 impl<S> Clone for Bound<S> {

@@ -46,7 +46,7 @@ use crate::JoinHandle;
 /// ```
 pub struct LocalSet {
     local: Rc<Local>,
-    /// There while the set is awaited itself.
+    /// `Some` while the set itself is awaited.
     poller: Option<Poller>,
 }
 
@@ -96,8 +96,8 @@ impl LocalSet {
 
     /// Sets whether a panic of a task shuts the set down, from now on. Default: false.
     ///
-    /// If it does, the set drops its other tasks, cancels those that are spawned later, and
-    /// panics wherever it is polled.
+    /// If it does, the set drops its other tasks, cancels those that are spawned later, and panics
+    /// wherever it is polled.
     pub fn shut_down_on_panic(&mut self, shuts_down: bool) {
         self.local.shuts_down_on_panic.set(shuts_down);
     }
@@ -220,9 +220,9 @@ pin_project! {
     /// The future of [`LocalSet::run_until`].
     struct RunUntil<'a, F> {
         set: &'a LocalSet,
-        // There from the first poll on.
+        // `Some` from the first poll on.
         poller: Option<Poller>,
-        // What `future` is polled with.
+        // The waker with which `future` is polled.
         flag_waker: Option<FlagWaker>,
         #[pin]
         future: F,

@@ -5,9 +5,8 @@
 //! it frees, in lists by size, and passes them on in batches through a depot that all threads
 //! share: the magazines of Bonwick and Adams (2001). Each batch takes a lock once.
 //!
-//! A thread keeps at most two batches of each size, the depot a megabyte of
-//! each; the rest goes back to the allocator. Large cells come from there and
-//! go there directly.
+//! A thread keeps at most two batches of each size, the depot a megabyte of each; the rest goes
+//! back to the allocator. Large cells come from there and go there directly.
 
 use std::alloc::{self, Layout};
 use std::cell::Cell;
@@ -31,15 +30,15 @@ raddle_primitives::thread_local! {
     static CACHE: Cache = Cache([const { Shelf::new() }; SIZES]);
 }
 
-/// A size of block.
+/// A size of blocks.
 ///
-/// Sizes are 8 above a multiple of 16, because malloc puts a header of 8 before
-/// a block and aligns the two to 16: any other size would waste some.
+/// Sizes are 8 above a multiple of 16: malloc puts a header of 8 bytes before a block and aligns
+/// the two to 16, so any other size would waste memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size(usize);
 
 impl Size {
-    /// The size for a layout; none if it is too large or needs more alignment.
+    /// Returns the size for a layout; `None` if the layout is too large or needs more alignment.
     pub(crate) const fn of(layout: Layout) -> Option<Self> {
         let size = (layout.size() + 7) / 16;
         if size < SIZES && layout.align() <= ALIGN {
@@ -59,7 +58,7 @@ impl Size {
     }
 }
 
-/// Memory for a cell of `layout`, whose `size` is [`Size::of`] it.
+/// Allocates a cell of `layout`, whose `size` is [`Size::of`] it.
 #[inline]
 pub(crate) fn allocate(layout: Layout, size: Option<Size>) -> NonNull<u8> {
     let kept = size.and_then(|size| CACHE.try_with(|cache| cache.take(size)).ok().flatten());
@@ -70,8 +69,7 @@ pub(crate) fn allocate(layout: Layout, size: Option<Size>) -> NonNull<u8> {
 ///
 /// # Safety
 ///
-/// `memory` comes from [`allocate`] with the same arguments, and is not used
-/// again.
+/// `memory` comes from [`allocate`] with the same arguments, and is not used again.
 #[inline]
 pub(crate) unsafe fn free(memory: NonNull<u8>, layout: Layout, size: Option<Size>) {
     let Some(size) = size else {
@@ -80,11 +78,11 @@ pub(crate) unsafe fn free(memory: NonNull<u8>, layout: Layout, size: Option<Size
     };
     let block = memory.cast();
     let kept = CACHE.try_with(|cache| {
-        // SAFETY: the caller gives the block up; it has this size.
+        // SAFETY: the caller gives up the block, which has this size.
         unsafe { cache.put(size, block) };
     });
     if kept.is_err() {
-        // The thread is ending.
+        // The thread is exiting.
         // SAFETY: as above.
         unsafe { free_block(size, block) };
     }
@@ -112,7 +110,7 @@ unsafe fn free_block(size: Size, block: NonNull<Block>) {
 unsafe fn free_chain(size: Size, chain: Option<NonNull<Block>>) {
     let mut next = chain;
     while let Some(block) = next {
-        // SAFETY: the caller's chain.
+        // SAFETY: the caller owns the chain.
         next = unsafe { block.as_ref() }.next;
         // SAFETY: as above.
         unsafe { free_block(size, block) };
@@ -132,7 +130,7 @@ struct Shelf {
     /// A chain of `count` blocks, at most a batch.
     current: Cell<Option<NonNull<Block>>>,
     count: Cell<usize>,
-    /// A batch, or nothing.
+    /// A full batch, or empty.
     spare: Cell<Option<NonNull<Block>>>,
 }
 
@@ -170,14 +168,14 @@ impl Cache {
             shelf.make_room(size);
         }
         let next = shelf.current.replace(Some(block));
-        // SAFETY: the caller gives the block up.
+        // SAFETY: the caller gives up the block.
         unsafe { block.write(Block { next }) };
         shelf.count.set(shelf.count.get() + 1);
     }
 }
 
 impl Shelf {
-    /// Gets a batch from the spare or from the depot; returns its first block.
+    /// Gets a batch from the spare or from the depot, and returns its first block.
     #[cold]
     fn refill(&self, size: Size) -> Option<NonNull<Block>> {
         let batch = self.spare.take().or_else(|| DEPOT.take(size))?;
@@ -186,7 +184,7 @@ impl Shelf {
         Some(batch)
     }
 
-    /// Makes the full chain the spare, and gives the spare to the depot.
+    /// Makes the full chain the spare, and gives the old spare to the depot.
     #[cold]
     fn make_room(&self, size: Size) {
         if let Some(batch) = self.spare.replace(self.current.take()) {

@@ -1,10 +1,10 @@
-//! Memory for cells in a model, and under a sanitizer (`raddle_sanitize`): the
-//! allocator's, with nothing kept, so that a use after the end is seen.
+//! Memory for cells in a model, and under a sanitizer (`raddle_sanitize`): the allocator's, with
+//! nothing kept, so that a use after the end is seen.
 
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
-/// The size of a block that would be kept.
+/// A size of blocks; this build keeps no blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size;
 
@@ -14,7 +14,7 @@ impl Size {
     }
 }
 
-/// Memory for a cell of `layout`.
+/// Allocates a cell of `layout`.
 pub(crate) fn allocate(layout: Layout, _: Option<Size>) -> NonNull<u8> {
     // SAFETY: a cell has a state word, so the layout is not empty.
     let memory = unsafe { alloc::alloc(layout) };
@@ -25,9 +25,8 @@ pub(crate) fn allocate(layout: Layout, _: Option<Size>) -> NonNull<u8> {
 ///
 /// # Safety
 ///
-/// `memory` comes from [`allocate`] with the same layout, and is not used
-/// again.
+/// `memory` comes from [`allocate`] with the same layout, and is not used again.
 pub(crate) unsafe fn free(memory: NonNull<u8>, layout: Layout, _: Option<Size>) {
-    // SAFETY: the caller gives it up.
+    // SAFETY: the caller gives up the memory.
     unsafe { alloc::dealloc(memory.as_ptr(), layout) };
 }

@@ -11,7 +11,7 @@ raddle_primitives::thread_local! {
 #[derive(Debug)]
 struct Next {
     name: String,
-    /// Whether the task has a span with the name. The next span is of another task.
+    /// Whether the task already has a span with the name. The next span belongs to another task.
     #[cfg_attr(
         not(feature = "tracing"),
         expect(dead_code, reason = "no spans without this feature")
@@ -91,7 +91,7 @@ pub(crate) fn give_back(name: Option<String>) {
     })));
 }
 
-/// Sets the name, and returns the former one. A thread that ends has none.
+/// Sets the name and returns the former one. A thread that is exiting has no name.
 fn replace(name: Option<Next>) -> Option<Next> {
     NAME.try_with(|cell| cell.replace(name)).ok().flatten()
 }

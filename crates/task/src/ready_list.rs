@@ -41,7 +41,7 @@ struct State {
     waiter: Option<Waker>,
 }
 
-/// The waker of one member: lists its key.
+/// The waker of one member. Waking it adds the member's key to the list.
 struct Member {
     key: usize,
     list: Arc<ReadyList>,
@@ -89,7 +89,7 @@ impl ReadyList {
                 return None;
             }
         }
-        // Wakers are the user's code: cloned and dropped without the lock.
+        // Wakers are user code: they are cloned and dropped without the lock.
         let waiter = cx.waker().clone();
         let mut state = self.state.lock();
         let former = state.waiter.replace(waiter);

@@ -29,12 +29,12 @@ unsafe fn cell<'a, F: Future, S>(header: NonNull<Header>) -> &'a Cell<F, S> {
 ///
 /// # Safety
 ///
-/// The caller holds the runnable, and gives it up.
+/// The caller holds the runnable and gives it up.
 pub(crate) unsafe fn run<F: Future, S: Schedule>(
     header: NonNull<Header>,
     live: Option<&LiveList>,
 ) -> Outcome {
-    // SAFETY: the liveness reference is there until this function gives it up.
+    // SAFETY: the liveness reference exists until this function gives it up.
     let cell = unsafe { cell::<F, S>(header) };
     // SAFETY: the caller holds the runnable.
     let alone = || !unsafe { ListMembership::of(header, live) }.is_elsewhere();
@@ -44,8 +44,8 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
             // SAFETY: this is the runner, and the task is not complete.
             match unsafe { poll::<F, S>(header) } {
                 Poll::Pending => {
-                    // If the list has gone to another thread during the poll, it has
-                    // the task.
+                    // If the list has moved to another thread during the poll, it still has the
+                    // task.
                     // SAFETY: this is the runner.
                     let is_listed = unsafe { ListMembership::is_listed(header) };
                     if let (false, Some(live)) = (is_listed, live) {
@@ -53,12 +53,12 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
                         unsafe { live.admit(header) };
                     }
                     if current.was_woken() {
-                        // SAFETY: the caller's runnable goes on.
+                        // SAFETY: the caller's runnable continues to exist.
                         return Outcome::Again(unsafe { runnable_of(header) });
                     }
                     return match cell.header.state.transition_to_idle() {
                         Stop::Idle => Outcome::Idle,
-                        // SAFETY: the caller's runnable goes on.
+                        // SAFETY: the caller's runnable continues to exist.
                         Stop::Again => Outcome::Again(unsafe { runnable_of(header) }),
                     };
                 }
@@ -75,8 +75,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
     unsafe { complete::<F, S>(header, output, live, current) }
 }
 
-/// Polls the future once. When it is ready, or has panicked, it is dropped and
-/// the stage empty.
+/// Polls the future once. When it is ready, or has panicked, it is dropped and the stage empty.
 ///
 /// # Safety
 ///
@@ -85,9 +84,10 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
 unsafe fn poll<F: Future, S: Schedule>(
     header: NonNull<Header>,
 ) -> Poll<Result<F::Output, JoinError>> {
-    // SAFETY: the runner's liveness reference.
+    // SAFETY: the runner holds a liveness reference.
     let cell = unsafe { cell::<F, S>(header) };
-    // Not of `&cell.header`: a waker frees the whole cell through its pointer.
+    // The pointer is not derived from `&cell.header`, because a waker frees the whole cell through
+    // it.
     let waker = borrowed_waker(header);
     let mut cx = Context::from_waker(&waker);
     // SAFETY: the caller is the runner (rule 1).
@@ -107,7 +107,7 @@ unsafe fn poll<F: Future, S: Schedule>(
     })
 }
 
-/// Reports a panic to the scheduler, and makes a join error of it.
+/// Reports a panic to the scheduler, and makes a join error from it.
 #[cold]
 fn panicked<F: Future, S: Schedule>(cell: &Cell<F, S>, payload: Box<dyn Any + Send>) -> JoinError {
     swallow(|| cell.scheduler.panicked());
@@ -121,12 +121,12 @@ fn panicked<F: Future, S: Schedule>(cell: &Cell<F, S>, payload: Box<dyn Any + Se
 /// Rule 1.
 #[inline]
 unsafe fn clear<F: Future, S: Schedule>(cell: &Cell<F, S>) -> Result<(), Box<dyn Any + Send>> {
-    // SAFETY: the caller has the stage.
+    // SAFETY: the caller owns the stage.
     catch_unwind(AssertUnwindSafe(|| unsafe { cell.clear_stage() }))
 }
 
-/// Hands the output over and gives the liveness reference up, or over to the
-/// live list of another thread.
+/// Hands the output over and gives the liveness reference up, or over to the live list of another
+/// thread.
 ///
 /// # Safety
 ///
@@ -138,28 +138,28 @@ unsafe fn complete<F: Future, S: Schedule>(
     live: Option<&LiveList>,
     current: Entered,
 ) -> Outcome {
-    // Not a parameter: a reference that is one must outlive the call, and the
-    // cell may not.
-    // SAFETY: the runner's liveness reference.
+    // The scheduler is not a parameter: a reference parameter must outlive the call, but the cell
+    // may not.
+    // SAFETY: the runner holds a liveness reference.
     let cell = unsafe { cell::<F, S>(header) };
     let state = &cell.header.state;
     let reason = EndReason::of(&output);
     swallow(|| cell.scheduler.ended(reason));
     if state.is_detached() {
         swallow(|| drop(output));
-        // Not before the drop, during which the list may go to another thread.
+        // Check after the drop, during which the list may move to another thread.
         // SAFETY: the caller holds the runnable (rule 4).
         let place = unsafe { ListMembership::of(header, live) };
         if let ListMembership::Elsewhere(slot) = place {
-            // The task is detached, so only the reference is left to give up.
+            // The task is detached, so only the reference must be given up.
             let _ = state.transition_to_complete();
-            // SAFETY: it has just completed.
+            // SAFETY: the task has just completed.
             unsafe { leave(header, slot, current) };
             return Outcome::CompleteElsewhere;
         }
         place.take_out();
-        // The scheduler's drop may be user code, which must not find a task here
-        // that is neither complete nor listed.
+        // The scheduler's drop may be user code, which must not find a task here that is neither
+        // complete nor in a list.
         drop(current);
         if state.transition_to_complete_and_release() == Release::Dealloc {
             // SAFETY: the last reference is given up.
@@ -173,7 +173,7 @@ unsafe fn complete<F: Future, S: Schedule>(
     let place = unsafe { ListMembership::of(header, live) };
     if let ListMembership::Elsewhere(slot) = place {
         let completion = state.transition_to_complete();
-        // SAFETY: it has just completed, and is in its slot.
+        // SAFETY: the task has just completed, and is in its slot.
         unsafe {
             hand_over::<F, S>(header, completion);
             leave(header, slot, current);
@@ -183,7 +183,7 @@ unsafe fn complete<F: Future, S: Schedule>(
     place.take_out();
     if !state.transition_to_complete_unawaited() {
         let completion = state.transition_to_complete();
-        // SAFETY: it has just completed.
+        // SAFETY: the task has just completed.
         unsafe { hand_over::<F, S>(header, completion) };
         // As above.
         drop(current);
@@ -201,9 +201,9 @@ unsafe fn complete<F: Future, S: Schedule>(
 /// The caller has completed the task, which is in the slot, and does not use it again.
 #[inline]
 unsafe fn leave(header: NonNull<Header>, slot: SlotRef, current: Entered) {
-    // To free the task may run user code, which must not find it here.
+    // Freeing the task may run user code, which must not find the task here.
     drop(current);
-    // SAFETY: the caller's.
+    // SAFETY: the caller upholds the contract.
     if unsafe { slot.leave() } {
         // SAFETY: the liveness reference, given up once.
         unsafe { crate::waker::release(header) };
@@ -219,20 +219,20 @@ unsafe fn leave(header: NonNull<Header>, slot: SlotRef, current: Entered) {
 unsafe fn hand_over<F: Future, S: Schedule>(header: NonNull<Header>, completion: Completion) {
     match completion {
         Completion::JoinedWithWaker => swallow(|| {
-            // SAFETY: the bit was set when the task completed, so the waker is
-            // ours (rule 2).
+            // SAFETY: the bit was set when the task completed, so this thread owns the waker (rule
+            // 2).
             if let Some(waker) = unsafe { Header::take_join_waker(header) } {
                 waker.wake();
             }
         }),
         Completion::Joined => {}
-        // SAFETY: the handle went before completion, so the output is ours
-        // (rule 1); the caller's reference keeps the cell.
+        // SAFETY: the handle was dropped before completion, so this thread owns the output (rule
+        // 1); the caller's reference keeps the cell.
         Completion::Detached => swallow(|| unsafe { cell::<F, S>(header).clear_stage() }),
     }
 }
 
-/// Runs user code and catches its panic. A payload whose drop panics is forgotten.
+/// Runs user code and catches its panic. A payload whose drop panics is leaked.
 #[inline]
 fn swallow(code: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(code)) {
@@ -244,13 +244,13 @@ fn swallow(code: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// A transition said `Enqueue`.
+/// A transition returned `Enqueue`.
 pub(crate) unsafe fn schedule<F: Future, S: Schedule>(header: NonNull<Header>) {
-    // Made first, so that a panic of the clone cancels the task.
+    // Make it first, so that a panic of the clone cancels the task.
     // SAFETY: the caller's transition made the runnable.
     let task = unsafe { runnable_of(header) };
-    // The task may have run and be freed before `schedule` returns, so that
-    // the scheduler must not be borrowed from it.
+    // The task may have run and been freed before `schedule` returns, so the scheduler must not be
+    // borrowed from it.
     // SAFETY: the runnable keeps the cell alive here.
     let scheduler = unsafe { cell::<F, S>(header) }.scheduler.clone();
     scheduler.schedule(task);
@@ -268,15 +268,14 @@ pub(crate) unsafe fn spawned_at<F: Future, S: Schedule>(
     unsafe { cell::<F, S>(header) }.scheduler.spawned_at()
 }
 
-/// Drops the output, as part of the task: its id can be asked for, and a panic
-/// stays with it.
+/// Drops the output as part of the task: code can ask for the task's id, and a panic is contained.
 ///
 /// # Safety
 ///
 /// Rule 1: the caller is the join handle, after completion.
 pub(crate) unsafe fn drop_output<F: Future, S: Schedule>(header: NonNull<Header>) {
     let _current = current::enter(header);
-    // SAFETY: the caller's reference and rule 1.
+    // SAFETY: the caller holds a reference; rule 1.
     swallow(|| unsafe { cell::<F, S>(header).clear_stage() });
 }
 
@@ -284,16 +283,15 @@ pub(crate) unsafe fn drop_output<F: Future, S: Schedule>(header: NonNull<Header>
 ///
 /// # Safety
 ///
-/// Rule 1: the caller is the join handle, after completion, and `destination`
-/// is valid for a write.
+/// Rule 1: the caller is the join handle, after completion, and `destination` is valid for a write.
 pub(crate) unsafe fn take_output<F: Future, S: Schedule>(
     header: NonNull<Header>,
     destination: *mut (),
 ) {
-    // SAFETY: the caller's reference and rule 1.
+    // SAFETY: the caller holds a reference; rule 1.
     let output = unsafe { cell::<F, S>(header).take_output() };
-    // SAFETY: the caller vouches for the type and place; the assignment drops
-    // the `Pending` that is there.
+    // SAFETY: the caller ensures the type and the destination; the assignment drops the `Pending`
+    // there.
     unsafe { *destination.cast() = Poll::Ready(output) };
 }
 
@@ -303,7 +301,6 @@ pub(crate) unsafe fn take_output<F: Future, S: Schedule>(
 ///
 /// Rule 7.
 pub(crate) unsafe fn dealloc<F: Future, S: Schedule>(header: NonNull<Header>) {
-    // SAFETY: the header belongs to a cell of this type, which no other code can
-    // reach.
+    // SAFETY: the header belongs to a cell of this type, which no other code can reach.
     unsafe { Cell::<F, S>::free(header.cast()) };
 }

@@ -17,9 +17,9 @@ use crate::live::LiveList;
 /// at once.
 pub struct Runnable(NonNull<Header>);
 
-// SAFETY: a runnable moves the future along, and `spawn` asks that it be `Send`
-// (or `spawn_unchecked`'s caller answers for it). It is not `Sync`: two lists
-// that adopted it at once would race for the owner.
+// SAFETY: a runnable moves the future to another thread, and `spawn` requires that it be `Send` (or
+// the caller of `spawn_unchecked` ensures it). It is not `Sync`: two lists that adopt it at once
+// would race for the owner.
 unsafe impl Send for Runnable {}
 
 /// The result of running a task.
@@ -33,16 +33,14 @@ pub enum Outcome {
     Again(Runnable),
     /// The task has completed.
     Complete,
-    /// The task has completed, and left the live list of another thread that it
-    /// was in.
+    /// The task has completed, and has left its live list, which belongs to another thread.
     CompleteElsewhere,
 }
 
 impl Runnable {
     /// # Safety
     ///
-    /// The caller's transition made the runnable, or it goes on from
-    /// [`into_raw`](Self::into_raw).
+    /// The caller's transition made the runnable, or it comes from [`into_raw`](Self::into_raw).
     #[inline]
     pub(crate) unsafe fn from_header(header: NonNull<Header>) -> Self {
         Self(header)
@@ -126,8 +124,8 @@ impl Runnable {
     ///
     /// # Safety
     ///
-    /// `raw` comes from [`into_raw`](Self::into_raw) and has not been taken
-    /// back for as long as the reference is used.
+    /// `raw` comes from [`into_raw`](Self::into_raw) and has not been taken back for as long as the
+    /// reference is used.
     #[inline]
     pub unsafe fn queue_link<'a>(raw: NonNull<()>) -> &'a UnsafeCell<Option<NonNull<()>>> {
         // SAFETY: the runnable keeps the cell alive.
@@ -138,7 +136,7 @@ impl Runnable {
     fn run_with(self, live: Option<&LiveList>) -> Outcome {
         let header = self.0;
         mem::forget(self);
-        // SAFETY: the runnable was forgotten: it is given up to `run`.
+        // SAFETY: the runnable was forgotten, and is given up to `run`.
         unsafe { (header.as_ref().vtable.run)(header, live) }
     }
 }

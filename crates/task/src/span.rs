@@ -17,21 +17,21 @@ mod on {
         static NEXT: Cell<Option<SpanId>> = Cell::new(None);
     }
 
-    /// The id of a span that a subscriber wants.
+    /// The id of a span, if a subscriber is interested in it.
     pub(crate) type SpanId = NonZeroU64;
 
-    /// Notes the span of the task that is spawned next.
+    /// Sets the span of the task that is spawned next.
     pub(crate) fn set_next(span: Option<SpanId>) {
         let _ = NEXT.try_with(|next| next.set(span));
     }
 
-    /// The span of the task that is being spawned. It is taken, so that no other task gets it.
+    /// Takes the span of the task that is being spawned, so that no other task gets it.
     pub(crate) fn take_next() -> Option<SpanId> {
         NEXT.try_with(Cell::take).ok().flatten()
     }
 
-    /// Emits the event that the task with this span is woken. Tokio's event also says when a waker
-    /// is cloned and dropped; that may happen under a lock, where a subscriber must not run.
+    /// Emits the event that the task with this span is woken. Tokio also emits events when a waker
+    /// is cloned or dropped. That may happen under a lock, where a subscriber must not run.
     #[inline]
     pub(crate) fn woken(span: Option<SpanId>, op: &'static str) {
         if let Some(span) = span {

@@ -20,8 +20,8 @@ use word::{
 pub(crate) struct State(AtomicUsize);
 
 impl State {
-    /// A task that is scheduled for the first time: notified, with a join
-    /// handle, and referenced by liveness and that handle.
+    /// The word of a task that is scheduled for the first time: notified, with a join handle, and
+    /// referenced by its liveness and by that handle.
     pub(crate) fn new() -> Self {
         let state = NOTIFIED | JOIN_INTEREST | (2 * REF_ONE);
         Self(named("task state", AtomicUsize::new(state)))
@@ -29,25 +29,24 @@ impl State {
 
     #[inline]
     pub(crate) fn load(&self) -> Snapshot {
-        // ORDERING: Acquire pairs with `transition_to_complete`: a caller that
-        // sees `COMPLETE` may read the output. Not a fence once it is seen:
-        // ThreadSanitizer does not know fences.
+        // ORDERING: Acquire pairs with `transition_to_complete`: a caller that sees `COMPLETE` may
+        // read the output. It is not a relaxed load with a fence, because ThreadSanitizer does not
+        // support fences.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// Starts a run. The caller holds the runnable. `alone` says that no live
-    /// list of another thread has the task.
+    /// Starts a run. The caller holds the runnable. `alone` says that no live list of another
+    /// thread has the task.
     #[inline]
     pub(crate) fn transition_to_running(&self, alone: impl FnOnce() -> bool) -> Start {
-        // ORDERING: Acquire pairs with the Release of the thread that gave up a
-        // reference, if there is none but liveness any more. Otherwise only the
-        // caller changes `RUNNING`, or clears `NOTIFIED`, and the caller got the
-        // runnable through a queue.
+        // ORDERING: Acquire pairs with the Release of the thread that gave up a reference, if only
+        // the liveness reference remains. Otherwise only the caller changes `RUNNING` or clears
+        // `NOTIFIED`, and the caller got the runnable through a queue.
         let current = Snapshot(self.0.load(Ordering::Acquire));
         debug_assert!(current.0 & (RUNNING | NOTIFIED) != 0 && !current.is(COMPLETE));
         let before = if !current.is(NOTIFIED) {
-            // Only the task has woken itself. A later wake finds it running, and is noticed
-            // when its poll ends.
+            // Only the task has woken itself. A later wake finds it running, and is handled when
+            // its poll ends.
             current
         } else if current.references() == 1 && alone() {
             // ORDERING: no other thread can reach the word: no handle, no waker.
@@ -56,9 +55,8 @@ impl State {
             current
         } else {
             let change = NOTIFIED | (!current.0 & RUNNING);
-            // ORDERING: Acquire pairs with the Release of every wake up to this
-            // one, also of those that found the task notified already, and
-            // through them with `transition_to_idle` of the run before.
+            // ORDERING: Acquire pairs with the Release of every wake so far, including wakes that
+            // found the task notified, and through them with `transition_to_idle` of the last run.
             Snapshot(self.0.fetch_xor(change, Ordering::Acquire))
         };
         if before.is(CANCELLED) {
@@ -71,17 +69,17 @@ impl State {
     /// Ends a poll that was pending.
     #[inline]
     pub(crate) fn transition_to_idle(&self) -> Stop {
-        // ORDERING: a guess for the exchange; `NOTIFIED` is never cleared while
-        // the task runs, so seeing it once is enough.
+        // ORDERING: a guess for the exchange; `NOTIFIED` is never cleared while the task runs, so
+        // it suffices to see it once.
         let mut current = Snapshot(self.0.load(Ordering::Relaxed));
         loop {
             debug_assert!(current.is(RUNNING) && !current.is(COMPLETE));
             if current.is(NOTIFIED) {
                 return Stop::Again;
             }
-            // ORDERING: Release pairs with the Acquire of `wake_by_ref`,
-            // `wake_by_value`, `abort` and, through them, of the next run: the
-            // future and the queue link are theirs then.
+            // ORDERING: Release pairs with the Acquire of `wake_by_ref`, `wake_by_value` and
+            // `abort` and, through them, of the next run, which then own the future and the queue
+            // link.
             match self.0.compare_exchange_weak(
                 current.0,
                 current.0 & !RUNNING,
@@ -94,15 +92,14 @@ impl State {
         }
     }
 
-    /// Returns whether the join handle is gone, permanently. The caller is the runner.
+    /// Returns whether the join handle was dropped, which is permanent. The caller is the runner.
     #[inline]
     pub(crate) fn is_detached(&self) -> bool {
-        // ORDERING: the bit never comes back, and nothing is read because of it.
+        // ORDERING: the bit is never set again, and no data depends on it.
         !Snapshot(self.0.load(Ordering::Relaxed)).is(JOIN_INTEREST)
     }
 
-    /// Completes a detached task, and gives the liveness reference up
-    /// with it. The stage must be empty.
+    /// Completes a detached task, and gives up its liveness reference. The stage must be empty.
     #[inline]
     pub(crate) fn transition_to_complete_and_release(&self) -> Release {
         if self.is_last() {
@@ -114,15 +111,15 @@ impl State {
         before.released()
     }
 
-    /// Completes a task whose joiner has left no waker, and gives the liveness
-    /// reference up with it. False if there is a waker, or no joiner any more.
+    /// Completes a task without a registered join waker, and gives up its liveness reference.
+    /// Returns false if there is a waker, or no join handle any more.
     #[inline]
     pub(crate) fn transition_to_complete_unawaited(&self) -> bool {
         // ORDERING: a guess for the exchange.
         let mut current = Snapshot(self.0.load(Ordering::Relaxed));
         while current.0 & (JOIN_INTEREST | JOIN_WAKER) == JOIN_INTEREST {
-            // ORDERING: Release pairs with `load` by the join handle, which
-            // reads the output then, and as in `release`.
+            // ORDERING: Release pairs with `load` by the join handle, which reads the output then,
+            // and as in `release`.
             match self.0.compare_exchange_weak(
                 current.0,
                 current.0 - COMPLETED_AND_RELEASED,
@@ -136,25 +133,24 @@ impl State {
         false
     }
 
-    /// Completes a task; the liveness reference stays.
+    /// Completes a task. The liveness reference remains.
     #[inline]
     pub(crate) fn transition_to_complete(&self) -> Completion {
-        // ORDERING: Release pairs with `load` by the join handle, which reads
-        // the output then; Acquire with `set_join_waker`, whose waker is read
-        // next.
+        // ORDERING: Release pairs with `load` by the join handle, which reads the output then;
+        // Acquire with `set_join_waker`, whose waker is read next.
         Snapshot(self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel)).on_completion()
     }
 
     /// Wakes the task; the caller keeps its reference.
     #[inline]
     pub(crate) fn wake_by_ref(&self) -> Wake {
-        // ORDERING: Release pairs with `transition_to_running`, which sees what
-        // the caller wrote before, also when the task was notified already;
-        // Acquire with `transition_to_idle`, whose runner used the queue link.
+        // ORDERING: Release pairs with `transition_to_running`, which sees the caller's earlier
+        // writes, even if the task was notified already. Acquire pairs with `transition_to_idle`,
+        // whose runner used the queue link.
         Snapshot(self.0.fetch_or(NOTIFIED, Ordering::AcqRel)).on_wake()
     }
 
-    /// Wakes the task and gives the caller's reference up.
+    /// Wakes the task and gives up the caller's reference.
     #[inline]
     pub(crate) fn wake_by_value(&self) -> Wake {
         // ORDERING: a guess for the exchange.
@@ -168,8 +164,7 @@ impl State {
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
-                // While the task is not complete its liveness reference is
-                // left.
+                // While the task is not complete, its liveness reference remains.
                 Ok(_) if current.is(COMPLETE) && current.released() == Release::Dealloc => {
                     return Wake::Dealloc;
                 }
@@ -185,32 +180,31 @@ impl State {
         Snapshot(self.0.fetch_or(CANCELLED | NOTIFIED, Ordering::AcqRel)).on_wake()
     }
 
-    /// Marks the task as aborted. The caller holds the runnable and runs it.
+    /// Marks the task as aborted. The caller holds the runnable and will run it.
     pub(crate) fn cancel(&self) {
-        // ORDERING: read by the caller's own `transition_to_running`.
+        // ORDERING: only the caller's own `transition_to_running` reads it.
         self.0.fetch_or(CANCELLED, Ordering::Relaxed);
     }
 
-    /// Hands the join waker, just written, to the thread that completes the task.
-    /// False if the task has completed: the waker is still the caller's.
+    /// Passes the join waker, just written, to the thread that completes the task. Returns false if
+    /// the task has completed: then the caller still owns the waker.
     pub(crate) fn set_join_waker(&self) -> bool {
         // ORDERING: Release pairs with `transition_to_complete`.
         self.change_unless_complete(|state| state | JOIN_WAKER, Ordering::Release)
     }
 
-    /// Takes the join waker back from the thread that completes the task. False if the
-    /// task has completed: the waker is the completer's.
+    /// Takes the join waker back from the thread that completes the task. Returns false if the task
+    /// has completed: then that thread owns the waker.
     pub(crate) fn unset_join_waker(&self) -> bool {
-        // ORDERING: the field is as the caller itself left it.
+        // ORDERING: only the caller has written the field.
         self.change_unless_complete(|state| state & !JOIN_WAKER, Ordering::Relaxed)
     }
 
     fn change_unless_complete(&self, change: impl Fn(usize) -> usize, success: Ordering) -> bool {
         let mut current = self.load();
         while !current.is(COMPLETE) {
-            // ORDERING: `success` is argued by the callers. Acquire on failure
-            // as in `load`: if the task has completed, the caller reads the
-            // output next.
+            // ORDERING: the callers justify `success`. Acquire on failure as in `load`: if the task
+            // has completed, the caller reads the output next.
             match self.0.compare_exchange_weak(
                 current.0,
                 change(current.0),
@@ -224,8 +218,7 @@ impl State {
         false
     }
 
-    /// Drops the join handle's interest and, where nothing is left to do, its
-    /// reference.
+    /// Drops the join handle's interest and, if nothing else remains to do, its reference.
     #[inline]
     pub(crate) fn detach(&self) -> Detach {
         let mut current = self.load();
@@ -237,12 +230,12 @@ impl State {
             let (change, duty) = if current.is(JOIN_WAKER) {
                 (JOIN_INTEREST | JOIN_WAKER, Detach::DropWaker)
             } else {
-                // The liveness reference is left: this is not the last.
+                // The liveness reference remains: this is not the last one.
                 (JOIN_INTEREST + REF_ONE, Detach::Nothing)
             };
-            // ORDERING: Release: as in `release`. What the handle did with the
-            // cell happens before it is freed. Acquire on failure as in `load`: if
-            // the task has completed, the caller drops the output next.
+            // ORDERING: Release as in `release`: the handle's accesses of the cell happen before it
+            // is freed. Acquire on failure as in `load`: if the task has completed, the caller
+            // drops the output next.
             match self.0.compare_exchange_weak(
                 current.0,
                 current.0 - change,
@@ -255,14 +248,14 @@ impl State {
         }
     }
 
-    /// Takes a further reference. The caller holds one already.
+    /// Takes another reference. The caller must hold one.
     #[inline]
     pub(crate) fn retain(&self) {
         // ORDERING: the caller's reference keeps the cell; as in `Arc::clone`.
         let before = self.0.fetch_add(REF_ONE, Ordering::Relaxed);
         if before > isize::MAX as usize {
-            // Wakers were leaked until the count is about to wrap. A panic
-            // could be caught and the count go on.
+            // So many wakers were leaked that the count is about to wrap. A panic could be caught,
+            // and the count would continue to grow.
             std::process::abort();
         }
     }
@@ -273,8 +266,8 @@ impl State {
         if self.is_last() {
             return Release::Dealloc;
         }
-        // ORDERING: Release and Acquire pair with each other: every access of
-        // the cell happens before it is freed.
+        // ORDERING: Release and Acquire pair with each other: every access of the cell happens
+        // before it is freed.
         Snapshot(self.0.fetch_sub(REF_ONE, Ordering::AcqRel)).released()
     }
 
@@ -282,8 +275,8 @@ impl State {
     /// the word, and giving it up need not change it.
     #[inline]
     fn is_last(&self) -> bool {
-        // ORDERING: Acquire pairs with the Release of the thread that gave up the last
-        // other reference: its accesses happen before the cell is freed.
+        // ORDERING: Acquire pairs with the Release of the thread that gave up the last other
+        // reference: its accesses happen before the cell is freed.
         Snapshot(self.0.load(Ordering::Acquire)).references() == 1
     }
 }

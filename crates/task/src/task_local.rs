@@ -77,7 +77,7 @@ macro_rules! task_local {
 /// # }
 /// ```
 pub struct LocalKey<T: 'static> {
-    /// The value of whichever scope this thread is in.
+    /// Returns the value of the scope in which this thread is.
     current: &'static thread::LocalKey<RefCell<Option<T>>>,
 }
 
@@ -88,13 +88,11 @@ impl<T: 'static> LocalKey<T> {
         Self { current }
     }
 
-    /// Makes a future during whose polls, and whose drop, the variable has
-    /// `value`.
+    /// Makes a future during whose polls, and whose drop, the variable has `value`.
     ///
     /// # Panics
     ///
-    /// The future panics when it is polled inside [`with`](Self::with) of the
-    /// same variable.
+    /// The future panics when it is polled inside [`with`](Self::with) of the same variable.
     ///
     /// # Examples
     ///
@@ -208,7 +206,7 @@ impl<T: 'static> LocalKey<T> {
     where
         F: FnOnce(&T) -> R,
     {
-        // A thread that ends has no value any more.
+        // A thread that is exiting has no value any more.
         self.current
             .try_with(|current| current.borrow().as_ref().map(f))
             .ok()
@@ -271,8 +269,7 @@ impl<T: 'static> LocalKey<T> {
         self.try_with(T::clone)
     }
 
-    /// Calls `f` with `value` in place of the outer one, and puts both back,
-    /// also when `f` panics.
+    /// Calls `f` with `value` in place of the outer value, and restores both, even if `f` panics.
     fn scoped<R>(
         &'static self,
         value: &mut Option<T>,
@@ -308,8 +305,8 @@ struct Swapped<'a, T: 'static> {
 
 impl<T> Drop for Swapped<'_, T> {
     fn drop(&mut self) {
-        // Whatever borrowed it has returned, and the thread was there before,
-        // so there is no error to report.
+        // All borrows have ended, and the thread had the value before, so there is no error to
+        // report.
         let _ = self.key.swap(self.value);
     }
 }
@@ -396,9 +393,9 @@ pin_project! {
         T: 'static,
     {
         key: &'static LocalKey<T>,
-        // There between the polls, until it is taken.
+        // `Some` between the polls, until it is taken.
         value: Option<T>,
-        // Dropped inside the scope, when it is ready or with the whole.
+        // Dropped inside the scope: when it is ready, or together with this struct.
         #[pin]
         future: Option<F>,
     }
@@ -408,8 +405,7 @@ pin_project! {
             let mut this = this.project();
             if this.future.is_some() {
                 let mut future = this.future.as_mut();
-                // Where there is no scope to be had, the future is dropped
-                // after this, without one.
+                // If no scope can be entered, the future is dropped after this, outside a scope.
                 let _ = this.key.scoped(this.value, || future.set(None));
             }
         }
@@ -417,8 +413,8 @@ pin_project! {
 }
 
 impl<T: 'static, F> TaskLocalFuture<T, F> {
-    /// Takes the value out. Polls from then on, and the future's drop, are
-    /// without one, also inside an outer scope. `None` if it was taken before.
+    /// Takes the value out. Polls from then on, and the future's drop, are without one, also inside
+    /// an outer scope. `None` if it was taken before.
     ///
     /// ```
     /// use std::cell::Cell;

@@ -28,7 +28,7 @@ use crate::{Id, span, take_id, upcoming_id};
 /// The kind of work that a span is for.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A task that may go to other threads.
+    /// A task that may move to other threads.
     Task,
     /// A task of a [`LocalSet`](crate::LocalSet).
     Local,
@@ -106,8 +106,8 @@ fn task_span(
     )
 }
 
-/// Makes a span with the id that the next task gets. A subscriber that spawns
-/// one takes that id away; then the span is made anew.
+/// Makes a span with the id that the next task gets. If a subscriber spawns a task, that task takes
+/// the id; then the span is made again.
 fn named(span: impl Fn(u64) -> Span) -> Span {
     loop {
         let id = upcoming_id();

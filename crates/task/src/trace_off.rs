@@ -18,7 +18,7 @@ use crate::blocking::BlockingTask;
 /// The call that runs a future.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A task that may go to other threads.
+    /// A task that may move to other threads.
     Task,
     /// A task of a [`LocalSet`](crate::LocalSet).
     Local,

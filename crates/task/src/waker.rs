@@ -10,7 +10,7 @@ use crate::state::{Release, Wake};
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
-/// A raw waker on the cell. It counts as one of its references.
+/// Makes a raw waker of the cell. The waker is one of the cell's references.
 #[inline]
 pub(crate) fn raw(header: NonNull<Header>) -> RawWaker {
     RawWaker::new(header.as_ptr().cast(), &VTABLE)
@@ -21,7 +21,7 @@ pub(crate) fn raw(header: NonNull<Header>) -> RawWaker {
 /// `data` comes from [`raw`], whose reference is still there.
 #[inline]
 unsafe fn header(data: *const ()) -> NonNull<Header> {
-    // SAFETY: `raw` made it of a non-null pointer.
+    // SAFETY: `raw` made it from a non-null pointer.
     unsafe { NonNull::new_unchecked(data.cast_mut().cast()) }
 }
 
@@ -76,10 +76,10 @@ unsafe fn drop(data: *const ()) {
 ///
 /// # Safety
 ///
-/// The caller holds one, and does not use the cell again.
+/// The caller holds a reference, and does not use the cell again.
 #[inline]
 pub(crate) unsafe fn release(header: NonNull<Header>) {
-    // SAFETY: the caller's reference.
+    // SAFETY: the caller holds a reference.
     if unsafe { header.as_ref() }.state.release() == Release::Dealloc {
         // SAFETY: the count is zero.
         unsafe { Header::dealloc(header) };

@@ -199,7 +199,7 @@ fn a_list_dropped_with_unfinished_tasks_leaks_them() {
     assert!(!handle.is_finished());
 }
 
-/// Counts the panics that a scheduler hears of.
+/// Counts the panics that are reported to the scheduler.
 #[derive(Default)]
 struct Panics(Mutex<usize>);
 

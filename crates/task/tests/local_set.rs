@@ -214,7 +214,7 @@ fn a_task_that_another_thread_wakes_runs_beside_one_that_is_always_due() {
     let task = set.spawn_local(gate.clone());
     let wakes = Arc::<Wakes>::default();
     assert!(poll(Pin::new(&mut set), &wakes).is_pending());
-    // A poll of the set runs a task more than once, but not for ever.
+    // A poll of the set runs a task more than once, but not forever.
     assert!(polls.get() > 1);
     assert_eq!(wakes.get(), 1);
     thread::spawn(move || gate.open()).join().unwrap();

@@ -11,8 +11,8 @@ use models::{Memory, Place, Scheduler, Tally, Task, Value, Woken, join, poll, ru
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 
-/// Aborts a task while it has its first run: it completes or is cancelled, and
-/// its joiner is woken. Complete.
+/// Aborts a task while it has its first run: it completes or is cancelled, and its joiner is woken.
+/// Complete.
 #[test]
 fn abort_against_the_first_run() {
     model::check(|| {
@@ -37,8 +37,8 @@ fn abort_against_the_first_run() {
     });
 }
 
-/// Aborts a task that wakes itself, and is queued again without a trace in its
-/// state word. Complete.
+/// Aborts a task that wakes itself, and is queued again without a trace in its state word.
+/// Complete.
 #[test]
 fn abort_against_a_wake_of_itself() {
     model::check(|| {
@@ -73,9 +73,8 @@ fn abort_against_abort_and_wake() {
     });
 }
 
-/// Aborts a task that its own poll leaves idle at the same moment: it does not
-/// stay behind, and the run that drops the future sees it as the poll left it.
-/// Complete.
+/// Aborts a task that its own poll leaves idle at the same moment: it does not stay behind, and the
+/// run that drops the future sees it as the poll left it. Complete.
 #[test]
 fn abort_against_going_idle() {
     model::check(|| {
@@ -126,8 +125,7 @@ impl Drop for ReadAtDrop {
     }
 }
 
-/// The run that an abort leads to sees what was done before the abort.
-/// Complete.
+/// The run that an abort leads to sees what was done before the abort. Complete.
 #[test]
 fn an_abort_publishes_earlier_writes() {
     model::check(|| {

@@ -1,5 +1,5 @@
-//! Models of the tasks of a local list that other threads wake: they are taken, or a
-//! driver is woken for them.
+//! Models of the tasks of a local list that other threads wake: they are taken, or a driver is
+//! woken for them.
 #![cfg(raddle_loom)]
 
 #[path = "models/woken.rs"]
@@ -129,8 +129,8 @@ fn an_arrival_against_a_driver_that_leaves() {
     });
 }
 
-/// Two tasks arrive from two threads: each is taken, or wakes the driver. Bounded
-/// at three preemptions.
+/// Two tasks arrive from two threads: each is taken, or wakes the driver. Bounded at three
+/// preemptions.
 #[test]
 fn two_arrivals_against_a_driver() {
     Model::new().preemptions(3).check(|| {
@@ -150,8 +150,8 @@ fn two_arrivals_against_a_driver() {
     });
 }
 
-/// The thread of the set ends its tasks, and waits for the one that another
-/// thread has woken and has not pushed yet. Complete.
+/// The thread of the set shuts its tasks down, and waits for a task that another thread has woken
+/// but not pushed yet. Complete.
 #[test]
 fn a_shutdown_waits_for_a_task_that_is_being_queued() {
     model::check(|| {

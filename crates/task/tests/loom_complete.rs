@@ -1,5 +1,4 @@
-//! Models of completion: the output, the join waker and the memory go to one
-//! owner each.
+//! Models of completion: the output, the join waker and the memory go to one owner each.
 #![cfg(raddle_loom)]
 
 mod models;
@@ -11,8 +10,8 @@ use models::{Flag, Place, Task, Woken, join, poll, run};
 use raddle_primitives::model::{self, Model, Race};
 use raddle_primitives::thread;
 
-/// Two wakers of a task end on two threads while it completes on one of them:
-/// the first sets the only flag that is not set, the second does `end`.
+/// Two wakers of a task end on two threads while it completes on one of them: the first sets the
+/// only flag that is not set, the second does `end`.
 fn last_waker(joined: bool, end: fn(Waker)) {
     let (tally, handle, mut flags) = Task::new(2, Place::Inline).start();
     let second = flags.pop().unwrap().set();
@@ -57,8 +56,8 @@ fn a_joined_completion_against_the_last_waker_woken() {
     model::check(|| last_waker(true, Waker::wake));
 }
 
-/// Two wakers outlive the task and its handle and are given up by two threads.
-/// Both have read the cell's scheduler, and one of them frees it.
+/// Two wakers outlive the task and its handle and are given up by two threads. Both have read the
+/// cell's scheduler, and one of them frees it.
 fn wakers_after_completion(end: fn(Waker)) {
     let (tally, handle, mut flags) = Task::new(2, Place::Inline).start();
     drop(handle);
@@ -90,8 +89,8 @@ fn wakers_woken_after_completion() {
         .check(|| wakers_after_completion(Waker::wake));
 }
 
-/// The handle is dropped while the task completes (tokio 2044); a waker that
-/// it has stored is dropped or woken. Complete.
+/// The handle is dropped while the task completes (tokio 2044); a waker that it has stored is
+/// dropped or woken. Complete.
 fn detach(stored: bool, other_waker: bool) {
     let mut task = Task::new(usize::from(other_waker), Place::Inline);
     let tally = task.tally.clone();
@@ -144,8 +143,8 @@ fn a_handle_with_a_waker_dropped_against_a_later_run() {
 static STUBBORN: RawWakerVTable =
     RawWakerVTable::new(|_| resume_unwind(Box::new(())), |_| {}, |_| {}, |_| {});
 
-/// A handle that has looked at its waker's place, but left no waker there, is
-/// dropped while the task completes and is freed. Complete.
+/// A handle that has read its waker's place, but left no waker there, is dropped while the task
+/// completes and is freed. Complete.
 #[test]
 fn a_handle_without_a_waker_dropped_against_the_first_run() {
     model::check(|| {
@@ -156,7 +155,7 @@ fn a_handle_without_a_waker_dropped_against_the_first_run() {
             ..
         } = Task::new(0, Place::Inline);
         let dropping = thread::spawn(move || {
-            // SAFETY: the table's functions do not look at the pointer.
+            // SAFETY: the table's functions do not read the pointer.
             let waker = unsafe { Waker::new(std::ptr::null(), &STUBBORN) };
             let _ = catch_unwind(AssertUnwindSafe(|| poll(&mut handle, &waker)));
             drop(handle);
@@ -167,8 +166,8 @@ fn a_handle_without_a_waker_dropped_against_the_first_run() {
     });
 }
 
-/// The handle is dropped by one thread, an abort handle by another, while a
-/// third completes the task. Bounded.
+/// The handle is dropped by one thread, an abort handle by another, while a third completes the
+/// task. Bounded.
 #[test]
 fn handles_dropped_against_completion() {
     Model::new().preemptions(3).check(|| {
@@ -184,8 +183,8 @@ fn handles_dropped_against_completion() {
     });
 }
 
-/// A handle is dropped against completion: one of the two drops the output, and
-/// not the drop of the cell, which an abort handle keeps. Complete.
+/// A handle is dropped against completion: one of the two drops the output, and not the drop of the
+/// cell, which an abort handle keeps. Complete.
 #[test]
 fn an_output_that_no_handle_takes_is_dropped_at_completion() {
     model::check(|| {
@@ -201,8 +200,8 @@ fn an_output_that_no_handle_takes_is_dropped_at_completion() {
     });
 }
 
-/// The handle is polled with one waker and another while the task completes
-/// (tokio 2087): the output comes once, or the last waker is woken. Complete.
+/// The handle is polled with one waker and another while the task completes (tokio 2087): the
+/// output comes once, or the last waker is woken. Complete.
 #[test]
 fn alternating_join_wakers_against_completion() {
     model::check(|| {

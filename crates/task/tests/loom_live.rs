@@ -1,5 +1,5 @@
-//! Models of live lists: a task that completes on another thread than its
-//! list's leaves the list there, and is freed once.
+//! Models of live lists: a task that completes on another thread than its list's leaves the list
+//! there, and is freed once.
 #![cfg(raddle_loom)]
 
 mod models;
@@ -20,8 +20,8 @@ fn run_elsewhere(task: Runnable) {
     }
 }
 
-/// Two tasks leave on two threads, while their list's thread takes slots back, uses
-/// one for a third task, and frees what is left. Bounded.
+/// Two tasks leave on two threads, while their list's thread takes slots back, uses one for a third
+/// task, and frees what is left. Bounded.
 #[test]
 fn two_threads_leave_a_list() {
     Model::new().preemptions(3).check(|| {
@@ -54,8 +54,8 @@ fn two_threads_leave_a_list() {
     });
 }
 
-/// A task leaves while its joiner takes the output, and while the thread that
-/// completed it wakes the joiner. Complete.
+/// A task leaves while its joiner takes the output, and while the thread that completed it wakes
+/// the joiner. Complete.
 #[test]
 fn leaving_against_join() {
     model::check(|| {
@@ -84,8 +84,8 @@ fn leaving_against_join() {
     });
 }
 
-/// A task's handle is dropped while the task leaves: either may free it. Its list is
-/// dropped as soon as it is empty. Complete.
+/// A task's handle is dropped while the task leaves: either may free it. Its list is dropped as
+/// soon as it is empty. Complete.
 #[test]
 fn leaving_against_the_drop_of_the_handle_and_of_the_list() {
     model::check(|| {
@@ -112,8 +112,7 @@ fn leaving_against_the_drop_of_the_handle_and_of_the_list() {
     });
 }
 
-/// A handle is polled while a task of another thread's list completes.
-/// Complete.
+/// A handle is polled while a task of another thread's list completes. Complete.
 #[test]
 fn join_against_completion_elsewhere() {
     model::check(|| {
@@ -143,8 +142,8 @@ fn join_against_completion_elsewhere() {
     });
 }
 
-/// The list is dropped while a task of it completes on another thread, which
-/// still wakes the joiner then. Complete.
+/// The list is dropped while a task of it completes on another thread, which still wakes the joiner
+/// then. Complete.
 #[test]
 fn a_list_dropped_against_completion() {
     model::check(|| {
@@ -168,8 +167,8 @@ fn a_list_dropped_against_completion() {
     });
 }
 
-/// Two tasks leave on two threads while their list is dropped: one of the three frees
-/// the page. Bounded.
+/// Two tasks leave on two threads while their list is dropped: one of the three frees the page.
+/// Bounded.
 #[test]
 fn a_list_dropped_against_two_that_leave() {
     Model::new().preemptions(3).check(|| {
@@ -194,8 +193,8 @@ fn a_list_dropped_against_two_that_leave() {
     });
 }
 
-/// All tasks of a list are aborted while one of them is being run on another
-/// thread, and one is idle. Complete.
+/// All tasks of a list are aborted while one of them is being run on another thread, and one is
+/// idle. Complete.
 #[test]
 fn abort_all_against_a_run() {
     model::check(|| {
@@ -247,8 +246,8 @@ fn abort_all_against_two_runs() {
     });
 }
 
-/// Wakes itself in its first poll and waits for ever in the second. The model
-/// sees whether its polls are ordered.
+/// Wakes itself in its first poll and waits forever in the second. The model checks whether its
+/// polls are ordered.
 fn yields() -> impl Future<Output = ()> + Send + 'static {
     let (memory, mut polls) = (Memory::new(), 0);
     poll_fn(move |cx| {
@@ -351,8 +350,8 @@ fn abort_all_against_a_detached_task_that_wakes_itself() {
 /// A list that one thread at a time uses, except for fields that never change.
 struct Away(LiveList);
 
-// SAFETY: the model's first thread leaves the list alone from the moment that it
-// goes to the second until that has ended (`docs/block-in-place.md`, rule 2).
+// SAFETY: the model's first thread leaves the list alone from the moment that it goes to the second
+// until that has ended (`docs/block-in-place.md`, rule 2).
 unsafe impl Sync for Away {}
 
 /// A list moves to another thread in the first poll of a task, which then wakes itself: another
@@ -388,8 +387,8 @@ fn abort_all_against_a_poll_that_the_list_has_left() {
     });
 }
 
-/// What a thread does after it has run a task of another's list is not seen by the list
-/// that finds the task gone.
+/// What a thread does after it has run a task of another's list is not seen by the list that finds
+/// the task gone.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_write_after_a_run_elsewhere_is_not_seen_by_the_list() {

@@ -1,5 +1,5 @@
-//! Models of local tasks: whatever other threads do to them, their futures are
-//! run and dropped by the thread of their list, once.
+//! Models of local tasks: whatever other threads do to them, their futures are run and dropped by
+//! the thread of their list, once.
 #![cfg(raddle_loom)]
 
 use std::future::Future;
@@ -22,8 +22,8 @@ impl ScheduleLocal for Queue {
     }
 }
 
-/// Never ready. Its polls and its drop write to memory that no other thread may
-/// touch meanwhile, and that nothing orders but the task.
+/// Never ready. Its polls and its drop write to memory that no other thread may touch meanwhile,
+/// and that nothing orders but the task.
 struct Witness {
     memory: std::rc::Rc<UnsafeCell<usize>>,
     waker: Arc<Mutex<Option<Waker>>>,

@@ -98,8 +98,8 @@ fn a_drop_against_a_wake_of_a_task() {
 fn canary_a_write_after_a_wake_is_not_seen_by_the_woken_task() {
     Model::new().preemptions(2).check(|| {
         let race = Race::new();
-        // On a thread of its own: the variables of one that has parked cannot be dropped by a
-        // model that fails.
+        // The set runs on its own thread: when the model fails, it cannot drop the thread-local
+        // variables of a parked thread.
         let driving = thread::spawn(move || {
             let mut foreign = None;
             let set = LocalSet::new(|| true);

@@ -1,5 +1,5 @@
-//! Models of the list by which a set of join handles knows which to poll: a key is
-//! taken, or the waiter is woken for it.
+//! Models of the list by which a set of join handles knows which to poll: a key is taken, or the
+//! waiter is woken for it.
 #![cfg(raddle_loom)]
 
 mod models;
@@ -57,8 +57,8 @@ fn a_key_against_a_second_look() {
     }
 }
 
-/// Two members are woken at once: each key is taken or the waiter woken. Bounded at
-/// three preemptions.
+/// Two members are woken at once: each key is taken or the waiter woken. Bounded at three
+/// preemptions.
 #[test]
 fn two_keys_against_a_waiter() {
     Model::new().preemptions(3).check(|| {
@@ -79,8 +79,8 @@ fn two_keys_against_a_waiter() {
     });
 }
 
-/// The handle of a task whose key is listed is ready, and a task that completes lists
-/// its key. Complete.
+/// The handle of a task whose key is listed is ready, and a task that completes lists its key.
+/// Complete.
 #[test]
 fn a_completed_task_lists_its_key() {
     model::check(|| {

@@ -1,5 +1,5 @@
-//! Models of waking: no wake is lost, each run sees what was written before
-//! the wakes that led to it, and one run is over before the next begins.
+//! Models of waking: no wake is lost, each run sees what was written before the wakes that led to
+//! it, and one run is over before the next begins.
 #![cfg(raddle_loom)]
 
 mod models;
@@ -17,9 +17,8 @@ fn wake_by_ref(flag: Flag) {
     flag.set().wake_by_ref();
 }
 
-/// Each waker is woken on a thread of its own (one on the main thread), which
-/// runs the task there. A thread that wakes the task while another runs it, or is
-/// about to, leaves the run to the other.
+/// Each waker is woken on its own thread (one on the main thread), which runs the task there. A
+/// thread that wakes the task while another runs it, or is about to, leaves the run to that thread.
 fn wake_on_threads(wakes: &[fn(Flag)]) {
     wake_task_on_threads(Task::new(wakes.len(), Place::Inline), wakes);
 }
@@ -77,8 +76,8 @@ fn a_wake_of_itself_and_two_others() {
     });
 }
 
-/// The task goes through a queue to another thread, which may have run and
-/// freed it before `schedule` has returned on the waker's thread. Complete.
+/// The task goes through a queue to another thread, which may have run and freed it before
+/// `schedule` has returned on the waker's thread. Complete.
 fn wake_through_queue(wake: fn(Flag)) {
     let queue = Arc::new(Mutex::new(Vec::new()));
     let (tally, handle, mut flags) = Task::new(1, Place::Queue(queue.clone())).start();

@@ -1,5 +1,5 @@
-//! Panics of the future, its drop and its output's, at every point of its life:
-//! where each ends, and that nothing leaks. `docs/task-states.md` has the table.
+//! Panics of the future, its drop and its output's, at every point of its life: where each ends,
+//! and that nothing leaks. `docs/task-states.md` has the table.
 #![cfg(not(raddle_loom))]
 
 mod common;

@@ -1,5 +1,5 @@
-//! Panics of the join waker and of the scheduler: where each ends, and that
-//! nothing leaks. `docs/task-states.md` has the table.
+//! Panics of the join waker and of the scheduler: where each ends, and that nothing leaks.
+//! `docs/task-states.md` has the table.
 #![cfg(not(raddle_loom))]
 
 mod common;

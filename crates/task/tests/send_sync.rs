@@ -31,7 +31,7 @@ assert_impl_all!(Outcome: Send);
 assert_impl_all!(LiveList: Send);
 assert_not_impl_any!(LiveList: Sync);
 
-/// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above
-/// are made by the compiler.
+/// RUSTSEC-2020-0060, RUSTSEC-2020-0062, RUSTSEC-2025-0023: the assertions above are made by the
+/// compiler.
 #[test]
 fn auto_traits_are_as_asserted_above() {}

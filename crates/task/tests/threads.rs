@@ -1,5 +1,4 @@
-//! Tasks on real threads: every wake is followed by a poll that sees what was
-//! written before it.
+//! Tasks on real threads: every wake is followed by a poll that sees what was written before it.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -39,8 +38,8 @@ impl Shared {
     }
 }
 
-/// The counters are relaxed, so that only the wakes order them. A task that
-/// missed the last count would never complete, and the runners not end.
+/// The counters are relaxed, so that only the wakes order them. A task that missed the last count
+/// would never complete, and the runners not end.
 #[test]
 fn each_wake_is_followed_by_a_poll_that_sees_its_cause() {
     let executor = Executor::new();
@@ -159,9 +158,8 @@ impl std::task::Wake for Unpark {
     }
 }
 
-/// compio 948: a thread that wakes a task has queued it, and is held before its
-/// wake returns; the task is polled and waits again. The wake of another thread
-/// then queues it once more.
+/// compio 948: a thread that wakes a task has queued it, and is held before its wake returns; the
+/// task is polled and waits again. The wake of another thread then queues it once more.
 #[test]
 fn a_wake_that_has_not_returned_hides_no_other() {
     for by_value in [true, false] {

@@ -22,11 +22,11 @@ pub(crate) struct Clock {
     course: Mutex<Course>,
 }
 
-/// The course of time: `base`, plus what the system's clock has counted since `running_since`.
+/// The course of time: `base`, plus the system time that has passed since `running_since`.
 #[derive(Debug)]
 struct Course {
     base: Instant,
-    /// The system's time at `base`; none while the clock is paused.
+    /// The system time at `base`; `None` while the clock is paused.
     running_since: Option<Instant>,
 }
 
@@ -63,8 +63,8 @@ impl Clock {
 
     #[inline]
     pub(crate) fn now(&self) -> Instant {
-        // ORDERING: the lock orders what the flag leads to; a thread that has
-        // not heard of a pause reads the time as before it.
+        // ORDERING: the flag only leads to the lock, which orders the rest. A thread that does not
+        // see a pause yet reads the time as before it.
         if self.diverted.load(Ordering::Relaxed) {
             self.course_now()
         } else {
@@ -83,13 +83,13 @@ impl Clock {
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        // ORDERING: pairs with `release`: a thread that sees the last hold gone sees
-        // the wakes before it.
+        // ORDERING: pairs with `release`: a thread that sees the last hold released sees the wakes
+        // before it.
         self.holds.load(Ordering::Acquire) > 0
     }
 
     pub(crate) fn hold(&self) {
-        // ORDERING: only `release` publishes anything.
+        // ORDERING: only `release` publishes data.
         self.holds.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -105,8 +105,8 @@ impl Clock {
             drop(course);
             panic!("the clock is paused already; call resume first");
         }
-        // At a whole tick, so that a timer of as many milliseconds as the clock
-        // is then advanced by is due.
+        // Pause at a whole tick. Then a timer of n milliseconds is due once the clock is advanced
+        // by n milliseconds.
         let now = course.now();
         let part = (now - self.start).subsec_nanos() % TICK_NANOS;
         let rest = (TICK_NANOS - part) % TICK_NANOS;

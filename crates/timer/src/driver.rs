@@ -59,8 +59,8 @@ pub struct Woken {
     pub timers: usize,
 }
 
-/// Set when the driver is unparked, which is a reason not to advance a paused clock; cleared by the
-/// driver when it has taken note of it.
+/// Set when the driver is unparked: then a paused clock is not advanced. The driver clears it when
+/// it has handled the unpark.
 #[derive(Default)]
 struct Unparked(AtomicBool);
 
@@ -133,11 +133,11 @@ impl<W: Wait> Driver<W> {
         self.unparked.is_some() && timers.is_some_and(Timers::may_auto_advance)
     }
 
-    /// Advances the clock until something is ready, and returns what was woken; `None` if no timer
-    /// is set.
+    /// Advances the clock until a timer or event is ready. Returns what was woken, or `None` if no
+    /// timer is set.
     fn auto_advance(&mut self, limit: usize) -> Option<Woken> {
-        // What is ready already comes before what will be. Work that held the
-        // clock has unparked before it released the hold, so the flag is read last.
+        // Ready events come before future ones. Work that held the clock has unparked the driver
+        // before it released the hold, so the flag is read last.
         let tasks = self.place.wait(Some(Duration::ZERO), limit);
         let unparked = self.unparked.as_ref();
         if tasks > 0 || unparked.is_some_and(|unparked| unparked.take()) {
@@ -147,7 +147,7 @@ impl<W: Wait> Driver<W> {
         (timers > 0).then_some(Woken { tasks, timers })
     }
 
-    /// `timeout`, cut short by the next timer.
+    /// Returns `timeout`, limited by the next timer.
     fn until_deadline(&self, timeout: Option<Duration>) -> Option<Duration> {
         let Some(timers) = &self.timers else {
             return timeout;
@@ -168,8 +168,8 @@ impl<W: Wait> Driver<W> {
     }
 }
 
-/// Rounds up: selectors count in milliseconds, and a driver that wakes up early would park again at
-/// once.
+/// Rounds up: selectors count in milliseconds, and a driver that wakes too early would park again
+/// at once.
 fn whole_milliseconds(duration: Duration) -> Duration {
     let millis = duration.as_nanos().div_ceil(1_000_000);
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
@@ -199,7 +199,7 @@ impl Unparked {
 #[derive(Debug, Default)]
 pub struct Token(Arc<State>);
 
-/// A flag that a thread can wait for; it stays set until a wait consumes it.
+/// A flag that a thread can wait for. It stays set until a wait clears it.
 #[derive(Debug)]
 struct State {
     set: Mutex<bool>,
@@ -222,7 +222,7 @@ impl Wait for Token {
         if !*set {
             set = match timeout {
                 None => state.condvar.wait(set),
-                // A wait that is over at once is a system call all the same.
+                // Even a wait that ends at once is a system call.
                 Some(Duration::ZERO) => set,
                 Some(timeout) => state.condvar.wait_timeout(set, timeout).0,
             };

@@ -1,7 +1,6 @@
 //! A timer: what its owner may do with it, and the node the wheel links.
 //!
-//! The states and the numbered access rules that this file cites are in
-//! `docs/timers.md`.
+//! The states and the numbered access rules that this file cites are in `docs/timers.md`.
 
 use std::fmt;
 use std::marker::PhantomPinned;
@@ -18,7 +17,7 @@ use crate::shard::Core;
 use crate::state::{Postpone, State};
 use crate::wheel::{Insert, SlotAfterRemoval};
 
-/// The part of an entry that the wheel and the firer see.
+/// The part of an entry that the wheel and the firer access.
 pub(crate) struct Node {
     /// Phase and tick (rule 1).
     pub(crate) state: State,
@@ -28,12 +27,12 @@ pub(crate) struct Node {
     waker: UnsafeCell<Option<Parked>>,
 }
 
-/// Place of a linked node. Dangling in one that was never linked.
+/// The links of a node in a list. Dangling if the node was never linked.
 #[derive(Clone, Copy)]
 pub(crate) struct Links {
     pub(crate) prev: NonNull<Node>,
     pub(crate) next: NonNull<Node>,
-    /// Level and slot in one number.
+    /// The level and the slot in one number.
     pub(crate) position: u16,
 }
 
@@ -48,13 +47,13 @@ pub(crate) struct Parked {
 /// A timer, as its owner holds it.
 pub(crate) struct Entry {
     node: Node,
-    /// Returned to its thread when the entry is dropped.
+    /// The drop of the entry returns it to its thread.
     handle: ManuallyDrop<Handle>,
     _pinned: PhantomPinned,
 }
 
-// SAFETY: rules 1 to 3 say which thread may touch each field of the node; the waker behind
-// its raw words is `Send` and `Sync`, as is the handle.
+// SAFETY: rules 1 to 3 say which thread may touch each field of the node; the waker behind its raw
+// words is `Send` and `Sync`, as is the handle.
 unsafe impl Send for Entry {}
 // SAFETY: as above; a shared reference gives access to the word only.
 unsafe impl Sync for Entry {}
@@ -63,8 +62,8 @@ unsafe impl Sync for Entry {}
 #[must_use]
 enum Arm {
     Armed,
-    /// Armed as the first of its shard; after releasing the lock, the caller has to announce it to
-    /// the driver.
+    /// Armed as the first timer of its shard. The caller must announce it to the driver after it
+    /// has released the lock.
     ArmedFirst,
     /// The tick has passed. The node is not linked.
     Elapsed,
@@ -93,7 +92,7 @@ impl Parked {
     ///
     /// # Safety
     ///
-    /// Called once for each `new`, however often the words were copied.
+    /// It is called once for each `new`, however many times the words were copied.
     pub(crate) unsafe fn into_waker(self) -> Waker {
         // SAFETY: both words come from a waker that was not dropped.
         unsafe { Waker::new(self.data, self.vtable) }
@@ -113,14 +112,14 @@ impl Node {
         }
     }
 
-    /// The words of an armed entry's waker.
+    /// Returns the words of an armed entry's waker.
     ///
     /// # Safety
     ///
-    /// The entry is armed, or was until the caller, which holds the lock, ended that; or the caller
-    /// is its owner.
+    /// The entry is armed, or the caller holds the lock and has just disarmed it, or the caller is
+    /// its owner.
     pub(crate) unsafe fn copy_waker(&self) -> Parked {
-        // SAFETY: rule 3: the owner writes with the lock, or it is the caller.
+        // SAFETY: rule 3: only the owner writes, under the lock, unless the caller is the owner.
         let parked = unsafe { self.waker.with(|parked| *parked) };
         parked.expect("an armed timer has a waker")
     }
@@ -129,7 +128,7 @@ impl Node {
     ///
     /// # Safety
     ///
-    /// The caller is the owner, and the entry is not armed or it holds the lock.
+    /// The caller is the owner. The entry is not armed, or the caller holds the lock.
     pub(crate) unsafe fn set_waker(&self, waker: Waker) {
         let parked = Parked::new(waker);
         // SAFETY: rule 3.
@@ -176,13 +175,13 @@ impl Entry {
         if state.is_fired() {
             Poll::Ready(Ok(()))
         } else if !state.is_armed() {
-            // One that was shut down stays out of the wheel: `insert` refuses it.
+            // An entry that was shut down stays out of the wheel: `insert` refuses it.
             this.arm(deadline, cx.waker().clone())
         } else {
             // SAFETY: the caller is the owner (rule 3).
             let parked = unsafe { this.node.copy_waker() };
             if parked.is(cx.waker()) {
-                // Should the timer fire from now on, it wakes this waker.
+                // If the timer fires from now on, it wakes this waker.
                 Poll::Pending
             } else {
                 this.replace_waker(cx.waker().clone())
@@ -190,7 +189,8 @@ impl Entry {
         }
     }
 
-    /// Arms an entry that is idle or shut down. Called by the owner; so are the functions below.
+    /// Arms an entry that is idle or shut down. Only the owner may call this function and those
+    /// below.
     fn arm(&self, deadline: Instant, waker: Waker) -> Poll<Result<(), ShutDown>> {
         let shard = self.handle.shard();
         let tick = shard.shared.tick_of_deadline(deadline);
@@ -209,8 +209,7 @@ impl Entry {
             }
             Arm::ShutDown => Err(ShutDown),
         };
-        // SAFETY: the entry was not armed, so no other thread takes the
-        // waker that was set above.
+        // SAFETY: the entry was not armed, so no other thread takes the waker that was set above.
         drop(unsafe { self.node.copy_waker().into_waker() });
         Poll::Ready(result)
     }
@@ -225,17 +224,16 @@ impl Entry {
             return Arm::ShutDown;
         }
         let shard = self.handle.shard();
-        // The wheel may be behind the present, where a slot of a higher level begins before it
-        // and holds only later timers.
+        // The wheel may be behind the present. Then a slot of a higher level may begin before the
+        // present and hold only later timers.
         let present = shard.shared.last_turn();
         if tick <= present {
             return Arm::Elapsed;
         }
-        // A timer is placed as seen from the present, lest it be moved from level
-        // to level for a past that the wheel has not heard of.
+        // Place the timer relative to the present, so that it is not moved between levels for ticks
+        // that have passed already.
         core.wheel.skip_to(present);
-        // SAFETY: as the caller says; the entry is pinned, and `Drop` keeps
-        // rule 4.
+        // SAFETY: the caller ensures the rest; the entry is pinned, and `Drop` upholds rule 4.
         match unsafe { core.wheel.insert(NonNull::from(&self.node), tick) } {
             Insert::Elapsed => Arm::Elapsed,
             Insert::Armed if shard.earliest.lower(tick) => Arm::ArmedFirst,
@@ -248,15 +246,15 @@ impl Entry {
         let core = self.handle.shard().core();
         let state = self.node.state.load();
         if !state.is_armed() {
-            // The lock is released before `waker`, a parameter, is dropped.
+            // `waker` is a parameter, so it is dropped after the lock is released.
             return Poll::Ready(if state.is_fired() {
                 Ok(())
             } else {
                 Err(ShutDown)
             });
         }
-        // SAFETY: the caller is the owner and holds the lock, and the entry is
-        // armed with the waker that is taken out, once, and replaced.
+        // SAFETY: the caller is the owner and holds the lock, and the entry is armed with the waker
+        // that is taken out, once, and replaced.
         let former = unsafe {
             let former = self.node.copy_waker().into_waker();
             self.node.set_waker(waker);
@@ -267,8 +265,8 @@ impl Entry {
         Poll::Pending
     }
 
-    /// Moves the deadline. An armed entry stays armed, with its waker, if the
-    /// new deadline is to come; any other becomes idle.
+    /// Moves the deadline. An armed entry stays armed with its waker if the new deadline is in the
+    /// future. Any other entry becomes idle.
     pub(crate) fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.into_ref().get_ref();
         let tick = this.handle.shard().shared.tick_of_deadline(deadline);
@@ -282,15 +280,15 @@ impl Entry {
         let shard = self.handle.shard();
         let mut core = shard.core();
         if !node.state.load().is_armed() {
-            // It has fired meanwhile, at a later tick than the new one, which has therefore
-            // passed too; or the timers have shut down, as a poll finds in either phase.
+            // It has fired meanwhile, at a tick later than the new one, so the new deadline has
+            // passed too. Or the timers have shut down. A poll finds out which.
             return;
         }
-        // SAFETY: the caller is the owner and holds the lock, and the entry is
-        // armed. Unlinked, it keeps its waker. Until the end of this block its phase
-        // still says armed, which no thread sees without the lock.
+        // SAFETY: the caller is the owner and holds the lock, and the entry is armed. The unlinked
+        // entry keeps its waker. Until the end of this block its phase is still armed, which no
+        // thread sees without the lock.
         let arm = unsafe {
-            // What the shard is looked at for is lowered by the insertion.
+            // The insertion lowers the tick of the shard.
             let _ = core.wheel.remove(NonNull::from(node));
             self.insert(&mut core, tick)
         };
@@ -306,14 +304,13 @@ impl Entry {
         }
         shard.note_removal(&core);
         drop(core);
-        // SAFETY: the caller has just ended the phase armed and therefore takes
-        // the waker (rule 3).
+        // SAFETY: the caller has just ended the phase armed and therefore takes the waker (rule 3).
         unsafe { node.copy_waker().into_waker() }.wake();
     }
 
-    /// Takes an entry that is being dropped out of the wheel.
+    /// Removes an entry that is being dropped from the wheel.
     ///
-    /// Out of line, so that dropping a timer that was never armed is one load.
+    /// Out of line, so that dropping a timer that was never armed takes one load.
     #[inline(never)]
     fn cancel(&self) {
         let shard = self.handle.shard();
@@ -321,14 +318,13 @@ impl Entry {
         if !self.node.state.load().is_armed() {
             return;
         }
-        // SAFETY: the caller is the owner and holds the lock, and the entry is
-        // armed.
+        // SAFETY: the caller is the owner and holds the lock, and the entry is armed.
         if unsafe { core.wheel.remove(NonNull::from(&self.node)) } == SlotAfterRemoval::Empty {
             shard.note_removal(&core);
         }
         drop(core);
-        // SAFETY: the entry is not linked any more, so that its firer will not take the waker, and
-        // this is its drop, so that the owner will not either (rule 3).
+        // SAFETY: the entry is not linked any more, so its firer will not take the waker; and this
+        // is its drop, so neither will the owner (rule 3).
         drop(unsafe { self.node.copy_waker().into_waker() });
     }
 }
@@ -339,7 +335,7 @@ impl Drop for Entry {
         if self.node.state.load().is_armed() {
             self.cancel();
         }
-        // SAFETY: nothing looks at it after this.
+        // SAFETY: nothing reads it after this.
         unsafe { ManuallyDrop::take(&mut self.handle) }.give_back();
     }
 }

@@ -31,8 +31,8 @@ use crate::shard::Shard;
 /// ```
 pub struct CurrentHandle {
     handle: Handle,
-    /// A clone that a timer of this thread has left for the next one, so that short-lived timers do
-    /// not change the reference count.
+    /// A handle that an earlier timer of this thread has left for the next one, so that short-lived
+    /// timers do not change the reference count.
     spare: Cell<Option<Handle>>,
 }
 
@@ -69,7 +69,7 @@ impl Drop for ClockHold {
     fn drop(&mut self) {
         let shared = &self.0.shard().shared;
         shared.clock.release();
-        // The owner may have parked for want of anything else to do.
+        // The owner may have parked because it had nothing else to do.
         if shared.clock.is_paused() {
             shared.unpark();
         }
@@ -104,11 +104,11 @@ impl Handle {
                 .as_ref()
                 .is_some_and(|handle| current.handle.is(handle))
             {
-                // One that was there already is dropped below, as this would be.
+                // If a handle was there already, it is dropped below.
                 handle = current.spare.replace(handle.take());
             }
         });
-        // Otherwise it is dropped here, after the stack is free.
+        // Otherwise it is dropped here, when the stack is not borrowed.
         drop(handle);
     }
 
@@ -172,7 +172,7 @@ impl Handle {
             "the clock of timers in several shards cannot be paused; make them by Timers::new"
         );
         self.0.shared.clock.pause();
-        // The clock stands at a whole tick: a timer for it is due, before the owner's next turn.
+        // The clock stands at a whole tick: a timer for it is due before the owner's next turn.
         self.0.shared.present_tick();
     }
 

@@ -52,10 +52,10 @@ impl Instant {
         Self(std::time::Instant::now())
     }
 
-    /// An instant so long after `now` that no program waits for it.
+    /// Returns an instant so long after `now` that no program waits for it.
     pub(crate) fn far_after(now: Self) -> Self {
-        // Thirty years fit on every platform; a clock that was advanced to the
-        // end of what can be counted stays there.
+        // Thirty years fit on every platform. If the clock was advanced nearly to its end, it stays
+        // there.
         now.checked_add(FAR).unwrap_or(now)
     }
 

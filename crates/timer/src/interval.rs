@@ -11,8 +11,8 @@ use crate::handle::Handle;
 use crate::instant::Instant;
 use crate::sleep::Sleep;
 
-/// A tick that is observed no later than this was not missed: timers and
-/// schedulers are never exact.
+/// A tick that is observed no later than this was not missed: timers and schedulers are never
+/// exact.
 const TOLERANCE: Duration = Duration::from_millis(5);
 
 /// Makes an interval whose first tick is due at once, and the next ones every `period`.
@@ -92,23 +92,22 @@ pub enum MissedTickBehavior {
     /// Ticks at once for each missed tick, until it has caught up. No tick is left out.
     #[default]
     Burst,
-    /// Ticks one period after the late tick was observed: ticks stay at least a
-    /// period apart.
+    /// Ticks one period after the late tick was observed: ticks stay at least a period apart.
     Delay,
     /// Skips the missed ticks: ticks stay at multiples of the period from the start.
     Skip,
 }
 
 impl MissedTickBehavior {
-    /// The tick after one that was due at `due` and is observed at `now`, more
-    /// than the tolerance later.
+    /// Returns the tick after one that was due at `due` and is observed at `now`, later than the
+    /// tolerance.
     fn next_after(self, due: Instant, now: Instant, period: Duration) -> Option<Instant> {
         match self {
             Self::Burst => due.checked_add(period),
             Self::Delay => now.checked_add(period),
             Self::Skip => {
                 let into_period = (now - due).as_nanos() % period.as_nanos();
-                // What does not fit 64 bits of nanoseconds is centuries away.
+                // Durations that exceed 64 bits of nanoseconds are centuries.
                 let rest = u64::try_from(period.as_nanos() - into_period).unwrap_or(u64::MAX);
                 now.checked_add(Duration::from_nanos(rest))
             }
@@ -170,14 +169,13 @@ impl Interval {
     /// ```
     #[track_caller]
     pub fn tick(&mut self) -> impl Future<Output = Instant> {
-        // A block, so that the future is not `Unpin`, as that of Tokio.
+        // A block, so that the future is not `Unpin`, as in Tokio.
         raddle_wait::located("Interval::tick", Resource::Unknown, async move {
             poll_fn(|cx| self.poll_tick(cx)).await
         })
     }
 
-    /// Polls for the next tick. While it is pending, the task of the last call
-    /// will be woken.
+    /// Polls for the next tick. While it is pending, the task of the last call will be woken.
     ///
     /// # Examples
     ///

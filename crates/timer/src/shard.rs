@@ -1,4 +1,4 @@
-//! A part of the timers: a wheel under a lock of its own.
+//! A part of the timers: a wheel with its own lock.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::deadline::{Earliest, NEVER};
 use crate::shared::Shared;
 use crate::wheel::{Progress, Wheel};
 
-/// A wheel into which some of the threads insert their timers. Only they change its reference
-/// count, so that is contended no more than the lock.
+/// A wheel into which some of the threads insert their timers. Only these threads change its
+/// reference count, so the count is contended no more than the lock.
 pub(crate) struct Shard {
     pub(crate) shared: Arc<Shared>,
     pub(crate) earliest: Earliest,
@@ -67,8 +67,8 @@ impl Shard {
         }
     }
 
-    /// Ends every timer that has not fired, and wakes the task that waits for it,
-    /// also if wakers panic.
+    /// Ends every timer that has not fired, and wakes the tasks that wait for them, even if a waker
+    /// panics.
     pub(crate) fn shut_down(&self) {
         loop {
             let mut batch = WakerBatch::new();
@@ -86,7 +86,7 @@ impl Shard {
         }
     }
 
-    /// Finds the next deadline, after a timer was removed.
+    /// Computes the next deadline after a timer was removed.
     pub(crate) fn note_removal(&self, core: &Core) {
         self.earliest.raise(core.wheel.next_tick().unwrap_or(NEVER));
     }

@@ -20,7 +20,7 @@ pub(crate) struct Shared {
     pub(crate) driver: CachePadded<DriverState>,
 }
 
-/// The state that the driver writes at each of its turns.
+/// The state that the driver writes in each turn.
 #[derive(Debug)]
 pub(crate) struct DriverState {
     pub(crate) parked_until: ParkedUntil,
@@ -41,26 +41,26 @@ impl Shared {
         }
     }
 
-    /// Calls the unpark function. Never with a lock held.
+    /// Calls the unpark function. The caller holds no lock.
     pub(crate) fn unpark(&self) {
         (self.unpark)();
     }
 
-    /// Unparks the driver for a timer that is the first of its shard, if it would be late
-    /// otherwise. Never with a lock held.
+    /// Unparks the driver for a timer that is the first of its shard, if the timer would be late
+    /// otherwise. The caller holds no lock.
     pub(crate) fn announce(&self, tick: u64) {
         if self.driver.parked_until.is_too_late_for(tick) {
             self.unpark();
         }
     }
 
-    /// The tick of the driver's last turn: the present, or before it.
+    /// Returns the tick of the driver's last turn, which is not after the present.
     pub(crate) fn last_turn(&self) -> u64 {
-        // ORDERING: a hint by which a wheel keeps up with the time.
+        // ORDERING: a hint with which a wheel keeps up with the time.
         self.driver.present.load(Ordering::Relaxed)
     }
 
-    /// The first tick that is not before `deadline`.
+    /// Returns the first tick that is not before `deadline`.
     #[inline]
     pub(crate) fn tick_of_deadline(&self, deadline: Instant) -> u64 {
         let since_start = deadline.saturating_duration_since(self.clock.start());
@@ -68,7 +68,7 @@ impl Shared {
         whole_ticks(since_start).saturating_add(part).min(MAX_TICK)
     }
 
-    /// The last tick that is not after the present.
+    /// Returns the last tick that is not after the present.
     #[inline]
     pub(crate) fn present_tick(&self) -> u64 {
         let since_start = self
@@ -82,7 +82,7 @@ impl Shared {
         tick
     }
 
-    /// The instant of a tick.
+    /// Returns the instant of a tick.
     pub(crate) fn instant_of(&self, tick: u64) -> Instant {
         self.clock
             .start()
@@ -91,7 +91,7 @@ impl Shared {
     }
 }
 
-/// The ticks of the whole seconds of a duration.
+/// Returns the ticks of the whole seconds of a duration.
 fn whole_ticks(duration: Duration) -> u64 {
     duration.as_secs().saturating_mul(1_000)
 }

@@ -43,8 +43,8 @@ pub fn sleep(duration: Duration) -> Sleep {
     Sleep::after(Handle::lend(), duration)
 }
 
-/// Waits until `deadline`. If that has passed, the future is ready at the next tick of
-/// the clock, within a millisecond.
+/// Waits until `deadline`. If that has passed, the future is ready at the next tick of the clock,
+/// within a millisecond.
 ///
 /// Otherwise like [`sleep`].
 ///
@@ -77,8 +77,8 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 pin_project! {
     /// The future of [`sleep`] and [`sleep_until`].
     ///
-    /// It holds the timer itself, so it is neither small to move nor [`Unpin`]:
-    /// pin it, on the stack or in a box, to poll it more than once or to
+    /// It holds the timer itself, so it is neither small to move nor [`Unpin`]: pin it, on the
+    /// stack or in a box, to poll it more than once or to
     /// [`reset`](Sleep::reset) it.
     ///
     /// # Examples
@@ -139,8 +139,8 @@ impl Sleep {
         }
     }
 
-    /// Like [`at`](Self::at), and ready at once if the deadline has come: not at the next tick of
-    /// the clock.
+    /// Like [`at`](Self::at), but ready at once if the deadline has passed, and not only at the
+    /// next tick of the clock.
     pub(crate) fn first(handle: Handle, deadline: Instant) -> Self {
         let entry = match deadline <= handle.now() {
             true => Entry::fired(handle),
@@ -214,12 +214,12 @@ impl Sleep {
         this.entry.reset(deadline);
     }
 
-    /// The present, by the clock of this timer.
+    /// Returns the present by the clock of this timer.
     pub(crate) fn now(&self) -> Instant {
         self.entry.handle().now()
     }
 
-    /// Like `poll`, without taking part in the budget of the task's poll.
+    /// Like `poll`, but does not use the budget of the task.
     #[inline]
     pub(crate) fn poll_unconstrained(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();

@@ -1,26 +1,22 @@
 //! The atomic word of an entry: its phase and its tick.
 //!
-//! `docs/timers.md` draws the phases. Nothing outside this file touches the
-//! word.
+//! `docs/timers.md` draws the phases. Nothing outside this file touches the word.
 
 use std::fmt;
 
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
-/// Set while the entry is linked in the wheel and holds a waker; never with
-/// another phase. Cleared by the thread that takes the entry out of the wheel.
+/// Set while the entry is linked in the wheel and holds a waker; never with another phase. Cleared
+/// by the thread that takes the entry out of the wheel.
 const ARMED: u64 = 1;
 
-/// Set once the deadline was reached; never with another phase. Cleared by a
-/// reset.
+/// Set once the deadline was reached; never with another phase. Cleared by a reset.
 const FIRED: u64 = ARMED << 1;
 
-/// Set once the timers shut down under the entry; never with another phase.
-/// Cleared by a reset.
+/// Set once the timers shut down under the entry; never with another phase. Cleared by a reset.
 const SHUT_DOWN: u64 = FIRED << 1;
 
-/// The low bits that are kept for the phase. None of them set is the phase
-/// idle.
+/// The low bits that are kept for the phase. None of them set is the phase idle.
 const PHASE_BITS: u32 = 16;
 
 const PHASE_MASK: u64 = (1 << PHASE_BITS) - 1;
@@ -42,10 +38,10 @@ pub(crate) struct Snapshot(u64);
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fire {
-    /// The entry fired, and the caller has the waker it copied before. The
-    /// node must not be touched again.
+    /// The entry has fired, and the caller owns the waker that it copied before. The node must not
+    /// be accessed again.
     Fired,
-    /// The owner has pushed the deadline back to this tick: link it there.
+    /// The owner has postponed the deadline to this tick: link it there.
     Postponed(u64),
 }
 
@@ -53,10 +49,9 @@ pub(crate) enum Fire {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Postpone {
-    /// The entry is armed for the new tick, or is now idle and will be armed
-    /// by its next poll.
+    /// The entry is armed for the new tick, or is now idle and will be armed by its next poll.
     Done,
-    /// The new tick is sooner than the one it is armed for: take the lock.
+    /// The new tick is before the one for which it is armed: take the lock.
     Sooner,
 }
 
@@ -66,38 +61,37 @@ impl State {
         Self(AtomicU64::new(0))
     }
 
-    /// The word of an entry whose time had come when it was made.
+    /// The word of an entry whose deadline had passed when it was made.
     pub(crate) fn fired() -> Self {
         Self(AtomicU64::new(FIRED))
     }
 
     #[inline]
     pub(crate) fn load(&self) -> Snapshot {
-        // ORDERING: pairs with the release in `transition_to_fired` and
-        // `transition_to_shut_down`: an owner that sees either may free the
-        // node, after everything the firer did to it.
+        // ORDERING: pairs with the release in `transition_to_fired` and `transition_to_shut_down`:
+        // an owner that sees either may free the node, after everything the firer did to it.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// The tick that the entry is armed for, read by the holder of the lock.
+    /// Returns the tick for which the entry is armed. The caller holds the lock.
     pub(crate) fn tick(&self) -> u64 {
-        // ORDERING: the only concurrent writer is an owner postponing, which
-        // publishes nothing but the tick.
+        // ORDERING: the only concurrent writer is an owner that postpones, which publishes only the
+        // tick.
         Snapshot(self.0.load(Ordering::Relaxed)).tick()
     }
 
     /// Arms the entry; the caller holds the lock and has linked the node.
     pub(crate) fn transition_to_armed(&self, tick: u64) {
         debug_assert!(tick <= MAX_TICK);
-        // ORDERING: other threads come to the node through the lock.
+        // ORDERING: other threads reach the node through the lock.
         self.0.store(tick << PHASE_BITS | ARMED, Ordering::Relaxed);
     }
 
-    /// Fires an armed entry whose tick is `now`. The caller holds the lock, has
-    /// unlinked the node and copied its waker.
+    /// Fires an armed entry whose tick is `now`. The caller holds the lock, has unlinked the node
+    /// and copied its waker.
     pub(crate) fn transition_to_fired(&self, now: u64) -> Fire {
-        // ORDERING: release pairs with the acquire in `load`; it is the firer's
-        // last access to the node. A failure learns the tick only.
+        // ORDERING: release pairs with the acquire in `load`; it is the firer's last access to the
+        // node. A failure returns only the tick.
         match self.0.compare_exchange(
             now << PHASE_BITS | ARMED,
             FIRED,
@@ -113,17 +107,16 @@ impl State {
         }
     }
 
-    /// Ends an armed entry because the timers shut down, under the same duties
-    /// as [`transition_to_fired`](Self::transition_to_fired).
+    /// Ends an armed entry because the timers shut down, with the same duties as
+    /// [`transition_to_fired`](Self::transition_to_fired).
     pub(crate) fn transition_to_shut_down(&self) {
-        // ORDERING: release pairs with the acquire in `load`; it is the firer's
-        // last access to the node. An exchange, because loom would let a plain
-        // store come before the owner's compare-exchange that it follows.
+        // ORDERING: release pairs with the acquire in `load`; it is the firer's last access to the
+        // node. It is an exchange, because loom would order a plain store before the owner's
+        // earlier compare-exchange.
         self.0.swap(SHUT_DOWN, Ordering::Release);
     }
 
-    /// Pushes the deadline back to `tick` if that needs no lock. Called by the
-    /// owner.
+    /// Postpones the deadline to `tick` if that needs no lock. Only the owner may call it.
     pub(crate) fn transition_to_later(&self, tick: u64) -> Postpone {
         let mut snapshot = self.load();
         loop {
@@ -134,8 +127,8 @@ impl State {
             if tick < snapshot.tick() {
                 return Postpone::Sooner;
             }
-            // ORDERING: success publishes nothing but the tick; failure is as
-            // `load`, since the firer may have been faster.
+            // ORDERING: success publishes only the tick; failure is like `load`, since the firer
+            // may have been faster.
             match self.0.compare_exchange_weak(
                 snapshot.0,
                 tick << PHASE_BITS | ARMED,
@@ -148,15 +141,14 @@ impl State {
         }
     }
 
-    /// Makes the entry idle. Called by the owner, of an entry that is not
-    /// linked.
+    /// Makes the entry idle. Only the owner may call it, for an entry that is not linked.
     pub(crate) fn transition_to_idle(&self) {
-        // ORDERING: only the owner looks at an entry that is not linked.
+        // ORDERING: only the owner reads an entry that is not linked.
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Marks an entry that never got into the wheel, or that its owner has just
-    /// unlinked with the lock held, as fired.
+    /// Marks an entry as fired that was never in the wheel, or that its owner has just unlinked
+    /// under the lock.
     pub(crate) fn transition_to_fired_by_owner(&self) {
         // ORDERING: as in `transition_to_idle`.
         self.0.store(FIRED, Ordering::Relaxed);
@@ -185,7 +177,7 @@ impl Snapshot {
         self.0 & SHUT_DOWN != 0
     }
 
-    /// The tick of an armed entry; of no meaning in another phase.
+    /// The tick of an armed entry; meaningless in another phase.
     pub(crate) fn tick(self) -> u64 {
         (self.0 & !PHASE_MASK) >> PHASE_BITS
     }

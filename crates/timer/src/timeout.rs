@@ -175,8 +175,7 @@ impl<F: Future> Future for Timeout<F> {
         if let Poll::Ready(output) = this.future.poll(cx) {
             return Poll::Ready(Ok(output));
         }
-        // A future that uses up the budget at each poll must not keep the
-        // deadline from being noticed.
+        // A future that uses up the budget at each poll must not hide the deadline.
         let delay = if had_budget && !raddle_coop::has_budget_remaining() {
             this.delay.poll_unconstrained(cx)
         } else {

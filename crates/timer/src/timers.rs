@@ -67,9 +67,8 @@ impl Timers {
 
     /// Returns the time until which the owner may park; `None` means without a limit.
     ///
-    /// No timer is due before that instant. It may be earlier than the earliest
-    /// deadline: then `fire_due` only moves timers within the wheel. It may be in
-    /// the past.
+    /// No timer is due before that instant. It may be earlier than the earliest deadline: then
+    /// `fire_due` only moves timers within the wheel. It may be in the past.
     pub fn next_deadline(&self) -> Option<Instant> {
         let parked_until = &self.shared.driver.parked_until;
         let tick = parked_until.transition_to_parked(|| {
@@ -105,7 +104,7 @@ impl Timers {
                 break;
             };
             self.shared.clock.advance_to(deadline);
-            // None are due where timers only change their level.
+            // None are due at a tick at which timers only change their level.
             let fired = self.fire_due();
             if fired > 0 {
                 return fired;

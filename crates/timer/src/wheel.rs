@@ -21,11 +21,11 @@ const SLOTS: usize = 1 << DIGIT_BITS;
 /// The levels: one for each digit of a tick.
 const LEVELS: usize = (TICK_BITS / DIGIT_BITS) as usize;
 
-// A tick that has no level would be lost.
+// A tick without a level would be lost.
 const _: () = assert!(LEVELS as u32 * DIGIT_BITS == TICK_BITS);
 
-/// The timers of one level. The digit of each is greater than that of the
-/// wheel's `elapsed`, in level 0 greater or equal.
+/// The timers of one level. The digit of each is greater than that of the wheel's `elapsed`, in
+/// level 0 greater or equal.
 struct Level {
     /// Bit `i` is set while slot `i` is not empty.
     occupied: u64,
@@ -35,13 +35,13 @@ struct Level {
 
 /// All timers that are armed. Protected by the lock of its `Core`.
 pub(crate) struct Wheel {
-    /// Every timer of an earlier tick has fired, and this tick is being fired.
+    /// All timers of earlier ticks have fired; the timers of this tick are being fired.
     elapsed: u64,
     levels: [Level; LEVELS],
 }
 
-// SAFETY: the pointers lead to nodes of which the wheel touches what rules 1 to
-// 3 allow the holder of the lock; nothing in them belongs to a thread.
+// SAFETY: the wheel accesses its nodes only as rules 1 to 3 allow the holder of the lock; nothing
+// in them belongs to a thread.
 unsafe impl Send for Wheel {}
 
 /// The earliest slot that is not empty.
@@ -59,7 +59,7 @@ struct NextSlot {
 pub(crate) enum Insert {
     /// The node is linked and armed.
     Armed,
-    /// The tick has been fired already; the node is as it was.
+    /// The tick has been fired already; the node is unchanged.
     Elapsed,
 }
 
@@ -73,11 +73,11 @@ pub(crate) enum SlotAfterRemoval {
     Others,
 }
 
-/// Whether the wheel has more to hand out.
+/// Whether the wheel can return more timers.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// The batch is full: wake it, then call again.
+    /// The batch is full: wake its wakers, then call again.
     BatchFull,
     /// No further timer is due.
     Done,
@@ -100,13 +100,13 @@ impl Wheel {
     ///
     /// # Safety
     ///
-    /// `node` is alive, it is not linked, its waker's cell is filled, and its
-    /// owner keeps rule 4 from here on.
+    /// `node` is alive and not linked, the cell of its waker is filled, and its owner upholds rule
+    /// 4 from now on.
     pub(crate) unsafe fn insert(&mut self, node: NonNull<Node>, tick: u64) -> Insert {
         if tick <= self.elapsed {
             return Insert::Elapsed;
         }
-        // SAFETY: the caller vouches for the node.
+        // SAFETY: the caller ensures the state of the node.
         unsafe {
             self.link(node, tick);
             node.as_ref().state.transition_to_armed(tick);
@@ -114,14 +114,14 @@ impl Wheel {
         Insert::Armed
     }
 
-    /// Unlinks a node. Its phase is the caller's to change.
+    /// Unlinks a node. The caller changes its phase.
     ///
     /// # Safety
     ///
     /// `node` is armed in this wheel.
     pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> SlotAfterRemoval {
-        // SAFETY: an armed node is linked and alive (rule 4); the borrow of the
-        // wheel is the lock of rule 2.
+        // SAFETY: an armed node is linked and alive (rule 4); the borrow of the wheel is the lock
+        // of rule 2.
         let Links {
             prev,
             next,
@@ -134,8 +134,8 @@ impl Wheel {
             level.occupied &= !(1 << slot);
             return SlotAfterRemoval::Empty;
         }
-        // SAFETY: the neighbours of a linked node are linked (rules 2 and 4),
-        // and they are not `node` itself.
+        // SAFETY: the neighbours of a linked node are linked (rules 2 and 4), and they are not
+        // `node` itself.
         unsafe {
             prev.as_ref().links.with_mut(|links| (*links).next = next);
             next.as_ref().links.with_mut(|links| (*links).prev = prev);
@@ -146,13 +146,13 @@ impl Wheel {
         SlotAfterRemoval::Others
     }
 
-    /// The tick before which nothing is due: that of the earliest timer, or an
-    /// earlier one at which timers change their level.
+    /// Returns the tick before which nothing is due: that of the earliest timer, or an earlier one
+    /// at which timers change their level.
     pub(crate) fn next_tick(&self) -> Option<u64> {
         self.next_slot().map(|next| next.start)
     }
 
-    /// Moves on to `now` if nothing is due until then.
+    /// Moves on to `now` if nothing is due before.
     #[inline]
     pub(crate) fn skip_to(&mut self, now: u64) {
         if now > self.elapsed && self.next_tick().is_none_or(|next| next > now) {
@@ -160,8 +160,8 @@ impl Wheel {
         }
     }
 
-    /// Takes out what is due at `now` and puts the wakers into `batch`, until
-    /// that is full.
+    /// Takes out the timers that are due at `now` and adds their wakers to `batch` until it is
+    /// full.
     pub(crate) fn fire(&mut self, now: u64, batch: &mut WakerBatch) -> Progress {
         debug_assert!(now <= MAX_TICK);
         while let Some(next) = self.next_slot().filter(|next| next.start <= now) {
@@ -177,15 +177,15 @@ impl Wheel {
         Progress::Done
     }
 
-    /// Takes out everything, because the timers shut down.
+    /// Takes out all timers, because the timers shut down.
     pub(crate) fn shut_down(&mut self, batch: &mut WakerBatch) -> Progress {
         while let Some(next) = self.next_slot() {
             if batch.is_full() {
                 return Progress::BatchFull;
             }
             if let Some(node) = self.pop(next) {
-                // SAFETY: the node was linked until now, so it is alive and
-                // armed, and this is its firer (rules 3 and 5).
+                // SAFETY: the node was linked until now, so it is alive and armed, and this is its
+                // firer (rules 3 and 5).
                 unsafe {
                     let waker = node.as_ref().copy_waker();
                     node.as_ref().state.transition_to_shut_down();
@@ -202,9 +202,9 @@ impl Wheel {
             let Some(node) = self.pop(slot) else {
                 return Progress::Done;
             };
-            // SAFETY: the node was linked until now, so it is alive and armed,
-            // and this is its firer (rules 3 and 5). `Postponed` says that it
-            // still is, so it may be linked again.
+            // SAFETY: the node was linked until now, so it is alive and armed, and this is its
+            // firer (rules 3 and 5). `Postponed` means that it is still armed, so it may be linked
+            // again.
             unsafe {
                 let waker = node.as_ref().copy_waker();
                 match node.as_ref().state.transition_to_fired(self.elapsed) {
@@ -216,13 +216,11 @@ impl Wheel {
         Progress::BatchFull
     }
 
-    /// Moves the timers of a slot to the levels below, now that `elapsed` has
-    /// reached its start.
+    /// Moves the timers of a slot to the levels below, now that `elapsed` has reached its start.
     fn cascade(&mut self, slot: NextSlot) {
         while let Some(node) = self.pop(slot) {
-            // SAFETY: the node was linked until now, so it is alive and armed,
-            // and its tick only ever grows without the lock: it is not before
-            // the start of its slot.
+            // SAFETY: the node was linked until now, so it is alive and armed. Without the lock its
+            // tick only grows, so it is not before the start of its slot.
             unsafe {
                 let tick = node.as_ref().state.tick();
                 debug_assert!(tick >= self.elapsed);
@@ -248,8 +246,7 @@ impl Wheel {
         })
     }
 
-    /// Puts a node at the end of the slot that its tick belongs to, as seen from
-    /// `elapsed`.
+    /// Puts a node at the end of the slot that its tick belongs to, as seen from `elapsed`.
     ///
     /// # Safety
     ///
@@ -265,8 +262,8 @@ impl Wheel {
                 level.slots[slot] = Some(node);
                 (node, node)
             }
-            // SAFETY: what a slot names is linked and alive (rule 4); the borrow
-            // of the wheel is the lock of rule 2.
+            // SAFETY: a slot refers only to a linked node, which is alive (rule 4); the borrow of
+            // the wheel is the lock of rule 2.
             Some(first) => unsafe {
                 let last = first.as_ref().links.with_mut(|links| {
                     let last = (*links).prev;
@@ -277,7 +274,7 @@ impl Wheel {
                 (last, first)
             },
         };
-        // SAFETY: the caller vouches for the node; rule 2.
+        // SAFETY: the caller ensures the state of the node; rule 2.
         unsafe {
             node.as_ref().links.with_mut(|links| {
                 *links = Links {
@@ -289,21 +286,20 @@ impl Wheel {
         }
     }
 
-    /// Unlinks the first node of a slot. It stays armed, and the caller, which holds the
-    /// lock, must end that or link it again.
+    /// Unlinks the first node of a slot. It stays armed. The caller, which holds the lock, must
+    /// disarm it or link it again.
     fn pop(&mut self, slot: NextSlot) -> Option<NonNull<Node>> {
         let node = self.levels[slot.level].slots[slot.slot]?;
-        // SAFETY: what a slot names is linked and therefore armed (rule 4).
+        // SAFETY: a slot refers only to a linked node, which is armed (rule 4).
         let _ = unsafe { self.remove(node) };
         Some(node)
     }
 }
 
-/// The level and slot of `tick` in a wheel that has come to `elapsed`: the
-/// highest digit in which they differ, and the value of it.
+/// Returns the level and slot of `tick` in a wheel whose time is `elapsed`: the highest digit in
+/// which the two differ, and its value.
 fn place(elapsed: u64, tick: u64) -> (usize, usize) {
-    // The last digit is never of interest as a place, so that equal ticks have
-    // one too: level 0.
+    // The lowest bit does not change the level. Setting it gives equal ticks a level too: 0.
     let highest = u64::BITS - 1 - ((elapsed ^ tick) | 1).leading_zeros();
     let level = highest / DIGIT_BITS;
     let slot = tick >> (level * DIGIT_BITS) & (SLOTS as u64 - 1);

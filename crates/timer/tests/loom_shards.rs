@@ -121,8 +121,8 @@ fn equal_timers_in_two_shards_unpark_the_driver() {
 fn canary_what_follows_an_insertion_is_not_seen_by_the_driver() {
     model::check(|| {
         let race = model::Race::new();
-        // On a thread of its own: its variables cannot be dropped by a model that
-        // fails.
+        // The driver has its own thread, because a failing model cannot drop the thread-local
+        // variables.
         let driver = thread::spawn(move || {
             let (timers, [first, _]) = two_shards();
             let start = timers.now();

@@ -48,8 +48,8 @@ fn poll(sleep: Pin<&mut Sleep>, waker: &Waker) -> Poll<()> {
     sleep.poll(&mut Context::from_waker(waker))
 }
 
-/// Polls, and says `None` if that panicked because the timers have shut down.
-/// What else panics is the model's own report.
+/// Polls, and says `None` if that panicked because the timers have shut down. What else panics is
+/// the model's own report.
 fn try_poll(sleep: Pin<&mut Sleep>, waker: &Waker) -> Option<Poll<()>> {
     match catch_unwind(AssertUnwindSafe(|| poll(sleep, waker))) {
         Ok(polled) => Some(polled),
@@ -136,8 +136,7 @@ fn fire_against_reset_to_later() {
     });
 }
 
-/// The owner that learns of the firing without the lock writes to what the
-/// firer read.
+/// The owner that learns of the firing without the lock writes to what the firer read.
 #[test]
 fn fire_against_reset_and_poll() {
     model::check(|| {
@@ -237,8 +236,8 @@ fn fire_against_poll_with_the_same_waker() {
     });
 }
 
-/// The driver parks as `Timers` documents; the timer that is set meanwhile is
-/// due. If no thread unparked the driver the model would end in a deadlock.
+/// The driver parks as `Timers` documents; the timer that is set meanwhile is due. If no thread
+/// unparked the driver the model would end in a deadlock.
 #[test]
 fn insert_against_a_parking_driver() {
     model::Model::new().preemptions(3).check(|| {
@@ -330,8 +329,8 @@ fn shutdown_against_drop() {
     });
 }
 
-/// A driver that finds the last hold of a stopped clock gone, and would let time
-/// pass, sees what the holder did before. Complete.
+/// A driver that finds the last hold of a stopped clock gone, and would let time pass, sees what
+/// the holder did before. Complete.
 #[test]
 fn releasing_a_clock_hold_publishes_earlier_writes() {
     struct Work(UnsafeCell<u32>);
@@ -359,8 +358,8 @@ fn releasing_a_clock_hold_publishes_earlier_writes() {
     });
 }
 
-/// A driver that finds the last hold of a stopped clock gone does not see what its
-/// holder does after.
+/// A driver that finds the last hold of a stopped clock gone does not see what its holder does
+/// after.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_work_after_the_hold_was_released_is_caught() {

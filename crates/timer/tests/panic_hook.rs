@@ -1,5 +1,5 @@
-//! A user's panic hook that reads the clock whose misuse has panicked: it deadlocks if a
-//! panic begins under the clock's lock. A file of its own, since a hook is the whole process's.
+//! A panic hook that reads the clock whose misuse has panicked. It deadlocks if a panic begins
+//! under the clock's lock. The test has its own file, because a hook is global to the process.
 #![cfg(not(raddle_loom))]
 
 mod support;

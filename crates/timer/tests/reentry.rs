@@ -154,8 +154,8 @@ fn a_waker_that_panics_does_not_prevent_other_wakes() {
     assert_eq!(woken.get(), 98);
 }
 
-/// A waker whose every operation sets, resets and drops a timer, which
-/// deadlocks if any of them runs under the timers' lock.
+/// A waker whose every operation sets, resets and drops a timer, which deadlocks if any of them
+/// runs under the timers' lock.
 fn meddling() -> Waker {
     fn meddle() {
         let mut sleep = Box::pin(sleep(ms(1)));

@@ -10,8 +10,8 @@ use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_testing::block_on;
 use raddle_timer::{Handle, Instant, Timers, sleep, sleep_until, timeout};
 
-/// Runs `f` on four threads, which have a shard each, or one for all, while a
-/// fifth drives the timers.
+/// Runs `f` on four threads, which have a shard each, or one for all, while a fifth drives the
+/// timers.
 fn with_driver(f: fn(u64)) {
     for shards in [1, 4] {
         with_driver_of(shards, f);

@@ -19,12 +19,12 @@ use raddle_wait::Resource;
 
 use super::pipe::Pipe;
 
-/// The state of signals in the process, from its first listener on.
+/// The state of signals in the process. It exists from the first listener on.
 struct Delivery {
-    /// A forked child makes another one: the pipe is shared with the parent.
+    /// A forked child makes a new one, because its pipe is shared with the parent.
     process: u32,
     pipe: Pipe,
-    /// One for each reactor that has not shut down and has had a listener.
+    /// One receiver for each reactor that has had a listener and has not shut down.
     receivers: Vec<Arc<Receiver>>,
     listeners: BTreeMap<u64, Waiting>,
     /// The key of the next listener.
@@ -35,7 +35,7 @@ struct Delivery {
 struct Waiting {
     kind: c_int,
     receiver: Weak<Receiver>,
-    /// Whether a signal has come that the listener has not taken.
+    /// Whether a signal has come that the listener has not received.
     heard: bool,
     waker: Option<Waker>,
 }
@@ -54,13 +54,13 @@ impl Delivery {
         })
     }
 
-    /// Returns the state of this process, and makes it if there is none.
+    /// Returns the state of this process. Makes it if there is none.
     fn of_this_process(slot: &mut Option<Self>) -> io::Result<&mut Self> {
         if slot
             .as_ref()
             .is_some_and(|delivery| delivery.process != std::process::id())
         {
-            // The wakers and reactors are the parent's: no code of theirs may run here.
+            // The wakers and reactors belong to the parent: no code of them may run here.
             let former = slot.take();
             std::mem::forget(former.map(|former| (former.listeners, former.receivers)));
         }
@@ -77,7 +77,8 @@ impl Delivery {
             .cloned()
     }
 
-    /// The wakers of the listeners for which `concerned` returns true; it may change them.
+    /// Returns the wakers of the listeners for which `concerned` returns true. `concerned` may
+    /// change the listeners.
     fn wakers(&mut self, mut concerned: impl FnMut(&mut Waiting) -> bool) -> Vec<WakerBatch> {
         let mut batches: Vec<WakerBatch> = Vec::new();
         for listener in self.listeners.values_mut() {
@@ -106,10 +107,9 @@ fn deliver() {
     let Some(delivered) = &mut *delivery else {
         return;
     };
-    // It reads the pipe, then the flags: a signal in between is heard now, and its
-    // byte is read for nothing later. One lock covers the reading and the
-    // listeners: when a reactor finds that another has read the pipe, its own
-    // listeners have been notified.
+    // It reads the pipe, then the flags. A signal in between is noticed now, and its byte is read
+    // later without effect. One lock covers the reading and the listeners: if a reactor finds that
+    // another has read the pipe, its own listeners have been notified.
     let come = delivered.pipe.take();
     let mut batches = delivered.wakers(|listener| {
         let concerned = come[listener.kind as usize];
@@ -117,12 +117,12 @@ fn deliver() {
         concerned
     });
     drop(delivery);
-    // Those that are left when a waker panics are woken by their drop.
+    // If a waker panics, dropping the batch wakes the others.
     batches.iter_mut().for_each(WakerBatch::wake_all);
 }
 
-/// The self-pipe as one reactor reads it. It lives as long as the reactor, so that a
-/// signal that comes while there is no listener is not kept for the next one.
+/// One reactor's reader of the self-pipe. It lives as long as the reactor, so that a signal that
+/// comes while there is no listener is not kept for the next one.
 struct Receiver {
     pipe: Evented<UnixStream>,
     /// Whether the reactor has shut down.
@@ -130,7 +130,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// Returns the receiver of the current reactor, and makes it if there is none.
+    /// Returns the receiver of the current reactor. Makes it if there is none.
     #[track_caller]
     fn current() -> io::Result<Arc<Self>> {
         let reactor = Handle::current();
@@ -142,7 +142,7 @@ impl Receiver {
             }
             delivery.pipe.try_clone_reading()?
         };
-        // Not under the lock: the reactor has its own.
+        // Do this without the lock: the reactor has its own.
         let receiver = Arc::new(Self {
             pipe: Evented::new(UnixStream::from_std(pipe), Interest::READABLE, &reactor)?,
             closed: AtomicBool::new(false),
@@ -150,7 +150,7 @@ impl Receiver {
         {
             let mut delivery = DELIVERY.lock();
             let delivery = Delivery::of_this_process(&mut delivery)?;
-            // Another thread may have been faster.
+            // Another thread may have made it first.
             if let Some(known) = delivery.receiver_of(&reactor) {
                 return Ok(known);
             }
@@ -160,7 +160,7 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Delivers the signals that have come, and again at the next event.
+    /// Delivers the signals that have come, and waits for the next event.
     fn listen(&self, waker: &Waker) {
         let mut cx = Context::from_waker(waker);
         let delivered: Poll<io::Result<()>> = raddle_coop::unlimited(|| {
@@ -174,9 +174,9 @@ impl Receiver {
         }
     }
 
-    /// The reactor has shut down: ends the waits of its listeners.
+    /// Ends the waits of the reactor's listeners when the reactor has shut down.
     fn close(&self) {
-        // ORDERING: pairs with `Listener::poll`, by the lock that is taken next.
+        // ORDERING: pairs with `Listener::poll` through the lock that is taken next.
         self.closed.store(true, Ordering::Relaxed);
         let mut delivery = DELIVERY.lock();
         let Some(known) = &mut *delivery else { return };
@@ -184,7 +184,7 @@ impl Receiver {
         let position = receivers
             .iter()
             .position(|other| std::ptr::eq(&**other, self));
-        // Dropped after the lock: it leaves the reactor.
+        // Drop it after the lock: the drop leaves the reactor.
         let _closed = position.map(|position| receivers.swap_remove(position));
         let mut batches = known.wakers(|listener| std::ptr::eq(listener.receiver.as_ptr(), self));
         drop(delivery);
@@ -203,15 +203,15 @@ impl Wake for OnEvent {
     }
 }
 
-/// Listens for signals of a kind.
+/// Listens for one kind of signal.
 pub(super) struct Listener {
     key: u64,
     receiver: Arc<Receiver>,
 }
 
 impl Listener {
-    /// Listens on the current reactor, from now on and to what no reactor has read
-    /// yet.
+    /// Listens on the current reactor for signals from now on, and for those that no reactor has
+    /// read yet.
     #[track_caller]
     pub(super) fn new(kind: c_int) -> io::Result<Self> {
         let receiver = Receiver::current()?;
@@ -230,23 +230,23 @@ impl Listener {
         Ok(Self { key, receiver })
     }
 
-    /// Takes the signal that has come; `None` if the reactor has shut down.
+    /// Takes a signal that has come. Returns `None` if the reactor has shut down.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<()>> {
-        // Cloned before the lock and the former one dropped after it.
+        // Clone the new waker before the lock, and drop the old one after it.
         let waker = cx.waker().clone();
         let mut delivery = DELIVERY.lock();
         let waiting = delivery
             .as_mut()
             .and_then(|delivery| delivery.listeners.get_mut(&self.key));
         let Some(waiting) = waiting else {
-            // A forked child has listeners of its own.
+            // A forked child has its own listeners.
             return Poll::Ready(None);
         };
         if std::mem::take(&mut waiting.heard) {
             return Poll::Ready(Some(()));
         }
-        // ORDERING: pairs with `close`: its section on the wakers is after this
-        // one, or it has set the mark before.
+        // ORDERING: pairs with `close`: its critical section comes after this one, or it has set
+        // the flag before.
         if self.receiver.closed.load(Ordering::Relaxed) {
             return Poll::Ready(None);
         }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use signal_hook_registry::SigId;
 
-/// Signals have numbers below this, on all systems.
+/// All signals have numbers below this on all systems.
 pub(super) const SIGNALS: usize = 128;
 
-/// The self-pipe of a process: a flag for each signal, and a byte in the pipe
-/// after a flag was set.
+/// The self-pipe of a process: a flag for each signal, and a pipe that gets a byte after a flag was
+/// set.
 pub(super) struct Pipe {
     reading: UnixStream,
     handlers: Arc<Handlers>,
@@ -61,8 +61,8 @@ impl Pipe {
             return Ok(());
         }
         let handlers = Arc::clone(&self.handlers);
-        // SAFETY: the function is async-signal-safe: it neither allocates nor locks nor
-        // panics. The registry restores the last error of the thread.
+        // SAFETY: the function is async-signal-safe: it neither allocates nor locks nor panics. The
+        // registry restores the last error of the thread.
         let id = unsafe { signal_hook_registry::register(kind, move || handlers.notify(kind)) }?;
         self.registered.insert(kind, id);
         Ok(())
@@ -71,13 +71,12 @@ impl Pipe {
     /// Empties the pipe and returns which signals have come since the last call.
     pub(super) fn take(&self) -> [bool; SIGNALS] {
         let mut bytes = [0; 64];
-        // First, so that the byte of a flag that is missed below is in the pipe
-        // afterwards.
+        // Drain the pipe first: if a flag is missed below, its byte is in the pipe afterwards.
         while matches!((&self.reading).read(&mut bytes), Ok(1..)) {}
         std::array::from_fn(|kind| {
             self.registered.contains_key(&(kind as c_int))
-                // ORDERING: pairs with `notify`: what the handler's thread did before
-                // the signal is visible to a listener.
+                // ORDERING: pairs with `notify`: what the thread of the handler did before the
+                // signal is visible to a listener.
                 && self.handlers.flags[kind].swap(false, Ordering::Acquire)
         })
     }
@@ -89,14 +88,14 @@ impl Handlers {
         if let Some(flag) = self.flags.get(kind as usize) {
             // ORDERING: pairs with `Pipe::take`.
             flag.store(true, Ordering::Release);
-            // A pipe that is full will be read as it is.
+            // A full pipe will be read anyway.
             let _ = (&self.writing).write(&[1]);
         }
     }
 }
 
 impl Drop for Pipe {
-    /// Runs in a forked child, whose handlers would write to the parent's pipe.
+    /// Runs in a forked child: without it, its handlers would write to the parent's pipe.
     fn drop(&mut self) {
         for id in self.registered.values() {
             signal_hook_registry::unregister(*id);

@@ -344,8 +344,8 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 pub struct Signal(Listener);
 
 impl Signal {
-    /// Waits for the next signal; `None` if the runtime in which the listener was
-    /// made has shut down.
+    /// Waits for the next signal; `None` if the runtime in which the listener was made has shut
+    /// down.
     ///
     /// # Cancel safety
     ///
@@ -368,8 +368,8 @@ impl Signal {
         poll_fn(|cx| self.poll_recv(cx)).await
     }
 
-    /// Polls for the next signal, as [`recv`](Self::recv). While it is pending,
-    /// the task of the last call will be woken.
+    /// Polls for the next signal, as [`recv`](Self::recv). While it is pending, the task of the
+    /// last call will be woken.
     ///
     /// # Examples
     ///

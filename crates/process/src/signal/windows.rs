@@ -15,7 +15,7 @@ use std::task::{Context, Poll, ready};
 
 use console::{Event, Listener};
 
-/// Writes a listener for one event: its type, its methods, and the function that makes it.
+/// Defines a listener for one event: its type, its methods, and the function that makes it.
 macro_rules! listener {
     ($name:ident, $function:ident, $event:ident, $what:literal, $when:literal) => {
         #[doc = concat!("Listens for ", $what, ".")]
@@ -62,8 +62,8 @@ macro_rules! listener {
                 poll_fn(|cx| self.poll_recv(cx)).await
             }
 
-            /// The poll function of [`recv`](Self::recv), for futures that are written by
-            /// hand. Only the task that polled last is woken.
+            /// The poll function of [`recv`](Self::recv), for futures that are written by hand.
+            /// Only the task that polled last is woken.
             ///
             /// # Examples
             ///

@@ -20,7 +20,7 @@ impl Waitable {
 
     /// Blocks until the process has ended, or cannot be waited for.
     pub(crate) fn wait(self) {
-        // SAFETY: the handle is open: this owns it.
+        // SAFETY: this value owns the handle, so it is open.
         let result = unsafe { WaitForSingleObject(self.0.as_raw_handle(), INFINITE) };
         debug_assert_ne!(result, WAIT_FAILED, "{}", io::Error::last_os_error());
     }
@@ -28,7 +28,7 @@ impl Waitable {
 
 /// This process's end of a child's pipe, which std opens for overlapped operations.
 pub(crate) fn pipe_of(end: impl IntoRawHandle) -> NamedPipe {
-    // SAFETY: the handle is open and has no other owner now.
+    // SAFETY: the handle is open and has no other owner.
     unsafe { NamedPipe::from_raw_handle(end.into_raw_handle()) }
 }
 

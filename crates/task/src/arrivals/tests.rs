@@ -69,7 +69,7 @@ fn a_push_wakes_each_poller_that_registered_once() {
     for (place, count) in &pollers[..2] {
         shared.0.register(*place, &Waker::from(count.clone()));
     }
-    // A driver that has left is not woken, and its waker is dropped.
+    // A poller that has left is not woken, and its waker is dropped.
     let (left, count) = (shared.0.join(), std::sync::Arc::new(Count::default()));
     shared.0.register(left, &Waker::from(count.clone()));
     shared.0.leave(left);

@@ -84,7 +84,7 @@ fn a_refused_closure_returns_what_it_owns() {
     }
 }
 
-/// The reason of one does not reach the next.
+/// The reason of one call does not reach the next.
 #[test]
 fn a_task_after_a_refused_one_is_accepted() {
     try_spawn(|taken| taken, false, no_thread)
@@ -149,7 +149,7 @@ fn a_blocking_task_reports_its_closure_and_location() {
     ));
 }
 
-/// The only test that sets the function, which is the process's.
+/// The only test that sets the function, which is global to the process.
 #[test]
 fn the_first_submit_function_that_is_set_stays() {
     let refused = try_spawn(|taken| taken.unwrap_err().to_string(), false, submit);

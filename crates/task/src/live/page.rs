@@ -12,8 +12,8 @@ use crate::cell::Header;
 
 /// The alignment of pages: the bits of an address below it are free for a [`SlotRef`].
 const ALIGN: usize = 64;
-/// The alignment of their memory, which is malloc's own: it takes ten times as long to give
-/// memory of another.
+/// The alignment of their memory, which is malloc's own: it takes ten times as long to give memory
+/// of another.
 const MEMORY_ALIGN: usize = 16;
 /// In a slot's address: the index of the slot in its page.
 const INDEX: usize = 31;
@@ -26,17 +26,17 @@ const PARTED: usize = INDEX + 1;
 pub(crate) struct Page {
     list: ListId,
     pub(super) word: Word,
-    /// The neighbours in one of the list's chains of pages. This and what follows is touched by the
-    /// list's thread alone.
+    /// The neighbours in one of the list's chains of pages. Only the list's thread accesses this
+    /// field and the following ones.
     pub(super) previous: Cell<Option<NonNull<Page>>>,
     pub(super) next: Cell<Option<NonNull<Page>>>,
-    /// The slots that have a task, also one that has left on another thread.
+    /// The slots that have a task, including tasks that have left on another thread.
     pub(super) occupied: Cell<usize>,
     tasks: [Cell<NonNull<Header>>; SLOTS as usize],
     /// The start of the memory that contains the page.
     start: NonNull<u8>,
     /// Read by all accesses of other threads, and written when the page is freed, so that a model
-    /// sees their order.
+    /// checks their order.
     memory: UnsafeCell<()>,
 }
 
@@ -57,7 +57,7 @@ impl Page {
             alloc::handle_alloc_error(Self::MEMORY)
         };
         let skipped = start.addr().get().wrapping_neg() % ALIGN;
-        // SAFETY: the memory is larger than a page by the most that is skipped.
+        // SAFETY: the memory is larger than a page by the largest offset.
         let place = unsafe { start.byte_add(skipped) }.cast();
         let page = Self {
             start,
@@ -78,11 +78,11 @@ impl Page {
     ///
     /// The page comes from [`allocate`](Self::allocate), and no thread uses it any more.
     pub(super) unsafe fn free(page: NonNull<Self>) {
-        // SAFETY: the page is the caller's.
+        // SAFETY: the caller owns the page.
         let start = unsafe { page.as_ref() }.start;
         // SAFETY: as above.
         unsafe { page.drop_in_place() };
-        // SAFETY: `allocate` got it so, and the page in it is gone.
+        // SAFETY: `allocate` returned this memory, and the page in it has been dropped.
         unsafe { alloc::dealloc(start.as_ptr(), Self::MEMORY) };
     }
 
@@ -95,7 +95,7 @@ impl Page {
         self.occupied.get() & !self.word.left()
     }
 
-    /// Puts a task into a free slot, which the caller knows to exist.
+    /// Puts a task into a free slot. The caller knows that there is one.
     #[inline]
     pub(super) fn put(page: NonNull<Self>, task: NonNull<Header>) -> SlotRef {
         // SAFETY: the list has the page.
@@ -106,7 +106,7 @@ impl Page {
         SlotRef::new(page, index)
     }
 
-    /// The tasks of `slots`.
+    /// Iterates over the tasks of `slots`.
     pub(super) fn tasks(&self, slots: usize) -> impl Iterator<Item = NonNull<Header>> {
         (0..SLOTS)
             .filter(move |index| slots & 1 << index != 0)
@@ -121,7 +121,7 @@ impl Drop for Page {
     }
 }
 
-/// The slot of a task: the page's address and, in its free bits, which slot it is.
+/// The slot of a task: the address of the page and, in its free bits, the index of the slot.
 #[derive(Clone, Copy)]
 pub(crate) struct SlotRef(NonNull<u8>);
 
@@ -134,8 +134,8 @@ impl SlotRef {
 
     #[inline]
     pub(super) fn page(self) -> NonNull<Page> {
-        // SAFETY: `new` and `parted` have gone as far from the page's start, to which pages are
-        // aligned.
+        // SAFETY: `new` and `parted` have added the index to the start of the page, to which pages
+        // are aligned.
         unsafe { self.0.byte_sub(self.0.addr().get() % ALIGN) }.cast()
     }
 
@@ -150,7 +150,7 @@ impl SlotRef {
         1 << self.index()
     }
 
-    /// The slot of a task that completes as if on another thread.
+    /// Returns the slot of a task that completes as if on another thread.
     pub(super) fn parted(self) -> Self {
         match self.is_parted() {
             true => self,
@@ -164,19 +164,19 @@ impl SlotRef {
         self.0.addr().get() & PARTED != 0
     }
 
-    /// The list that the slot is of.
+    /// Returns the list of the slot.
     ///
     /// # Safety
     ///
-    /// The slot's task is in it.
+    /// The task of the slot is in it.
     #[inline]
     pub(super) unsafe fn list(self) -> ListId {
-        // SAFETY: the page is there while a task is in it.
+        // SAFETY: the page exists while a task is in it.
         unsafe { self.page().as_ref() }.list
     }
 
-    /// Leaves the slot on another thread than the list's. Returns whether the liveness reference is
-    /// the caller's to give up; otherwise the list's thread does.
+    /// Leaves the slot on another thread than the list's. Returns whether the caller must give up
+    /// the liveness reference; otherwise the list's thread does.
     ///
     /// # Safety
     ///
@@ -185,14 +185,14 @@ impl SlotRef {
     #[must_use = "if it is true, the liveness reference must be given up"]
     pub(crate) unsafe fn leave(self) -> bool {
         let page = self.page();
-        // SAFETY: the page is there while a task is in it, and the reference ends with the word's
-        // transition.
+        // SAFETY: the page exists while a task is in it. The reference is not used after the
+        // transition of the word.
         let leave = unsafe {
             (*page.as_ptr()).memory.with(|_| {});
             (*page.as_ptr()).word.transition_to_left(self.index())
         };
         if leave == Leave::ReleaseAndFree {
-            // SAFETY: the list is gone, and so are the other tasks.
+            // SAFETY: the list was dropped, and the other tasks have left.
             unsafe { Page::free(page) };
         }
         leave != Leave::Nothing

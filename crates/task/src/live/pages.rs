@@ -55,14 +55,14 @@ impl Pages {
         })
     }
 
-    /// Takes the slot of a task back that has completed on the list's thread.
+    /// Frees the slot of a task that has completed on the list's thread.
     #[inline]
     pub(super) fn take_back(&self, slot: SlotRef) {
         self.vacate(slot.page(), slot.bit());
     }
 
-    /// Takes slots back whose tasks have left on other threads. Looks at pages in turn, and stops
-    /// when it finds nothing in a few.
+    /// Frees slots whose tasks have left on other threads. Checks pages in turn, and stops after a
+    /// few pages without such slots.
     pub(super) fn reclaim(&self) {
         for chain in [&self.full, &self.open] {
             let mut vain = 0;
@@ -98,7 +98,7 @@ impl Pages {
         }
         if occupied == slots && !self.open.is_only(page) {
             self.open.remove(page);
-            // SAFETY: no task is in it, and the list does not have it any more.
+            // SAFETY: the page has no task, and the list does not link it any more.
             unsafe { Page::free(page) };
         }
     }
@@ -116,7 +116,7 @@ impl Pages {
                 let free = ALL & !unsafe { page.as_ref() }.occupied.get();
                 // SAFETY: as above.
                 if unsafe { page.as_ref() }.word.transition_to_abandoned(free) {
-                    // SAFETY: the transition says that no task is in it.
+                    // SAFETY: the transition returned that the page has no task.
                     unsafe { Page::free(page) };
                 }
             }
@@ -124,7 +124,7 @@ impl Pages {
     }
 }
 
-/// Pages that are linked in both directions.
+/// Doubly linked pages.
 #[derive(Default)]
 struct Chain {
     first: Cell<Option<NonNull<Page>>>,
@@ -135,7 +135,7 @@ impl Chain {
     /// Adds a page at the front.
     fn push(&self, page: NonNull<Page>) {
         let next = self.first.replace(Some(page));
-        // SAFETY: the list has its pages.
+        // SAFETY: the list owns its pages.
         let this = unsafe { page.as_ref() };
         this.previous.set(None);
         this.next.set(next);
@@ -147,7 +147,7 @@ impl Chain {
     }
 
     fn remove(&self, page: NonNull<Page>) {
-        // SAFETY: the list has its pages.
+        // SAFETY: the list owns its pages.
         let this = unsafe { page.as_ref() };
         let (previous, next) = (this.previous.get(), this.next.get());
         match previous {
@@ -169,7 +169,7 @@ impl Chain {
     fn iter(&self) -> impl Iterator<Item = &Page> {
         let mut next = self.first.get();
         std::iter::from_fn(move || {
-            // SAFETY: the list has its pages, and changes none while it is borrowed here.
+            // SAFETY: the list owns its pages, and does not change them while it is borrowed here.
             let page = unsafe { next?.as_ref() };
             next = page.next.get();
             Some(page)

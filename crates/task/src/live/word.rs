@@ -7,7 +7,7 @@ use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const SLOTS: u32 = usize::BITS / 2 - 1;
 /// A bit for each slot.
 pub(super) const ALL: usize = (1 << SLOTS) - 1;
-/// Set for ever once the list was dropped before every task had left the page.
+/// Set when the list is dropped before every task has left the page; never cleared.
 const ABANDONED: usize = 1 << (2 * SLOTS);
 
 /// Two bits for each slot:
@@ -23,11 +23,11 @@ pub(super) struct Word(AtomicUsize);
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// Give the task's liveness reference up.
+    /// Give up the task's liveness reference.
     Release,
-    /// Give it up, and free the page, whose list is gone: this was its last task.
+    /// Give it up, and free the page: its list was dropped, and this was its last task.
     ReleaseAndFree,
-    /// The list's thread holds the slot, and gives the reference up.
+    /// The list's thread holds the slot, and will give up the reference.
     Nothing,
 }
 
@@ -44,7 +44,7 @@ impl Word {
         self.0.load(Ordering::Acquire) & ALL
     }
 
-    /// Leaves a slot, whose task the caller has completed.
+    /// Leaves a slot whose task the caller has completed.
     pub(super) fn transition_to_left(&self, slot: u32) -> Leave {
         let bit = 1 << slot;
         // ORDERING: Release pairs with `left` and `transition_to_not_held`, and with the Acquire of
@@ -68,22 +68,22 @@ impl Word {
     pub(super) fn transition_to_taken_back(&self) -> usize {
         let left = self.left();
         if left != 0 {
-            // ORDERING: the slots are the list's since `left`.
+            // ORDERING: since `left`, the list owns these slots.
             self.0.fetch_and(!left, Ordering::Relaxed);
         }
         left
     }
 
-    /// Holds the `slots` whose tasks have not left, and returns these.
+    /// Holds those of `slots` whose tasks have not left, and returns them.
     pub(super) fn transition_to_held(&self, slots: usize) -> usize {
-        // ORDERING: a thread that leaves later sees the bit in any case; and the caller, the list's
-        // thread, took the tasks in itself.
+        // ORDERING: a thread that leaves later sees the bit in any case, and the caller, the list's
+        // thread, adopted the tasks itself.
         let before = self.0.fetch_or(slots << SLOTS, Ordering::Relaxed);
         slots & !before
     }
 
-    /// Ends the hold of all slots. Returns the `held` slots whose tasks have left meanwhile: the
-    /// caller gives their liveness references up.
+    /// Ends the hold of all slots. Returns those of `held` whose tasks have left meanwhile: the
+    /// caller must give up their liveness references.
     pub(super) fn transition_to_not_held(&self, held: usize) -> usize {
         // ORDERING: Release pairs with `transition_to_left`: what was done with a task happens
         // before the thread that completes it frees it. Acquire pairs with the same: what that
@@ -92,8 +92,8 @@ impl Word {
         before & held
     }
 
-    /// Notes that the list is gone, and that `free` are the slots without a task. Returns whether
-    /// no task is left in the page; the caller then frees it.
+    /// Records that the list was dropped, and that `free` are the slots without a task. Returns
+    /// whether the page has no task left; then the caller frees it.
     pub(super) fn transition_to_abandoned(&self, free: usize) -> bool {
         // ORDERING: Release and Acquire pair with `transition_to_left`: either may be the last, and
         // frees the page after all accesses.

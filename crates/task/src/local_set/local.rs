@@ -26,13 +26,13 @@ pub(super) struct Local {
     may_poll: fn() -> bool,
     tasks: LocalList,
     due: RefCell<VecDeque<LocalRunnable>>,
-    /// Set while a poller polls the set: it looks at `due` before it waits.
+    /// Set while a poller polls the set: the poller checks `due` before it waits.
     driven: Cell<bool>,
-    /// Set when the set is dropped; a guard may still have it entered.
+    /// Set when the set is dropped. A guard may still keep it entered.
     closed: Cell<bool>,
-    /// Whether the panic of a task ends the set.
+    /// Whether the panic of a task shuts the set down.
     pub(super) shuts_down_on_panic: Cell<bool>,
-    /// Set when a task has panicked and the set ends by that.
+    /// Set when a task has panicked and this shuts the set down.
     panicked: Cell<bool>,
     shared: Arc<Shared>,
 }
@@ -80,15 +80,15 @@ impl Local {
         handle
     }
 
-    /// Runs the ready tasks in their order. Tasks that were woken on other threads go behind those
-    /// that were woken here before, so that neither kind starves the other.
+    /// Runs the ready tasks in their order. Tasks that were woken on other threads go behind tasks
+    /// that were woken here before, so neither kind starves the other.
     ///
-    /// Stops early when `may_poll` returns false. If `has_waiting` says that the future beside the
-    /// tasks was woken, it also stops as soon as only tasks are ready that have woken themselves.
-    /// Tasks that the tasks wake and spawn run before that future, as on Tokio.
+    /// Stops early when `may_poll` returns false. If `has_waiting` returns that the future beside
+    /// the tasks was woken, it also stops as soon as the only ready tasks are those that have woken
+    /// themselves. Tasks that other tasks wake and spawn run before that future, as on Tokio.
     fn tick(&self, has_waiting: impl Fn() -> bool) {
         self.shared.take(&mut self.due.borrow_mut());
-        // The number of polls until only tasks are ready that have woken themselves.
+        // The number of polls until the only ready tasks are those that have woken themselves.
         let mut polls_left = self.due.borrow().len();
         for ran in 0..POLLS {
             if ran > 0 && polls_left == 0 && !self.due.borrow().is_empty() && has_waiting() {
@@ -103,13 +103,13 @@ impl Local {
             };
             let before = self.due.borrow().len();
             if is_empty {
-                // All have come from other threads.
+                // All remaining tasks were woken on other threads.
                 polls_left = before + 1;
             }
             let requeued = self.run(task);
             let others = self.due.borrow().len() - usize::from(requeued);
             polls_left = match others > before {
-                // The task has spawned or woken some, which are behind all that were queued.
+                // The task has spawned or woken other tasks, which are behind all queued ones.
                 true => others,
                 false => polls_left.saturating_sub(1),
             };
@@ -140,7 +140,7 @@ impl Local {
 
     /// # Panics
     ///
-    /// Panics if a task has panicked and the set ends by that.
+    /// Panics if a task has panicked and this shuts the set down.
     fn check_panic(&self) {
         assert!(
             !self.panicked.get(),
@@ -171,7 +171,7 @@ impl Local {
 /// A future that polls a set, and is woken when a task of it is ready.
 pub(super) struct Poller {
     local: Rc<Local>,
-    /// The place among the set's pollers.
+    /// The index among the set's pollers.
     place: usize,
 }
 
@@ -183,13 +183,13 @@ impl Poller {
         }
     }
 
-    /// Calls `first`, and runs some of the tasks unless it has a result. Their
-    /// set is the current one meanwhile. `is_woken` says whether `first` is to be
-    /// called again; `waker` is to cause that.
+    /// Calls `first`, and runs some of the tasks unless it returns a result. Meanwhile their set is
+    /// the current one. `is_woken` returns whether `first` must be called again; `waker` causes
+    /// that call.
     ///
     /// # Panics
     ///
-    /// Panics if a task has panicked and the set ends by that.
+    /// Panics if a task has panicked and this shuts the set down.
     pub(super) fn poll<R>(
         &self,
         waker: &Waker,
@@ -205,7 +205,7 @@ impl Poller {
         if result.is_none() {
             local.tick(is_woken);
             if !local.due.borrow().is_empty() {
-                // This one too, unless it was woken since it registered.
+                // Wakes this poller too, unless it was woken since it registered.
                 local.shared.call();
             }
             local.check_panic();
@@ -214,20 +214,20 @@ impl Poller {
     }
 }
 
-/// Leaves what is due to the other pollers.
+/// Leaves the ready tasks to the other pollers.
 impl Drop for Poller {
     fn drop(&mut self) {
         let local = &*self.local;
         local.shared.leave(self.place);
-        // The push of a task that has arrived has woken the others.
+        // The push of a task that has arrived has woken the other pollers.
         if !local.due.borrow().is_empty() {
             local.shared.call();
         }
     }
 }
 
-/// Sets `driven` until it is dropped. The outermost closes a set that ends by a
-/// panic: no task of it runs any more then.
+/// Sets `driven` until it is dropped. The outermost one closes a set that a panic has shut down, in
+/// which no task runs any more.
 struct Driven<'a> {
     local: &'a Rc<Local>,
     outer: bool,
@@ -269,8 +269,8 @@ impl Drop for Entered {
     }
 }
 
-/// Sets the current set and returns the former. While the thread ends there
-/// may be no place for one any more; then there is none.
+/// Sets the current set and returns the former one. On a thread that is exiting there may be no
+/// current set any more.
 fn set_current(local: Option<Rc<Local>>) -> Option<Rc<Local>> {
     CURRENT
         .try_with(|current| current.replace(local))
@@ -278,7 +278,7 @@ fn set_current(local: Option<Rc<Local>>) -> Option<Rc<Local>> {
         .flatten()
 }
 
-/// The current set.
+/// Returns the current set.
 pub(super) fn current() -> Option<Rc<Local>> {
     CURRENT
         .try_with(|current| current.borrow().clone())
@@ -289,16 +289,15 @@ pub(super) fn current() -> Option<Rc<Local>> {
 /// The result of pushing a task.
 #[must_use]
 pub(super) enum Pushed {
-    /// A poller will come across it.
+    /// A poller will find the task.
     Seen,
-    /// It is in its set's queue; the pollers are to be called.
+    /// The task is in its set's queue; the pollers must be woken.
     Unseen,
     /// The set of `shared` is not the current one of this thread.
     Elsewhere(LocalRunnable),
 }
 
-/// Puts a task into the queue of the set that `shared` belongs to, if that is
-/// the current one.
+/// Puts a task into the queue of the set that `shared` belongs to, if that is the current one.
 pub(super) fn push(shared: &Shared, task: LocalRunnable) -> Pushed {
     let mut task = Some(task);
     let seen = CURRENT.try_with(|current| {

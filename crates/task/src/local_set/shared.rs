@@ -7,12 +7,12 @@ use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use super::local::{self, Pushed};
 use crate::{Arrivals, LocalRunnable, ScheduleLocal};
 
-/// The queue of tasks that are woken away from their set's thread, and the waker to call for them.
+/// The queue of tasks that are woken on other threads than their set's, and the waker to call for
+/// them.
 #[derive(Default)]
 pub(super) struct Shared {
     arrivals: Arrivals,
-    /// Set when a task has panicked; cleared by the thread of the set, which
-    /// ran it.
+    /// Set when a task has panicked; cleared by the thread of the set, which ran the task.
     panicked: AtomicBool,
 }
 
@@ -26,7 +26,7 @@ impl ScheduleLocal for Shared {
     }
 
     fn panicked(&self) {
-        // ORDERING: read by this very thread.
+        // ORDERING: only this thread reads it.
         self.panicked.store(true, Ordering::Relaxed);
     }
 }
@@ -34,7 +34,7 @@ impl ScheduleLocal for Shared {
 impl Shared {
     /// Returns whether a task has panicked since the last call.
     pub(super) fn take_panicked(&self) -> bool {
-        // ORDERING: written by this very thread.
+        // ORDERING: only this thread writes it.
         let panicked = self.panicked.load(Ordering::Relaxed);
         if panicked {
             // ORDERING: as above.

@@ -12,15 +12,15 @@ use super::*;
 use crate::cell::Header;
 use crate::state::Wake;
 
-/// A task that another thread has woken, and not pushed yet.
+/// A task that another thread has woken but not pushed yet.
 struct Woken(NonNull<Header>);
 
-// SAFETY: the right to push the task goes to another thread, as with a wake there.
+// SAFETY: the right to push the task moves to another thread, as in a wake there.
 unsafe impl Send for Woken {}
 
 impl Woken {
     fn push(self) {
-        // SAFETY: the wake in the test said `Enqueue`.
+        // SAFETY: the wake in the test returned `Enqueue`.
         unsafe { Header::schedule(self.0) };
     }
 }

@@ -17,14 +17,15 @@ struct State {
 }
 
 impl FlagWaker {
-    /// The one in `place` if it wakes `inner`, or else a new one there. Its flag is clear.
+    /// Returns the waker in `place` if it wakes `inner`. Otherwise puts a new one there. Its flag
+    /// is clear.
     pub(super) fn prepare<'a>(place: &'a mut Option<Self>, inner: &Waker) -> &'a Self {
         let kept = place
             .take()
             .filter(|kept| kept.state.inner.will_wake(inner));
         let flag_waker = place.insert(kept.unwrap_or_else(|| Self::new(inner.clone())));
-        // ORDERING: Acquire pairs with `wake_by_ref`: the poll that follows sees what the waker
-        // wrote before, also where that found the flag set and did not wake `inner`.
+        // ORDERING: Acquire pairs with `wake_by_ref`: the poll that follows sees the writes before
+        // the wake, even if the wake found the flag set and did not wake `inner`.
         flag_waker.state.is_woken.swap(false, Ordering::Acquire);
         flag_waker
     }
@@ -45,7 +46,7 @@ impl FlagWaker {
     }
 
     pub(super) fn is_woken(&self) -> bool {
-        // ORDERING: a hint; `inner` has been woken too, and causes the next poll.
+        // ORDERING: a hint; `inner` was woken too, which causes the next poll.
         self.state.is_woken.load(Ordering::Relaxed)
     }
 }

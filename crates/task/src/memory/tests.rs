@@ -3,8 +3,8 @@ use std::thread;
 
 use super::*;
 
-/// A size that no other test of the process uses, so that the depot's batches
-/// of it are this test's own.
+/// A size that no other test of the process uses, so that the depot's batches of this size belong
+/// to this test.
 fn layout_of(bytes: usize) -> (Layout, Option<Size>) {
     let layout = Layout::from_size_align(bytes, 8).unwrap();
     (layout, Size::of(layout))
@@ -13,7 +13,7 @@ fn layout_of(bytes: usize) -> (Layout, Option<Size>) {
 fn allocate_many((layout, size): (Layout, Option<Size>), count: usize) -> Vec<usize> {
     let blocks: Vec<_> = (0..count).map(|_| allocate(layout, size)).collect();
     for block in &blocks {
-        // SAFETY: the block is ours, and `layout` large.
+        // SAFETY: the test owns the block, which is `layout` large.
         unsafe { block.as_ptr().write_bytes(0xA5, layout.size()) };
     }
     blocks
@@ -25,7 +25,7 @@ fn allocate_many((layout, size): (Layout, Option<Size>), count: usize) -> Vec<us
 fn free_all((layout, size): (Layout, Option<Size>), blocks: &[usize]) {
     for &block in blocks {
         let block = NonNull::new(block as *mut u8).unwrap();
-        // SAFETY: from `allocate_many` with the same arguments.
+        // SAFETY: the blocks come from `allocate_many` with the same arguments.
         unsafe { free(block, layout, size) };
     }
 }
@@ -60,7 +60,7 @@ fn batches_move_between_threads() {
         free_all(kind, &blocks);
         blocks
     });
-    // The exit of the thread gave the spare to the depot, too.
+    // The exit of the thread has also given the spare to the depot.
     let theirs: HashSet<_> = blocks.join().unwrap().into_iter().collect();
     let ours = allocate_many(kind, 3 * BATCH);
     assert!(ours.iter().all(|block| theirs.contains(block)));
@@ -95,7 +95,7 @@ fn large_and_aligned_cells_are_not_kept() {
         assert!(Size::of(layout).is_none());
         let memory = allocate(layout, None);
         assert_eq!(memory.as_ptr() as usize % layout.align(), 0);
-        // SAFETY: just allocated so.
+        // SAFETY: the block was just allocated with this layout.
         unsafe { free(memory, layout, None) };
     }
 }

@@ -14,9 +14,9 @@ pub(crate) enum Start {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The task waits for a wake; the runnable is used up.
+    /// The task waits for a wake; the runnable no longer exists.
     Idle,
-    /// The task was woken during the poll: the runnable is to be queued again.
+    /// The task was woken during the poll: the runnable must be queued again.
     Again,
 }
 
@@ -24,11 +24,11 @@ pub(crate) enum Stop {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// A runnable has come into being and must be scheduled.
+    /// A runnable now exists and must be scheduled.
     Enqueue,
-    /// The task is scheduled already, running, or complete.
+    /// The task is already scheduled, running, or complete.
     Nothing,
-    /// The last reference is gone: the cell must be freed.
+    /// The last reference was dropped: the cell must be freed.
     Dealloc,
 }
 
@@ -36,12 +36,11 @@ pub(crate) enum Wake {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Completion {
-    /// The join handle is gone: the runner drops the output.
+    /// The join handle was dropped: the runner drops the output.
     Detached,
-    /// The output is the join handle's; there is no waker to wake.
+    /// The join handle owns the output; there is no waker to wake.
     Joined,
-    /// The output is the join handle's; the runner takes the join waker and
-    /// wakes it.
+    /// The join handle owns the output; the runner takes the join waker and wakes it.
     JoinedWithWaker,
 }
 
@@ -49,9 +48,9 @@ pub(crate) enum Completion {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Release {
-    /// The last reference is gone: the cell must be freed.
+    /// The last reference was dropped: the cell must be freed.
     Dealloc,
-    /// Others hold references.
+    /// Other references exist.
     Nothing,
 }
 
@@ -61,8 +60,8 @@ pub(crate) enum Release {
 pub(crate) enum Detach {
     /// Nothing: the handle's reference was dropped.
     Nothing,
-    /// Take the join waker and drop it, then give the reference up.
+    /// Take the join waker and drop it, then give up the reference.
     DropWaker,
-    /// Drop the output, then give the reference up.
+    /// Drop the output, then give up the reference.
     DropOutput,
 }

@@ -51,7 +51,7 @@ fn an_aborted_task_is_cancelled_by_its_next_run() {
 }
 
 /// The owner of the only reference checks whether a list may reach the task. It must not overwrite
-/// what a list has written before the check.
+/// a change that a list made before the check.
 #[test]
 fn a_run_sees_an_abort_made_while_it_checks_for_a_list() {
     let state = State::new();

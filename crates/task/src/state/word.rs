@@ -4,28 +4,26 @@ use std::fmt;
 
 use super::{Completion, Release, Wake};
 
-/// Set while the holder of the runnable polls, drops or completes the future,
-/// and while a task that was woken during its poll is queued again. Cleared by
-/// the end of a poll that was not woken, and by completion.
+/// Set while the holder of the runnable polls, drops or completes the future, and while a task that
+/// was woken during its poll is queued again. Cleared by the end of a poll that was not woken, and
+/// by completion.
 pub(super) const RUNNING: usize = 1;
-/// Set while a runnable exists whose task is not `RUNNING`, or while the running
-/// poll is owed another because of a wake from elsewhere. Cleared by the start
-/// of a run.
+/// Set while a runnable exists whose task is not `RUNNING`, or while the running task must be
+/// polled again because another thread has woken it. Cleared by the start of a run.
 pub(super) const NOTIFIED: usize = RUNNING << 1;
-/// Set once the future is gone; never cleared.
+/// Set once the future has been dropped; never cleared.
 pub(super) const COMPLETE: usize = NOTIFIED << 1;
 /// Set once the task is aborted; never cleared.
 pub(super) const CANCELLED: usize = COMPLETE << 1;
-/// Set while the join handle exists. Cleared by its drop, unless `COMPLETE`
-/// came first.
+/// Set while the join handle exists. Cleared by its drop, unless `COMPLETE` came first.
 pub(super) const JOIN_INTEREST: usize = CANCELLED << 1;
-/// Set while the join waker belongs to the thread that completes the task. Set and
-/// cleared by the join handle, never after `COMPLETE`.
+/// Set while the join waker belongs to the thread that completes the task. Set and cleared by the
+/// join handle, never after `COMPLETE`.
 pub(super) const JOIN_WAKER: usize = JOIN_INTEREST << 1;
 /// One reference.
 pub(super) const REF_ONE: usize = JOIN_WAKER << 1;
-/// Subtracting this turns `RUNNING`, known to be set, into `COMPLETE`, known to
-/// be clear, and drops a reference.
+/// Subtracting this changes `RUNNING`, which must be set, into `COMPLETE`, which must be clear, and
+/// drops a reference.
 pub(super) const COMPLETED_AND_RELEASED: usize = REF_ONE + RUNNING - COMPLETE;
 
 /// The word at one moment.

@@ -72,9 +72,8 @@ pub(crate) enum Place {
     Queue(Arc<Mutex<Vec<Runnable>>>),
 }
 
-/// The scheduler in the cell. Cloning it reads the cell's memory and freeing
-/// the cell writes it, so that the model sees whether one comes before the
-/// other.
+/// The scheduler in the cell. Cloning it reads the cell's memory and freeing the cell writes it, so
+/// that the model sees whether one comes before the other.
 pub(crate) struct Scheduler {
     memory: UnsafeCell<()>,
     place: Place,

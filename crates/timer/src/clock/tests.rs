@@ -12,7 +12,7 @@ fn a_clock_stops_at_the_next_whole_tick() {
     }
 }
 
-/// Another thread may resume the clock just before it is moved on.
+/// Another thread may resume the clock just before it is advanced.
 #[test]
 fn a_clock_that_runs_is_not_moved_to_a_deadline() {
     let clock = Clock::new();

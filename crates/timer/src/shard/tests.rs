@@ -36,6 +36,6 @@ fn a_timer_set_after_an_idle_time_is_placed_relative_to_the_present() {
     assert!(sleep.as_mut().poll(&mut cx).is_pending());
     let shard = handle.shard();
     let due = shard.shared.present_tick() + 1;
-    // Not the earlier start of a slot of a higher level.
+    // It is not the earlier start of a slot of a higher level.
     assert_eq!(shard.core().wheel.next_tick(), Some(due));
 }

@@ -11,7 +11,7 @@ use crate::state::{Postpone, State};
 
 const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
 
-/// Marsaglia's xorshift, so that a failure repeats.
+/// Marsaglia's xorshift. It starts from a fixed state, so a failure repeats.
 struct Random(u64);
 
 impl Random {
@@ -26,8 +26,8 @@ impl Random {
         self.next() % bound
     }
 
-    /// A distance of any order of magnitude, often at a level's boundary. The
-    /// greater ones are rarer, so that time is not used up at once.
+    /// A distance of any order of magnitude, often at the boundary of a level. Large distances are
+    /// rarer, so that the ticks do not run out at once.
     fn distance(&mut self) -> u64 {
         let levels = 1 + self.below(LEVELS as u64);
         let unit = 1 << (DIGIT_BITS as u64 * self.below(levels));
@@ -51,7 +51,7 @@ impl Wake for Recorder {
     }
 }
 
-/// A wheel, its nodes, and the ticks that each armed one ought to fire at.
+/// A wheel, its nodes, and the tick at which each armed node should fire.
 struct Fixture {
     wheel: Wheel,
     nodes: Box<[Node]>,
@@ -83,8 +83,7 @@ impl Fixture {
         let node = &self.nodes[id];
         // SAFETY: the node is not armed, and the fixture owns it.
         unsafe { node.set_waker(waker) };
-        // SAFETY: the node stays where it is, is not linked, and outlives its place in the
-        // wheel.
+        // SAFETY: the node does not move, is not linked, and outlives its link in the wheel.
         match unsafe { self.wheel.insert(NonNull::from(node), tick) } {
             Insert::Armed => {
                 assert!(tick > self.now);
@@ -153,8 +152,8 @@ impl Fixture {
         self.check_next();
     }
 
-    /// Does what an insertion does first: moves the wheel to `now`, or to the first timer before
-    /// that.
+    /// Does the first step of an insertion: moves the wheel to `now`, or to the first timer before
+    /// it.
     fn skip(&mut self, now: u64) {
         self.wheel.skip_to(now);
         assert!(self.wheel.elapsed >= self.now, "the wheel never moves back");
@@ -303,8 +302,8 @@ fn timers_of_one_tick_fire_in_the_order_of_their_insertion() {
     assert_eq!(order, (0..100).collect::<Vec<_>>());
 }
 
-/// Forty timers of the tick at which a slot of level 1 starts are more than a batch, and come after
-/// one of the tick after it: none of them may stay in level 1.
+/// Forty timers, more than a batch, are due at the tick at which a slot of level 1 starts. They
+/// come after a timer of the next tick. None of them may stay in level 1.
 #[test]
 fn a_slot_of_a_higher_level_is_moved_down_whole_before_anything_fires() {
     for level in 1..LEVELS as u32 {
@@ -338,8 +337,8 @@ fn a_cancelled_timer_leaves_the_others_of_its_tick_in_order() {
     }
 }
 
-/// A timer that is set after an idle time is placed relative to the present: in level 0 if it is
-/// near enough, so that it need not move through the levels.
+/// A timer that is set after an idle time is placed relative to the present. If it is near enough
+/// it goes to level 0, so it need not move through the levels.
 #[test]
 fn a_wheel_skips_an_idle_time() {
     for later in [None, Some(1 << 20)] {
@@ -360,7 +359,7 @@ fn a_wheel_skips_an_idle_time() {
     }
 }
 
-/// Not even to the start of the slot of the next one.
+/// Nor to the start of the slot of the next timer.
 #[test]
 fn a_wheel_does_not_skip_a_timer() {
     for level in 0..LEVELS as u32 {

@@ -54,7 +54,7 @@ struct Listeners {
 /// The state of a listener.
 struct Waiting {
     event: Event,
-    /// Whether an event has come that the listener has not taken.
+    /// Whether an event has come that the listener has not received.
     heard: bool,
     waker: Option<Waker>,
 }
@@ -79,7 +79,7 @@ fn deliver(event: Event) -> bool {
     }
     drop(listeners);
     for waker in wakers {
-        // A panic must not leave the handler.
+        // A panic must not unwind out of the handler.
         contain(|| waker.wake());
     }
     is_heard
@@ -118,9 +118,9 @@ impl Listener {
         Ok(Self(key))
     }
 
-    /// Takes the event that has come.
+    /// Takes an event that has come.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
-        // Cloned before the lock and the former one dropped after it.
+        // Clone the new waker before the lock, and drop the old one after it.
         let waker = cx.waker().clone();
         let mut listeners = LISTENERS.lock();
         let waiting = listeners.waiting.get_mut(&self.0);
