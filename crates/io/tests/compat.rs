@@ -1,4 +1,4 @@
-//! Adapters between the traits of this crate and those of `futures-io`.
+//! Tests of the adapters between the traits of this crate and those of `futures-io`.
 #![cfg(all(not(raddle_loom), feature = "futures-io"))]
 
 mod common;

@@ -41,8 +41,8 @@ fn interrupt_all() {
         for thread in std::fs::read_dir("/proc/self/task").unwrap() {
             let name = thread.unwrap().file_name();
             let id: libc::pid_t = name.to_str().unwrap().parse().unwrap();
-            // SAFETY: sends a signal that is handled, to a thread of this process, or to none if it
-            // has ended meanwhile.
+            // SAFETY: sends a handled signal to a thread of this process, or to none if it has
+            // ended.
             unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), id, libc::SIGUSR1) };
         }
         std::thread::sleep(Duration::from_micros(100));

@@ -22,7 +22,7 @@ fn limit() -> libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: the place is this function's.
+    // SAFETY: the pointer is to a local variable.
     let result = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
     assert_eq!(result, 0);
     limit
@@ -33,7 +33,7 @@ fn set_limit(descriptors: libc::rlim_t) {
         rlim_cur: descriptors,
         ..limit()
     };
-    // SAFETY: reads the place only.
+    // SAFETY: the call only reads a local variable.
     let result = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) };
     assert_eq!(result, 0);
 }
@@ -142,8 +142,8 @@ fn none_left() {
     assert_eq!(driver.handle.registered_count(), 0);
 }
 
-/// A stream whose descriptor was duplicated still leaves the selector: otherwise the same socket
-/// could not come back under the same number.
+/// A stream whose descriptor was duplicated is still removed from the selector: otherwise the same
+/// socket could not be registered again under the same number.
 fn duplicated() {
     let driver = Driver::start();
     let _current = driver.handle.enter();

@@ -1,6 +1,6 @@
-//! The channels and locks on an executor that knows nothing of Raddle: the thread pool of
-//! `futures-executor`. Workers look for primes; a semaphore lets two of them work at a time, and
-//! the result of each goes to the task that asked.
+//! The channels and locks on an executor that does not know Raddle: the thread pool of
+//! `futures-executor`. Workers search for primes; a semaphore lets two of them work at a time, and
+//! each result is sent to the task that requested it.
 //!
 //! ```sh
 //! cargo run -p raddle-sync --example other_executor
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_executor::{ThreadPool, block_on};
 use raddle_sync::{Semaphore, mpsc, oneshot, watch};
 
-/// A number, and where to send whether it is a prime.
+/// A number, and the sender for the result whether it is a prime.
 type Request = (u64, oneshot::Sender<bool>);
 
 fn is_prime(number: u64) -> bool {
@@ -39,18 +39,18 @@ async fn serve(pool: ThreadPool, mut requests: mpsc::Receiver<Request>, done: wa
 }
 
 fn main() {
-    let pool = ThreadPool::new().expect("the system gives threads");
+    let pool = ThreadPool::new().expect("the system can start threads");
     let (sender, requests) = mpsc::channel(8);
     let (done, mut progress) = watch::channel(0);
     pool.spawn_ok(serve(pool.clone(), requests, done));
 
-    // This executor is another one: it runs one future on this thread.
+    // Another executor, which runs one future on this thread.
     let primes = block_on(async {
         let mut answers = Vec::new();
         for number in 1..=100 {
             let (answer, receiver) = oneshot::channel();
             let sent = sender.send((number, answer)).await;
-            sent.expect("the server runs as long as there is a sender");
+            sent.expect("the server runs while there is a sender");
             answers.push((number, receiver));
         }
         let mut primes = Vec::new();
@@ -60,7 +60,7 @@ fn main() {
             }
         }
         let all = progress.wait_for(|&done| done == 100).await;
-        assert!(all.is_ok(), "all are done before the server ends");
+        assert!(all.is_ok(), "the server ends after all workers");
         primes
     });
     println!("{} primes up to 100: {primes:?}", primes.len());

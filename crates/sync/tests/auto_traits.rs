@@ -1,4 +1,4 @@
-//! Which threads may hold and share what: channels and cells. Locks have theirs in their own tests.
+//! Auto traits of channels and cells. The tests of the locks have their own.
 #![cfg(not(raddle_loom))]
 
 use std::cell::Cell;
@@ -17,12 +17,12 @@ use raddle_sync::{
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
-/// May go to another thread, and not be shared.
+/// A type that is `Send` but not `Sync`.
 type Sent = Cell<u8>;
-/// May do neither.
+/// A type that is neither `Send` nor `Sync`.
 type Bound = Rc<u8>;
 
-// A message goes to the thread of the receiver, and is not shared.
+// A message moves to the thread of the receiver, and is not shared.
 assert_impl_all!(mpsc::Sender<Sent>: Send, Sync, Unpin, Clone);
 assert_impl_all!(mpsc::Receiver<Sent>: Send, Sync, Unpin);
 assert_impl_all!(mpsc::WeakSender<Sent>: Send, Sync, Unpin, Clone);
@@ -49,13 +49,13 @@ assert_not_impl_any!(broadcast::Receiver<Bound>: Send, Sync);
 assert_not_impl_any!(mpsc::Receiver<u8>: Clone);
 assert_not_impl_any!(oneshot::Sender<u8>: Clone);
 
-// Whatever the messages are, the ends may be moved.
+// The ends are `Unpin` for any type of message.
 assert_impl_all!(mpsc::Receiver<PhantomPinned>: Unpin);
 assert_impl_all!(oneshot::Receiver<PhantomPinned>: Unpin);
 assert_impl_all!(broadcast::Receiver<PhantomPinned>: Unpin);
 assert_impl_all!(watch::Receiver<PhantomPinned>: Unpin);
 
-// The value is borrowed by all receivers at once.
+// All receivers may borrow the value at the same time.
 assert_impl_all!(watch::Sender<u8>: Send, Sync, Unpin, Clone);
 assert_impl_all!(watch::Receiver<u8>: Send, Sync, Unpin, Clone);
 assert_not_impl_any!(watch::Sender<Sent>: Send, Sync);
@@ -76,11 +76,11 @@ assert_impl_all!(Notify: Send, Sync, Unpin);
 assert_impl_all!(Notified<'static>: Send, Sync);
 assert_impl_all!(OwnedNotified: Send, Sync);
 
-// Both are pinned in the list of waiters, as in Tokio.
+// Both are pinned because they are in the list of waiters, as in Tokio.
 assert_not_impl_any!(Notified<'static>: Unpin);
 assert_not_impl_any!(OwnedNotified: Unpin);
 
-// An end can be taken along over a `catch_unwind`, whatever the messages are.
+// The ends are unwind safe for any type of message.
 assert_impl_all!(mpsc::Sender<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
 assert_impl_all!(mpsc::Receiver<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
 assert_impl_all!(mpsc::WeakSender<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
@@ -91,7 +91,7 @@ assert_impl_all!(mpsc::UnboundedSender<&'static mut Sent>: UnwindSafe, RefUnwind
 assert_impl_all!(mpsc::UnboundedReceiver<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
 assert_impl_all!(mpsc::WeakUnboundedSender<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
 
-/// Has no trait that could be derived.
+/// A type without any derived trait.
 struct Bare;
 
 assert_impl_all!(mpsc::Sender<Bare>: Debug, Clone);

@@ -1,4 +1,4 @@
-//! The documented behaviour of a barrier.
+//! Tests of the documented behaviour of a barrier.
 #![cfg(not(raddle_loom))]
 
 mod hooked;
@@ -171,7 +171,7 @@ fn a_waker_may_panic_or_call_the_barrier() {
     }
 }
 
-/// The waiters of another round come and leave before all waiters of the first round are woken.
+/// The waiters of another round arrive and leave before all waiters of the first round are woken.
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_round_wakes_its_waiters_while_the_former_round_is_woken() {

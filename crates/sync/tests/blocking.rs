@@ -1,4 +1,4 @@
-//! Blocking a thread on a future, with the source file of the crate.
+//! Tests of blocking a thread on a future; they include the source file of the crate.
 #![cfg(not(raddle_loom))]
 
 #[path = "../src/blocking.rs"]

@@ -1,4 +1,4 @@
-//! Which receiver gets which value, and which values a slow receiver misses.
+//! Tests of which receiver gets which values, and which values a slow receiver misses.
 #![cfg(not(raddle_loom))]
 
 mod polling;
@@ -52,7 +52,7 @@ fn waiters_are_woken() {
 
 #[test]
 fn a_lagging_receiver_learns_the_number_of_missed_values() {
-    // Rounded up to 4.
+    // The capacity is rounded up to 4.
     let (sender, mut receiver) = broadcast::channel(3);
     for value in 0..4 {
         sender.send(value).unwrap();
@@ -220,7 +220,7 @@ fn a_channel_is_empty_when_all_receivers_have_received() {
     }
 }
 
-/// Values that no receiver will receive are not kept.
+/// Values that no receiver can receive are not kept.
 #[test]
 fn values_are_dropped_with_their_last_receiver() {
     let value = Arc::new(());
@@ -263,7 +263,7 @@ fn dropping_a_receive_loses_no_value() {
     }
 }
 
-/// Panics when it is cloned, or in its first drops, as the test sets.
+/// Panics when it is cloned, or in its first drops, as the test configures it.
 struct Touchy {
     at_clone: bool,
     at_drop: Arc<AtomicUsize>,
@@ -310,10 +310,10 @@ fn a_clone_that_panics_leaves_the_channel_usable() {
     sender.send(touchy(true, 0)).ok().unwrap();
     sender.send(touchy(false, 0)).ok().unwrap();
     assert!(catch_unwind(AssertUnwindSafe(|| one.try_recv().map(Touchy::calm))).is_err());
-    assert_eq!(one.len(), 1, "it counts as received");
+    assert_eq!(one.len(), 1, "the value counts as received");
     one.try_recv().ok().unwrap().calm();
     assert_eq!(sender.len(), 2);
-    // The last receiver gets the value itself.
+    // The last receiver gets the value itself, not a clone.
     two.try_recv().ok().unwrap().calm();
     two.try_recv().ok().unwrap().calm();
     assert!(sender.is_empty());
@@ -426,12 +426,15 @@ fn no_two_threads_clone_a_value_at_once() {
     }
     impl Clone for Unshared {
         fn clone(&self) -> Self {
-            assert!(!self.cloning.swap(true, Ordering::Relaxed), "not alone");
+            assert!(
+                !self.cloning.swap(true, Ordering::Relaxed),
+                "two threads use the value at the same time"
+            );
             std::thread::yield_now();
             self.cloning.store(false, Ordering::Relaxed);
             Self {
                 _unshared: Cell::new(0),
-                // The clone has a flag of its own.
+                // The clone has its own flag.
                 cloning: Arc::default(),
             }
         }
@@ -501,7 +504,7 @@ fn blocking_inside_a_poll_is_refused() {
     let _ = raddle_coop::budget(|| receiver.blocking_recv());
 }
 
-/// Each receiver gets the values of each sender in order, if the missed ones are counted.
+/// Each receiver gets the values of each sender in order; the missed ones are counted.
 #[test]
 fn threads_receive_in_order() {
     let (sender, receiver) = broadcast::channel(16);

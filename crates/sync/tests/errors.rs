@@ -1,4 +1,4 @@
-//! The messages of the errors.
+//! Tests of the messages of the errors.
 #![cfg(not(raddle_loom))]
 
 use std::error::Error;
@@ -14,7 +14,7 @@ use raddle_sync::{
 fn now<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("it waits"),
+        Poll::Pending => panic!("the future waits"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Wakers that panic, and wakers that use the semaphore that wakes them.
+//! Tests with wakers that panic, and wakers that use the semaphore that wakes them.
 #![cfg(not(raddle_loom))]
 
 mod locks;
@@ -88,7 +88,7 @@ fn the_drop_of_a_waker_may_call_the_semaphore() {
         });
         calling(move || _ = &on_drop)
     };
-    // Replaced by another, dropped with its future, and woken.
+    // The waker is replaced by another one, dropped with its future, or woken.
     let mut acquire = Box::pin(semaphore.acquire_many(10));
     assert!(poll_with(&mut acquire, &waker()).is_pending());
     assert!(poll(&mut acquire).is_pending());

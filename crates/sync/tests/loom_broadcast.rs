@@ -1,4 +1,4 @@
-//! A ring of values, with threads that send, receive and drop their handles.
+//! Models of the broadcast channel: threads send, receive and drop their handles.
 #![cfg(raddle_loom)]
 
 mod modelling;
@@ -24,19 +24,19 @@ fn a_sent_value_wakes_the_waiting_receiver() {
     });
 }
 
-/// Both wait, under locks of their own: one send wakes both.
+/// Two receivers wait in different shards, and one send wakes both.
 #[test]
 fn a_value_wakes_both_waiters() {
     Model::new().preemptions(2).check(|| {
         let (sender, mut receiver) = broadcast::channel(1);
         let mut other = sender.subscribe();
         let other = thread::spawn(move || block_on(other.recv()));
-        let sends = thread::spawn(move || {
+        let sending_thread = thread::spawn(move || {
             sender.send(1).unwrap();
         });
         assert_eq!(block_on(receiver.recv()), Ok(1));
         assert_eq!(other.join().unwrap(), Ok(1));
-        sends.join().unwrap();
+        sending_thread.join().unwrap();
     });
 }
 
@@ -50,7 +50,7 @@ fn values_of_two_senders_wake_a_receiver_that_waits_again() {
         let other = thread::spawn(move || {
             other.send(1).unwrap();
         });
-        let sends = thread::spawn(move || {
+        let sending_thread = thread::spawn(move || {
             sender.send(1).unwrap();
             sender.send(1).unwrap();
         });
@@ -59,32 +59,32 @@ fn values_of_two_senders_wake_a_receiver_that_waits_again() {
             received += block_on(receiver.recv()).unwrap();
         }
         other.join().unwrap();
-        sends.join().unwrap();
+        sending_thread.join().unwrap();
     });
 }
 
-/// A receiver that stops waiting, as one goes that waits under the same lock. A model has two
-/// locks, and receivers take them in turn.
+/// A receiver stops waiting while the send wakes another one in the same shard. A model has two
+/// shards, to which receivers are assigned in rotation.
 #[test]
 fn a_dropped_receive_consumes_no_wake_up() {
     Model::new().preemptions(2).check(|| {
         let (sender, mut receiver) = broadcast::channel(1);
         let _between = sender.subscribe();
-        let mut gives_up = sender.subscribe();
-        let gives_up = thread::spawn(move || {
-            let _ = poll_once(gives_up.recv());
+        let mut dropped = sender.subscribe();
+        let dropping_thread = thread::spawn(move || {
+            let _ = poll_once(dropped.recv());
         });
-        let sends = thread::spawn(move || {
+        let sending_thread = thread::spawn(move || {
             sender.send(1).unwrap();
         });
         assert_eq!(block_on(receiver.recv()), Ok(1));
-        gives_up.join().unwrap();
-        sends.join().unwrap();
+        dropping_thread.join().unwrap();
+        sending_thread.join().unwrap();
     });
 }
 
-/// A ring of one: the second value takes the place of the first, perhaps while that is received.
-/// Values and losses add up.
+/// A ring of one value: the second value overwrites the first, possibly while that is received. The
+/// numbers of received and missed values add up.
 #[test]
 fn a_lost_value_is_reported() {
     Model::new().preemptions(3).check(|| {
@@ -110,8 +110,8 @@ fn a_lost_value_is_reported() {
     });
 }
 
-/// Each value is dropped, also if receivers subscribe and are dropped at the same time. The model
-/// reports an `Arc` that is leaked.
+/// Each value is dropped, even if receivers subscribe and are dropped at the same time. The model
+/// reports a leaked `Arc`.
 #[test]
 fn a_receiver_leaves_while_another_receives() {
     model::check(|| {
@@ -147,9 +147,9 @@ fn a_new_receiver_receives_only_later_values() {
     model::check(|| {
         let (sender, _receiver) = broadcast::channel(2);
         let other = sender.clone();
-        let sends = thread::spawn(move || other.send(1).unwrap());
+        let sending_thread = thread::spawn(move || other.send(1).unwrap());
         let mut late = sender.subscribe();
-        let counted = sends.join().unwrap();
+        let counted = sending_thread.join().unwrap();
         match late.try_recv() {
             Ok(1) => assert_eq!(counted, 2),
             end => assert_eq!((end, counted), (Err(TryRecvError::Empty), 1)),
@@ -218,7 +218,7 @@ fn dropping_the_last_receiver_closes_the_channel() {
     });
 }
 
-/// The shim works: what is done after the send is not seen with it.
+/// The canary: a write after the send is not ordered before its receipt.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
 fn canary_a_write_after_the_send_races_with_the_receiver() {
@@ -226,13 +226,13 @@ fn canary_a_write_after_the_send_races_with_the_receiver() {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = broadcast::channel(1);
         let other = plain.clone();
-        let looks = thread::spawn(move || {
+        let checking_thread = thread::spawn(move || {
             if !receiver.is_empty() {
                 other.get();
             }
         });
         let _ = sender.send(1);
         plain.set(1);
-        looks.join().unwrap();
+        checking_thread.join().unwrap();
     });
 }

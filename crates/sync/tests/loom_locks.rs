@@ -1,5 +1,5 @@
-//! The locks and the barrier in all interleavings. The cells in them show a model which threads
-//! reach the value; a wake-up that is lost is a deadlock.
+//! Models of the locks and the barrier. The cells in them show loom which threads access the value;
+//! a lost wake-up is a deadlock.
 #![cfg(raddle_loom)]
 
 mod locks;
@@ -136,16 +136,17 @@ fn a_waiter_that_leaves_a_barrier_stays_counted() {
         let mut wait = Box::pin(barrier.wait());
         let met = poll(&mut wait).is_ready();
         let led = fickle.join().unwrap();
-        // The second to come led, whether or not the other had been dropped by then.
+        // The second task to arrive was the leader, whether or not the other wait had been dropped
+        // by then.
         assert_ne!(led, met);
         assert!(met || poll(&mut wait).is_ready());
     });
 }
 
-/// What races on purpose.
+/// A cell whose accesses race on purpose.
 struct Raced(UnsafeCell<()>);
 
-// SAFETY: the model finds the race, and nothing is in it.
+// SAFETY: the model finds the race, and the cell has no content.
 unsafe impl Sync for Raced {}
 // SAFETY: as above.
 unsafe impl Send for Raced {}

@@ -1,6 +1,6 @@
-//! Models of the channels of many senders: messages arrive once, whole and in order, the receiver
-//! is woken for them and for the end, and blocks are reused only after their last access. A block
-//! has two slots here.
+//! Models of the mpsc channels: messages arrive once, whole and in order, the receiver is woken for
+//! them and for the end, and blocks are reused only after their last access. In a model, a block
+//! has two slots.
 #![cfg(raddle_loom)]
 
 mod modelled;
@@ -28,7 +28,7 @@ fn send(sender: UnboundedSender<Message>, count: usize) -> thread::JoinHandle<()
     })
 }
 
-/// A message and the end, to a receiver that waits. Complete.
+/// The receiver waits for a message and for the end. Complete.
 #[test]
 fn a_message_and_the_end_against_receive() {
     model::check(|| {
@@ -40,7 +40,7 @@ fn a_message_and_the_end_against_receive() {
     });
 }
 
-/// The receiver registers anew while it is woken. Bounded at 3 preemptions.
+/// The receiver registers another waker while it is woken. Bounded at 3 preemptions.
 #[test]
 fn a_message_against_a_receiver_that_changes_its_waker() {
     Model::new().preemptions(3).check(|| {
@@ -67,7 +67,7 @@ fn two_senders_against_receive() {
     });
 }
 
-/// Both append the second block. Complete.
+/// Both senders append the second block. Complete.
 #[test]
 fn two_senders_over_the_edge_of_a_block() {
     model::check(|| {
@@ -100,8 +100,8 @@ fn a_sender_against_a_receiver_that_recycles() {
     });
 }
 
-/// A sender that has reserved and not yet found its block, while another fills blocks and the
-/// receiver empties them. Bounded at 2 preemptions.
+/// A sender has reserved a position and not yet found its block, while another one fills blocks and
+/// the receiver empties them. Bounded at 2 preemptions.
 #[test]
 fn a_slow_sender_against_blocks_that_are_recycled() {
     Model::new().preemptions(2).branches(10_000).check(|| {
@@ -215,8 +215,9 @@ fn a_sender_that_waits_for_room() {
     });
 }
 
-/// A permit that comes back while a sender is about to wait for it: one takes it from the other's
-/// word, or serves it under the lock. With it comes what the receiver did before. Complete.
+/// A permit is released while a sender is about to wait for it: the sender takes it from the
+/// receiver's word, or the receiver serves the sender under the lock. In both cases the sender sees
+/// the receiver's earlier writes. Complete.
 #[test]
 fn returned_permits_against_a_waiting_sender() {
     model::check(|| {
@@ -238,7 +239,7 @@ fn returned_permits_against_a_waiting_sender() {
     });
 }
 
-/// The same for two permits, of which a second sender that does not wait may have one. Bounded at 2
+/// The same for two permits, one of which a second sender may take without waiting. Bounded at 2
 /// preemptions.
 #[test]
 fn returned_permits_serve_two_senders() {
@@ -275,7 +276,7 @@ fn collecting_returned_permits_against_close() {
         receiver.try_recv().unwrap();
         let thread = thread::spawn({
             let sender = sender.clone();
-            // More permits than there are: the sender puts back what it has collected.
+            // More permits than there are: the sender returns those that it has collected.
             move || drop(sender.try_reserve_many(2))
         });
         receiver.close();
@@ -285,7 +286,7 @@ fn collecting_returned_permits_against_close() {
     });
 }
 
-/// The last permit, used or dropped, ends a closed channel. Complete.
+/// The use or the drop of the last permit ends a closed channel. Complete.
 #[test]
 fn permits_against_close() {
     for used in 0..3 {
@@ -315,7 +316,7 @@ fn permits_against_close() {
     }
 }
 
-/// A send that may have been served when the channel is closed is dropped. Complete.
+/// A send that may have its permit already is dropped while the channel is closed. Complete.
 #[test]
 fn a_send_dropped_against_close() {
     model::check(|| {
@@ -365,7 +366,7 @@ fn the_close_publishes_to_a_receiver_that_checks() {
             let (sender, mut receiver) = mpsc::unbounded_channel::<()>();
             let message = Message::new();
             let before = message.forge();
-            let looks = thread::spawn(move || {
+            let checking_thread = thread::spawn(move || {
                 let ended = if tries {
                     receiver.try_recv() == Err(TryRecvError::Disconnected)
                 } else {
@@ -377,7 +378,7 @@ fn the_close_publishes_to_a_receiver_that_checks() {
             });
             before.touch();
             drop(sender);
-            looks.join().unwrap();
+            checking_thread.join().unwrap();
         });
     }
 }
@@ -408,8 +409,8 @@ fn the_close_publishes_earlier_writes() {
     }
 }
 
-/// A receiver that waits and closes, and is not polled again before it is woken: by the last
-/// sender, which may be in the middle of a send, or by a message that came before the close.
+/// A receiver waits, closes the channel, and is not polled again before it is woken: by the last
+/// sender, which may be in the middle of a send, or by a message that was sent before the close.
 /// Complete.
 #[test]
 fn the_last_sender_against_a_receiver_that_waits_and_closes() {
@@ -431,7 +432,7 @@ fn the_last_sender_against_a_receiver_that_waits_and_closes() {
     });
 }
 
-/// The same of a bounded channel, whose last permit ends it as well. Complete.
+/// The same for a bounded channel, which the last permit can also end. Complete.
 #[test]
 fn the_last_permit_against_a_receiver_that_waits_and_closes() {
     for uses in [false, true] {
@@ -460,9 +461,9 @@ fn the_last_permit_against_a_receiver_that_waits_and_closes() {
     }
 }
 
-/// A sender that has reserved, and looks for its block from one on that another has moved past,
-/// while the receiver goes through two blocks: it may not take the first for its own yet. Bounded
-/// at 2 preemptions.
+/// A sender has reserved a position, and starts its search at a block that another sender has moved
+/// past, while the receiver empties two blocks: the sender must not mistake a reused block for its
+/// own. Bounded at 2 preemptions.
 #[test]
 fn two_senders_against_a_receiver_that_crosses_two_blocks() {
     Model::new().preemptions(2).branches(10_000).check(|| {
@@ -482,8 +483,7 @@ fn two_senders_against_a_receiver_that_crosses_two_blocks() {
     });
 }
 
-/// A sender that does not wait for its block to be found by others: both fill the first block, and
-/// pass it. Bounded at 2 preemptions.
+/// Two senders fill the first block and both move past it. Bounded at 2 preemptions.
 #[test]
 fn two_senders_pass_a_block_that_is_recycled() {
     Model::new().preemptions(2).branches(10_000).check(|| {
@@ -508,9 +508,9 @@ fn two_senders_pass_a_block_that_is_recycled() {
     });
 }
 
-/// A message shows what was done before it was sent, and nothing of what its sender does after
-/// that. Where the race is found the ends are not dropped, since their drops would panic on top of
-/// the panic.
+/// The receiver of a message sees the writes before the send, and loom reports a race with a write
+/// after it. Where the race is found, the ends are not dropped, because their drops would panic
+/// during the panic.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_a_write_after_the_send_races_with_the_receiver() {
@@ -518,7 +518,7 @@ fn canary_a_write_after_the_send_races_with_the_receiver() {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let raced = std::sync::Arc::new(Raced::new());
         let other = raced.clone();
-        let receives = thread::spawn(move || {
+        let receiving_thread = thread::spawn(move || {
             if receiver.try_recv().is_ok() {
                 let receiver = ManuallyDrop::new(receiver);
                 other.touch();
@@ -529,6 +529,6 @@ fn canary_a_write_after_the_send_races_with_the_receiver() {
         let sender = ManuallyDrop::new(sender);
         raced.touch();
         drop(ManuallyDrop::into_inner(sender));
-        receives.join().unwrap();
+        receiving_thread.join().unwrap();
     });
 }

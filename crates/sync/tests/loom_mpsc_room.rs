@@ -8,8 +8,8 @@ use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 use raddle_sync::mpsc;
 
-/// A permit that is taken while the channel is being closed allows one message, even if another
-/// thread has seen the close before. Bounded at 3 preemptions.
+/// A permit that is taken while the channel is closed allows one message, even if another thread
+/// has seen the close before. Bounded at 3 preemptions.
 #[test]
 fn a_permit_acquired_against_close_sends_a_message() {
     Model::new().preemptions(3).check(|| {
@@ -18,17 +18,17 @@ fn a_permit_acquired_against_close_sends_a_message() {
         receiver.try_recv().unwrap().check();
         let other = sender.clone();
         let other = thread::spawn(move || other.try_reserve().is_ok());
-        let sends = thread::spawn(move || sender.try_send(Message::new()).is_ok());
+        let sending_thread = thread::spawn(move || sender.try_send(Message::new()).is_ok());
         receiver.close();
-        let was_sent = sends.join().unwrap();
+        let was_sent = sending_thread.join().unwrap();
         other.join().unwrap();
         let received = receiver.try_recv().map(Message::check);
         assert_eq!(received.is_ok(), was_sent);
     });
 }
 
-/// One sender moves returned permits to the word that senders take from. Meanwhile the other must
-/// not find the channel full. Bounded at 3 preemptions.
+/// One sender moves returned permits to the word that senders take from. At the same time, the
+/// other sender must not find the channel full. Bounded at 3 preemptions.
 #[test]
 fn try_send_succeeds_while_permits_are_moved() {
     Model::new().preemptions(3).check(|| {
@@ -47,7 +47,7 @@ fn try_send_succeeds_while_permits_are_moved() {
     });
 }
 
-/// A sender that takes a returned permit sees what the receiver did before: a permit that is the
+/// A sender that takes a returned permit sees the receiver's earlier writes: a permit that is the
 /// only one returned, or one of two, which are moved. Complete.
 #[test]
 fn returned_permits_publish_earlier_writes() {
@@ -59,7 +59,7 @@ fn returned_permits_publish_earlier_writes() {
             }
             let message = Message::new();
             let before = message.forge();
-            let looks = thread::spawn(move || {
+            let checking_thread = thread::spawn(move || {
                 if sender.try_reserve().is_ok() {
                     message.check();
                 }
@@ -68,7 +68,7 @@ fn returned_permits_publish_earlier_writes() {
             for _ in 0..room {
                 receiver.try_recv().unwrap();
             }
-            looks.join().unwrap();
+            checking_thread.join().unwrap();
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Notifications, in all interleavings of notifying threads and waiters.
+//! Models of notifications.
 #![cfg(raddle_loom)]
 
 mod modelling;
@@ -34,21 +34,22 @@ fn one_notification_wakes_the_waiter() {
     });
 }
 
-// In the next four models the spawned thread reads: loom then lets the read happen at any time.
+// In the next four models the spawned thread reads, because loom then lets the read happen at any
+// time.
 
 #[test]
 fn a_permit_publishes_earlier_writes() {
     model::check(|| {
         let shared = shared();
         let other = shared.clone();
-        let looks = thread::spawn(move || {
+        let checking_thread = thread::spawn(move || {
             if poll_once(other.0.notified()).is_ready() {
                 assert_eq!(other.1.get(), 1);
             }
         });
         shared.1.set(1);
         shared.0.notify_one();
-        looks.join().unwrap();
+        checking_thread.join().unwrap();
     });
 }
 
@@ -58,13 +59,13 @@ fn notify_waiters_reaches_futures_created_before_it() {
         let notify = std::sync::Arc::new(Notify::new());
         let plain = Arc::new(Plain::new());
         let (notified, other) = (notify.clone().notified_owned(), plain.clone());
-        let waits = thread::spawn(move || {
+        let waiting_thread = thread::spawn(move || {
             block_on(notified);
             assert_eq!(other.get(), 1);
         });
         plain.set(1);
         notify.notify_waiters();
-        waits.join().unwrap();
+        waiting_thread.join().unwrap();
     });
 }
 
@@ -77,13 +78,13 @@ fn notify_waiters_with_a_queued_waiter_reaches_an_unpolled_future() {
         let (notified, other) = (notify.clone().notified_owned(), plain.clone());
         let mut in_line = pin!(notify.notified());
         in_line.as_mut().enable();
-        let waits = thread::spawn(move || {
+        let waiting_thread = thread::spawn(move || {
             block_on(notified);
             assert_eq!(other.get(), 1);
         });
         plain.set(1);
         notify.notify_waiters();
-        waits.join().unwrap();
+        waiting_thread.join().unwrap();
         assert!(in_line.enable());
     });
 }
@@ -95,9 +96,9 @@ fn a_notification_between_the_check_and_the_wait_is_not_missed() {
     model::check(|| {
         let shared = Arc::new((Notify::new(), AtomicBool::new(false)));
         let other = shared.clone();
-        let waits = thread::spawn(move || {
+        let waiting_thread = thread::spawn(move || {
             let notified = other.0.notified();
-            // ORDERING: `Notify` orders it.
+            // ORDERING: `Notify` orders the access.
             if !other.1.load(Ordering::Relaxed) {
                 block_on(notified);
             }
@@ -105,7 +106,7 @@ fn a_notification_between_the_check_and_the_wait_is_not_missed() {
         // ORDERING: as above.
         shared.1.store(true, Ordering::Relaxed);
         shared.0.notify_waiters();
-        waits.join().unwrap();
+        waiting_thread.join().unwrap();
     });
 }
 
@@ -119,11 +120,11 @@ fn a_notification_that_finds_a_permit_publishes() {
         let shared = Arc::new((Notify::new(), flags));
         let (waiter, second) = (shared.clone(), shared.clone());
         let set = |shared: &(Notify, [AtomicBool; 2]), at: usize| {
-            // ORDERING: `Notify` orders it.
+            // ORDERING: `Notify` orders the access.
             shared.1[at].store(true, Ordering::Relaxed);
             shared.0.notify_one();
         };
-        let waits = thread::spawn(move || {
+        let waiting_thread = thread::spawn(move || {
             // ORDERING: as above.
             while !waiter.1.iter().all(|flag| flag.load(Ordering::Relaxed)) {
                 block_on(waiter.0.notified());
@@ -131,7 +132,7 @@ fn a_notification_that_finds_a_permit_publishes() {
         });
         let second = thread::spawn(move || set(&second, 1));
         set(&shared, 0);
-        waits.join().unwrap();
+        waiting_thread.join().unwrap();
         second.join().unwrap();
     });
 }
@@ -144,7 +145,7 @@ fn two_notifications_reach_two_waiters() {
         let waiter = thread::spawn(move || block_on(other.notified()));
         let mut here = pin!(notify.notified());
         here.as_mut().enable();
-        // One is stored if the other does not wait yet.
+        // One notification is stored if the other future does not wait yet.
         notify.notify_one();
         notify.notify_one();
         block_on(here);
@@ -196,19 +197,19 @@ fn a_waiter_released_without_the_lock_sees_what_was_done_before() {
         let mut notified = Box::pin(notify.clone().notified_owned());
         notified.as_mut().enable();
         let other = plain.clone();
-        let looks = thread::spawn(move || {
+        let checking_thread = thread::spawn(move || {
             if poll_once(notified).is_ready() {
                 assert_eq!(other.get(), 1);
             }
         });
         plain.set(1);
         notify.notify_one();
-        looks.join().unwrap();
+        checking_thread.join().unwrap();
     });
 }
 
-/// Waiters whose neighbours are freed, since they were released or gave up, while the rest are
-/// released. Complete.
+/// Waiters are released while their neighbours, which were released or have stopped waiting, are
+/// freed. Complete.
 #[test]
 fn waiters_are_freed_while_their_neighbours_are_released() {
     model::check(|| {
@@ -251,20 +252,20 @@ fn a_waiter_that_waits_again_is_notified_again() {
     });
 }
 
-/// The shim works: what is written after the notification is not seen with it.
+/// The canary: a write after the notification is not ordered before the wake-up.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
 fn canary_a_write_after_the_notification_races_with_the_waiter() {
     model::check(|| {
         let shared = shared();
         let other = shared.clone();
-        let looks = thread::spawn(move || {
+        let checking_thread = thread::spawn(move || {
             if poll_once(other.0.notified()).is_ready() {
                 other.1.get();
             }
         });
         shared.0.notify_one();
         shared.1.set(1);
-        looks.join().unwrap();
+        checking_thread.join().unwrap();
     });
 }

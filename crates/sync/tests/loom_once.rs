@@ -1,4 +1,4 @@
-//! Cells that are set once, by several threads.
+//! Models of cells that several threads try to set.
 #![cfg(raddle_loom)]
 
 mod modelling;
@@ -16,8 +16,8 @@ fn one_of_two_initialisers_sets_the_value() {
         let cell = Arc::new(OnceCell::new());
         let other = cell.clone();
         let other = thread::spawn(move || *block_on(other.get_or_init(async || 1)));
-        let here = *block_on(cell.get_or_init(async || 2));
-        assert_eq!(other.join().unwrap(), here);
+        let result = *block_on(cell.get_or_init(async || 2));
+        assert_eq!(other.join().unwrap(), result);
     });
 }
 
@@ -78,26 +78,26 @@ fn a_set_that_fails_finds_the_value() {
         let cell = Arc::new(SetOnce::new());
         let other = cell.clone();
         let other = thread::spawn(move || other.set(1).is_ok());
-        let here = cell.set(2).is_ok();
-        assert_eq!(*cell.get().unwrap() == 2, here);
-        assert_ne!(other.join().unwrap(), here);
+        let result = cell.set(2).is_ok();
+        assert_eq!(*cell.get().unwrap() == 2, result);
+        assert_ne!(other.join().unwrap(), result);
     });
 }
 
-/// The shim works: what is written after the value is not seen with it.
+/// The canary: a write after the value is set is not ordered before the read.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
 fn canary_a_write_after_the_value_races_with_its_reader() {
     model::check(|| {
         let shared = Arc::new((SetOnce::new(), Plain::new()));
         let other = shared.clone();
-        let looks = thread::spawn(move || {
+        let checking_thread = thread::spawn(move || {
             if other.0.initialized() {
                 other.1.get();
             }
         });
         shared.0.set(7).unwrap();
         shared.1.set(1);
-        looks.join().unwrap();
+        checking_thread.join().unwrap();
     });
 }

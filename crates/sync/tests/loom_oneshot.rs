@@ -107,7 +107,7 @@ fn a_sender_that_waits_against_a_dropped_receiver() {
     }
 }
 
-/// A sender that waits and sends after all, against a receiver that waits and is dropped. Complete.
+/// A sender waits for the close and then sends, while a waiting receiver is dropped. Complete.
 #[test]
 fn both_sides_wait_and_are_dropped() {
     model::check(|| {
@@ -147,8 +147,8 @@ fn dropping_the_sender_publishes_earlier_writes() {
 }
 
 /// The other direction: the sender sees the close or the drop by waiting, by checking or by
-/// sending. Complete. The spawned thread is the one that reads, since loom forgets another thread's
-/// load once a thread's own load comes before an exchange.
+/// sending. Complete. The spawned thread is the one that reads, because loom forgets another
+/// thread's load once a thread's own load comes before an exchange.
 #[test]
 fn the_close_publishes_earlier_writes() {
     for (close, look) in [
@@ -189,8 +189,8 @@ fn the_close_publishes_earlier_writes() {
     }
 }
 
-/// A receiver that waits and goes takes its waker along, or leaves it to a sender that is just
-/// about to wake it: in no case it stays with a sender that does not send. Complete.
+/// A waiting receiver that is dropped takes its waker back, or leaves it to a sender that is about
+/// to wake it. The waker never stays with a sender that does not send. Complete.
 #[test]
 fn a_receiver_that_waits_and_is_dropped_leaves_no_waker() {
     model::check(|| {
@@ -207,9 +207,9 @@ fn a_receiver_that_waits_and_is_dropped_leaves_no_waker() {
     });
 }
 
-/// A value shows what was done before it was sent, and nothing of what its sender does after that.
-/// Where the race is found the receiver is not dropped, since its drop would panic on top of the
-/// panic.
+/// The receiver of a value sees the writes before the send, and loom reports a race with a write
+/// after it. Where the race is found, the receiver is not dropped, because its drop would panic
+/// during the panic.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_a_write_after_the_send_races_with_the_receiver() {
@@ -217,7 +217,7 @@ fn canary_a_write_after_the_send_races_with_the_receiver() {
         let (sender, mut receiver) = oneshot::channel();
         let raced = std::sync::Arc::new(Raced::new());
         let other = raced.clone();
-        let receives = thread::spawn(move || {
+        let receiving_thread = thread::spawn(move || {
             if receiver.try_recv().is_ok() {
                 let receiver = ManuallyDrop::new(receiver);
                 other.touch();
@@ -226,6 +226,6 @@ fn canary_a_write_after_the_send_races_with_the_receiver() {
         });
         sender.send(()).unwrap();
         raced.touch();
-        receives.join().unwrap();
+        receiving_thread.join().unwrap();
     });
 }

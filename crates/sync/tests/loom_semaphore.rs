@@ -1,4 +1,4 @@
-//! The semaphore in all interleavings. A wake-up that is lost is a deadlock.
+//! Models of the semaphore. A lost wake-up is a deadlock.
 #![cfg(raddle_loom)]
 
 mod locks;
@@ -16,7 +16,7 @@ use raddle_testing::block_on;
 /// A number that only the holder of a permit may access: the model finds a race.
 struct Guarded(UnsafeCell<u32>);
 
-// SAFETY: shared on purpose; the model finds what races.
+// SAFETY: shared on purpose; the model finds races.
 unsafe impl Sync for Guarded {}
 // SAFETY: as above.
 unsafe impl Send for Guarded {}
@@ -28,7 +28,7 @@ impl Guarded {
 
     fn add(&self) -> u32 {
         self.0.with_mut(|number| {
-            // SAFETY: the caller has the only permit, or the model complains.
+            // SAFETY: the caller has the only permit; otherwise the model reports a race.
             unsafe {
                 *number += 1;
                 *number
@@ -203,7 +203,7 @@ fn closing_ends_a_wait() {
                 semaphore.close();
             })
         };
-        // Closed before the permit was seen, between, or never.
+        // The semaphore was closed before the permit was seen, in between, or not at all.
         let _ = block_on(semaphore.acquire_many(1)).map(drop);
         assert!(block_on(semaphore.acquire_many(2)).is_err());
         other.join().unwrap();
@@ -242,14 +242,14 @@ fn a_waiter_released_without_the_lock_sees_what_was_done_before() {
         let mut acquire = Box::pin(semaphore.clone().acquire_owned());
         assert!(poll(&mut acquire).is_pending());
         let other = guarded.clone();
-        let looks = thread::spawn(move || {
+        let checking_thread = thread::spawn(move || {
             if poll(&mut acquire).is_ready() {
                 assert_eq!(other.add(), 2);
             }
         });
         guarded.add();
         semaphore.add_permits(1);
-        looks.join().unwrap();
+        checking_thread.join().unwrap();
         assert_eq!(semaphore.available_permits(), 1);
     });
 }
@@ -262,19 +262,19 @@ fn a_waiter_released_without_the_lock_finds_the_permits_left() {
         let mut acquire = Box::pin(semaphore.clone().acquire_owned());
         assert!(poll(&mut acquire).is_pending());
         let other = semaphore.clone();
-        let looks = thread::spawn(move || {
+        let checking_thread = thread::spawn(move || {
             if let Poll::Ready(permit) = poll(&mut acquire) {
                 let _permit = permit.unwrap();
                 assert!(other.try_acquire().is_ok());
             }
         });
         semaphore.add_permits(2);
-        looks.join().unwrap();
+        checking_thread.join().unwrap();
         assert_eq!(semaphore.available_permits(), 2);
     });
 }
 
-/// The permits are forgotten, for their drops would panic on top of the panic.
+/// The permits are forgotten, because their drops would panic during the panic.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent write accesses")]
 fn canary_writes_under_two_permits_race() {

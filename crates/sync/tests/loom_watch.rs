@@ -1,4 +1,4 @@
-//! A watched value: no receiver misses the last one.
+//! Models of a watched value: no receiver misses the last value.
 #![cfg(raddle_loom)]
 
 mod modelling;
@@ -31,13 +31,13 @@ fn a_change_publishes_earlier_writes() {
         let plain = Arc::new(Plain::new());
         let (sender, mut receiver) = watch::channel(0);
         let other = plain.clone();
-        let waits = thread::spawn(move || {
+        let waiting_thread = thread::spawn(move || {
             block_on(receiver.changed()).unwrap();
             assert_eq!(other.get(), 1);
         });
         plain.set(1);
         sender.send_replace(1);
-        waits.join().unwrap();
+        waiting_thread.join().unwrap();
     });
 }
 
@@ -47,14 +47,14 @@ fn a_version_publishes_earlier_writes() {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = watch::channel(0);
         let other = plain.clone();
-        let looks = thread::spawn(move || {
+        let checking_thread = thread::spawn(move || {
             if receiver.has_changed().unwrap() {
                 assert_eq!(other.get(), 1);
             }
         });
         plain.set(1);
         sender.send_replace(1);
-        looks.join().unwrap();
+        checking_thread.join().unwrap();
     });
 }
 
@@ -87,7 +87,7 @@ fn receivers_see_the_close_after_the_last_value() {
     });
 }
 
-/// Two receivers in two shards, one of which leaves.
+/// Two receivers wait in two shards, and one of them stops waiting.
 #[test]
 fn a_dropped_receiver_consumes_no_wake_up() {
     Model::new().preemptions(3).check(|| {
@@ -96,13 +96,13 @@ fn a_dropped_receiver_consumes_no_wake_up() {
         let leaves = thread::spawn(move || {
             let _ = poll_once(leaves.changed());
         });
-        let sends = thread::spawn(move || {
+        let sending_thread = thread::spawn(move || {
             let _ = sender.send(1);
             sender
         });
         block_on(stays.changed()).unwrap();
         leaves.join().unwrap();
-        drop(sends.join().unwrap());
+        drop(sending_thread.join().unwrap());
     });
 }
 
@@ -154,7 +154,7 @@ fn closing_publishes_the_writes_of_the_receivers() {
     });
 }
 
-/// The shim works: what is done after the send is not seen with it.
+/// The canary: a write after the send is not ordered before its receipt.
 #[test]
 #[should_panic(expected = "Causality violation: Concurrent read and write accesses")]
 fn canary_a_write_after_the_send_races_with_the_receiver() {
@@ -162,7 +162,7 @@ fn canary_a_write_after_the_send_races_with_the_receiver() {
         let plain = Arc::new(Plain::new());
         let (sender, receiver) = watch::channel(0);
         let other = plain.clone();
-        let sends = thread::spawn(move || {
+        let sending_thread = thread::spawn(move || {
             sender.send_replace(1);
             other.set(1);
             sender
@@ -170,6 +170,6 @@ fn canary_a_write_after_the_send_races_with_the_receiver() {
         if receiver.has_changed().unwrap() {
             plain.get();
         }
-        sends.join().unwrap();
+        sending_thread.join().unwrap();
     });
 }

@@ -1,4 +1,4 @@
-//! Waiters and messages leave no memory behind in a channel or lock.
+//! Tests that waiters and messages leave no memory behind in a channel or lock.
 #![cfg(not(raddle_loom))]
 
 mod held;
@@ -14,7 +14,8 @@ use raddle_sync::{
 
 const WAITERS: usize = 10_000;
 
-/// Returns how many more bytes are held after many futures have waited than after a few.
+/// Returns the number of bytes that are held after many futures have waited, beyond those after a
+/// few.
 fn left_by<F: Future>(wait: impl Fn() -> F, release: impl Fn()) -> isize {
     let wait_and_release = |count: usize| {
         let mut waiting: Vec<Pin<Box<F>>> = (0..count).map(|_| Box::pin(wait())).collect();
@@ -22,7 +23,7 @@ fn left_by<F: Future>(wait: impl Fn() -> F, release: impl Fn()) -> isize {
         for wait in &mut waiting {
             assert!(wait.as_mut().poll(cx).is_pending());
         }
-        // Some have been released, the others are dropped in line.
+        // Some futures have been released; the others are dropped while they are queued.
         let rest = waiting.split_off(count / 2);
         drop(rest);
         release();
@@ -88,7 +89,7 @@ fn waiters_and_messages_leave_no_storage_behind() {
     ];
     assert_eq!(left.map(|(_, left)| left), [0; 10], "{left:?}");
 
-    // Messages leave no blocks behind, once there is a spare one.
+    // Messages leave no blocks behind, apart from a spare one.
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let mut pass = |rounds: usize, messages: usize| {
         for _ in 0..rounds {

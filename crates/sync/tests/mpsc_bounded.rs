@@ -1,4 +1,4 @@
-//! Many senders, one receiver, and as many messages as there is room for.
+//! Tests of the bounded mpsc channel.
 #![cfg(not(raddle_loom))]
 
 mod counted;
@@ -44,7 +44,7 @@ fn a_full_channel_refuses_try_send_and_makes_send_wait() {
     assert_eq!(
         sender.try_send(4),
         Err(TrySendError::Full(4)),
-        "it is another's turn"
+        "another sender is first in line"
     );
     assert!(poll(send.as_mut(), &waker).is_ready());
     assert_eq!(receiver.try_recv(), Ok(2));
@@ -88,7 +88,7 @@ fn owned_permits_keep_the_sender() {
     assert!(permit.same_channel_as_sender(&other) && permit.same_channel(&permit));
     let other = match other.try_reserve_owned().unwrap_err() {
         TrySendError::Full(other) => other,
-        TrySendError::Closed(_) => panic!("it is full"),
+        TrySendError::Closed(_) => panic!("the channel is full"),
     };
     let sender = permit.send(1);
     assert_eq!(receiver.try_recv(), Ok(1));
@@ -100,7 +100,7 @@ fn owned_permits_keep_the_sender() {
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
 }
 
-/// The permit returns one place, also if other places are taken.
+/// The permit returns one place, even if other places are taken.
 #[test]
 fn an_unused_owned_permit_returns_its_capacity() {
     let (sender, _receiver) = mpsc::channel(3);
@@ -143,7 +143,7 @@ fn reserving_more_than_the_capacity_is_refused_also_after_the_close() {
     );
 }
 
-/// After the close the channel ends with the last permit, however that goes.
+/// After the close the channel ends with the last permit, whether it is used, released or dropped.
 #[test]
 fn a_closed_channel_ends_with_the_last_permit() {
     for way in 0..4 {
@@ -178,8 +178,7 @@ fn a_closed_channel_ends_with_the_last_permit() {
     }
 }
 
-/// A receiver that waits, closes the channel and is not polled after that, at each place of a
-/// block.
+/// A receiver waits, closes the channel and is not polled after that, at each position in a block.
 #[test]
 fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
     for received in [0, 1, 31, 32, 33] {
@@ -231,8 +230,8 @@ fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_permit() {
     }
 }
 
-/// A send that was served before the close, and is dropped without having seen it, is the last that
-/// the receiver waits for.
+/// A send that was served before the close, and is dropped before it has seen that, is the last one
+/// that the receiver waits for.
 #[test]
 fn a_served_send_dropped_after_the_close_ends_the_channel() {
     let (woken, waker) = Wakes::new();
@@ -270,15 +269,15 @@ fn a_close_refuses_the_waiting_senders() {
         assert_eq!(woken.get(), 3);
         for (message, send) in sends.iter_mut().enumerate() {
             let Poll::Ready(Err(refused)) = poll(send.as_mut(), &waker) else {
-                panic!("it is closed");
+                panic!("the channel is closed");
             };
             assert_eq!(refused.0, message);
         }
     }
 }
 
-/// Senders that wait are served in their order; one that is dropped, at any of its polls, leaves
-/// its turn to the next.
+/// Waiting senders are served in order. A sender that is dropped, at any of its polls, leaves its
+/// turn to the next one.
 #[test]
 fn a_send_dropped_at_each_poll_loses_no_capacity() {
     for served in [false, true] {
@@ -337,7 +336,7 @@ fn receiving_many_messages_frees_capacity_for_many() {
     assert_eq!(block_on(receiver.recv_many(&mut buffer, 100)), 6);
     assert_eq!(woken.get(), 1);
     let Poll::Ready(Ok(permits)) = poll(reserve.as_mut(), &waker) else {
-        panic!("there is room");
+        panic!("the channel has room");
     };
     permits
         .zip(10..)
@@ -385,7 +384,7 @@ fn messages_dropped_with_the_receiver_return_their_permits() {
     assert_eq!(sender.capacity(), 5);
 }
 
-/// Also those that a permit sends after the receiver is gone.
+/// Includes messages that a permit sends after the receiver was dropped.
 #[test]
 fn messages_are_dropped_once() {
     let dropped = Dropped::new();
@@ -405,12 +404,12 @@ fn messages_are_dropped_once() {
     assert_eq!(dropped.count(), 91);
 }
 
-/// Messages whose drop panics; the last of them are dropped with the channel.
+/// The drops of the messages panic; the last messages are dropped with the channel.
 #[test]
 fn a_message_whose_drop_panics_does_not_affect_others() {
     enum Message {
         Panics(PanicsOnDrop),
-        Counted(#[allow(dead_code, reason = "only dropped")] counted::Value),
+        Counted(#[allow(dead_code, reason = "this message is only dropped")] counted::Value),
     }
     let dropped = Dropped::new();
     let message = |place: usize| match place % 10 {
@@ -452,12 +451,12 @@ fn a_waker_that_panics_leaves_the_channel_usable() {
     assert_eq!(sender.capacity(), 1);
 }
 
-/// The message that was to be received is the next one, and its permit is not given back twice.
+/// The message that would have been received is the next one, and its permit is not released twice.
 #[test]
 fn a_panic_of_a_sender_s_waker_loses_no_message() {
     for by_poll in [false, true] {
         let (sender, mut receiver) = mpsc::channel(1);
-        // Past the end of a block, too.
+        // Continues past the end of a block.
         for message in 0..70 {
             sender.try_send(message).unwrap();
             let mut send = Box::pin(sender.send(-1));
@@ -484,7 +483,7 @@ fn a_panic_of_a_sender_s_waker_loses_no_message() {
     }
 }
 
-/// As in a semaphore: after the close no wait is ready any more, and the channel ends.
+/// As in a semaphore: after the close no wait gets a permit, and the channel ends.
 #[test]
 fn a_served_send_is_refused_after_the_close() {
     let (woken, waker) = Wakes::new();
@@ -503,7 +502,7 @@ fn a_served_send_is_refused_after_the_close() {
     assert_eq!(receive(&mut receiver, &waker), Poll::Ready(None));
 }
 
-/// Permits that have come back can be had at once, all of them and some.
+/// All returned permits, or some of them, can be reserved at once.
 #[test]
 fn a_receive_frees_capacity() {
     let (sender, mut receiver) = mpsc::channel(8);
@@ -524,7 +523,7 @@ fn a_receive_frees_capacity() {
     }
 }
 
-/// Some of the room has come back since, and some was there.
+/// Some permits have been returned since, and some were free before.
 #[test]
 fn reserve_many_uses_free_and_returned_permits_together() {
     let (sender, mut receiver) = mpsc::channel(3);
@@ -549,13 +548,13 @@ fn a_permit_returned_in_the_middle_of_a_poll_completes_it() {
         assert!(poll(reserve.as_mut(), &waker).is_pending());
         assert_eq!((counts.woken(), counts.wakers()), (1, 1));
         let Poll::Ready(Ok(permit)) = poll(reserve.as_mut(), &waker) else {
-            panic!("it was served");
+            panic!("the future was served");
         };
         assert_eq!(sender.capacity(), 0);
         drop(permit);
         drop(reserve);
         while receiver.lock().try_recv().is_ok() {}
-        // Exactly the free places.
+        // Reserves exactly the free places.
         let room = (0..10).take_while(|_| sender.try_send(0).is_ok()).count();
         assert_eq!(room, capacity);
     }

@@ -1,4 +1,4 @@
-//! Sending with a limit of time, under a clock that stands still.
+//! Tests of sending with a time limit, under a paused clock.
 #![cfg(all(feature = "time", not(raddle_loom)))]
 
 mod locks;
@@ -15,7 +15,7 @@ use raddle_timer::Timers;
 
 const LIMIT: Duration = Duration::from_millis(5);
 
-/// Timers that the test fires, and a channel that is full.
+/// Makes timers that the test fires, and a full channel.
 fn full() -> (Timers, Sender<u32>, Receiver<u32>) {
     let timers = Timers::new(Arc::new(|| ()));
     timers.handle().pause();

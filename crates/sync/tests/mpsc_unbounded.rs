@@ -1,4 +1,4 @@
-//! Many senders, one receiver, no limit.
+//! Tests of the unbounded mpsc channel.
 #![cfg(not(raddle_loom))]
 
 mod counted;
@@ -41,7 +41,7 @@ fn messages_arrive_in_order_over_many_blocks() {
     }
 }
 
-/// At each place of a block, and at its edges, the receiver waits and is woken.
+/// The receiver waits and is woken at each position in a block, including the first and the last.
 #[test]
 fn a_receiver_that_waits_is_woken_once_at_each_slot() {
     let (woken, waker) = Wakes::new();
@@ -105,8 +105,8 @@ fn dropping_the_last_sender_closes_the_channel() {
     }
 }
 
-/// A receiver that waits, closes the channel and is not polled after that, at each place of a
-/// block. Sends that are refused meanwhile do not move the end.
+/// A receiver waits, closes the channel and is not polled after that, at each position in a block.
+/// Refused sends do not move the end.
 #[test]
 fn a_receiver_that_closed_while_it_waits_is_woken_by_the_last_sender() {
     for received in [0, 1, 31, 32, 33] {
@@ -224,7 +224,7 @@ fn many_are_received_at_once() {
     assert_eq!(buffer, (0..100).collect::<Vec<_>>());
 }
 
-/// A future of `recv` that is dropped after a wake-up has taken nothing.
+/// A future of `recv` that is dropped after a wake-up has received no message.
 #[test]
 fn a_receive_dropped_at_each_poll_loses_nothing() {
     let (woken, waker) = Wakes::new();
@@ -310,8 +310,8 @@ fn messages_are_dropped_once() {
     }
 }
 
-/// What RUSTSEC-2025-0024 was about, in another channel: messages of a channel dropped from both
-/// ends at once are dropped once.
+/// The case of RUSTSEC-2025-0024, which was in another channel: messages of a channel whose ends
+/// are dropped at the same time are dropped once.
 #[test]
 fn both_ends_dropped_at_once_drop_each_message_once() {
     for round in 0..200 {
@@ -347,7 +347,7 @@ fn both_ends_dropped_at_once_drop_each_message_once() {
 fn a_message_whose_drop_panics_does_not_affect_others() {
     enum Message {
         Panics(PanicsOnDrop),
-        Counted(#[allow(dead_code, reason = "only dropped")] counted::Value),
+        Counted(#[allow(dead_code, reason = "this message is only dropped")] counted::Value),
     }
     let dropped = Dropped::new();
     let (woken, waker) = Wakes::new();
@@ -368,7 +368,7 @@ fn a_message_whose_drop_panics_does_not_affect_others() {
         assert!(sender.send(message).is_ok());
     }
     catch_unwind(AssertUnwindSafe(|| drop(receiver.try_recv()))).unwrap_err();
-    assert!(receiver.try_recv().is_ok(), "the channel is usable");
+    assert!(receiver.try_recv().is_ok(), "the channel still works");
     catch_unwind(AssertUnwindSafe(|| drop(receiver))).unwrap_err();
     assert_eq!(dropped.count(), 90);
     assert_eq!(woken.get(), 1);
@@ -408,7 +408,7 @@ fn a_waker_that_panics_leaves_the_channel_usable() {
     }
 }
 
-/// A waker and a message that send to their own channel, and receive from it.
+/// A waker and a message that send to their own channel and receive from it.
 #[test]
 fn wakers_and_messages_may_use_the_channel() {
     struct Sends(UnboundedSender<Message>);
@@ -447,7 +447,7 @@ fn a_receiver_that_is_always_ready_yields() {
             .count()
     });
     assert_eq!(received, 128);
-    assert_eq!(receiver.try_recv(), Ok(128), "nothing is lost by it");
+    assert_eq!(receiver.try_recv(), Ok(128), "the yield loses no message");
     let mut buffer = Vec::new();
     let calls = raddle_coop::budget(|| {
         let cx = &mut Context::from_waker(Waker::noop());

@@ -1,4 +1,4 @@
-//! The documented behaviour of a mutex.
+//! Tests of the documented behaviour of a mutex.
 #![cfg(not(raddle_loom))]
 
 mod locks;
@@ -17,9 +17,9 @@ use raddle_sync::{
 use raddle_testing::{Wakes, calling, ready};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
-/// `Send`, and not `Sync`.
+/// A type that is `Send` but not `Sync`.
 type Sent = Cell<u32>;
-/// Neither.
+/// A type that is neither `Send` nor `Sync`.
 type Bound = Rc<u32>;
 
 assert_impl_all!(Mutex<Sent>: Send, Sync, Unpin);
@@ -192,7 +192,10 @@ fn waiters_lock_in_order() {
         let woken: Vec<_> = wakers.iter().map(|(counter, _)| counter.get()).collect();
         assert_eq!(woken.iter().sum::<usize>(), index + 1);
         assert_eq!(woken[index], 1);
-        assert!(mutex.try_lock().is_err(), "it is set aside");
+        assert!(
+            mutex.try_lock().is_err(),
+            "the permit is reserved for the waiter"
+        );
         *ready(lock) += 1;
     }
     assert_eq!(mutex.into_inner(), 3);
@@ -334,7 +337,7 @@ fn a_task_without_budget_does_not_lock_a_free_mutex() {
         }
         let (wakes, waker) = Wakes::new();
         assert!(poll_with(&mut Box::pin(mutex.lock()), &waker).is_pending());
-        assert_eq!(wakes.get(), 1, "it is to be polled again");
+        assert_eq!(wakes.get(), 1, "the future has to be polled again");
         assert!(mutex.try_lock().is_ok());
     });
 }

@@ -1,4 +1,4 @@
-//! Which waiter a notification wakes, and where it goes if that waiter is dropped.
+//! Tests of which waiter a notification wakes, and where it goes if that waiter is dropped.
 #![cfg(not(raddle_loom))]
 
 mod hooked;
@@ -58,7 +58,7 @@ fn the_first_in_line_is_notified_first() {
     notify.notify_one();
     assert_eq!(ready_of(&mut line[2..]), []);
     assert_eq!(ready_of(&mut line), [0, 1]);
-    assert!(waits(notify.notified()), "nothing is stored");
+    assert!(waits(notify.notified()), "no notification is stored");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn notify_waiters_reaches_all_existing_futures() {
     let unpolled = notify.notified();
     let mut line = line(&notify, 100);
     notify.notify_waiters();
-    assert!(waits(notify.notified()), "nothing is stored");
+    assert!(waits(notify.notified()), "no notification is stored");
     assert_eq!(ready_of(&mut line).len(), 100);
     ready(unpolled);
 }
@@ -182,7 +182,7 @@ fn a_poll_with_the_same_waker_clones_nothing() {
     assert!(poll_with(notified.as_mut(), &waker).is_ready());
     notify.notify_one();
     assert!(poll_with(pin!(notify.notified()), &waker).is_ready());
-    assert_eq!(counts.cloned(), 1, "they were notified");
+    assert_eq!(counts.cloned(), 1, "the futures were notified");
 }
 
 /// Covers the first poll, and a poll with another waker.
@@ -205,7 +205,7 @@ fn a_notification_in_the_middle_of_a_poll_is_seen() {
             assert!(poll_with(notified.as_mut(), &waker).is_ready());
             assert_eq!((counts.woken(), counts.wakers()), (0, 1));
             drop(notified);
-            assert!(waits(notify.notified()), "it was taken");
+            assert!(waits(notify.notified()), "the notification was taken");
         }
     }
 }
@@ -236,7 +236,7 @@ fn dropping_a_notified_future_loses_no_notification() {
                     ready(notify.notified());
                 }
                 drop(line);
-                assert!(waits(notify.notified()), "one notification, not two");
+                assert!(waits(notify.notified()), "one notification was passed on");
             }
         }
     }
@@ -348,11 +348,11 @@ fn the_drop_of_a_waker_may_call_back() {
             waits(inner.notified());
         })
     };
-    // Replaced by another poll, and dropped with its future.
+    // The waker is replaced by another poll, or dropped with its future.
     let mut notified = Box::pin(notify.notified());
     assert!(poll_with(notified.as_mut(), &make()).is_pending());
     assert!(poll_with(notified.as_mut(), &make()).is_pending());
-    // The drop above notified the very future that waits.
+    // The drop above notified the waiting future itself.
     assert!(poll(notified.as_mut()).is_ready());
     let mut notified = Box::pin(notify.notified());
     assert!(poll_with(notified.as_mut(), &make()).is_pending());
@@ -362,14 +362,14 @@ fn the_drop_of_a_waker_may_call_back() {
 #[test]
 fn a_waker_may_call_back_to_others_that_wait() {
     let notify = Arc::new(Notify::new());
-    // As it is woken: another begins to wait.
+    // During the wake-up, another future begins to wait.
     let inner = notify.clone();
     let waker = calling(move || assert!(waits(inner.notified())));
     let mut notified = Box::pin(notify.notified());
     assert!(poll_with(notified.as_mut(), &waker).is_pending());
     notify.notify_waiters();
     assert!(poll(notified.as_mut()).is_ready());
-    // As it is dropped: another that waits is notified.
+    // During the drop, another waiting future is notified.
     let inner = notify.clone();
     let waker = calling_on_drop(move || inner.notify_one());
     let mut notified = Box::pin(notify.notified());
@@ -380,7 +380,7 @@ fn a_waker_may_call_back_to_others_that_wait() {
     assert_eq!(ready_of(&mut other), [0]);
 }
 
-/// A future among the items may be dropped by the waker of another.
+/// The waker of one future may drop another future of the list.
 #[test]
 fn a_waker_may_drop_another_waiter() {
     let notify = Arc::new(Notify::new());
@@ -437,7 +437,7 @@ fn futures_are_send_and_sync() {
     both::<OwnedNotified>();
 }
 
-/// Each of two threads answers the other, 10,000 times.
+/// Two threads notify each other in turn, 10,000 times.
 #[test]
 fn two_threads_notify_each_other_in_turn() {
     let (ping, pong) = (Arc::new(Notify::new()), Arc::new(Notify::new()));

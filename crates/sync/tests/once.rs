@@ -1,4 +1,4 @@
-//! Cells that are set once.
+//! Tests of cells that are set once.
 #![cfg(not(raddle_loom))]
 
 mod polling;
@@ -63,7 +63,7 @@ fn waiters_receive_the_value() {
     }));
     assert!(poll(making.as_mut()).is_pending());
     let mut waiting: Vec<_> = (0..3)
-        .map(|_| Box::pin(cell.get_or_init(async || unreachable!("made twice"))))
+        .map(|_| Box::pin(cell.get_or_init(async || unreachable!("the value was made twice"))))
         .collect();
     for wait in &mut waiting {
         assert!(poll_with(wait.as_mut(), &waker).is_pending());
@@ -76,8 +76,8 @@ fn waiters_receive_the_value() {
     }
 }
 
-/// An initialiser that is dropped at each of its polls, fails, or panics: the next in line makes
-/// the value, and is woken to do so.
+/// An initialiser is dropped at one of its polls, fails, or panics: the next one in line is woken
+/// and makes the value.
 #[test]
 fn the_next_waiter_initialises_after_a_failure() {
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,8 +115,7 @@ fn the_next_waiter_initialises_after_a_failure() {
     }
 }
 
-/// When an initialiser gives up, its successor has the permit at once, not only after its next
-/// poll.
+/// When an initialiser stops, its successor has the permit at once, not only after its next poll.
 #[test]
 fn a_set_is_refused_once_the_next_waiter_may_initialise() {
     for drops in [false, true] {
@@ -140,7 +139,7 @@ fn a_set_is_refused_once_the_next_waiter_may_initialise() {
     }
 }
 
-/// If the waiter that is to try next is dropped, the waiter behind it tries.
+/// If the next waiter in line is dropped, the waiter behind it tries.
 #[test]
 fn dropping_the_next_initialiser_lets_the_following_waiter_initialise() {
     for dropped_first in [false, true] {

@@ -1,4 +1,4 @@
-//! One value, from one end to the other.
+//! Tests of the oneshot channel.
 #![cfg(not(raddle_loom))]
 
 mod counted;
@@ -122,7 +122,7 @@ fn a_poll_sees_that_the_other_end_is_dropped_meanwhile() {
     }
 }
 
-/// Also while the sender stays, and does not send.
+/// The waker is dropped even while the sender exists and does not send.
 #[test]
 fn a_receiver_that_waits_and_is_dropped_keeps_no_waker() {
     let (woken, waker) = Wakes::new();
@@ -183,7 +183,7 @@ fn a_closed_channel_refuses_a_value_and_keeps_an_earlier_one() {
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
 }
 
-/// A receiver that closes while it waits is ready at its next poll, and leaves its waker to be
+/// A receiver that closes the channel while it waits is ready at its next poll, and its waker is
 /// dropped with the memory.
 #[test]
 fn closing_ends_the_receivers_own_wait() {
@@ -240,17 +240,17 @@ fn closed_completes_when_the_receiver_is_dropped() {
 #[test]
 fn values_are_dropped_once() {
     let dropped = Dropped::new();
-    // Never received.
+    // The value is never received.
     let (sender, receiver) = oneshot::channel();
     assert!(sender.send(dropped.value()).is_ok());
     drop(receiver);
     assert_eq!(dropped.count(), 1);
-    // Refused.
+    // The value is refused.
     let (sender, receiver) = oneshot::channel();
     drop(receiver);
     drop(sender.send(dropped.value()));
     assert_eq!(dropped.count(), 2);
-    // Received.
+    // The value is received.
     let (sender, mut receiver) = oneshot::channel();
     assert!(sender.send(dropped.value()).is_ok());
     drop(receiver.try_recv());
@@ -295,8 +295,8 @@ fn a_waker_that_panics_leaves_the_value_to_be_received() {
     assert_eq!(receiver.try_recv(), Ok(1));
 }
 
-/// Dropped at each of its polls, the receiver takes the value with it only if it was awaited by
-/// value.
+/// The receiver is dropped at each of its polls. The value is lost only if the receiver was awaited
+/// by value.
 #[test]
 fn a_receiver_polled_by_reference_loses_nothing() {
     for polls in 0..3 {
@@ -321,7 +321,7 @@ fn a_loop_over_ready_channels_yields() {
             let (sender, mut receiver) = oneshot::channel();
             sender.send(()).unwrap();
             if poll(&mut receiver, Waker::noop()).is_pending() {
-                assert_eq!(receiver.try_recv(), Ok(()), "nothing is lost by it");
+                assert_eq!(receiver.try_recv(), Ok(()), "the yield loses no value");
                 break;
             }
             received += 1;
@@ -346,7 +346,7 @@ fn blocking_recv_waits_for_the_value() {
     assert_eq!(thread.join().unwrap(), Ok(7));
 }
 
-/// A channel of values that are not `Send`, on one thread.
+/// A channel of values that are not `Send` works on one thread.
 #[test]
 fn values_need_not_be_send() {
     let (sender, mut receiver) = oneshot::channel();

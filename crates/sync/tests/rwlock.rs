@@ -1,4 +1,4 @@
-//! The documented behaviour of a reader-writer lock.
+//! Tests of the documented behaviour of a reader-writer lock.
 #![cfg(not(raddle_loom))]
 
 mod locks;
@@ -17,9 +17,9 @@ use raddle_sync::{
 use raddle_testing::{Wakes, calling, ready};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
-/// `Send`, and not `Sync`.
+/// A type that is `Send` but not `Sync`.
 type Sent = Cell<u32>;
-/// Neither.
+/// A type that is neither `Send` nor `Sync`.
 type Bound = Rc<u32>;
 
 assert_impl_all!(RwLock<u32>: Send, Sync, Unpin);

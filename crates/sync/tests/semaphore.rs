@@ -1,4 +1,4 @@
-//! The documented behaviour of a semaphore.
+//! Tests of the documented behaviour of a semaphore.
 #![cfg(not(raddle_loom))]
 
 mod hooked;
@@ -236,7 +236,7 @@ fn closing_refuses_present_and_later_waiters() {
     );
 }
 
-/// Also with many waiters.
+/// All waiters are served before the close, and refused at their next polls.
 #[test]
 fn a_served_waiter_is_refused_after_a_close_and_returns_its_permit() {
     let semaphore = Semaphore::new(0);
@@ -310,7 +310,7 @@ fn a_poll_with_the_same_waker_clones_nothing() {
     assert_eq!((counts.woken(), counts.wakers()), (1, 1));
     let (counts, waker) = Hooked::counting();
     assert!(poll_with(&mut acquire, &waker).is_ready());
-    assert_eq!(counts.cloned(), 0, "it was served");
+    assert_eq!(counts.cloned(), 0, "the waiter was served");
 }
 
 /// Covers the first poll, and a poll with another waker.
@@ -331,7 +331,7 @@ fn a_release_or_a_close_in_the_middle_of_a_poll_is_seen() {
                 assert!(poll(&mut acquire).is_pending());
             }
             let Poll::Ready(acquired) = poll_with(&mut acquire, &waker) else {
-                panic!("it was served or refused");
+                panic!("the waiter was served or refused");
             };
             assert_eq!(acquired.is_err(), close);
             assert_eq!((counts.woken(), counts.wakers()), (0, 1));
@@ -342,7 +342,8 @@ fn a_release_or_a_close_in_the_middle_of_a_poll_is_seen() {
     }
 }
 
-/// Without budget, a waiter that can have its permits yields; one that cannot enters the wait list.
+/// Without budget, a waiter whose permits are available yields; one that has to wait enters the
+/// wait list.
 #[test]
 fn a_poll_without_budget_waits_only_for_permits() {
     let semaphore = Semaphore::new(1);

@@ -1,4 +1,4 @@
-//! Which values the receivers of a watch channel see, and when they are notified.
+//! Tests of which values the receivers of a watch channel see, and when they are notified.
 #![cfg(not(raddle_loom))]
 
 mod polling;
@@ -21,7 +21,10 @@ fn changed_completes_once_for_each_value() {
     sender.send(3).unwrap();
     assert!(receiver.has_changed().unwrap());
     assert!(receiver.borrow().has_changed());
-    assert!(receiver.borrow().has_changed(), "borrowing marks nothing");
+    assert!(
+        receiver.borrow().has_changed(),
+        "borrowing does not mark the value as seen"
+    );
     ready(receiver.changed()).unwrap();
     assert_eq!(*receiver.borrow(), 3);
     assert!(!receiver.borrow().has_changed());
@@ -189,8 +192,8 @@ fn wait_for_checks_the_last_value_after_the_close() {
     assert!(matches!(poll(waiting.as_mut()), Poll::Ready(Ok(_))));
 }
 
-/// A future that is dropped at any of its polls has marked no value as seen that it has not
-/// returned.
+/// A future that is dropped at any of its polls has not marked a value as seen without returning
+/// it.
 #[test]
 fn dropping_changed_loses_no_change() {
     for polls in 0..3 {
@@ -239,13 +242,13 @@ fn a_closure_that_panics_leaves_the_channel_usable() {
     ready(receiver.changed()).unwrap();
 }
 
-/// A value that uses its channel when it is dropped, or panics.
+/// A value that uses its channel or panics when it is dropped.
 struct Value(Option<(Sender<Value>, bool)>);
 
 impl Drop for Value {
     fn drop(&mut self) {
         if let Some((sender, panics)) = self.0.take() {
-            assert!(sender.borrow().0.is_none(), "the new value is there");
+            assert!(sender.borrow().0.is_none(), "the new value was stored");
             sender.send_modify(|_| ());
             assert!(!panics, "planted");
         }
@@ -276,7 +279,7 @@ fn same_channel_distinguishes_channels() {
     assert!(!receiver.is_closed());
 }
 
-/// Of the future of a receiver, while others wait in each shard.
+/// The waker of one receiver's future lets other receivers wait in each shard when it is dropped.
 #[test]
 fn the_drop_of_a_waker_may_wait_for_a_change() {
     let (sender, mut receiver) = watch::channel(1);
@@ -289,7 +292,7 @@ fn the_drop_of_a_waker_may_wait_for_a_change() {
     assert!(poll_with(changed.as_mut(), &waker).is_pending());
     drop(waker);
     drop(changed);
-    // Replaced by another.
+    // The waker is replaced by another one.
     let others = receiver.clone();
     let waker = polling::calling_on_drop(move || {
         let mut others = vec![others.clone(); 16];
@@ -373,7 +376,7 @@ fn senders_and_receivers_are_send_and_sync_and_a_borrow_is_not_send() {
     send(sender.closed());
     send(receiver.changed());
 
-    // Ambiguous, and so an error, once a `Ref` is `Send`.
+    // If a `Ref` were `Send`, this would be ambiguous, and so an error.
     trait AmbiguousIfSend<A> {
         fn check() {}
     }

@@ -30,7 +30,7 @@ fn accept_after(codes: &[i32]) -> (io::Result<()>, Vec<u64>) {
     (result, pauses)
 }
 
-/// The errors in the manual page accept(2), and those of a firewall and of a full selector.
+/// The errors of the manual page accept(2), of a firewall and of a full selector.
 #[test]
 fn each_error_of_accept_is_retried_delayed_or_returned() {
     let of_one_connection = [

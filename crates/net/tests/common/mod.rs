@@ -47,7 +47,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // ORDERING: pairs with the driving thread's look.
+        // ORDERING: pairs with the check by the driving thread.
         self.stop.store(true, Ordering::Release);
         self.handle.unpark();
         if let Some(thread) = self.thread.take() {

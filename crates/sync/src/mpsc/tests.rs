@@ -1,4 +1,4 @@
-//! Channels whose positions wrap, as those of a target of 32 bits do after 2^30 messages.
+//! Tests of channels whose positions wrap, as they do on 32-bit targets after 2^30 messages.
 
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -10,13 +10,13 @@ use super::list::List;
 use super::position::Position;
 use super::rx::Rx;
 
-/// A channel whose position wraps after `left` blocks.
+/// Makes a channel whose position wraps after `left` blocks.
 fn channel(left: usize) -> (Tx<usize, Unlimited>, Rx<usize, Unlimited>) {
     let first = Position::of(0usize.wrapping_sub(Position::of(0).plus(left * SLOTS).word()));
     let (list, head) = List::starting_at(first);
     let chan = Chan::new(list, Unlimited);
     let tx = Tx::first(chan.clone());
-    // SAFETY: the head came with the list.
+    // SAFETY: the head was created with the list.
     (tx, unsafe { Rx::new(chan, head) })
 }
 

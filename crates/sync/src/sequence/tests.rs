@@ -122,7 +122,7 @@ fn a_poll_with_the_same_waker_clones_nothing() {
     sequence.wake(sequence.advance());
     assert_eq!((counts.woken(), counts.wakers()), (1, 1));
     assert!(changed.as_mut().poll(cx).is_ready());
-    assert_eq!(counts.cloned(), 1, "it has changed");
+    assert_eq!(counts.cloned(), 1, "the count has changed");
 }
 
 /// Covers the first poll, and a poll with another waker. The bit of the shard stays set only if
@@ -150,7 +150,7 @@ fn an_advance_in_the_middle_of_a_poll_is_seen() {
                     assert!(changed.as_mut().poll(cx).is_pending());
                 }
                 let cx = &mut Context::from_waker(&waker);
-                // Until the advance has visited the shard, the future is a waiter like others.
+                // Before the advance has visited the shard, the future is queued like others.
                 let is_listed = waits && !wakes;
                 assert_eq!(changed.as_mut().poll(cx).is_pending(), is_listed);
                 assert!(!is_listed || changed.as_mut().poll(cx).is_ready());
@@ -169,7 +169,7 @@ fn an_advance_in_the_middle_of_a_poll_is_seen() {
     }
 }
 
-/// An advance releases the waiters of its shards after it has counted.
+/// An advance releases the waiters of its shards after it has changed the count.
 #[test]
 fn a_wait_released_by_an_earlier_advance_waits_again() {
     let sequence = Sequence::new();
@@ -193,7 +193,7 @@ fn a_wait_released_by_an_earlier_advance_waits_again() {
     assert!(next.as_mut().poll(cx).is_ready());
 }
 
-/// The first advance has counted, and has not woken the waiters yet.
+/// The first advance has changed the count, and has not woken the waiters yet.
 #[test]
 fn a_wait_that_need_not_queue_keeps_the_bit_of_the_waiters() {
     let sequence = Arc::new(Sequence::new());

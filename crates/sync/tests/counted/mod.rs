@@ -1,4 +1,5 @@
-//! Counted values, a waker that panics, and checks that all mpsc channels share.
+//! Helpers: counted values, a waker that panics, and checks that are shared by the tests of all
+//! mpsc channels.
 #![allow(dead_code, reason = "each test has use for some of it")]
 
 use std::sync::Arc;

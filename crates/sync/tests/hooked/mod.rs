@@ -1,5 +1,5 @@
-//! A waker that calls a function when it is cloned: what another thread may do between two steps of
-//! a poll happens there, since a poll clones its waker without a lock.
+//! A waker that calls a function when it is cloned. A poll clones its waker without a lock, so the
+//! function can do what another thread may do between two steps of a poll.
 #![allow(dead_code, reason = "each suite uses a part of it")]
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Hooked {
             woken: AtomicUsize::new(0),
         });
         let data = Arc::into_raw(this.clone()).cast();
-        // SAFETY: the functions of the vtable are for a pointer from such an `Arc`.
+        // SAFETY: the functions of the vtable expect a pointer from such an `Arc`.
         let waker = unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) };
         (this, waker)
     }
@@ -49,33 +49,33 @@ impl Hooked {
     }
 }
 
-// One, since `will_wake` compares its address.
+// There is one vtable, because `will_wake` compares its address.
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
 
 unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: `data` is that of a waker, which keeps it.
+    // SAFETY: `data` is that of a waker, which keeps it alive.
     let this = unsafe { &*data.cast::<Hooked>() };
     this.cloned.fetch_add(1, Ordering::Relaxed);
     (this.on_clone)();
-    // SAFETY: it came from an `Arc`, which the waker keeps.
+    // SAFETY: the pointer came from an `Arc`, which the waker keeps alive.
     unsafe { Arc::increment_strong_count(data.cast::<Hooked>()) };
     RawWaker::new(data, &VTABLE)
 }
 
 unsafe fn wake(data: *const ()) {
-    // SAFETY: as the caller says.
+    // SAFETY: as the caller promises.
     unsafe { wake_by_ref(data) };
     // SAFETY: as above.
     unsafe { release(data) };
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
-    // SAFETY: `data` is that of a waker, which keeps it.
+    // SAFETY: `data` is that of a waker, which keeps it alive.
     let this = unsafe { &*data.cast::<Hooked>() };
     this.woken.fetch_add(1, Ordering::Relaxed);
 }
 
 unsafe fn release(data: *const ()) {
-    // SAFETY: the waker's share of the `Arc` goes with it.
+    // SAFETY: the dropped waker owned a reference of the `Arc`.
     unsafe { Arc::decrement_strong_count(data.cast::<Hooked>()) };
 }

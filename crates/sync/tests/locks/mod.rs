@@ -16,7 +16,7 @@ pub(crate) fn poll_with<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Pol
     pin!(future).poll(&mut Context::from_waker(waker))
 }
 
-/// Returns how often a task yields in 1,000 operations that are always ready.
+/// Returns the number of times that a task yields in 1,000 operations that are always ready.
 pub(crate) fn yields<F: Future>(mut operation: impl FnMut() -> F) -> usize {
     let (counter, waker) = Wakes::new();
     let mut future = pin!(async {

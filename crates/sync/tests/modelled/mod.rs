@@ -19,7 +19,7 @@ impl Message {
         Self(content)
     }
 
-    /// A write, which a later access must be ordered with.
+    /// Counts as a write, so a later access must be ordered after it.
     pub(crate) fn touch(&self) {
         self.0.with_mut(|_| ());
     }
@@ -39,10 +39,11 @@ impl Message {
     }
 }
 
-/// A cell whose accesses race on purpose. It has nothing that the failed model would have to drop.
+/// A cell whose accesses race on purpose. It has no content that the failed model would have to
+/// drop.
 pub(crate) struct Raced(UnsafeCell<()>);
 
-// SAFETY: the model finds the race, and nothing is in it.
+// SAFETY: the model finds the race, and the cell has no content.
 unsafe impl Sync for Raced {}
 // SAFETY: as above.
 unsafe impl Send for Raced {}
@@ -64,7 +65,7 @@ struct Unpark {
     _alive: Arc<()>,
 }
 
-// SAFETY: the handle of a thread in a model may go to another.
+// SAFETY: the handle of a thread of a model may be sent to another thread.
 unsafe impl Send for Unpark {}
 // SAFETY: as above.
 unsafe impl Sync for Unpark {}
@@ -84,15 +85,15 @@ pub(crate) fn waker() -> Waker {
     .into()
 }
 
-/// Whether no clone of a waker is left, and drops it.
+/// Returns whether no clone of a waker is left, and drops it.
 pub(crate) fn is_last(waker: Waker) -> bool {
     let waker = std::mem::ManuallyDrop::new(waker);
-    // SAFETY: `waker` above made it of an `Arc`, and it is not dropped.
+    // SAFETY: `waker` above made the data from an `Arc`, which has not been dropped.
     let unpark = unsafe { std::sync::Arc::from_raw(waker.data().cast::<Unpark>()) };
     std::sync::Arc::into_inner(unpark).is_some()
 }
 
-/// Polls until it is ready, with a new waker every time if `changes`.
+/// Polls a future until it is ready, with a new waker each time if `changes`.
 pub(crate) fn wait<T>(changes: bool, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
     let mut current = waker();
     loop {
@@ -105,7 +106,7 @@ pub(crate) fn wait<T>(changes: bool, mut poll: impl FnMut(&mut Context<'_>) -> P
             }
         }
         if changes {
-            // A waiter that is polled in the middle of its wake wakes itself, until that is over.
+            // A waiter that is polled while it is woken wakes itself until the wake has finished.
             thread::yield_now();
         }
         thread::park();

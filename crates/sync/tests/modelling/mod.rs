@@ -7,7 +7,7 @@ use raddle_primitives::cell::UnsafeCell;
 /// accesses that race.
 pub(crate) struct Plain(UnsafeCell<u32>);
 
-// SAFETY: the models share it on purpose, to find whether it is a race.
+// SAFETY: the models share the number on purpose, to find out whether the accesses race.
 unsafe impl Sync for Plain {}
 // SAFETY: as above.
 unsafe impl Send for Plain {}
@@ -18,12 +18,12 @@ impl Plain {
     }
 
     pub(crate) fn set(&self, value: u32) {
-        // SAFETY: the model checks whether another thread reads meanwhile.
+        // SAFETY: the model checks whether another thread reads at the same time.
         self.0.with_mut(|place| unsafe { *place = value });
     }
 
     pub(crate) fn get(&self) -> u32 {
-        // SAFETY: the model checks whether another thread writes meanwhile.
+        // SAFETY: the model checks whether another thread writes at the same time.
         self.0.with(|place| unsafe { *place })
     }
 }

@@ -37,6 +37,6 @@ pub(crate) fn yields(endless: impl Future) {
     for round in 1..=3 {
         let poll = raddle_coop::budget(|| poll_with(endless.as_mut(), &waker));
         assert!(poll.is_pending());
-        assert!(wakes.get() >= round, "pending, and woken to go on");
+        assert!(wakes.get() >= round, "the task is woken after a yield");
     }
 }

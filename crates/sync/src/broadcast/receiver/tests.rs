@@ -1,4 +1,4 @@
-//! Tests of a receiver between two steps of a send.
+//! Tests of a receiver that acts between two steps of a send.
 
 use crate::broadcast::channel;
 use crate::broadcast::error::TryRecvError;

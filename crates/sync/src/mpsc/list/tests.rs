@@ -1,4 +1,4 @@
-//! Sends that stop half-way, as on a thread that is suspended.
+//! Tests of sends that stop half-way, as on a suspended thread.
 
 use std::task::{Context, Poll, Waker};
 
@@ -16,7 +16,7 @@ type Channel = Arc<Chan<u32, Unlimited>>;
 fn channel() -> (Channel, Rx<u32, Unlimited>) {
     let (list, head) = List::new();
     let chan = Chan::new(list, Unlimited);
-    // SAFETY: the head came with the list.
+    // SAFETY: the head was created with the list.
     let rx = unsafe { Rx::new(chan.clone(), head) };
     (chan, rx)
 }
@@ -30,17 +30,17 @@ impl List<u32> {
     fn begin(&self, message: u32) {
         let tail = Tail(self.tail.fetch_add(STEP, Ordering::Relaxed));
         assert_eq!(tail.position(), Position::of(0));
-        // SAFETY: the position was reserved just before.
+        // SAFETY: the position was reserved above.
         unsafe { self.slot(tail.position()).write(message) };
         let filled = self.slot(tail.position()).fill(Fill::Message);
-        assert!(!filled, "the receiver is to be woken");
+        assert!(!filled, "the receiver has to be woken");
     }
 
     /// The second part of the send.
     fn finish(&self) {
         let slot = self.slot(Position::of(0));
         assert_eq!(slot.look(), Look::Waking);
-        // SAFETY: the sender made the slot `WAKING`, and is this one.
+        // SAFETY: this sender has set the slot to `WAKING`.
         let waker = unsafe { self.waker.take() };
         slot.fill_after_waking(Fill::Message);
         waker.wake();
@@ -120,7 +120,7 @@ fn try_recv_returns_disconnected_while_the_end_is_being_written() {
     assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
 }
 
-/// A send after the close has added to the tail and not yet taken that back.
+/// A send after the close has added to the tail and not yet subtracted it again.
 #[test]
 fn a_refused_send_does_not_move_the_end() {
     let (chan, mut rx) = channel();
@@ -166,7 +166,7 @@ fn a_block_is_retired_by_the_sender_that_moves_the_search_past_it() {
     list.push(1).unwrap();
     assert!(!list.advance(block, next));
     assert!(block.is_abandoned(Position::of(0).plus(SLOTS)));
-    // SAFETY: it is the list's own.
+    // SAFETY: the head is that of the list.
     unsafe { list.keep_head(head) };
 }
 
@@ -174,7 +174,7 @@ fn a_block_is_retired_by_the_sender_that_moves_the_search_past_it() {
 fn a_block_that_loses_the_race_is_kept_as_the_spare() {
     let (list, mut head) = List::<u32>::new();
     let spare = || list.spare.load(Ordering::Relaxed);
-    // SAFETY: the head keeps the block until it moves past it.
+    // SAFETY: the head does not free the block before it moves past it.
     let block = unsafe { &*list.tail_block.load(Ordering::Relaxed) };
     let next = list.next(block);
     assert!(spare().is_null());
@@ -184,13 +184,13 @@ fn a_block_that_loses_the_race_is_kept_as_the_spare() {
     // SAFETY: nothing was received, so no block is freed.
     assert_eq!(list.append(unsafe { next.as_ref() }).as_ptr(), late);
     assert!(spare().is_null());
-    // An emptied block is kept as the spare, too.
+    // An emptied block is kept as the spare one.
     for message in 0..=2 * SLOTS as u32 {
         list.push(message).unwrap();
         // SAFETY: the head is that of the list.
         assert_eq!(unsafe { head.pop(&list) }, Ok(message));
     }
     assert!(!spare().is_null());
-    // SAFETY: it is the list's own.
+    // SAFETY: the head is that of the list.
     unsafe { list.keep_head(head) };
 }

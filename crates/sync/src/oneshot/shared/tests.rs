@@ -1,4 +1,4 @@
-//! One end is dropped after the other has taken its waker, and before it wakes it.
+//! Tests in which one end is dropped after the other has taken its waker, and before it wakes it.
 
 #[path = "../../../tests/held/mod.rs"]
 mod held;
@@ -12,7 +12,7 @@ fn the_sender_frees_what_a_receiver_that_has_left_leaves_to_it() {
     let before = held();
     let (sender, mut receiver) = Handle::<u32>::pair();
     assert!(receiver.poll_done(cx).is_pending());
-    // SAFETY: the place is the sender's, as nothing was sent.
+    // SAFETY: the sender owns the memory of the value, because nothing was sent.
     sender
         .shared()
         .value
@@ -53,8 +53,8 @@ fn an_end_that_wakes_the_other_leaves_after_that() {
         let state = &receiver.shared().state;
         let dropped = state.transition_to_dropped();
         assert_eq!(matches!(dropped, Some(Leave::Wake)), waits);
-        // The sender frees the memory only if the receiver has left already, having no waker to
-        // wake.
+        // The sender has no waker to wake, so it frees the memory only if the receiver has left
+        // already.
         let before = held();
         sender.drop_sender();
         assert_eq!(held() == before, waits);

@@ -1,4 +1,4 @@
-//! Permits that are returned in a separate word.
+//! Tests of permits that are returned to a second word.
 
 use super::*;
 
