@@ -18,6 +18,7 @@ pin_project! {
     ///
     /// # fn main() { raddle::run(async {
     /// // Never yields because of the budget.
+    /// assert_eq!(unconstrained(async { 7 }).await, 7);
     /// # }) }
     /// ```
     #[derive(Debug)]
@@ -45,6 +46,7 @@ pin_project! {
 ///
 /// # fn main() { raddle::run(async {
 /// // Never yields because of the budget.
+/// assert_eq!(unconstrained(async { 7 }).await, 7);
 /// # }) }
 /// ```
 pub fn unconstrained<F>(future: F) -> Unconstrained<F> {
