@@ -41,10 +41,10 @@ const ON_STANDBY: usize = 1 << (usize::BITS - 1);
 /// // Worker 1 searches, finds nothing, and parks. No other searches for it.
 /// assert!(set.transition_to_searching(1));
 /// assert_eq!(set.transition_to_parked(1, true), Parking::RecheckQueues);
-/// assert_eq!(set.duty(1), Duty::Sleep);
+/// assert_eq!(set.duty(1, || None), Duty::Sleep);
 /// // Worker 0 has pushed a task: it has to unpark worker 1, which searches from then on.
 /// assert_eq!(set.claim_to_wake(|| None), Some(1));
-/// assert_eq!(set.duty(1), Duty::Search);
+/// assert_eq!(set.duty(1, || None), Duty::Search);
 /// assert!(set.transition_to_running(1), "it was claimed");
 /// // It finds the task. As the last searcher it looks whether there is more.
 /// assert!(set.end_search(1));
@@ -465,8 +465,12 @@ impl IdleSet {
     /// Returns the duty of a parked worker that has woken up, or is about to block. The worker
     /// takes the role of the monitor if no parked worker has it. The monitor goes on standby when
     /// no worker runs.
+    ///
+    /// `in_driver` returns the worker that waits in the driver, as far as the caller knows. If that
+    /// worker has the role while no worker runs, this worker takes the role over, on standby: the
+    /// worker in the driver is the next to run, and another would have to be woken to monitor it.
     #[inline]
-    pub fn duty(&self, worker: usize) -> Duty {
+    pub fn duty(&self, worker: usize, in_driver: impl Fn() -> Option<usize>) -> Duty {
         loop {
             // CHECK: the worker has been claimed, to search.
             if !self.is_parked(worker) {
@@ -489,6 +493,15 @@ impl IdleSet {
                     }
                 }
                 Role::Standby(monitor) if monitor == worker && !is_needed => return Duty::Standby,
+                Role::Active(monitor) | Role::Standby(monitor)
+                    if !is_needed && in_driver() == Some(monitor) =>
+                {
+                    // CHECK: a worker that began to run, and saw that the former monitor was
+                    // parked.
+                    if self.try_change_role(role, Role::Standby(worker)) && !self.is_any_running() {
+                        return Duty::Standby;
+                    }
+                }
                 Role::Active(monitor) if self.is_parked(monitor) => return Duty::Sleep,
                 _ if !is_needed => return Duty::Sleep,
                 Role::Standby(monitor) if monitor != worker && self.is_parked(monitor) => {

@@ -162,9 +162,9 @@ fn a_removed_worker_does_not_count_for_its_group() {
     assert!(set.end_search(GROUP));
     // The removed worker does not count as running either.
     park(&set, (0..GROUP).chain([GROUP]));
-    assert_eq!(set.duty(GROUP), Duty::Monitor);
+    assert_eq!(set.duty(GROUP, || None), Duty::Monitor);
     park(&set, [GROUP + 2]);
-    assert_eq!(set.duty(GROUP), Duty::Standby);
+    assert_eq!(set.duty(GROUP, || None), Duty::Standby);
 }
 
 #[test]
@@ -226,16 +226,16 @@ fn a_claimed_worker_runs_as_a_searcher() {
 #[test]
 fn a_parked_worker_becomes_the_monitor_while_another_runs() {
     let set = IdleSet::new(3, true);
-    assert_eq!(set.duty(0), Duty::Search);
+    assert_eq!(set.duty(0, || None), Duty::Search);
     park(&set, [0]);
     assert!(set.lacks_monitor());
-    assert_eq!(set.duty(0), Duty::Monitor);
+    assert_eq!(set.duty(0, || None), Duty::Monitor);
     assert!(set.was_monitor(0) && !set.was_monitor(1));
     assert!(!set.lacks_monitor());
     // The worker remains the monitor, and another worker does not become the monitor.
-    assert_eq!(set.duty(0), Duty::Monitor);
+    assert_eq!(set.duty(0, || None), Duty::Monitor);
     park(&set, [1]);
-    assert_eq!(set.duty(1), Duty::Sleep);
+    assert_eq!(set.duty(1, || None), Duty::Sleep);
     assert!(set.was_monitor(0) && !set.was_monitor(1));
 }
 
@@ -243,18 +243,18 @@ fn a_parked_worker_becomes_the_monitor_while_another_runs() {
 fn another_worker_becomes_the_monitor_when_the_monitor_runs() {
     let set = IdleSet::new(4, true);
     park(&set, [0]);
-    assert_eq!(set.duty(0), Duty::Monitor);
+    assert_eq!(set.duty(0, || None), Duty::Monitor);
     // The worker becomes the monitor again if no other worker has.
     assert!(!set.transition_to_running(0));
     assert!(set.was_monitor(0) && !set.lacks_monitor());
     park(&set, [0]);
-    assert_eq!(set.duty(0), Duty::Monitor);
+    assert_eq!(set.duty(0, || None), Duty::Monitor);
     park(&set, [1]);
     assert!(!set.transition_to_running(0));
     assert!(set.lacks_monitor());
-    assert_eq!(set.duty(1), Duty::Monitor);
+    assert_eq!(set.duty(1, || None), Duty::Monitor);
     park(&set, [0]);
-    assert_eq!(set.duty(0), Duty::Sleep);
+    assert_eq!(set.duty(0, || None), Duty::Sleep);
     assert!(set.was_monitor(1) && !set.was_monitor(0));
 }
 
@@ -263,24 +263,53 @@ fn the_monitor_goes_on_standby_when_all_workers_are_parked() {
     for workers in [2, GROUP + 2] {
         let set = IdleSet::new(workers, true);
         park(&set, [0]);
-        assert_eq!(set.duty(0), Duty::Monitor);
+        assert_eq!(set.duty(0, || None), Duty::Monitor);
         park(&set, 1..workers);
-        assert_eq!(set.duty(1), Duty::Sleep);
-        assert_eq!(set.duty(0), Duty::Standby);
-        assert_eq!(set.duty(0), Duty::Standby);
+        assert_eq!(set.duty(1, || None), Duty::Sleep);
+        assert_eq!(set.duty(0, || None), Duty::Standby);
+        assert_eq!(set.duty(0, || None), Duty::Standby);
         assert!(set.lacks_monitor() && !set.was_monitor(0));
-        assert_eq!(set.duty(1), Duty::Sleep);
+        assert_eq!(set.duty(1, || None), Duty::Sleep);
         assert!(!set.was_monitor(1));
     }
+}
+
+#[test]
+fn the_last_worker_to_park_takes_the_role_of_a_monitor_in_the_driver() {
+    for is_on_standby in [false, true] {
+        let set = IdleSet::new(2, true);
+        park(&set, [0]);
+        assert_eq!(set.duty(0, || None), Duty::Monitor);
+        park(&set, [1]);
+        if is_on_standby {
+            assert_eq!(set.duty(0, || None), Duty::Standby);
+        }
+        assert_eq!(set.duty(1, || Some(0)), Duty::Standby);
+        assert_eq!(set.duty(0, || None), Duty::Sleep);
+        // The worker that leaves the driver has worker 1 elected, which waits for the alarm.
+        assert!(!set.transition_to_running(0));
+        assert_eq!(set.elect_monitor(None), Some(1));
+        assert_eq!(set.duty(1, || Some(0)), Duty::Monitor);
+    }
+}
+
+#[test]
+fn a_monitor_in_the_driver_keeps_its_role_while_a_worker_runs() {
+    let set = IdleSet::new(3, true);
+    park(&set, [0]);
+    assert_eq!(set.duty(0, || None), Duty::Monitor);
+    park(&set, [1]);
+    assert_eq!(set.duty(1, || Some(0)), Duty::Sleep);
+    assert!(set.was_monitor(0));
 }
 
 /// Makes a set of four parked workers; worker 2 is the monitor on standby.
 fn worker_2_on_standby() -> IdleSet {
     let set = IdleSet::new(4, true);
     park(&set, [2]);
-    assert_eq!(set.duty(2), Duty::Monitor);
+    assert_eq!(set.duty(2, || None), Duty::Monitor);
     park(&set, [0, 1, 3]);
-    assert_eq!(set.duty(2), Duty::Standby);
+    assert_eq!(set.duty(2, || None), Duty::Standby);
     set
 }
 
@@ -293,7 +322,7 @@ fn the_monitor_on_standby_is_elected_before_others_and_claimed_after_them() {
     }
     park(&set, [1, 3]);
     assert_eq!(set.elect_monitor(None), Some(2));
-    assert_eq!(set.duty(2), Duty::Monitor);
+    assert_eq!(set.duty(2, || None), Duty::Monitor);
     assert_eq!(
         set.elect_monitor(None),
         None,
@@ -310,17 +339,17 @@ fn another_worker_is_elected_if_the_one_on_standby_runs_or_is_in_the_driver() {
     let set = worker_2_on_standby();
     assert!(!set.transition_to_running(3));
     assert_eq!(set.elect_monitor(Some(2)), Some(0));
-    assert_eq!(set.duty(2), Duty::Sleep);
+    assert_eq!(set.duty(2, || None), Duty::Sleep);
 }
 
 #[test]
 fn a_worker_that_parks_elects_the_monitor_on_standby() {
     let set = worker_2_on_standby();
     assert!(!set.transition_to_running(3));
-    assert_eq!(set.duty(0), Duty::Elect);
+    assert_eq!(set.duty(0, || None), Duty::Elect);
     assert_eq!(set.elect_monitor(None), Some(2));
-    assert_eq!(set.duty(0), Duty::Sleep);
-    assert_eq!(set.duty(2), Duty::Monitor);
+    assert_eq!(set.duty(0, || None), Duty::Sleep);
+    assert_eq!(set.duty(2, || None), Duty::Monitor);
 }
 
 #[test]
@@ -338,7 +367,7 @@ fn the_monitor_is_put_on_standby_if_no_worker_runs() {
     park(&set, [0]);
     assert_eq!(count_clears(&set), 1);
     assert!(!set.was_monitor(2));
-    assert_eq!(set.duty(2), Duty::Standby);
+    assert_eq!(set.duty(2, || None), Duty::Standby);
 }
 
 #[test]
@@ -347,7 +376,7 @@ fn the_alarm_has_to_be_set_again_if_the_role_changed_while_it_was_cleared() {
     assert!(!set.transition_to_running(0));
     assert_eq!(set.elect_monitor(None), Some(2));
     park(&set, [0]);
-    let is_done = set.put_monitor_on_standby(|| assert_eq!(set.duty(2), Duty::Standby));
+    let is_done = set.put_monitor_on_standby(|| assert_eq!(set.duty(2, || None), Duty::Standby));
     assert!(!is_done);
 }
 
@@ -383,8 +412,8 @@ fn no_worker_is_elected_while_none_runs() {
 fn without_a_monitor_parked_workers_sleep() {
     let set = IdleSet::new(3, false);
     park(&set, [0, 1]);
-    assert_eq!(set.duty(0), Duty::Sleep);
-    assert_eq!(set.duty(2), Duty::Search);
+    assert_eq!(set.duty(0, || None), Duty::Sleep);
+    assert_eq!(set.duty(2, || None), Duty::Search);
     assert_eq!(set.elect_monitor(None), None);
     assert!(!set.lacks_monitor() && !set.was_monitor(0));
 }

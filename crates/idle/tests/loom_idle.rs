@@ -228,7 +228,7 @@ fn a_worker_that_cancels_its_parking_passes_the_monitor_role_on() {
             elected.contains(&Some(1)),
             "no worker is unparked to monitor"
         );
-        assert_eq!(idle.duty(1), Duty::Monitor);
+        assert_eq!(idle.duty(1, || None), Duty::Monitor);
     });
 }
 
@@ -340,7 +340,7 @@ fn the_monitor_and_the_worker_in_the_driver_are_woken_last() {
         for worker in 0..3 {
             let _ = idle.transition_to_parked(worker, false);
         }
-        assert_eq!(idle.duty(0), Duty::Monitor);
+        assert_eq!(idle.duty(0, || None), Duty::Monitor);
         for expected in [2, 1, 0] {
             assert_eq!(idle.claim_to_wake(|| Some(1)), Some(expected));
             assert!(idle.transition_to_running(expected) && idle.end_search(expected));
@@ -367,16 +367,50 @@ fn the_monitor_that_goes_on_standby_is_elected_again_for_a_worker_that_begins_to
         Model::new().check(move || {
             let idle = Arc::new(IdleSet::new(3, true));
             let _ = idle.transition_to_parked(0, false);
-            assert_eq!(idle.duty(0), Duty::Monitor);
+            assert_eq!(idle.duty(0, || None), Duty::Monitor);
             let _ = idle.transition_to_parked(1, false);
             let _ = idle.transition_to_parked(2, false);
             let monitor = {
                 let idle = idle.clone();
-                thread::spawn(move || idle.duty(0))
+                thread::spawn(move || idle.duty(0, || None))
             };
             let elected = finish_park(&idle, other);
             let is_monitor = monitor.join().unwrap() == Duty::Monitor;
             assert!(is_monitor || elected.is_some(), "no worker is the monitor");
+        });
+    }
+}
+
+/// A worker takes the role of the monitor in the driver, on standby, while that worker or another
+/// one begins to run: it becomes the active monitor, or the running worker has one elected.
+/// Complete.
+#[test]
+fn a_worker_that_takes_the_role_of_the_monitor_in_the_driver_monitors_a_worker_that_begins_to_run()
+{
+    for (parking, starting) in [(1, 0), (1, 2), (2, 0), (2, 1)] {
+        Model::new().check(move || {
+            let idle = Arc::new(IdleSet::new(3, true));
+            let _ = idle.transition_to_parked(0, false);
+            assert_eq!(idle.duty(0, || None), Duty::Monitor);
+            let _ = idle.transition_to_parked(3 - parking, false);
+            let taker = {
+                let idle = idle.clone();
+                thread::spawn(move || {
+                    let _ = idle.transition_to_parked(parking, false);
+                    idle.duty(parking, || Some(0))
+                })
+            };
+            let elected = finish_park(&idle, starting);
+            let is_monitored = match taker.join().unwrap() {
+                Duty::Monitor => true,
+                // It relies on worker 0, in the driver.
+                Duty::Sleep if starting != 0 => idle.was_monitor(0),
+                _ => false,
+            };
+            assert!(
+                is_monitored || elected.is_some(),
+                "no worker is the monitor"
+            );
         });
     }
 }
@@ -394,7 +428,7 @@ impl WithAlarm {
     fn new(workers: usize, clears_before: bool) -> Arc<Self> {
         let idle = IdleSet::new(workers, true);
         let _ = idle.transition_to_parked(0, false);
-        assert_eq!(idle.duty(0), Duty::Monitor);
+        assert_eq!(idle.duty(0, || None), Duty::Monitor);
         let _ = idle.transition_to_parked(1, false);
         Arc::new(Self {
             idle,
@@ -432,7 +466,7 @@ impl WithAlarm {
         if !is_done {
             self.set();
         }
-        while self.idle.duty(worker) == Duty::Elect {
+        while self.idle.duty(worker, || None) == Duty::Elect {
             self.elect(self.idle.elect_monitor(None));
         }
     }
@@ -492,7 +526,7 @@ fn clear_late(sets_again: bool) {
                     return false;
                 }
                 let _ = this.idle.transition_to_parked(0, false);
-                if this.idle.duty(1) != Duty::Standby {
+                if this.idle.duty(1, || None) != Duty::Standby {
                     return false;
                 }
                 // Worker 1 waits for the alarm now.
@@ -508,7 +542,7 @@ fn clear_late(sets_again: bool) {
         if !this.idle.put_monitor_on_standby(|| this.clear()) && sets_again {
             this.set();
         }
-        while this.idle.duty(2) == Duty::Elect {
+        while this.idle.duty(2, || None) == Duty::Elect {
             if this.idle.elect_monitor(None).is_some() {
                 this.set();
             }
@@ -540,7 +574,7 @@ fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor
         let idle = Arc::new(IdleSet::new(4, true));
         // Worker 0 is the monitor, and worker 3 is in the driver.
         let _ = idle.transition_to_parked(0, false);
-        assert_eq!(idle.duty(0), Duty::Monitor);
+        assert_eq!(idle.duty(0, || None), Duty::Monitor);
         let _ = idle.transition_to_parked(1, false);
         let _ = idle.transition_to_parked(3, false);
         let elect = |idle: &IdleSet| {
@@ -565,7 +599,7 @@ fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor
         let _ = idle.transition_to_parked(2, false);
         let mut elects = !idle.put_monitor_on_standby(|| ());
         loop {
-            match idle.duty(2) {
+            match idle.duty(2, || None) {
                 Duty::Elect => elects |= idle.elect_monitor(Some(3)).is_some(),
                 Duty::Search => {
                     let _is_claimed = idle.transition_to_running(2);
@@ -591,7 +625,7 @@ fn the_monitor_returns_against_a_worker_that_parks() {
         Model::new().check(move || {
             let idle = Arc::new(IdleSet::new(4, true));
             let _ = idle.transition_to_parked(0, false);
-            assert_eq!(idle.duty(0), Duty::Monitor);
+            assert_eq!(idle.duty(0, || None), Duty::Monitor);
             let monitor_returns = {
                 let idle = idle.clone();
                 thread::spawn(move || {
@@ -606,7 +640,7 @@ fn the_monitor_returns_against_a_worker_that_parks() {
                 })
             };
             let _ = idle.transition_to_parked(worker, false);
-            let duty = idle.duty(worker);
+            let duty = idle.duty(worker, || None);
             let elected = monitor_returns.join().unwrap();
             let is_parked = idle.is_parked(worker);
             assert!(
@@ -627,10 +661,10 @@ fn a_claim_against_a_worker_that_asks_for_its_duty() {
             let idle = idle.clone();
             thread::spawn(move || idle.claim_to_wake(|| None))
         };
-        let duty = idle.duty(0);
+        let duty = idle.duty(0, || None);
         assert_eq!(pusher.join().unwrap(), Some(0));
         assert!(matches!(duty, Duty::Monitor | Duty::Search));
-        assert_eq!(idle.duty(0), Duty::Search);
+        assert_eq!(idle.duty(0, || None), Duty::Search);
         assert!(
             idle.transition_to_running(0),
             "a claimed worker is a searcher"

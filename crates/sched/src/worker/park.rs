@@ -104,7 +104,7 @@ impl Parked {
     ) -> Option<Self> {
         let shared = &queues.shared;
         loop {
-            let duty = shared.idle.duty(queues.index);
+            let duty = shared.idle.duty(queues.index, || shared.worker_in_driver());
             match duty {
                 Duty::Search => return self.finish(queues),
                 Duty::Elect => {

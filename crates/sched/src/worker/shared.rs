@@ -270,7 +270,7 @@ impl Shared {
     }
 
     /// The worker that is parked in the driver, if any.
-    fn worker_in_driver(&self) -> Option<usize> {
+    pub(super) fn worker_in_driver(&self) -> Option<usize> {
         // ORDERING: a hint, which worker to wake first.
         let poller = self.last_poller.load(Ordering::Relaxed);
         let is_there = self.remotes[poller].parker.is_in_driver();
