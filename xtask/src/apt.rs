@@ -1,4 +1,4 @@
-//! Debian's packages: whether they are installed, and installing them.
+//! Checks whether Debian's packages are installed, and installs them.
 
 use std::process::Command;
 
@@ -10,8 +10,8 @@ use crate::steps;
 ///
 /// # Errors
 ///
-/// Returns an error that names the packages if this is no Debian, Debian does not have them or the
-/// user is not root.
+/// Returns an error that names the packages if this is not Debian, Debian does not have the
+/// packages, or the user is not root.
 pub(crate) fn install(packages: &[&str]) -> Result<()> {
     let mut query = Command::new("dpkg-query");
     query.args(["--show", "--showformat=${db:Status-Status}\n"]);
@@ -35,13 +35,13 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Reads the list of packages anew: it may be old, or not there at all.
+/// Updates the list of packages, which may be old or missing.
 pub(crate) fn update() -> Result<()> {
     steps::output(apt("apt-get").args(["update", "-qq"]))?;
     Ok(())
 }
 
-/// A program of apt, with messages that do not depend on the user's language.
+/// Makes a command of apt, whose messages do not depend on the user's language.
 pub(crate) fn apt(program: &str) -> Command {
     let mut command = Command::new(program);
     command.env("LC_ALL", "C");

@@ -1,4 +1,4 @@
-//! Programs of tests that cargo has built, and the tests in them.
+//! Test programs that cargo has built, and their tests.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

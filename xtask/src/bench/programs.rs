@@ -1,4 +1,4 @@
-//! The programs that compare, and how each is run.
+//! The programs that compare runtimes, and how to run each.
 
 use Workers::{Fixed, List, One};
 
@@ -14,34 +14,34 @@ pub(super) const ASYNC_COST: &str = "async-cost";
 /// One run of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
-    /// The benchmark that it is a part of.
+    /// The benchmark to which it belongs.
     bench: &'static str,
-    /// What the step is called, and the file of its record.
+    /// The name of the step, and of the file of its record.
     step: &'static str,
     bin: &'static str,
     args: &'static str,
-    /// What makes a round shorter.
+    /// The arguments that shorten a round.
     quick: &'static str,
     workers: Workers,
-    /// How many rounds, if all benchmarks run; half as many again for one alone.
+    /// The number of rounds if all benchmarks run; a single benchmark runs half as many again.
     rounds: u32,
     quick_rounds: u32,
 }
 
-/// How a program takes a number of workers.
+/// How a program takes the number of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Workers {
     /// It compares several numbers in one run.
     List,
-    /// It takes one number, and runs again for another.
+    /// It takes one number, and runs again for each other number.
     One,
     /// Its number of workers is fixed.
     Fixed,
 }
 
-/// The fewest that have an interval of 95 %.
+/// The smallest number of rounds that gives a 95 % interval.
 const QUICK_ROUNDS: u32 = 6;
-/// For counts, which hardly vary.
+/// For counts, which hardly vary between rounds.
 const COUNTED: u32 = 1;
 
 const fn program(bench: &'static str, step: &'static str, bin: &'static str) -> Program {
@@ -83,7 +83,7 @@ const PROGRAMS: [Program; 21] = [
     Program { workers: Fixed, ..program(ASYNC_COST, "async-cost", "async_cost") },
 ];
 
-/// The names of the benchmarks. Any other name is a workload of the scheduler.
+/// Returns the names of the benchmarks. Any other name is a workload of the scheduler.
 pub(super) fn names() -> Vec<&'static str> {
     let mut names: Vec<_> = PROGRAMS.iter().map(|program| program.bench).collect();
     names.dedup();
@@ -98,7 +98,7 @@ pub(super) struct Run {
     pub(super) args: Vec<String>,
 }
 
-/// The runs for `args`, in order.
+/// Returns the runs for `args`, in order.
 pub(super) fn runs(args: &Args) -> Vec<Run> {
     let name = args.name.as_deref();
     let workload = name.filter(|name| !names().contains(name));
@@ -124,7 +124,7 @@ impl Program {
         let mut step = self.step.to_owned();
         let mut line = match self.workers {
             List if !args.workers.is_empty() => format!("--workers {}", args.worker_list()),
-            // The quick list replaces the other one.
+            // The quick list replaces the full list.
             List if args.quick => self.quick.to_owned(),
             _ if args.quick => format!("{} {}", self.args, self.quick),
             _ => self.args.to_owned(),

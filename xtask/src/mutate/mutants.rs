@@ -1,4 +1,4 @@
-//! One change of a source file, and those that weaken what orders its threads:
+//! Single changes of a source file that weaken the order of operations between threads:
 //!
 //! - An ordering becomes the next weaker: `AcqRel` becomes `Acquire` and, as
 //!   another mutant, `Release`; these become `Relaxed`.
@@ -14,39 +14,41 @@ use std::path::PathBuf;
 
 use crate::tidy::text::File;
 
-/// The line above a check that precedes sleep.
+/// The line above a check before sleep.
 const CHECK: &str = "// CHECK:";
 
-/// One change of one file.
+/// A change of one file.
 #[derive(Clone, Debug)]
 pub(super) struct Mutant {
     pub(super) path: PathBuf,
     pub(super) package: String,
-    /// The function it is in.
+    /// The function that contains it.
     pub(super) function: String,
-    /// As an editor counts: the first is 1.
+    /// The line, counted from 1 as in an editor.
     pub(super) line: usize,
     /// The change in words: `AcqRel to Acquire`.
     pub(super) change: String,
-    /// What tells it from all others, also when lines were added above it.
+    /// A key that distinguishes it from all others, and does not change when lines are added above
+    /// it.
     pub(super) key: String,
     range: Range<usize>,
     edit: Edit,
 }
 
-/// How the text at a mutant's place changes.
+/// How the text of a mutant changes.
 #[derive(Clone, Debug)]
 enum Edit {
-    /// Another expression instead of this one.
+    /// Another expression replaces this one.
     Other(String),
     /// The condition never holds.
     Never,
-    /// As `Never`; `let` cannot stand in parentheses, and its names are used behind it.
+    /// Like `Never`, for a condition with `let`, which cannot be in parentheses and whose names are
+    /// used after it.
     NeverMatches,
 }
 
 impl Mutant {
-    /// The cells of a table that name it: file, function and change.
+    /// Returns the table cells that name it: file, function and change.
     pub(super) fn row(&self) -> String {
         let change = self.change.replace('|', "\\|");
         format!(
@@ -64,7 +66,7 @@ impl fmt::Display for Mutant {
     }
 }
 
-/// The text of a file with all of its mutants in it, each behind the switch of its number.
+/// Returns the text of a file with all its mutants, each behind the switch with its number.
 pub(super) fn instrument(text: &str, mutants: &[(usize, &Mutant)]) -> String {
     let mut additions = Vec::new();
     for &(id, mutant) in mutants {
@@ -76,7 +78,8 @@ pub(super) fn instrument(text: &str, mutants: &[(usize, &Mutant)]) -> String {
         };
         let Range { start, end } = mutant.range;
         let length = end - start;
-        // At one place what ends comes before what begins, and a mutant stands in a longer one.
+        // At the same place, an end comes before a beginning, and a mutant may be inside a longer
+        // one.
         additions.push(((start, 1, usize::MAX - length, id), before));
         additions.push(((end, 0, length, usize::MAX - id), after.to_owned()));
     }
@@ -88,14 +91,14 @@ pub(super) fn instrument(text: &str, mutants: &[(usize, &Mutant)]) -> String {
     text
 }
 
-/// Whether a text has anything to take away: it argues an ordering, as the files
-/// without locks do, or has a check.
+/// Whether a text has anything to mutate: an argued ordering, as the files without locks have, or a
+/// check.
 pub(super) fn is_mutable(text: &str) -> bool {
     let marked = |line: &str| line.starts_with("// ORDERING:") || line.starts_with(CHECK);
     text.lines().any(|line| marked(line.trim_start()))
 }
 
-/// Every ordering, fence and check of a file, taken away one at a time.
+/// Returns a mutant for each ordering, fence and check of a file.
 pub(super) fn of(file: &File, text: &str) -> Vec<Mutant> {
     let mut changes = orderings(file);
     changes.extend(fences(file));
@@ -123,16 +126,16 @@ pub(super) fn of(file: &File, text: &str) -> Vec<Mutant> {
     changes.into_iter().map(named).collect()
 }
 
-/// One change before it has a name.
+/// A change before it has a name.
 struct Change {
     words: String,
-    /// The first line is 0.
+    /// Counted from 0.
     line: usize,
     range: Range<usize>,
     edit: Edit,
 }
 
-/// Each ordering stronger than `Relaxed`, weakened.
+/// Weakens each ordering stronger than `Relaxed`.
 fn orderings(file: &File) -> Vec<Change> {
     let mut changes = Vec::new();
     for index in file.find(&["Ordering", ":", ":"]) {
@@ -151,7 +154,7 @@ fn orderings(file: &File) -> Vec<Change> {
     changes
 }
 
-/// The next weaker orderings that the called operation can have.
+/// Returns the next weaker orderings that the called operation accepts.
 fn weaker(ordering: &str, callee: Option<&str>) -> &'static [&'static str] {
     match (ordering, callee) {
         ("SeqCst", Some("load")) => &["Acquire"],
@@ -165,7 +168,7 @@ fn weaker(ordering: &str, callee: Option<&str>) -> &'static [&'static str] {
     }
 }
 
-/// The function in whose arguments the token at `index` stands.
+/// Returns the function whose arguments contain the token at `index`.
 fn callee(file: &File, index: usize) -> Option<&str> {
     let mut depth = 0_usize;
     for before in (1..index).rev() {
@@ -180,7 +183,7 @@ fn callee(file: &File, index: usize) -> Option<&str> {
     None
 }
 
-/// Each fence, removed.
+/// Removes each fence.
 fn fences(file: &File) -> Vec<Change> {
     file.find(&["fence", "("])
         .map(|index| {
@@ -196,12 +199,12 @@ fn fences(file: &File) -> Vec<Change> {
         .collect()
 }
 
-/// Each check that is marked, so that it finds nothing.
+/// Makes each marked check find nothing.
 fn checks(file: &File, text: &str) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut lines = file.lines.iter().enumerate();
     while let Some((mark, _)) = lines.find(|(_, line)| line.trim_start().starts_with(CHECK)) {
-        // The comment may have several lines; the code follows.
+        // The comment may have several lines; the code follows it.
         let Some(first) = file.tokens.iter().position(|token| token.line > mark) else {
             continue;
         };
@@ -221,7 +224,7 @@ fn checks(file: &File, text: &str) -> Vec<Change> {
     changes
 }
 
-/// Where the check stands that begins with, or behind, the token at `first`.
+/// Returns the place of the check that begins with, or after, the token at `first`.
 fn check(file: &File, first: usize) -> Range<usize> {
     let text = |index: usize| file.tokens[index].text.as_str();
     let mut first = first;
@@ -245,7 +248,7 @@ fn check(file: &File, first: usize) -> Range<usize> {
     file.tokens[first].bytes.start..file.tokens[last].bytes.end
 }
 
-/// The name of the function around a place of the text.
+/// Returns the name of the function around a place in the text.
 fn function(file: &File, at: usize) -> String {
     let names = file.find(&["fn"]).map(|index| &file.tokens[index + 1]);
     names

@@ -1,12 +1,12 @@
-//! The code map of `docs/architecture.md`: the section of a crate names each of its source files,
-//! or a module or folder that contains the file.
+//! The code map of `docs/architecture.md`: the section of a crate must name each of its source
+//! files, or a module or directory that contains the file.
 
 use super::text::File;
 
 /// The page, relative to the root.
 pub(super) const PAGE: &str = "docs/architecture.md";
 
-/// Reports the files that the code map in `page` lacks.
+/// Reports the files that the code map in `page` does not name.
 pub(super) fn check(page: &str, files: &[File]) -> Vec<String> {
     let paths = files.iter().filter(|file| !file.is_apart());
     let paths = paths.map(|file| file.path.to_string_lossy().into_owned());

@@ -1,9 +1,9 @@
-//! Which modules of a layer import each other: folders in one direction only, and no
-//! more than [`MAX_CIRCLE`] files of one folder in a circle.
+//! Which modules of a layer import each other: folders only in one direction, and at most
+//! [`MAX_CIRCLE`] files of one folder in a circle.
 //!
-//! A file imports another if it names it by a path, or something that is defined
-//! there. A `pub use` is no import of the file that has it: a file that names the item through
-//! it imports the file that defines it.
+//! A file imports another if it names that file, or an item that is defined there, by a path. A
+//! `pub use` is not an import of the file that contains it: a file that names an item through it
+//! imports the file that defines the item.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -15,39 +15,38 @@ use petgraph::graphmap::DiGraphMap;
 use super::layers;
 use super::text::{File, Token};
 
-/// How many files may import each other in a circle, within one folder.
+/// The largest number of files of one folder that may import each other in a circle.
 const MAX_CIRCLE: usize = 3;
 
-/// The circles that are there on purpose: a package, and files or folders, of which a circle may
-/// have fewer.
+/// The deliberate circles: a package, and files or folders. A circle may have fewer of them.
 #[rustfmt::skip]
 const KNOWN: &[(&str, &[&str])] = &[
-    // A read takes a `ReadBuf`, and the guard that fills one ends by a read.
+    // A read takes a `ReadBuf`, and the guard that fills one ends with a read.
     ("raddle-io", &["read_buf", "traits"]),
-    // Copying is made of the futures of extension methods, which share its buffers.
+    // Copying uses the futures of extension methods, which share its buffers.
     ("raddle-io", &["ext", "util"]),
     // All unsafe code is in one folder, which names the types that it converts.
     ("raddle-net", &["async_fd", "evented", "halves", "sys", "tcp", "unix", "unix/datagram"]),
-    // The vtable of a cell runs it, and running it hands out wakers with that vtable.
+    // The vtable of a cell runs the cell, and running it creates wakers with that vtable.
     ("raddle-task", &["cell", "current", "live", "live/page", "live/pages", "live/word", "run", "runnable", "waker"]),
-    // An entry lies in the wheel of its shard, and names both to leave it when dropped.
+    // An entry is in the wheel of its shard, and names both to leave the wheel when it is dropped.
     ("raddle-timer", &["clock", "driver", "entry", "handle", "instant", "shard", "shared", "timers", "wheel"]),
-    // The counting build names the words that it counts by a counted word.
+    // The counting build counts the words, and itself uses a counted word.
     ("raddle-primitives", &["count", "counting", "counting/atomic", "counting/tag", "named"]),
 ];
 
-/// A path from the root of a package: of a module, or of an item in one.
+/// The path of a module or an item, from the root of a package.
 type Route = Vec<String>;
-/// Modules or folders, and those that each imports.
+/// Modules or folders, and what each imports.
 type Imports = BTreeMap<Route, BTreeSet<Route>>;
 
 /// The modules of a package.
 #[derive(Default)]
 struct Modules<'a> {
     files: BTreeMap<Route, &'a File>,
-    /// What a module exports that another defines.
+    /// The items that a module exports and another defines.
     exports: BTreeMap<Route, BTreeMap<String, Route>>,
-    /// What a module names.
+    /// The paths that a module names.
     named: BTreeMap<Route, Vec<Route>>,
 }
 
@@ -121,7 +120,7 @@ impl<'a> Modules<'a> {
         modules
     }
 
-    /// The path from the root of the package, if it does not leave that.
+    /// Returns the path from the root of the package, unless it leads outside.
     fn absolute(&self, module: &[String], path: &[String]) -> Option<Route> {
         let (first, mut rest) = path.split_first()?;
         let mut base = module;
@@ -141,7 +140,7 @@ impl<'a> Modules<'a> {
         Some([base, rest].concat())
     }
 
-    /// The module that defines what a path names.
+    /// Returns the module that defines what a path names.
     fn resolve(&self, path: &[String], depth: usize) -> Option<Route> {
         let mut lengths = (0..=path.len()).rev();
         let is_module = |length: &usize| *length == 0 || self.files.contains_key(&path[..*length]);
@@ -169,7 +168,7 @@ impl<'a> Modules<'a> {
         inner.map(import).collect()
     }
 
-    /// The imports of folders by folders.
+    /// Returns the imports of folders by folders.
     fn between_folders(&self, imports: &Imports) -> Imports {
         let mut folders = Imports::new();
         for (module, used) in imports {
@@ -177,7 +176,7 @@ impl<'a> Modules<'a> {
                 continue;
             };
             let into = used.iter().filter_map(|used| self.folder(used));
-            // What a folder and one within it share is one subject.
+            // Imports between a folder and a folder inside it do not count.
             let others = into.filter(|into| !into.starts_with(from) && !from.starts_with(into));
             let others = others.map(<[_]>::to_vec);
             folders.entry(from.to_vec()).or_default().extend(others);
@@ -185,7 +184,7 @@ impl<'a> Modules<'a> {
         folders
     }
 
-    /// The folder that a module is in, with the file that has its name; none for a file
+    /// Returns the folder of a module, or the folder with the name of its file. `None` for a file
     /// directly in `src`.
     fn folder<'m>(&self, module: &'m [String]) -> Option<&'m [String]> {
         let mut files = self.files.keys();
@@ -198,7 +197,7 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// The module that a file is: empty for the root.
+/// Returns the path of the module of a file: empty for the root.
 fn module(file: &Path) -> Option<Route> {
     let parts: Vec<_> = file.iter().filter_map(|part| part.to_str()).collect();
     let [_, _, "src", folders @ .., last] = parts.as_slice() else {
@@ -210,14 +209,14 @@ fn module(file: &Path) -> Option<Route> {
     Some(path.map(str::to_owned).collect())
 }
 
-/// Whether all are in one folder, or in one file and the folder of its name.
+/// Whether all modules are in one folder, or in one file and the folder with its name.
 fn in_one_folder(circle: &BTreeSet<Route>) -> bool {
     let folders: BTreeSet<_> = circle.iter().map(|it| &it[..it.len() - 1]).collect();
     let subjects: BTreeSet<_> = circle.iter().map(|it| &it[0]).collect();
     folders.len() == 1 || subjects.len() == 1
 }
 
-/// The sets of at least two that reach each other.
+/// Returns the sets of at least two modules that reach each other.
 fn circles(imports: &Imports) -> Vec<BTreeSet<Route>> {
     let edges = imports
         .iter()
@@ -230,11 +229,11 @@ fn circles(imports: &Imports) -> Vec<BTreeSet<Route>> {
         .collect()
 }
 
-/// The paths that a file names, and whether it exports what they name.
+/// Returns the paths that a file names, and whether it exports them.
 fn paths(tokens: &[Token]) -> Vec<(bool, Route)> {
     let mut found = Vec::new();
     let mut path = Route::new();
-    // What stands before each `::{` that is open.
+    // The path before each open `::{`.
     let mut groups = Vec::<Route>::new();
     let mut is_export = false;
     let before = |index: usize, distance: usize| {
@@ -251,7 +250,7 @@ fn paths(tokens: &[Token]) -> Vec<(bool, Route)> {
                 continue;
             }
             _ if is_name && is_joined => {
-                // Without a beginning it is of a type's: `<T as Trait>::name`.
+                // Without a beginning it belongs to a type: `<T as Trait>::name`.
                 if !path.is_empty() {
                     path.push(text.clone());
                 }

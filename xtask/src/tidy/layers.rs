@@ -2,13 +2,13 @@
 
 use crate::workspace::Package;
 
-/// A crate of `crates/` and those it may name in its manifest.
+/// A crate of `crates/`, and the crates that its manifest may name.
 type Layer = (&'static str, &'static [&'static str]);
 
-/// What the tests of every layer share, which a layer may have for its tests.
+/// Helpers that the tests of every layer share. A layer may use it for its tests.
 const TESTING: &str = "raddle-testing";
 
-/// The crates from the bottom up: each may use rows above its own only.
+/// The crates from the bottom up: each may use only crates in the rows above its own.
 #[rustfmt::skip]
 const LAYERS: &[Layer] = &[
     ("raddle-primitives", &[]),
@@ -29,12 +29,12 @@ const LAYERS: &[Layer] = &[
     ("raddle-blocking", &["raddle-primitives"]),
     ("raddle-recording", &[]),
     ("raddle-net", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-task", "raddle-reactor"]),
-    // The pool is for tests.
+    // The blocking pool is only for tests.
     ("raddle-fs", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-task", "raddle-blocking"]),
     ("raddle-process", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-reactor"]),
     ("raddle-events", &["raddle-task"]),
     ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-counters", "raddle-task", "raddle-events"]),
-    // The scheduler is for tests, in these five.
+    // In these five, the scheduler is only for tests.
     ("raddle-observers", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-events", "raddle-sched"]),
     ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-events", "raddle-sched"]),
     ("raddle-dump", &["raddle-primitives", "raddle-wait", "raddle-task", "raddle-events", "raddle-sched"]),
@@ -42,8 +42,8 @@ const LAYERS: &[Layer] = &[
     ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-events", "raddle-sched", "raddle-watchdog"]),
 ];
 
-/// The crates that compose the layers, from the bottom up: each may use every
-/// layer, and the crates before it in this list.
+/// The crates that compose the layers, from the bottom up: each may use every layer, and the crates
+/// before it in this list.
 const COMPOSERS: &[&str] = &[
     "raddle",
     STAND_IN,
@@ -53,11 +53,11 @@ const COMPOSERS: &[&str] = &[
     "raddle-proof",
 ];
 
-/// The package under Tokio's name, which no other may depend on.
+/// The package under Tokio's name, on which no other may depend.
 const STAND_IN: &str = "tokio";
 
-/// Runtimes that only the benchmarks, and the composers' examples, depend on. The composers
-/// leave out [`PEER`].
+/// Runtimes on which only the benchmarks and the composers' examples depend. The composers do not
+/// depend on [`PEER`].
 const RUNTIMES: &[&str] = &[
     "async-executor",
     "async-std",
@@ -66,23 +66,23 @@ const RUNTIMES: &[&str] = &[
     "tokio-threadpool",
 ];
 
-/// The runtime that only the benchmarks and [`DIFFERENTIAL`] depend on.
+/// The runtime on which only the benchmarks and [`DIFFERENTIAL`] depend.
 const PEER: &str = "tokio";
-/// The package whose tests run Raddle beside [`PEER`].
+/// The package whose tests compare Raddle with [`PEER`].
 const DIFFERENTIAL: &str = "raddle-proof";
 
-/// Whether a package is one of the layers, and so stands alone.
+/// Whether a package is one of the layers, which stand alone.
 pub(crate) fn is_layer(package: &str) -> bool {
     layer(package).is_some()
 }
 
-/// Whether a layer may not depend on a package, be it through others.
+/// Whether a layer may not depend on a package, directly or indirectly.
 pub(crate) fn is_forbidden(name: &str, package: &str) -> bool {
     let ours = package == name || below(name).contains(&package);
     RUNTIMES.contains(&package) || (package.starts_with("raddle") && !ours)
 }
 
-/// Says which manifests name what they may not.
+/// Reports forbidden dependencies in the manifests.
 pub(super) fn check(packages: &[Package]) -> Vec<String> {
     packages.iter().flat_map(check_package).collect()
 }
@@ -137,7 +137,7 @@ fn layer(package: &str) -> Option<&'static Layer> {
     LAYERS.iter().find(|(name, _)| *name == package)
 }
 
-/// Every layer that a layer uses, directly or through another.
+/// Returns every layer that a layer uses, directly or indirectly.
 fn below(name: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     let direct = layer(name).map_or(&[][..], |(_, may_use)| may_use);

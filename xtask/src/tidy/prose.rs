@@ -10,7 +10,7 @@ use super::text;
 /// How many columns a line of prose has at most.
 const WIDTH: usize = 100;
 
-/// The page whose paths have to exist.
+/// The page whose paths must exist.
 const PATHS_OF: &str = "CONTRIBUTING.md";
 
 /// The directories that a path in [`PATHS_OF`] may begin with.
@@ -33,14 +33,14 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// Whether a directory holds no text of the project: build output, or hidden files.
+/// Whether a directory contains no text of the project: build output, or hidden files.
 fn is_skipped(dir: &Path) -> bool {
     let name = dir.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| name == "target" || name.starts_with('.'))
 }
 
-/// The numbers of the lines of prose that are too wide. Tables and code may be, and a single word
-/// or link, which cannot be broken.
+/// Returns the numbers of lines of prose that are too wide. Tables, code, and a single word or
+/// link, which cannot be broken, may be wide.
 fn too_wide(text: &str, is_page: bool) -> Vec<usize> {
     let mut lines = Vec::new();
     let mut is_code = false;
@@ -62,7 +62,7 @@ fn too_wide(text: &str, is_page: bool) -> Vec<usize> {
     lines
 }
 
-/// The paths in backticks that begin with one of [`DIRECTORIES`] and have no placeholder.
+/// Returns the paths in backticks that begin with one of [`DIRECTORIES`] and have no placeholder.
 fn paths_in(page: &str) -> impl Iterator<Item = PathBuf> + '_ {
     let spans = page.split('`').skip(1).step_by(2);
     let paths = spans.filter(|span| DIRECTORIES.iter().any(|start| span.starts_with(start)));

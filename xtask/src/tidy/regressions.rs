@@ -1,5 +1,4 @@
-//! What `docs/regressions.md` promises: each bug that it lists has tests, which
-//! exist and say which bug they are for.
+//! Checks `docs/regressions.md`: each listed bug must have tests, which exist and name the bug.
 
 use std::fs;
 use std::path::Path;
@@ -22,10 +21,10 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     })
 }
 
-/// Goes through the rows of all tables. `file` gives what is in a file, by its
-/// path as the page has it: under `crates`, or in `xtask`.
+/// Checks the rows of all tables. `file` returns the content of a file from its path in the page:
+/// below `crates`, or in `xtask`.
 fn rows(page: &str, file: impl Fn(&str) -> Option<String>) -> Result<Vec<String>> {
-    // An issue, a pull request or an advisory.
+    // The number of an issue or a pull request, or the name of an advisory.
     let number = Regex::new(r"[\w-]*\d\b")?;
     let mut findings = Vec::new();
     for (index, line) in page.lines().enumerate() {
@@ -59,7 +58,8 @@ fn rows(page: &str, file: impl Fn(&str) -> Option<String>) -> Result<Vec<String>
     Ok(findings)
 }
 
-/// The doc comment and attributes directly above a test. None if there is no such test.
+/// Returns the doc comment and the attributes directly above a test. `None` if there is no such
+/// test.
 fn documentation(test: &str, file: impl Fn(&str) -> Option<String>) -> Result<Option<String>> {
     let (path, name) = test.split_once("::").unwrap_or((test, ""));
     let above = Regex::new(&format!(r"(?m)((?:^.*\S.*\n)*)^ *(?:async )?fn {name}\(\)"))?;

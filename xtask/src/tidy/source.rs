@@ -8,11 +8,10 @@ use regex::Regex;
 use super::layers;
 use super::text::File;
 
-/// How far above an atomic operation its `ORDERING:` comment may begin.
+/// The number of lines above an atomic operation in which its `ORDERING:` comment may begin.
 const ORDERING_REACH: usize = 8;
 
-/// What loom cannot see when it comes from std. Clippy checks the types that raddle-primitives
-/// wraps.
+/// Primitives of std that loom cannot model. Clippy checks the types that raddle-primitives wraps.
 static PRIMITIVES: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\b(std|core)::(sync::(\{[^}]*\b)?atomic\b|thread::(\{[^}]*\b)?park(_timeout)?\b)")
 });
@@ -53,7 +52,7 @@ pub(super) fn check(file: &File) -> Vec<String> {
     };
     let is_primitives = file.package == "raddle-primitives";
     if layers::is_layer(&file.package) {
-        // A static may be std's: loom's have no constant to begin with.
+        // A static may be one of std, because the types of loom have no constant initial value.
         let may_be_of_std = |line: usize| is_primitives || file.lines[line].contains("static ");
         let what = "take it from raddle_primitives, so that loom can model it";
         expect(&PRIMITIVES, &may_be_of_std, what);
@@ -64,7 +63,7 @@ pub(super) fn check(file: &File) -> Vec<String> {
         let what = "an atomic operation without an ORDERING: comment";
         expect(&ATOMIC, &is_argued, what);
     }
-    // The locks of raddle-sync, of the same name, are for tasks.
+    // The locks of raddle-sync with the same name are for tasks.
     let has_reason = |line: usize| is_primitives || has_above(file, line, "// UNRANKED:");
     let what = "give the lock a Rank, or say why it has none";
     expect(&LOCK, &has_reason, what);
@@ -74,7 +73,8 @@ pub(super) fn check(file: &File) -> Vec<String> {
     findings
 }
 
-/// Whether the comments and attributes directly above a line have a line that begins with `mark`.
+/// Whether the comments and attributes directly above a line contain a line that begins with
+/// `mark`.
 fn has_above(file: &File, line: usize, mark: &str) -> bool {
     let above = file.lines[..line].iter().rev().map(|text| text.trim());
     above

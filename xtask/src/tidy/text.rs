@@ -1,4 +1,4 @@
-//! Source files, cut into tokens that remember their lines.
+//! Source files as tokens with their lines.
 
 use std::fs;
 use std::ops::Range;
@@ -12,22 +12,22 @@ use crate::workspace::Package;
 
 /// A file of Rust source.
 pub(crate) struct File {
-    /// The package it belongs to.
+    /// The package of the file.
     pub(crate) package: String,
-    /// Relative to the root of the workspace.
+    /// The path relative to the root of the workspace.
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) lines: Vec<String>,
-    /// Comments are no tokens, and strings are single ones.
+    /// Comments are no tokens; a string is a single token.
     pub(crate) tokens: Vec<Token>,
 }
 
-/// A token as it is written, groups opened out into their brackets.
+/// A token as it is written. A group is replaced by its content and brackets.
 pub(crate) struct Token {
     pub(crate) text: String,
-    /// The first line is 0.
+    /// Counted from 0.
     pub(crate) line: usize,
-    /// Where it stands in the text of the file.
+    /// The place in the text of the file.
     pub(crate) bytes: Range<usize>,
 }
 
@@ -57,23 +57,23 @@ impl File {
         })
     }
 
-    /// Whether it holds tests, a benchmark or an example rather than the crate.
+    /// Whether it contains tests, a benchmark or an example.
     pub(crate) fn is_apart(&self) -> bool {
         let apart = ["tests", "tests.rs", "benches", "examples"];
-        // `benches/src` is the crate of the benchmarks.
+        // `benches/src` belongs to the crate of the benchmarks.
         let mut parts = self.path.iter().skip(1);
         parts.any(|part| apart.iter().any(|apart| part == *apart))
     }
 
-    /// Where the tokens read `pattern`, as indices of its first token.
+    /// Returns the places where the tokens match `pattern`, as indices of the first token.
     pub(crate) fn find<'a>(&'a self, pattern: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
         let windows = self.tokens.windows(pattern.len()).enumerate();
         let found = windows.filter(move |(_, window)| window.iter().map(|it| &it.text).eq(pattern));
         found.map(|(index, _)| index)
     }
 
-    /// The tokens from the bracket at `open` to before the one that closes it; of
-    /// another token, itself.
+    /// Returns the tokens from the bracket at `open` up to the one that closes it, without the
+    /// latter. For another token, returns that token.
     pub(crate) fn group(&self, open: usize) -> &[Token] {
         let mut depth = 0_usize;
         let rest = &self.tokens[open..];
@@ -109,15 +109,15 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Every source file of a package.
+/// Returns every source file of a package.
 pub(crate) fn files(root: &Path, package: &Package) -> Result<Vec<File>> {
     let parse = |(path, text): (PathBuf, String)| File::new(&package.name, path, &text);
     sources(root, package)?.into_iter().map(parse).collect()
 }
 
-/// The paths of a package's source files, relative to the root, and their texts.
+/// Returns the paths of a package's source files, relative to the root, and their texts.
 pub(crate) fn sources(root: &Path, package: &Package) -> Result<Vec<(PathBuf, String)>> {
-    // A directory with a manifest of its own is another package.
+    // A directory with its own manifest is another package.
     let is_own = |dir: &Path| !dir.ends_with("target") && !dir.join("Cargo.toml").is_file();
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -127,8 +127,8 @@ pub(crate) fn sources(root: &Path, package: &Package) -> Result<Vec<(PathBuf, St
     paths.into_iter().map(read).collect()
 }
 
-/// The files under `dir` that have one of `extensions`, without the directories that `enters`
-/// refuses.
+/// Returns the files below `dir` that have one of `extensions`. Skips directories for which
+/// `enters` returns false.
 pub(crate) fn walk(
     dir: &Path,
     extensions: &[&str],

@@ -46,7 +46,7 @@ fn paths_are_read_from_groups_and_from_code() {
         "pub a",
         "pub a::b::C",
         "pub a::b::D",
-        // An item has both of its names.
+        // An item is found under both of its names.
         "pub a::b::E",
         "pub a::*",
         "x::y",
@@ -80,7 +80,10 @@ fn an_item_is_imported_from_where_it_is_defined() {
     };
     assert_eq!(of(&["b"]), ["a/inner"]);
     assert_eq!(of(&["a", "other"]), ["a/inner", "b"]);
-    assert!(of(&["a"]).is_empty(), "it only exports");
+    assert!(
+        of(&["a"]).is_empty(),
+        "a module that only exports imports nothing"
+    );
 }
 
 #[test]

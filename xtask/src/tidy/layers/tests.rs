@@ -23,7 +23,7 @@ fn a_dependency_that_is_not_below_is_reported() {
     let found = check(&[package("raddle-queue", &[("raddle-sched", false)])]);
     let expected = "raddle-queue may not depend on raddle-sched";
     assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
-    // A higher layer, in tests too, and one of the same height.
+    // A higher layer, also in tests, and a layer of the same height.
     assert!(is_reported("raddle-task", "raddle-sched", true));
     assert!(is_reported("raddle", "raddle-hyper", true));
     assert!(is_reported("raddle-net", "raddle-sched", false));

@@ -42,7 +42,7 @@ fn a_row_whose_tests_do_not_name_the_bug_is_reported() {
     let missing = "no doc comment of its tests names";
     let row = "| tokio 12, 13 | lost | `a/tests/b.rs::it_is_found` |";
     expect(row, &[&format!("{missing} 13")]);
-    // A part of another number is not it.
+    // A number that contains another does not name it.
     let row = "| tokio 1 | lost | `a/tests/b.rs::it_is_found` |";
     expect(row, &[&format!("{missing} 1")]);
 }

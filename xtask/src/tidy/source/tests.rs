@@ -9,7 +9,7 @@ fn queue(text: &str) -> usize {
     findings("raddle-queue", "crates/queue/src/ring.rs", text)
 }
 
-/// The rules are for the code of the crates alone.
+/// The rules apply only to the code of the crates.
 fn is_found_in_crates_only(text: &str) {
     assert_eq!(queue(text), 1, "{text}");
     assert_eq!(findings("raddle-queue", "crates/queue/tests/a.rs", text), 0);
