@@ -13,6 +13,32 @@ use std::sync::Arc;
 /// [`from_ptr`](Self::from_ptr) of a pointer that [`into_ptr`](Self::into_ptr) returned must be the
 /// same value, also on another thread (if `Self` is `Send`). `into_ptr` must give up ownership
 /// without running code of the value. Neither may use the queue that the value is moved into.
+///
+/// # Examples
+///
+/// ```
+/// use std::ptr::NonNull;
+///
+/// use raddle_queue::{Pointer, Slot};
+///
+/// struct Task(Box<u32>);
+///
+/// // SAFETY: the conversions of the box, which are inverses and run no code of its value.
+/// unsafe impl Pointer for Task {
+///     fn into_ptr(self) -> NonNull<()> {
+///         self.0.into_ptr()
+///     }
+///
+///     unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+///         // SAFETY: the pointer comes from `into_ptr` above, and the caller uses it once.
+///         Self(unsafe { Pointer::from_ptr(ptr) })
+///     }
+/// }
+///
+/// let next = Slot::new();
+/// next.put(Task(Box::new(7)));
+/// assert_eq!(*next.take().unwrap().0, 7);
+/// ```
 pub unsafe trait Pointer: Sized {
     /// Converts the value to a pointer that owns it.
     fn into_ptr(self) -> NonNull<()>;

@@ -13,6 +13,21 @@ use crate::Pointer;
 ///
 /// A worker keeps the task that was just woken here, so that it runs while the data of the waking
 /// task is still in the cache. Other workers can take it while its worker is busy.
+///
+/// ```
+/// use std::thread;
+///
+/// use raddle_queue::Slot;
+///
+/// let next = Slot::new();
+/// assert!(next.put(Box::new("parse")).is_none());
+/// // The worker wakes a second task, and queues the one that it displaces.
+/// assert_eq!(next.put(Box::new("reply")).as_deref(), Some(&"parse"));
+/// // A thread that has nothing to do takes the task of the busy worker.
+/// let taken = thread::scope(|scope| scope.spawn(|| next.take()).join().unwrap());
+/// assert_eq!(taken.as_deref(), Some(&"reply"));
+/// assert!(next.is_empty());
+/// ```
 pub struct Slot<T: Pointer> {
     item: CachePadded<AtomicPtr<()>>,
     items: PhantomData<T>,
@@ -47,6 +62,21 @@ impl<T: Pointer> Slot<T> {
     ///
     /// No other thread may put items in at the same time: an item that it puts in between this
     /// method's load and its store would be lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_queue::Slot;
+    ///
+    /// let next = Slot::new();
+    /// for task in ["parse", "reply"] {
+    ///     // SAFETY: only this thread puts tasks into the slot.
+    ///     if let Some(displaced) = unsafe { next.put_alone(Box::new(task)) } {
+    ///         assert_eq!(*displaced, "parse");
+    ///     }
+    /// }
+    /// assert_eq!(next.take().as_deref(), Some(&"reply"));
+    /// ```
     #[inline]
     pub unsafe fn put_alone(&self, item: T) -> Option<T> {
         // ORDERING: Relaxed: other threads only empty the slot, so an empty slot stays empty until
@@ -86,6 +116,18 @@ impl<T: Pointer> Slot<T> {
     ///
     /// No other thread may take or put items at the same time: the item would be taken twice, or
     /// lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_queue::Slot;
+    ///
+    /// let next = Slot::new();
+    /// next.put(Box::new("reply"));
+    /// // SAFETY: no other thread has a reference to the slot.
+    /// let task = unsafe { next.take_alone() };
+    /// assert_eq!(task.as_deref(), Some(&"reply"));
+    /// ```
     #[inline]
     pub unsafe fn take_alone(&self) -> Option<T> {
         // ORDERING: Acquire, as in `take`.

@@ -23,6 +23,31 @@ use crate::cursor::Index;
 const STEAL_SPINS: u32 = 4;
 
 /// The end of the queue that takes items from its owner.
+///
+/// ```
+/// use std::thread;
+///
+/// use raddle_queue::local;
+///
+/// let (owner, stealer) = local::new::<Box<u32>, 16>();
+/// for n in 1..=10 {
+///     owner.try_push(Box::new(n)).unwrap();
+/// }
+/// assert_eq!(stealer.len(), 10);
+///
+/// // Each thread has a stealer of its own. They share the queue without a lock.
+/// let threads = [stealer.clone(), stealer].map(|stealer| {
+///     thread::spawn(move || {
+///         let mut sum = 0;
+///         while !stealer.is_empty() {
+///             sum += stealer.steal().map_or(0, |n| *n);
+///         }
+///         sum
+///     })
+/// });
+/// let sums = threads.map(|thread| thread.join().unwrap());
+/// assert_eq!(sums.iter().sum::<u32>(), 55);
+/// ```
 pub struct Stealer<T: Pointer, const N: usize = CAPACITY> {
     pub(super) ring: Arc<Ring<N>>,
     pub(super) items: PhantomData<T>,
@@ -34,6 +59,20 @@ unsafe impl<T: Pointer + Send, const N: usize> Send for Stealer<T, N> {}
 unsafe impl<T: Pointer + Send, const N: usize> Sync for Stealer<T, N> {}
 
 /// The result of a steal.
+///
+/// ```
+/// use raddle_queue::{Stolen, local};
+///
+/// let (owner, stealer) = local::new::<Box<u32>, 16>();
+/// for n in 0..8 {
+///     owner.try_push(Box::new(n)).unwrap();
+/// }
+/// let (thief, _) = local::new();
+/// let Stolen { first, moved } = stealer.steal_into(&thief, |n| n / 2).unwrap();
+/// // The thief runs the first task, and others can steal the rest from it.
+/// assert_eq!(*first, 0);
+/// assert_eq!(moved, thief.len());
+/// ```
 #[derive(Debug)]
 pub struct Stolen<T> {
     /// The oldest item, for the stealer to run at once.
@@ -92,6 +131,18 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
     }
 
     /// Takes the oldest item.
+    ///
+    /// ```
+    /// use raddle_queue::local;
+    ///
+    /// let (owner, stealer) = local::new::<Box<u32>, 16>();
+    /// owner.try_push(Box::new(1)).unwrap();
+    /// owner.try_push(Box::new(2)).unwrap();
+    /// // A stealer and the owner take from the same end, so the order is kept.
+    /// assert_eq!(stealer.steal().as_deref(), Some(&1));
+    /// assert_eq!(owner.pop().as_deref(), Some(&2));
+    /// assert!(stealer.steal().is_none());
+    /// ```
     pub fn steal(&self) -> Option<T> {
         loop {
             let (head, available) = self.head_and_len();
