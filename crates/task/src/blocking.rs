@@ -51,6 +51,22 @@ static SUBMIT: OnceLock<Submit> = OnceLock::new();
 /// Sets the function that [`submit`] calls. The function finds the runtime of its calling thread.
 ///
 /// A runtime calls this when it is built. Only the first call in the process has an effect.
+///
+/// ```
+/// use std::thread;
+///
+/// use raddle_task::blocking::{self, BlockingTask, Refused};
+///
+/// fn submit_to_runtime(task: BlockingTask) -> Result<(), Refused> {
+///     thread::spawn(|| drop(task.into_runnable().run()));
+///     Ok(())
+/// }
+///
+/// blocking::set_submit(submit_to_runtime);
+/// // A layer that does not know the runtime.
+/// let answer = blocking::spawn(|| 6 * 7, blocking::submit);
+/// assert_eq!(raddle_testing::block_on(answer).unwrap(), 42);
+/// ```
 pub fn set_submit(submit: Submit) {
     let _ = SUBMIT.set(submit);
 }
@@ -61,6 +77,17 @@ pub fn set_submit(submit: Submit) {
 ///
 /// Returns the task in the error if the thread is not in a runtime, if the runtime has shut down,
 /// or if it has no thread for the task.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_task::blocking;
+///
+/// // No runtime has called `set_submit`.
+/// let call = blocking::try_spawn(|accepted| accepted, false, blocking::submit);
+/// let error = call.unwrap_err().unwrap_err();
+/// assert_eq!(error.to_string(), "no runtime on this thread; enter one first");
+/// ```
 pub fn submit(task: BlockingTask) -> Result<(), Refused> {
     match SUBMIT.get() {
         Some(submit) => submit(task),
@@ -75,6 +102,24 @@ pub fn submit(task: BlockingTask) -> Result<(), Refused> {
 ///
 /// Its `NOTIFIED` bit is set from the start until it completes, so that no wake and no abort ever
 /// has to schedule it. Dropping it cancels it.
+///
+/// ```
+/// use std::thread;
+///
+/// use raddle_task::blocking::{self, BlockingTask, Refused};
+///
+/// /// A pool that starts a thread for each task.
+/// fn submit(task: BlockingTask) -> Result<(), Refused> {
+///     let (name, size) = (task.closure_name(), task.closure_size());
+///     println!("task {}: {name}, {size} bytes, spawned at {}", task.id(), task.spawned_at());
+///     assert!(!task.is_mandatory(), "a shutdown may drop it");
+///     thread::spawn(|| drop(task.into_runnable().run()));
+///     Ok(())
+/// }
+///
+/// let answer = blocking::spawn(|| 6 * 7, submit);
+/// assert_eq!(raddle_testing::block_on(answer).unwrap(), 42);
+/// ```
 #[derive(Debug)]
 pub struct BlockingTask {
     runnable: Runnable,
@@ -117,6 +162,26 @@ impl BlockingTask {
 }
 
 /// A blocking task that was not accepted, and the reason, which `Display` prints.
+///
+/// ```
+/// use raddle_task::blocking::{self, BlockingTask, Refused};
+///
+/// /// The function of a runtime whose threads are all busy.
+/// fn submit(task: BlockingTask) -> Result<(), Refused> {
+///     Err(Refused::no_thread(task.into_runnable(), "no thread is free".to_owned()))
+/// }
+///
+/// let answer = blocking::spawn(|| 6 * 7, |task| {
+///     let Err(refused) = submit(task) else {
+///         return Ok(());
+///     };
+///     assert!(refused.is_no_thread() && !refused.is_no_runtime());
+///     println!("{refused}; this thread makes the call");
+///     drop(refused.into_runnable().run());
+///     Ok(())
+/// });
+/// assert_eq!(raddle_testing::ready(answer).unwrap(), 42);
+/// ```
 #[derive(Debug)]
 pub struct Refused {
     runnable: Runnable,
@@ -133,6 +198,16 @@ enum RefusedKind {
 
 impl Refused {
     /// Makes the error for a thread that is not in a runtime.
+    ///
+    /// ```
+    /// use raddle_task::blocking::{self, Refused};
+    ///
+    /// let call = blocking::try_spawn(|accepted| accepted, false, |task| {
+    ///     Err(Refused::no_runtime(task.into_runnable(), "enter a runtime first".to_owned()))
+    /// });
+    /// let error = call.unwrap_err().unwrap_err();
+    /// assert_eq!(error.to_string(), "enter a runtime first");
+    /// ```
     pub fn no_runtime(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -142,6 +217,18 @@ impl Refused {
     }
 
     /// Makes the error for a task for which the system starts no thread.
+    ///
+    /// ```
+    /// use raddle_task::blocking::{self, Refused};
+    ///
+    /// let call = blocking::spawn(|| 6 * 7, |task| {
+    ///     Err(Refused::no_thread(task.into_runnable(), "no memory for a stack".to_owned()))
+    /// });
+    /// // The caller learns of it as of a panic.
+    /// let panic = raddle_testing::ready(call).unwrap_err().into_panic();
+    /// let message = panic.downcast_ref::<String>().unwrap();
+    /// assert_eq!(message, "no memory for a stack");
+    /// ```
     pub fn no_thread(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -151,6 +238,15 @@ impl Refused {
     }
 
     /// Makes the error for a runtime that has shut down.
+    ///
+    /// ```
+    /// use raddle_task::blocking::{self, Refused};
+    ///
+    /// let call = blocking::spawn(|| 6 * 7, |task| {
+    ///     Err(Refused::shut_down(task.into_runnable(), "closed".to_owned()))
+    /// });
+    /// assert!(raddle_testing::ready(call).unwrap_err().is_cancelled());
+    /// ```
     pub fn shut_down(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -226,6 +322,20 @@ pub fn is_shut_down(error: &io::Error) -> bool {
 /// If there is no thread to run it, the handle returns an error as if the task had panicked, with
 /// the reason as the message. If it is refused for another reason, the handle returns an error that
 /// says that the task was cancelled.
+///
+/// # Examples
+///
+/// ```
+/// use std::thread;
+///
+/// use raddle_task::blocking;
+///
+/// let answer = blocking::spawn(|| 6 * 7, |task| {
+///     thread::spawn(|| drop(task.into_runnable().run()));
+///     Ok(())
+/// });
+/// assert_eq!(raddle_testing::block_on(answer).unwrap(), 42);
+/// ```
 #[track_caller]
 pub fn spawn<F, R>(
     work: F,
@@ -257,6 +367,25 @@ where
 /// # Errors
 ///
 /// Returns what `work` returns if it is refused.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_task::blocking::{self, Refused};
+///
+/// let buffer = b"not written yet".to_vec();
+/// let write = move |accepted: std::io::Result<()>| {
+///     let written = accepted.map(|()| println!("{} bytes", buffer.len()));
+///     (buffer, written)
+/// };
+/// let refused = blocking::try_spawn(write, true, |task| {
+///     Err(Refused::shut_down(task.into_runnable(), "closed".to_owned()))
+/// });
+/// // The buffer comes back with the error.
+/// let (buffer, written) = refused.unwrap_err();
+/// assert_eq!(buffer, b"not written yet");
+/// assert!(blocking::is_shut_down(&written.unwrap_err()));
+/// ```
 #[track_caller]
 pub fn try_spawn<F, R>(
     work: F,

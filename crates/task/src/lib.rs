@@ -54,6 +54,52 @@ pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
 /// The scheduler of a task, which receives the task when it is woken.
 ///
 /// Implemented for all functions that take a [`Runnable`] and are `Clone`.
+///
+/// ```
+/// use std::panic::Location;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use std::sync::{Arc, mpsc};
+///
+/// use raddle_task::{EndReason, Outcome, Runnable, Schedule};
+///
+/// #[derive(Clone)]
+/// struct Scheduler {
+///     queue: mpsc::Sender<Runnable>,
+///     spawned_at: &'static Location<'static>,
+///     panics: Arc<AtomicUsize>,
+/// }
+///
+/// impl Schedule for Scheduler {
+///     fn schedule(&self, task: Runnable) {
+///         self.queue.send(task).unwrap();
+///     }
+///
+///     fn spawned_at(&self) -> Option<&'static Location<'static>> {
+///         Some(self.spawned_at)
+///     }
+///
+///     fn panicked(&self) {
+///         self.panics.fetch_add(1, Ordering::Relaxed);
+///     }
+///
+///     fn ended(&self, reason: EndReason) {
+///         println!("the task of {} has ended: {reason:?}", self.spawned_at);
+///     }
+/// }
+///
+/// let (queue, due) = mpsc::channel();
+/// let (spawned_at, panics) = (Location::caller(), Arc::default());
+/// let scheduler = Scheduler { queue, spawned_at, panics };
+/// let parse = async { "many".parse::<u32>().unwrap() };
+/// let (task, _handle) = raddle_task::spawn(parse, scheduler.clone());
+/// scheduler.schedule(task);
+/// while let Ok(task) = due.try_recv() {
+///     if let Outcome::Again(task) = task.run() {
+///         scheduler.schedule(task);
+///     }
+/// }
+/// assert_eq!(scheduler.panics.load(Ordering::Relaxed), 1);
+/// ```
 pub trait Schedule: Clone + Send + Sync + 'static {
     /// Accepts a task that is ready to run. Called on the thread that wakes the task. It is not
     /// called for a task that is woken while it runs; [`Outcome::Again`] returns that one.
@@ -167,6 +213,20 @@ where
 /// dropped on the thread that spawned it. If its output is not `Send`, the handle must stay on that
 /// thread too. If the future borrows data, the task must be completed or cancelled before that data
 /// goes out of scope.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_task::{Outcome, Runnable};
+///
+/// let text = String::from("borrowed");
+/// let length = async { text.len() };
+/// // SAFETY: the task runs on this thread, and completes while `text` exists.
+/// let (task, handle) =
+///     unsafe { raddle_task::spawn_unchecked(length, drop::<Runnable>) };
+/// assert!(matches!(task.run(), Outcome::Complete));
+/// assert_eq!(raddle_testing::ready(handle).unwrap(), 8);
+/// ```
 #[inline]
 pub unsafe fn spawn_unchecked<F, S>(future: F, scheduler: S) -> (Runnable, JoinHandle<F::Output>)
 where

@@ -38,6 +38,23 @@ impl ListId {
 /// Adding and removing a task takes only plain stores. A task that completes on another thread
 /// leaves the list by itself, and its memory is freed at once, whatever the list's thread does; the
 /// list [reclaims](Self::reclaim) its slot of eleven bytes later.
+///
+/// ```
+/// use std::future;
+///
+/// use raddle_task::{LiveList, Runnable};
+///
+/// let live = LiveList::new();
+/// let (task, handle) = raddle_task::spawn(future::pending::<()>(), drop::<Runnable>);
+/// live.adopt(&task);
+/// drop(task.run_in(&live));
+/// assert_eq!(live.len(), 1);
+///
+/// // The scheduler shuts down. The task is in no queue, so only the list can find it.
+/// live.abort_all(|task| drop(task.run_in(&live)));
+/// assert!(live.is_empty());
+/// assert!(raddle_testing::ready(handle).unwrap_err().is_cancelled());
+/// ```
 pub struct LiveList {
     id: ListId,
     pages: Pages,
@@ -61,6 +78,18 @@ impl LiveList {
 
     /// Adds a task to the list, unless it is already in a list. This is not needed for a task that
     /// is [run in](Runnable::run_in) the list, which is added when it first returns `Pending`.
+    ///
+    /// ```
+    /// use raddle_task::{LiveList, Runnable};
+    ///
+    /// let live = LiveList::new();
+    /// let (task, _handle) = raddle_task::spawn(async {}, drop::<Runnable>);
+    /// live.adopt(&task);
+    /// // The list has the task from now on, also while it waits for its first run.
+    /// assert_eq!(live.len(), 1);
+    /// drop(task.run_in(&live));
+    /// assert!(live.is_empty());
+    /// ```
     pub fn adopt(&self, task: &Runnable) {
         let header = task.header();
         // SAFETY: `task` is the runnable.
@@ -111,6 +140,18 @@ impl LiveList {
     /// The reference that [`run_in`](Runnable::run_in) was called with must stay valid until that
     /// call returns, even though another thread uses the list. No outer run in the list may be in
     /// progress on the calling thread: it would still remove its own task from the list.
+    ///
+    /// ```
+    /// use raddle_task::{LiveList, Outcome, Runnable};
+    ///
+    /// let live = LiveList::new();
+    /// // The task is about to block its thread, so the list moves to another one.
+    /// let blocks = async { assert!(live.part_with_running()) };
+    /// // SAFETY: the task completes on this thread, while the list exists.
+    /// let (task, _handle) =
+    ///     unsafe { raddle_task::spawn_unchecked(blocks, drop::<Runnable>) };
+    /// assert!(matches!(task.run_in(&live), Outcome::CompleteElsewhere));
+    /// ```
     #[must_use = "if it is false, the list must stay on this thread"]
     pub fn part_with_running(&self) -> bool {
         let Some(header) = current::task() else {
@@ -152,12 +193,49 @@ impl LiveList {
     /// Reclaims slots whose tasks have completed on other threads, if a search of a few pages finds
     /// any. The list does this by itself before it grows; call it occasionally, so that the list
     /// also shrinks.
+    ///
+    /// ```
+    /// use std::thread;
+    ///
+    /// use raddle_task::{LiveList, Outcome, Runnable};
+    ///
+    /// let live = LiveList::new();
+    /// let (task, _handle) = raddle_task::spawn(async {}, drop::<Runnable>);
+    /// live.adopt(&task);
+    /// // Another worker has stolen the task.
+    /// let thief = thread::spawn(|| assert!(matches!(task.run(), Outcome::CompleteElsewhere)));
+    /// thief.join().unwrap();
+    /// live.reclaim();
+    /// assert!(live.is_empty());
+    /// ```
     pub fn reclaim(&self) {
         self.pages.reclaim();
     }
 
     /// Aborts every task in the list. Passes idle tasks to `enqueue`: running them drops their
     /// futures. The other tasks are queued or running, and are cancelled when they are run next.
+    ///
+    /// ```
+    /// use std::future;
+    ///
+    /// use raddle_task::{LiveList, Runnable};
+    ///
+    /// let live = LiveList::new();
+    /// let spawn = || raddle_task::spawn(future::pending::<()>(), drop::<Runnable>);
+    /// let ((idle, idle_handle), (queued, queued_handle)) = (spawn(), spawn());
+    /// live.adopt(&queued);
+    /// drop(idle.run_in(&live));
+    ///
+    /// let mut queue = vec![queued];
+    /// live.abort_all(|task| queue.push(task));
+    /// assert_eq!(queue.len(), 2);
+    /// for task in queue {
+    ///     drop(task.run_in(&live));
+    /// }
+    /// for handle in [idle_handle, queued_handle] {
+    ///     assert!(raddle_testing::ready(handle).unwrap_err().is_cancelled());
+    /// }
+    /// ```
     pub fn abort_all(&self, enqueue: impl FnMut(Runnable)) {
         // Chain them first: `enqueue` may change the list.
         let mut due = Chain(None);

@@ -98,22 +98,68 @@ impl LocalSet {
     ///
     /// If it does, the set drops its other tasks, cancels those that are spawned later, and panics
     /// wherever it is polled.
+    ///
+    /// ```
+    /// use std::future;
+    /// use std::panic::{AssertUnwindSafe, catch_unwind};
+    ///
+    /// use raddle_task::LocalSet;
+    ///
+    /// let mut set = LocalSet::new(|| true);
+    /// set.shut_down_on_panic(true);
+    /// set.spawn_local(async { "many".parse::<u32>().unwrap() });
+    /// let other = set.spawn_local(future::pending::<()>());
+    /// let run = || raddle_testing::block_on(set.run_until(future::pending::<()>()));
+    /// assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+    /// assert!(raddle_testing::ready(other).unwrap_err().is_cancelled());
+    /// ```
     pub fn shut_down_on_panic(&mut self, shuts_down: bool) {
         self.local.shuts_down_on_panic.set(shuts_down);
     }
 
     /// Returns the number of tasks that have not completed.
+    ///
+    /// ```
+    /// use raddle_task::LocalSet;
+    ///
+    /// let set = LocalSet::new(|| true);
+    /// let answer = set.spawn_local(async { 42 });
+    /// assert_eq!(set.len(), 1);
+    /// assert_eq!(raddle_testing::block_on(set.run_until(answer)).unwrap(), 42);
+    /// assert!(set.is_empty());
+    /// ```
     pub fn len(&self) -> usize {
         self.local.len()
     }
 
     /// Returns whether every task has completed.
+    ///
+    /// ```
+    /// use raddle_task::LocalSet;
+    ///
+    /// let mut set = LocalSet::new(|| true);
+    /// set.spawn_local(async { println!("from a task") });
+    /// assert!(!set.is_empty());
+    /// raddle_testing::block_on(&mut set);
+    /// assert!(set.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Makes this the [current](CurrentLocalSet) set until the guard is dropped. The tasks do not
     /// run before the set is polled.
+    ///
+    /// ```
+    /// use raddle_task::{CurrentLocalSet, LocalSet};
+    ///
+    /// let set = LocalSet::new(|| true);
+    /// let guard = set.enter();
+    /// // Code that does not know the set spawns a task in it.
+    /// let answer = CurrentLocalSet::get().unwrap().spawn_local(async { 42 });
+    /// drop(guard);
+    /// assert_eq!(raddle_testing::block_on(set.run_until(answer)).unwrap(), 42);
+    /// ```
     pub fn enter(&self) -> LocalEnterGuard {
         LocalEnterGuard {
             _entered: Entered::enter(Rc::clone(&self.local)),
@@ -184,6 +230,21 @@ impl fmt::Debug for LocalEnterGuard {
 
 /// The current [`LocalSet`] of a thread: the set whose task or [`run_until`](LocalSet::run_until)
 /// future the thread runs, or that was [entered](LocalSet::enter) last.
+///
+/// ```
+/// use raddle_task::{CurrentLocalSet, LocalSet};
+///
+/// assert!(CurrentLocalSet::get().is_none());
+/// let set = LocalSet::new(|| true);
+/// let guard = set.enter();
+/// assert!(!CurrentLocalSet::get().unwrap().is_polled(), "it is only entered");
+/// drop(guard);
+/// raddle_testing::block_on(set.run_until(async {
+///     let current = CurrentLocalSet::get().unwrap();
+///     assert!(current.is_polled());
+///     assert_eq!(current.spawn_local(async { 42 }).await.unwrap(), 42);
+/// }));
+/// ```
 pub struct CurrentLocalSet(Rc<Local>);
 
 impl CurrentLocalSet {

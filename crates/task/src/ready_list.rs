@@ -21,6 +21,13 @@ use raddle_primitives::sync::{Mutex, Rank};
 /// assert_eq!(list.pop_or_wait(&cx), None);
 /// waker.wake();
 /// assert_eq!(list.pop_or_wait(&cx), Some(7));
+///
+/// // Members that were just added have to be polled once.
+/// list.push(8);
+/// list.push(9);
+/// assert_eq!((list.len(), list.pop()), (2, Some(8)));
+/// list.clear();
+/// assert!(list.is_empty());
 /// ```
 pub struct ReadyList {
     state: Mutex<State>,

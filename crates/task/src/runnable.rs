@@ -15,6 +15,20 @@ use crate::live::LiveList;
 ///
 /// It is one pointer. Dropping it without running the task cancels the task: the future is dropped
 /// at once.
+///
+/// ```
+/// use raddle_task::{Outcome, Runnable};
+///
+/// let (task, handle) = raddle_task::spawn(async { 42 }, drop::<Runnable>);
+/// assert_eq!(task.id(), handle.id());
+/// assert!(matches!(task.run(), Outcome::Complete));
+/// assert_eq!(raddle_testing::ready(handle).unwrap(), 42);
+///
+/// // A scheduler that drops its queue cancels the tasks in it.
+/// let (task, handle) = raddle_task::spawn(async { 42 }, drop::<Runnable>);
+/// drop(task);
+/// assert!(raddle_testing::ready(handle).unwrap_err().is_cancelled());
+/// ```
 pub struct Runnable(NonNull<Header>);
 
 // SAFETY: a runnable moves the future to another thread, and `spawn` requires that it be `Send` (or
@@ -23,6 +37,29 @@ pub struct Runnable(NonNull<Header>);
 unsafe impl Send for Runnable {}
 
 /// The result of running a task.
+///
+/// ```
+/// use std::future::poll_fn;
+/// use std::mem;
+/// use std::task::Poll;
+///
+/// use raddle_task::{Outcome, Runnable};
+///
+/// let mut has_yielded = false;
+/// let yields_once = poll_fn(move |cx| {
+///     if mem::replace(&mut has_yielded, true) {
+///         return Poll::Ready(());
+///     }
+///     cx.waker().wake_by_ref();
+///     Poll::Pending
+/// });
+/// let (task, _handle) = raddle_task::spawn(yields_once, drop::<Runnable>);
+/// // The task has woken itself, so the scheduler runs it once more.
+/// let Outcome::Again(task) = task.run() else {
+///     panic!("the task was woken while it ran")
+/// };
+/// assert!(matches!(task.run(), Outcome::Complete));
+/// ```
 #[must_use]
 #[derive(Debug)]
 pub enum Outcome {
@@ -53,6 +90,16 @@ impl Runnable {
 
     /// Polls the task; if it was aborted, drops its future instead. The join handle returns panics
     /// of the future.
+    ///
+    /// ```
+    /// use raddle_task::{Outcome, Runnable};
+    ///
+    /// let parse = async { "many".parse::<u32>().unwrap() };
+    /// let (task, handle) = raddle_task::spawn(parse, drop::<Runnable>);
+    /// // The panic does not reach the thread that runs the task.
+    /// assert!(matches!(task.run(), Outcome::Complete));
+    /// assert!(raddle_testing::ready(handle).unwrap_err().is_panic());
+    /// ```
     #[inline]
     pub fn run(self) -> Outcome {
         self.run_with(None)
@@ -60,6 +107,19 @@ impl Runnable {
 
     /// Like [`run`](Self::run), on the thread that owns `live`: a task that is in no list and does
     /// not complete is added to `live`, and a task of `live` is removed when it completes.
+    ///
+    /// ```
+    /// use std::future;
+    ///
+    /// use raddle_task::{LiveList, Outcome, Runnable};
+    ///
+    /// let live = LiveList::new();
+    /// let (task, _handle) = raddle_task::spawn(future::pending::<()>(), drop::<Runnable>);
+    /// // The task is in no queue now, and no waker of it exists. The list still has it.
+    /// assert!(matches!(task.run_in(&live), Outcome::Idle));
+    /// assert_eq!(live.len(), 1);
+    /// # live.abort_all(drop);
+    /// ```
     #[inline]
     pub fn run_in(self, live: &LiveList) -> Outcome {
         live.begin_run(self.id());
@@ -67,6 +127,20 @@ impl Runnable {
     }
 
     /// Cancels the task: drops the future on this thread. If `live` is given, this thread owns it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use raddle_task::Runnable;
+    ///
+    /// let file = Arc::new("open");
+    /// let held = Arc::clone(&file);
+    /// let (task, handle) = raddle_task::spawn(async move { held.len() }, drop::<Runnable>);
+    /// // The scheduler shuts down before it has run the task.
+    /// drop(task.cancel(None));
+    /// assert_eq!(Arc::strong_count(&file), 1, "the future was dropped");
+    /// assert!(raddle_testing::ready(handle).unwrap_err().is_cancelled());
+    /// ```
     pub fn cancel(self, live: Option<&LiveList>) -> Outcome {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { self.0.as_ref() }.state.cancel();
@@ -74,6 +148,15 @@ impl Runnable {
     }
 
     /// Returns the task's id.
+    ///
+    /// ```
+    /// use raddle_task::Runnable;
+    ///
+    /// let (task, handle) = raddle_task::spawn(async {}, drop::<Runnable>);
+    /// // A scheduler passes the id to those who observe its tasks.
+    /// println!("task {} is ready", task.id());
+    /// assert_eq!(task.id(), handle.id());
+    /// ```
     #[inline]
     pub fn id(&self) -> Id {
         // SAFETY: the runnable keeps the cell alive.
@@ -97,12 +180,56 @@ impl Runnable {
     }
 
     /// Returns where the task was spawned, if its scheduler [knows](crate::Schedule::spawned_at).
+    ///
+    /// ```
+    /// use std::panic::Location;
+    ///
+    /// use raddle_task::{Runnable, Schedule};
+    ///
+    /// #[derive(Clone)]
+    /// struct Scheduler {
+    ///     spawned_at: &'static Location<'static>,
+    /// }
+    ///
+    /// impl Schedule for Scheduler {
+    ///     fn schedule(&self, task: Runnable) {
+    ///         println!("the task of {} is ready", task.spawned_at().unwrap());
+    ///     }
+    ///
+    ///     fn spawned_at(&self) -> Option<&'static Location<'static>> {
+    ///         Some(self.spawned_at)
+    ///     }
+    /// }
+    ///
+    /// let spawned_at = Location::caller();
+    /// let (task, _handle) = raddle_task::spawn(async {}, Scheduler { spawned_at });
+    /// assert_eq!(task.spawned_at(), Some(spawned_at));
+    /// ```
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { (self.0.as_ref().vtable.spawned_at)(self.0) }
     }
 
     /// Converts the runnable to a pointer that owns it.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicPtr, Ordering};
+    /// use std::ptr::{self, NonNull};
+    ///
+    /// use raddle_task::Runnable;
+    ///
+    /// // A slot for one task, which threads exchange without a lock.
+    /// let slot = AtomicPtr::new(ptr::null_mut());
+    /// let (task, handle) = raddle_task::spawn(async { 42 }, drop::<Runnable>);
+    /// slot.store(task.into_raw().as_ptr(), Ordering::Release);
+    ///
+    /// let raw = slot.swap(ptr::null_mut(), Ordering::Acquire);
+    /// let raw = NonNull::new(raw).expect("a task was stored");
+    /// // SAFETY: the pointer comes from `into_raw`, and the swap has taken it out of the slot.
+    /// let task = unsafe { Runnable::from_raw(raw) };
+    /// drop(task.run());
+    /// assert_eq!(raddle_testing::ready(handle).unwrap(), 42);
+    /// ```
     #[inline]
     pub fn into_raw(self) -> NonNull<()> {
         let raw = self.0.cast();
@@ -115,6 +242,18 @@ impl Runnable {
     /// # Safety
     ///
     /// `raw` comes from [`into_raw`](Self::into_raw), and is taken back once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_task::Runnable;
+    ///
+    /// let (task, handle) = raddle_task::spawn(async { 42 }, drop::<Runnable>);
+    /// let raw = task.into_raw();
+    /// // SAFETY: the pointer comes from `into_raw`, and is not used again.
+    /// let task = unsafe { Runnable::from_raw(raw) };
+    /// assert_eq!(task.id(), handle.id());
+    /// ```
     #[inline]
     pub unsafe fn from_raw(raw: NonNull<()>) -> Self {
         Self(raw.cast())
@@ -126,6 +265,31 @@ impl Runnable {
     ///
     /// `raw` comes from [`into_raw`](Self::into_raw) and has not been taken back for as long as the
     /// reference is used.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_task::Runnable;
+    ///
+    /// let spawn = || raddle_task::spawn(async {}, drop::<Runnable>);
+    /// let ((first, first_handle), (second, second_handle)) = (spawn(), spawn());
+    /// let (first, second) = (first.into_raw(), second.into_raw());
+    ///
+    /// // A list of tasks that needs no memory of its own.
+    /// // SAFETY: `first` is taken back below, after the last use of the link.
+    /// let link = unsafe { Runnable::queue_link(first) };
+    /// // SAFETY: only this thread uses the link.
+    /// link.with_mut(|next| unsafe { *next = Some(second) });
+    ///
+    /// let mut head = Some(first);
+    /// while let Some(task) = head {
+    ///     // SAFETY: the list has the task, and this thread alone uses its link.
+    ///     head = unsafe { Runnable::queue_link(task) }.with(|next| unsafe { *next });
+    ///     // SAFETY: the task was taken out of the list.
+    ///     drop(unsafe { Runnable::from_raw(task) }.run());
+    /// }
+    /// assert!(first_handle.is_finished() && second_handle.is_finished());
+    /// ```
     #[inline]
     pub unsafe fn queue_link<'a>(raw: NonNull<()>) -> &'a UnsafeCell<Option<NonNull<()>>> {
         // SAFETY: the runnable keeps the cell alive.

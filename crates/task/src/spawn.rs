@@ -15,11 +15,22 @@ use crate::JoinHandle;
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::runtime::Handle;
+/// use raddle::task::LocalSet;
 /// use raddle_task::Spawn;
 ///
 /// # fn main() { raddle::run(async {
-/// let task = <Handle as Spawn>::spawn(async { 42 });
-/// assert_eq!(task.await.unwrap(), 42);
+/// // On the current runtime, and on one of which the caller has a handle.
+/// let handle = Handle::current();
+/// assert_eq!(Handle::spawn(async { 1 }).await.unwrap(), 1);
+/// assert_eq!(handle.spawn_on(async { 2 }).await.unwrap(), 2);
+/// assert_eq!(Handle::spawn_blocking(|| 3).await.unwrap(), 3);
+/// assert_eq!(handle.spawn_blocking_on(|| 4).await.unwrap(), 4);
+///
+/// let set = LocalSet::new();
+/// let task = Handle::spawn_local_on(&set, async { 5 });
+/// assert_eq!(set.run_until(task).await.unwrap(), 5);
+/// let nested = async { Handle::spawn_local(async { 6 }).await };
+/// assert_eq!(set.run_until(nested).await.unwrap(), 6);
 /// # }) }
 /// ```
 pub trait Spawn {

@@ -6,7 +6,7 @@
 //!
 //! let _named = raddle_task::name_next(Some("answer"));
 //! let future = trace::task(Kind::Task, async { 42 });
-//! let (task, handle) = raddle_task::spawn(future, |task: Runnable| drop(task));
+//! let (task, handle) = raddle_task::spawn(future, drop::<Runnable>);
 //! drop(task.run());
 //! assert!(handle.is_finished());
 //! ```
@@ -16,6 +16,20 @@ use std::future::Future;
 use crate::blocking::BlockingTask;
 
 /// The call that runs a future.
+///
+/// ```
+/// use raddle_task::Runnable;
+/// use raddle_task::trace::{self, Kind};
+///
+/// // A subscriber sees which futures are tasks, and which ones a thread blocks on.
+/// let main = trace::task(Kind::BlockOn, async {
+///     let request = trace::task(Kind::Task, async { 42 });
+///     let (task, handle) = raddle_task::spawn(request, drop::<Runnable>);
+///     drop(task.run());
+///     handle.await.unwrap()
+/// });
+/// assert_eq!(raddle_testing::block_on(main), 42);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A task that may move to other threads.
@@ -27,16 +41,51 @@ pub enum Kind {
 }
 
 /// The future as it is.
+///
+/// ```
+/// use raddle_task::Runnable;
+/// use raddle_task::trace::{self, Kind};
+///
+/// let future = trace::task(Kind::Task, async { 42 });
+/// let (task, handle) = raddle_task::spawn(future, drop::<Runnable>);
+/// drop(task.run());
+/// assert_eq!(raddle_testing::ready(handle).unwrap(), 42);
+/// ```
 #[inline(always)]
 pub fn task<F: Future>(_: Kind, future: F) -> F {
     future
 }
 
 /// Nothing.
+///
+/// ```
+/// use std::thread;
+///
+/// use raddle_task::{blocking, trace};
+///
+/// let answer = blocking::spawn(|| 6 * 7, |task| {
+///     let span = trace::blocking(&task);
+///     thread::spawn(move || span.in_scope(|| drop(task.into_runnable().run())));
+///     Ok(())
+/// });
+/// assert_eq!(raddle_testing::block_on(answer).unwrap(), 42);
+/// ```
 #[derive(Debug)]
 pub struct BlockingSpan;
 
 /// Makes nothing.
+///
+/// ```
+/// use raddle_task::{blocking, trace};
+///
+/// let answer = blocking::spawn(|| 6 * 7, |task| {
+///     // The span has the place of the spawn, so it is made before the task goes to the pool.
+///     let span = trace::blocking(&task);
+///     span.in_scope(|| drop(task.into_runnable().run()));
+///     Ok(())
+/// });
+/// assert_eq!(raddle_testing::ready(answer).unwrap(), 42);
+/// ```
 #[inline(always)]
 pub fn blocking(_: &BlockingTask) -> BlockingSpan {
     BlockingSpan
