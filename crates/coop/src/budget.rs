@@ -23,12 +23,40 @@ raddle_primitives::thread_local! {
 ///
 /// The budget that was in force before is restored afterwards, also when `f` panics. So a nested
 /// executor neither uses up the outer task's budget nor is bound by it.
+///
+/// ```
+/// use raddle_coop::{budget, try_proceed};
+///
+/// // An executor wraps the poll of each task. A resource that is always ready yields in time.
+/// let operations = budget(|| {
+///     let mut operations = 0;
+///     while let Some(unit) = try_proceed() {
+///         unit.made_progress();
+///         operations += 1;
+///     }
+///     operations
+/// });
+/// assert_eq!(operations, 128);
+/// ```
 #[inline]
 pub fn budget<R>(f: impl FnOnce() -> R) -> R {
     scoped(FULL, f)
 }
 
 /// Runs `f` with nothing counted, and restores the budget afterwards, also when `f` panics.
+///
+/// ```
+/// use raddle_coop::{budget, has_budget_remaining, try_proceed, unlimited};
+///
+/// budget(|| {
+///     while let Some(unit) = try_proceed() {
+///         unit.made_progress();
+///     }
+///     assert!(!has_budget_remaining());
+///     // A function that blocks the thread anyway need not yield.
+///     assert!(unlimited(has_budget_remaining));
+/// });
+/// ```
 #[inline]
 pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
     scoped(UNLIMITED, f)
@@ -100,6 +128,22 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 
 /// Like [`poll_proceed`], for a resource that wakes the task by itself if nothing is left: `None`,
 /// and no waker has been woken.
+///
+/// ```
+/// use raddle_coop::try_proceed;
+///
+/// /// Takes a ready number, or returns `None` if there is none, or if the task has to yield.
+/// fn take(numbers: &mut Vec<u32>) -> Option<u32> {
+///     let unit = try_proceed()?;
+///     let number = numbers.pop()?;
+///     unit.made_progress();
+///     Some(number)
+/// }
+///
+/// let mut numbers = (0..200).collect();
+/// raddle_coop::budget(|| while take(&mut numbers).is_some() {});
+/// assert_eq!(numbers.len(), 200 - 128);
+/// ```
 #[inline]
 pub fn try_proceed() -> Option<RestoreOnPending> {
     REMAINING.with(|cell| match cell.get() {
@@ -146,6 +190,21 @@ pub fn has_budget_remaining() -> bool {
 ///
 /// For operations that block, so that they can refuse. Inside [`unlimited`] and
 /// [`unconstrained`](crate::unconstrained) it is false.
+///
+/// ```
+/// use raddle_coop::{budget, is_limited};
+///
+/// /// Refuses to block inside a task.
+/// fn recv_blocking() -> Result<u32, &'static str> {
+///     match is_limited() {
+///         true => Err("call the async method inside a task"),
+///         false => Ok(42),
+///     }
+/// }
+///
+/// assert_eq!(recv_blocking(), Ok(42));
+/// assert!(budget(recv_blocking).is_err());
+/// ```
 #[inline]
 pub fn is_limited() -> bool {
     REMAINING.with(|cell| cell.get() != UNLIMITED)

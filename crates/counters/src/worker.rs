@@ -71,6 +71,16 @@ impl WorkerCounters {
     }
 
     /// Counts a steal of `tasks` tasks.
+    ///
+    /// ```
+    /// use raddle_counters::WorkerCounters;
+    ///
+    /// let counters = WorkerCounters::default();
+    /// counters.stole(4);
+    /// counters.stole(1);
+    /// let metrics = counters.metrics(0);
+    /// assert_eq!((metrics.steals, metrics.steal_operations), (5, 2));
+    /// ```
     #[inline]
     pub fn stole(&self, tasks: usize) {
         self.steals.add(tasks as u64);
@@ -90,6 +100,16 @@ impl WorkerCounters {
     }
 
     /// Counts the worker as not busy until its clock is started again.
+    ///
+    /// ```
+    /// use raddle_counters::WorkerCounters;
+    ///
+    /// let counters = WorkerCounters::default();
+    /// counters.clock.start();
+    /// // The thread hands the worker to another one, which will start the clock.
+    /// counters.rest();
+    /// assert_eq!(counters.clock.busy(), counters.clock.busy());
+    /// ```
     #[inline]
     pub fn rest(&self) {
         self.clock.stop();
@@ -98,12 +118,33 @@ impl WorkerCounters {
 
     /// Yields the processor to other threads, and returns how long they had it. The worker does not
     /// count as busy meanwhile.
+    ///
+    /// ```
+    /// use raddle_counters::WorkerCounters;
+    ///
+    /// let counters = WorkerCounters::default();
+    /// counters.clock.start();
+    /// let away = counters.yield_processor();
+    /// println!("other threads ran for {away:?}");
+    /// ```
     #[inline]
     pub fn yield_processor(&self) -> Duration {
         self.clock.pause(thread::yield_now)
     }
 
     /// Adds a sample to the poll-time average, and returns the total busy time.
+    ///
+    /// ```
+    /// use raddle_counters::WorkerCounters;
+    ///
+    /// let counters = WorkerCounters::default();
+    /// counters.clock.start();
+    /// counters.polls.add(20);
+    /// counters.clock.stop();
+    /// // The polls since the last reading of the clock share the time since then.
+    /// let busy = counters.take_time();
+    /// assert!(counters.metrics(0).mean_poll_time <= busy / 20);
+    /// ```
     #[inline]
     pub fn take_time(&self) -> Duration {
         let busy = self.clock.busy();
@@ -132,6 +173,23 @@ impl WorkerCounters {
 }
 
 /// The values of a [`WorkerCounters`] at one time.
+///
+/// ```
+/// use raddle_counters::{WorkerCounters, WorkerMetrics};
+///
+/// /// The share of the parks that followed a wake-up without a task, in percent.
+/// fn useless_wakes(metrics: &WorkerMetrics) -> u64 {
+///     100 * metrics.noops / metrics.parks.max(1)
+/// }
+///
+/// let counters = WorkerCounters::default();
+/// counters.park();
+/// counters.polls.add(1);
+/// counters.park();
+/// counters.park();
+/// counters.park();
+/// assert_eq!(useless_wakes(&counters.metrics(0)), 50);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
