@@ -26,6 +26,27 @@ pub type AroundWorker = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
 pub type StartHandoff = Arc<dyn Fn(Handoff) + Send + Sync>;
 
 /// The settings of a scheduler.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use raddle_sched::{Config, Policy, Pool};
+///
+/// let config = Config {
+///     workers: 2,
+///     policy: Policy::Shared,
+///     thread_name: Arc::new(|| "request-worker".to_owned()),
+///     event_interval: 31,
+///     ..Config::default()
+/// };
+/// let pool = Pool::start(config, None)?;
+/// let name = pool.handle().spawn(async {
+///     std::thread::current().name().map(str::to_owned)
+/// });
+/// let name = pool.handle().block_on(name).unwrap();
+/// assert_eq!(name.as_deref(), Some("request-worker"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Config {
     /// The number of workers of a pool. The current-thread scheduler has one.

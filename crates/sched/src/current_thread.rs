@@ -23,6 +23,16 @@ use crate::worker::{Worker, begin_driving};
 /// [`block_on`](Self::block_on), in the order in which they became ready.
 ///
 /// Dropping the scheduler drops its tasks on the dropping thread.
+///
+/// ```
+/// use raddle_sched::{Config, CurrentThread};
+///
+/// let scheduler = CurrentThread::new(Config::default(), None);
+/// let greeting = scheduler.handle().spawn(async { "hello" });
+/// // The task runs inside `block_on`, on this thread.
+/// let length = scheduler.block_on(async { greeting.await.unwrap().len() });
+/// assert_eq!(length, 5);
+/// ```
 pub struct CurrentThread {
     handle: Handle,
     undriven: Mutex<UndrivenWorker>,
@@ -89,6 +99,23 @@ impl CurrentThread {
     ///
     /// Panics on a thread that already runs tasks or blocks on a future, and if a task has panicked
     /// under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sched::{Config, CurrentThread};
+    ///
+    /// let scheduler = CurrentThread::new(Config::default(), None);
+    /// let sum = scheduler.block_on(async {
+    ///     let tasks = [1, 2, 3].map(|n| raddle_sched::spawn(async move { n * n }));
+    ///     let mut sum = 0;
+    ///     for task in tasks {
+    ///         sum += task.await.unwrap();
+    ///     }
+    ///     sum
+    /// });
+    /// assert_eq!(sum, 14);
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::AsWorker);
@@ -108,6 +135,19 @@ impl CurrentThread {
     }
 
     /// Drops every task. Tasks that are spawned later are cancelled at once.
+    ///
+    /// ```
+    /// use std::future;
+    ///
+    /// use raddle_sched::{Config, CurrentThread};
+    ///
+    /// let mut scheduler = CurrentThread::new(Config::default(), None);
+    /// let waits = scheduler.handle().spawn(future::pending::<()>());
+    /// scheduler.shutdown();
+    /// assert!(waits.is_finished());
+    /// // A handle that is left spawns no further tasks.
+    /// assert!(scheduler.handle().spawn(async {}).is_finished());
+    /// ```
     pub fn shutdown(&mut self) {
         let worker = self.undriven.lock().worker.take();
         drop(worker);

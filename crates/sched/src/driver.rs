@@ -9,6 +9,57 @@ use raddle_events::Turn;
 ///
 /// The scheduler makes sure that only one worker at a time uses the driver. Wakers that the driver
 /// calls inside [`park`](Self::park) queue their tasks on that worker.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+/// use std::time::Duration;
+///
+/// use raddle_sched::{Config, CurrentThread, Driver, Turn, Unpark};
+///
+/// /// Waits for a signal from another thread. A real driver also waits for events and timers, and
+/// /// wakes the tasks that wait for them.
+/// struct Signals {
+///     sender: SyncSender<()>,
+///     receiver: Receiver<()>,
+/// }
+///
+/// impl Driver for Signals {
+///     fn park(&mut self, timeout: Option<Duration>, _limit: usize) {
+///         let _is_unparked = match timeout {
+///             Some(timeout) => self.receiver.recv_timeout(timeout).is_ok(),
+///             None => self.receiver.recv().is_ok(),
+///         };
+///     }
+///
+///     fn last_turn(&self) -> Turn {
+///         Turn { events: 0, timers: 0 }
+///     }
+///
+///     fn unparker(&self) -> Arc<dyn Unpark> {
+///         Arc::new(Unparker(self.sender.clone()))
+///     }
+///
+///     fn shutdown(&mut self) {}
+/// }
+///
+/// struct Unparker(SyncSender<()>);
+///
+/// impl Unpark for Unparker {
+///     fn unpark(&self) {
+///         // If the channel is full, the next park returns at once anyway.
+///         let _ = self.0.try_send(());
+///     }
+/// }
+///
+/// let (sender, receiver) = sync_channel(1);
+/// let driver = Signals { sender, receiver };
+/// let scheduler = CurrentThread::new(Config::default(), Some(Box::new(driver)));
+/// let handle = scheduler.handle().clone();
+/// let task = std::thread::spawn(move || handle.spawn(async { 42 }));
+/// let output = scheduler.block_on(async { task.join().unwrap().await });
+/// assert_eq!(output.unwrap(), 42);
+/// ```
 pub trait Driver: Send {
     /// Waits for an event, a timer or an [`Unpark::unpark`], for at most `timeout` (`None`: without
     /// a limit; zero: does not wait). Then wakes the tasks that are ready: at most `limit` by
@@ -35,6 +86,25 @@ pub trait Driver: Send {
 }
 
 /// Ends a [`Driver::park`].
+///
+/// ```
+/// use std::thread::{self, Thread};
+///
+/// use raddle_sched::Unpark;
+///
+/// /// Ends a park of a driver that calls `thread::park`.
+/// struct Unparker(Thread);
+///
+/// impl Unpark for Unparker {
+///     fn unpark(&self) {
+///         self.0.unpark();
+///     }
+/// }
+///
+/// let unparker = Unparker(thread::current());
+/// thread::spawn(move || unparker.unpark());
+/// thread::park();
+/// ```
 pub trait Unpark: Send + Sync {
     /// Makes the current park return, or the next one if there is none.
     ///

@@ -19,6 +19,19 @@ use crate::worker::core::Core;
 use crate::worker::shared::{Remote, Shared};
 
 /// A reference to a scheduler. It does not keep the scheduler running.
+///
+/// ```
+/// use raddle_sched::{Config, Pool};
+///
+/// let pool = Pool::start(Config { workers: 2, ..Config::default() }, None)?;
+/// let handle = pool.handle().clone();
+/// assert_eq!(handle.workers(), 2);
+/// // A thread that is not of the pool spawns tasks there.
+/// let spawner = std::thread::spawn(move || handle.spawn(async { 42 }));
+/// let task = spawner.join().unwrap();
+/// assert_eq!(pool.handle().block_on(task).unwrap(), 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Handle {
     /// The first part of the scheduler.
@@ -46,6 +59,16 @@ impl Handle {
     }
 
     /// Returns the scheduler's id.
+    ///
+    /// ```
+    /// use raddle_sched::{Config, CurrentThread, Handle};
+    ///
+    /// let scheduler = CurrentThread::new(Config::default(), None);
+    /// let other = CurrentThread::new(Config::default(), None);
+    /// assert_ne!(scheduler.handle().id(), other.handle().id());
+    /// let current = scheduler.block_on(async { Handle::current().id() });
+    /// assert_eq!(current, scheduler.handle().id());
+    /// ```
     pub fn id(&self) -> Id {
         self.shared.id
     }
@@ -55,6 +78,20 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sched::{Config, CurrentThread, Handle};
+    ///
+    /// let scheduler = CurrentThread::new(Config::default(), None);
+    /// scheduler.block_on(async {
+    ///     let handle = Handle::current();
+    ///     // For a thread that has not entered the scheduler.
+    ///     let spawner = std::thread::spawn(move || handle.spawn(async { 42 }));
+    ///     assert_eq!(spawner.join().unwrap().await.unwrap(), 42);
+    /// });
+    /// ```
     #[track_caller]
     pub fn current() -> Self {
         // No closure: it would be what the panic blames.
@@ -65,18 +102,63 @@ impl Handle {
     }
 
     /// Returns the scheduler that the calling thread has entered last, if any.
+    ///
+    /// ```
+    /// use raddle_sched::{Config, CurrentThread, Handle};
+    ///
+    /// assert!(Handle::try_current().is_none());
+    /// let scheduler = CurrentThread::new(Config::default(), None);
+    /// let _entered = scheduler.handle().enter();
+    /// assert!(Handle::try_current().is_some());
+    /// ```
     pub fn try_current() -> Option<Self> {
         current::get()
     }
 
     /// Makes this the current scheduler of the calling thread, until the guard
     /// is dropped.
+    ///
+    /// ```
+    /// use raddle_sched::{Config, CurrentThread};
+    ///
+    /// /// A function of a library that does not know the scheduler.
+    /// fn start() -> raddle_task::JoinHandle<u32> {
+    ///     raddle_sched::spawn(async { 42 })
+    /// }
+    ///
+    /// let scheduler = CurrentThread::new(Config::default(), None);
+    /// let task = {
+    ///     let _entered = scheduler.handle().enter();
+    ///     start()
+    /// };
+    /// assert_eq!(scheduler.block_on(task).unwrap(), 42);
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(One(Some(self.clone())))
     }
 
     /// Like [`enter`](Self::enter), but with `frame`, which must contain this handle: a runtime
     /// makes its scheduler, drivers and timers current with one frame.
+    ///
+    /// ```
+    /// use raddle_primitives::current::{self, Frame, Request};
+    /// use raddle_sched::{Config, CurrentThread, Handle};
+    ///
+    /// /// What is current inside a runtime: its scheduler, and the name of its service.
+    /// struct Runtime(Handle, &'static str);
+    ///
+    /// impl Frame for Runtime {
+    ///     fn provide<'a>(&'a self, request: &mut Request<'a>) {
+    ///         request.offer(|| Some(&self.0)).offer(|| Some(&self.1));
+    ///     }
+    /// }
+    ///
+    /// let scheduler = CurrentThread::new(Config::default(), None);
+    /// let handle = scheduler.handle();
+    /// let _entered = handle.enter_as(Runtime(handle.clone(), "billing"));
+    /// assert_eq!(Handle::current().id(), handle.id());
+    /// assert_eq!(current::get::<&'static str>(), Some("billing"));
+    /// ```
     pub fn enter_as(&self, frame: impl Frame) -> EnterGuard<'_> {
         EnterGuard::new(frame)
     }
@@ -89,6 +171,15 @@ impl Handle {
     /// Spawns a task on the calling worker, or else through the injection queue; a sharded
     /// scheduler distributes the tasks to its workers in turn. After the shutdown of the scheduler
     /// the task is cancelled at once.
+    ///
+    /// ```
+    /// use raddle_sched::{Config, CurrentThread};
+    ///
+    /// let scheduler = CurrentThread::new(Config::default(), None);
+    /// // The calling thread need not have entered the scheduler.
+    /// let task = scheduler.handle().spawn(async { 42 });
+    /// assert_eq!(scheduler.block_on(task).unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -114,6 +205,28 @@ impl Handle {
     ///
     /// Panics if there is no worker of that index, or if the scheduler's policy is not
     /// [`Policy::Sharded`](crate::Policy::Sharded).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use raddle_sched::{Config, Policy, Pool};
+    ///
+    /// let config = Config { workers: 2, policy: Policy::Sharded, ..Config::default() };
+    /// let pool = Pool::start(config, None)?;
+    /// // The function goes to worker 1. What it makes there stays there.
+    /// let task = pool.handle().spawn_on(1, || {
+    ///     let hits = Rc::new(Cell::new(0));
+    ///     async move {
+    ///         hits.set(hits.get() + 1);
+    ///         hits.get()
+    ///     }
+    /// });
+    /// assert_eq!(pool.handle().block_on(task).unwrap(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_on<F, R>(&self, worker: usize, make: F) -> JoinHandle<R::Output>
     where
@@ -148,6 +261,21 @@ impl Handle {
     ///
     /// Panics on a thread that already runs tasks or blocks on a future, and if a task has panicked
     /// under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sched::{Config, Pool};
+    ///
+    /// let pool = Pool::start(Config::default(), None)?;
+    /// // The future runs here, and the task that it waits for on a worker.
+    /// let output = pool.handle().block_on(async {
+    ///     let task = raddle_sched::spawn(async { std::thread::current().id() });
+    ///     task.await.unwrap()
+    /// });
+    /// assert_ne!(output, std::thread::current().id());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::BesideWorkers);
@@ -168,6 +296,18 @@ impl Handle {
     }
 
     /// Returns the index of the scheduler's worker that the calling thread is running, if any.
+    ///
+    /// ```
+    /// use raddle_sched::{Config, Handle, Pool};
+    ///
+    /// let pool = Pool::start(Config { workers: 2, ..Config::default() }, None)?;
+    /// assert_eq!(pool.handle().current_worker(), None);
+    /// // An index for what each worker has of its own, for instance a cache.
+    /// let worker = pool.handle().spawn(async { Handle::current().current_worker() });
+    /// let worker = pool.handle().block_on(worker).unwrap();
+    /// assert!(worker.is_some_and(|worker| worker < 2));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn current_worker(&self) -> Option<usize> {
         self.worker().map(Core::number)
     }
@@ -190,6 +330,20 @@ fn refresh_current() {
 
 /// The guard of [`Handle::enter`]. Dropping it restores the scheduler that was current before.
 /// Guards must be dropped in the reverse order of their creation.
+///
+/// ```
+/// use raddle_sched::{Config, CurrentThread, Handle};
+///
+/// let [outer, inner] = [(), ()].map(|()| CurrentThread::new(Config::default(), None));
+/// let current = || Handle::try_current().map(|handle| handle.id());
+/// let outer_guard = outer.handle().enter();
+/// let inner_guard = inner.handle().enter();
+/// assert_eq!(current(), Some(inner.handle().id()));
+/// drop(inner_guard);
+/// assert_eq!(current(), Some(outer.handle().id()));
+/// drop(outer_guard);
+/// assert_eq!(current(), None);
+/// ```
 pub struct EnterGuard<'a> {
     // Dropped before the other.
     _entered: current::EnterGuard<'a>,
@@ -227,6 +381,20 @@ impl fmt::Debug for EnterGuard<'_> {
 /// # Panics
 ///
 /// Panics outside any scheduler.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_sched::{Config, CurrentThread};
+///
+/// let scheduler = CurrentThread::new(Config::default(), None);
+/// let output = scheduler.block_on(async {
+///     let task = raddle_sched::spawn(async { 42 });
+///     // The task runs when this future waits for it.
+///     task.await.unwrap()
+/// });
+/// assert_eq!(output, 42);
+/// ```
 #[track_caller]
 #[inline]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
@@ -279,6 +447,25 @@ where
 ///
 /// Panics unless it is called on a worker of the current scheduler, in a task or in other code, and
 /// the policy is [`Policy::Sharded`](crate::Policy::Sharded): see [`is_on_pinned_worker`].
+///
+/// # Examples
+///
+/// ```
+/// use std::rc::Rc;
+///
+/// use raddle_sched::{Config, Policy, Pool};
+///
+/// let config = Config { policy: Policy::Sharded, ..Config::default() };
+/// let pool = Pool::start(config, None)?;
+/// let task = pool.handle().spawn_on(0, || async {
+///     let text = Rc::new("not Send");
+///     let shared = Rc::clone(&text);
+///     let length = raddle_sched::spawn_local(async move { shared.len() });
+///     (length.await.unwrap(), Rc::strong_count(&text))
+/// });
+/// assert_eq!(pool.handle().block_on(task).unwrap(), (8, 1));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -297,12 +484,34 @@ where
 /// Returns whether the calling thread runs a pinned worker of the current scheduler, that is, a
 /// worker of a sharded scheduler. Its tasks need not be `Send`, and it cannot be handed off to
 /// another thread.
+///
+/// ```
+/// use raddle_sched::{Config, Policy, Pool, is_on_pinned_worker};
+///
+/// let config = Config { policy: Policy::Sharded, ..Config::default() };
+/// let pool = Pool::start(config, None)?;
+/// assert!(!is_on_pinned_worker());
+/// let task = pool.handle().spawn(async { is_on_pinned_worker() });
+/// assert!(pool.handle().block_on(task).unwrap());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn is_on_pinned_worker() -> bool {
     Core::current_of_entered().is_some_and(Core::is_pinned)
 }
 
 /// Returns whether the calling thread runs tasks or blocks on a future, so that it must not block
 /// on another one.
+///
+/// ```
+/// use raddle_sched::{Config, CurrentThread, is_inside};
+///
+/// let scheduler = CurrentThread::new(Config::default(), None);
+/// // Entering does not make the thread run tasks.
+/// let _entered = scheduler.handle().enter();
+/// assert!(!is_inside());
+/// // Here a second `block_on` would keep the tasks from running, so it would panic.
+/// assert!(scheduler.block_on(async { is_inside() }));
+/// ```
 pub fn is_inside() -> bool {
     context::is_inside()
 }
@@ -315,6 +524,18 @@ pub fn is_inside() -> bool {
 /// So an event waits behind no more polls than it would beside tasks of the scheduler.
 ///
 /// On a thread that runs no worker this returns true.
+///
+/// ```
+/// use raddle_sched::{Config, CurrentThread, count_nested_poll};
+/// use raddle_task::LocalSet;
+///
+/// // However many tasks of the set are ready, the scheduler looks for events in time.
+/// let set = LocalSet::new(count_nested_poll);
+/// let tasks: Vec<_> = (0..200).map(|n| set.spawn_local(async move { n })).collect();
+/// let scheduler = CurrentThread::new(Config::default(), None);
+/// scheduler.block_on(set);
+/// assert!(tasks.iter().all(|task| task.is_finished()));
+/// ```
 #[inline]
 pub fn count_nested_poll() -> bool {
     Core::current().is_none_or(Core::count_nested_poll)

@@ -34,6 +34,15 @@ impl Id {
 }
 
 /// Returns an id that no scheduler has, for something else that needs an id.
+///
+/// ```
+/// use raddle_sched::{Config, CurrentThread};
+///
+/// // A runtime without a scheduler of this crate, in a list of all runtimes by id.
+/// let id = raddle_sched::take_id();
+/// let scheduler = CurrentThread::new(Config::default(), None);
+/// assert_ne!(scheduler.handle().id(), id);
+/// ```
 pub fn take_id() -> Id {
     Id::next()
 }

@@ -20,6 +20,19 @@ use crate::worker::retirement::Retirement;
 ///
 /// Dropping a pool shuts it down and waits for the end of the shutdown: see
 /// [`shutdown`](Self::shutdown).
+///
+/// ```
+/// use raddle_sched::{Config, Pool};
+///
+/// let pool = Pool::start(Config { workers: 2, ..Config::default() }, None)?;
+/// let handle = pool.handle().clone();
+/// let task = handle.spawn(async { 42 });
+/// assert_eq!(handle.block_on(task).unwrap(), 42);
+/// // The threads exit, and the handle spawns no further tasks.
+/// drop(pool);
+/// assert!(handle.spawn(async { 42 }).is_finished());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Pool {
     handle: Handle,
     /// One for each shard, or one for the whole pool.
@@ -43,6 +56,20 @@ impl Pool {
     ///
     /// Panics if the number of workers or an interval is zero, or if the number of drivers does not
     /// fit the policy.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::thread;
+    ///
+    /// use raddle_sched::{Config, Pool};
+    ///
+    /// // A thread for each processor.
+    /// let workers = thread::available_parallelism()?.get();
+    /// let pool = Pool::start(Config { workers, ..Config::default() }, None)?;
+    /// assert_eq!(pool.handle().workers(), workers);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn start(
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
@@ -73,6 +100,20 @@ impl Pool {
     /// # Panics
     ///
     /// Panics in the same cases as [`start`](Self::start).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sched::{Config, Pool, Step};
+    ///
+    /// let (handle, mut workers) = Pool::stepped(Config { workers: 2, ..Config::default() }, None);
+    /// let _entered = handle.enter();
+    /// let task = handle.spawn(async { 42 });
+    /// // A test decides which worker runs when.
+    /// assert_eq!(workers[1].step(), Step::Ran);
+    /// assert_eq!(workers[1].step(), Step::Idle);
+    /// assert_eq!(handle.block_on(task).unwrap(), 42);
+    /// ```
     pub fn stepped(
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
@@ -136,6 +177,20 @@ impl Pool {
     /// limit. The method may be called again, to wait once more.
     ///
     /// On a thread of the pool the call does not wait, because it would wait for itself.
+    ///
+    /// ```
+    /// use std::future;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_sched::{Config, Pool};
+    ///
+    /// let mut pool = Pool::start(Config::default(), None)?;
+    /// let waits = pool.handle().spawn(future::pending::<()>());
+    /// // A task that blocks its thread would keep the pool from shutting down in time.
+    /// assert!(pool.shutdown(Some(Duration::from_secs(10))));
+    /// assert!(waits.is_finished());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
         for part in &self.retirements {

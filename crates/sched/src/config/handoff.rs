@@ -9,6 +9,26 @@ use std::fmt;
 /// Dropping a handoff leaves the worker where it is: its tasks wait until the function that blocks
 /// returns, unless other workers steal them. If the scheduler is shutting down, dropping it retires
 /// the worker, on the thread that drops it.
+///
+/// ```
+/// use std::sync::{Arc, mpsc};
+/// use std::thread;
+///
+/// use raddle_sched::{Config, Handoff, Pool};
+///
+/// // A thread for each handoff. A runtime takes threads of its blocking pool.
+/// let start = |handoff: Handoff| drop(thread::spawn(|| handoff.run()));
+/// let config = Config { handoff: Some(Arc::new(start)), ..Config::default() };
+/// let pool = Pool::start(config, None)?;
+/// let blocks = pool.handle().spawn(async {
+///     let (sender, receiver) = mpsc::channel();
+///     raddle_sched::spawn(async move { sender.send(42) });
+///     // The pool has one worker, which the other task needs.
+///     raddle_sched::block_in_place(|| receiver.recv().unwrap())
+/// });
+/// assert_eq!(pool.handle().block_on(blocks).unwrap(), 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use = "dropping it leaves the tasks of the worker waiting; call run on some thread"]
 pub struct Handoff {
     /// Called once: with true if the calling thread drives the worker, with false if no thread
