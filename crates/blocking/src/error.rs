@@ -4,6 +4,22 @@ use std::{error, fmt, io};
 
 /// The error of [`submit`](crate::Handle::submit): the job that the pool did not accept, and the
 /// reason.
+///
+/// ```
+/// use std::sync::mpsc;
+///
+/// use raddle_blocking::{Config, Job, Pool};
+///
+/// let mut pool = Pool::new(Config::default());
+/// pool.shutdown(None);
+/// let (sender, receiver) = mpsc::channel();
+/// let refused = pool.handle().submit(move || sender.send(42).unwrap()).unwrap_err();
+/// assert!(refused.is_shutdown() && !refused.is_no_thread());
+/// assert_eq!(refused.to_string(), "the blocking pool has been shut down");
+/// // The caller still has the job, and may run it itself.
+/// refused.into_job().run();
+/// assert_eq!(receiver.recv().unwrap(), 42);
+/// ```
 pub struct Refused<J> {
     job: J,
     reason: Reason,

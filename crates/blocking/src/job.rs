@@ -7,6 +7,35 @@ use std::sync::Arc;
 use crate::observer::{JobMeta, Observer};
 
 /// A piece of blocking work.
+///
+/// ```
+/// use std::panic::Location;
+/// use std::sync::mpsc;
+///
+/// use raddle_blocking::{Config, Job, JobMeta, Pool};
+///
+/// struct Square {
+///     number: u32,
+///     location: &'static Location<'static>,
+///     result: mpsc::Sender<u32>,
+/// }
+///
+/// impl Job for Square {
+///     fn run(self) {
+///         let _ = self.result.send(self.number * self.number);
+///     }
+///
+///     fn meta(&self) -> JobMeta {
+///         JobMeta { id: 1, location: Some(self.location) }
+///     }
+/// }
+///
+/// let pool = Pool::new(Config::default());
+/// let (result, results) = mpsc::channel();
+/// let job = Square { number: 12, location: Location::caller(), result };
+/// pool.handle().submit(job).unwrap();
+/// assert_eq!(results.recv().unwrap(), 144);
+/// ```
 pub trait Job: Send + 'static {
     /// Does the work, on a thread of the pool.
     fn run(self);
