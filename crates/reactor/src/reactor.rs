@@ -25,6 +25,21 @@ const EVENTS: usize = 1024;
 /// drives it owns it; other threads have a [`Handle`].
 ///
 /// Dropping it [shuts it down](Self::shutdown).
+///
+/// ```
+/// use mio::net::UdpSocket;
+/// use raddle_reactor::{Interest, Reactor};
+///
+/// let mut reactor = Reactor::new()?;
+/// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+/// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+/// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+/// peer.send_to(b"ping", socket.local_addr()?)?;
+/// while reactor.turn(None, usize::MAX)? == 0 {}
+/// let length = registration.try_io(Interest::READABLE, || socket.recv(&mut [0; 16]))?;
+/// assert_eq!(length, 4);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Reactor {
     poll: mio::Poll,
     events: mio::Events,
@@ -41,6 +56,19 @@ impl Reactor {
     ///
     /// Returns an error if the operating system gives no descriptors for the selector. If it, or a
     /// filter of system calls, does not have one of the calls, the error names the call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use raddle_reactor::Reactor;
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// // Nothing is registered, so the wait ends with its time.
+    /// assert_eq!(reactor.turn(Some(Duration::from_millis(1)), usize::MAX)?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new() -> io::Result<Reactor> {
         let poll = mio::Poll::new().map_err(|error| error::refused(SELECTOR, error))?;
         let handle = Handle::new(poll.registry())?;
@@ -54,6 +82,17 @@ impl Reactor {
     }
 
     /// The handle by which sources are registered.
+    ///
+    /// ```
+    /// use raddle_reactor::Reactor;
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let handle = reactor.handle();
+    /// // A thread that must not wait for the reactor can always reach it.
+    /// handle.unpark();
+    /// assert_eq!(reactor.turn(None, usize::MAX)?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
@@ -74,6 +113,29 @@ impl Reactor {
     ///
     /// # Errors
     /// Returns the errors of the selector.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let open = || UdpSocket::bind("127.0.0.1:0".parse().unwrap());
+    /// let mut sockets = [open()?, open()?];
+    /// let mut registrations = Vec::new();
+    /// for socket in &mut sockets {
+    ///     registrations.push(reactor.handle().register(socket, Interest::WRITABLE)?);
+    /// }
+    /// // Dispatches one event at a time, so that a worker can run the woken task in between.
+    /// for _ in 0..2 {
+    ///     while reactor.turn(None, 1)? == 0 {}
+    /// }
+    /// for registration in &registrations {
+    ///     assert!(registration.try_ready(Interest::WRITABLE)?.is_some());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn turn(&mut self, timeout: Option<Duration>, limit: usize) -> io::Result<usize> {
         if self.cursor == self.batch.len() {
             if timeout == Some(Duration::ZERO) && self.handle.registered_count() == 0 {
@@ -87,6 +149,27 @@ impl Reactor {
     /// Ends every wait on a registration with an error that says so, now and
     /// in future, and refuses further registrations. A panic of a waker ends
     /// here.
+    ///
+    /// ```
+    /// use std::task::{Context, Poll};
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor, is_shut_down};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// let (wakes, waker) = raddle_testing::Wakes::new();
+    /// let mut cx = Context::from_waker(&waker);
+    /// assert!(registration.poll_read_ready(&mut cx).is_pending());
+    /// reactor.shutdown();
+    /// assert_eq!(wakes.get(), 1);
+    /// let Poll::Ready(Err(error)) = registration.poll_read_ready(&mut cx) else {
+    ///     panic!("the wait has ended")
+    /// };
+    /// assert!(is_shut_down(&error));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn shutdown(&mut self) {
         let states = self.handle.table().lock().shut_down();
         states.for_each(|state| state.shut_down());

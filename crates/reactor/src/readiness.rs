@@ -15,10 +15,34 @@ const TICK_ONE: u64 = SHUTDOWN << 1;
 const TICK_SHIFT: u32 = TICK_ONE.trailing_zeros();
 
 /// The flags, the tick and the shutdown mark of one source in one word.
+///
+/// ```
+/// use raddle_reactor::{Clearing, Readiness, Ready};
+///
+/// let readiness = Readiness::new();
+/// readiness.transition_to_ready(Ready::READABLE);
+/// let event = readiness.load().event(Ready::READABLE).expect("the source is readable");
+/// // A read finds nothing. Data arrives before the readiness is cleared.
+/// readiness.transition_to_ready(Ready::READABLE);
+/// assert_eq!(readiness.transition_to_blocked(event), Clearing::Kept);
+/// assert!(readiness.load().ready().is_readable());
+/// ```
 #[derive(Debug)]
 pub struct Readiness(AtomicU64);
 
 /// The word at one moment.
+///
+/// ```
+/// use raddle_reactor::{Readiness, Ready};
+///
+/// let readiness = Readiness::new();
+/// readiness.transition_to_ready(Ready::READABLE);
+/// readiness.transition_to_ready(Ready::WRITABLE);
+/// let now = readiness.load();
+/// assert_eq!((now.ready(), now.tick()), (Ready::READABLE | Ready::WRITABLE, 2));
+/// assert!(now.event(Ready::PRIORITY).is_none());
+/// assert!(!now.is_shutdown());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot(u64);
 
@@ -26,6 +50,18 @@ pub struct Snapshot(u64);
 ///
 /// An operation that finds it outdated clears it; should another event have
 /// come in between, the ticks differ and the newer readiness stays.
+///
+/// ```
+/// use raddle_reactor::{Clearing, Readiness, Ready};
+///
+/// let readiness = Readiness::new();
+/// readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE);
+/// let event = readiness.load().event(Ready::READABLE | Ready::WRITABLE).unwrap();
+/// assert_eq!(event.ready(), Ready::READABLE | Ready::WRITABLE);
+/// // The read would have blocked. Of the write nothing is known.
+/// assert_eq!(readiness.transition_to_blocked(event.only(Ready::READABLE)), Clearing::Cleared);
+/// assert_eq!(readiness.load().ready(), Ready::WRITABLE);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadyEvent {
     tick: u64,
@@ -35,6 +71,18 @@ pub struct ReadyEvent {
 }
 
 /// Whether readiness was cleared.
+///
+/// ```
+/// use raddle_reactor::{Clearing, Readiness, Ready};
+///
+/// let readiness = Readiness::new();
+/// readiness.transition_to_ready(Ready::READABLE);
+/// let event = readiness.load().event(Ready::READABLE).unwrap();
+/// match readiness.transition_to_blocked(event) {
+///     Clearing::Cleared => println!("wait for the next event"),
+///     Clearing::Kept => unreachable!("there was no other event"),
+/// }
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clearing {
@@ -71,6 +119,17 @@ impl Readiness {
     /// Closed flags stay, since the selector reports them only once. The exception is an operation
     /// for one direction alone whose event had no other flag: it was tried because of the closed
     /// flag, and has shown that the flag is wrong.
+    ///
+    /// ```
+    /// use raddle_reactor::{Clearing, Readiness, Ready};
+    ///
+    /// let readiness = Readiness::new();
+    /// readiness.transition_to_ready(Ready::READABLE | Ready::READ_CLOSED);
+    /// let flags = Ready::READABLE | Ready::READ_CLOSED;
+    /// let event = readiness.load().event(flags).unwrap();
+    /// assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
+    /// assert_eq!(readiness.load().ready(), Ready::READ_CLOSED);
+    /// ```
     pub fn transition_to_blocked(&self, event: ReadyEvent) -> Clearing {
         let passing = event.ready - (Ready::READ_CLOSED | Ready::WRITE_CLOSED);
         self.clear(event, |_| {
@@ -87,6 +146,17 @@ impl Readiness {
     ///
     /// Not if an error or out-of-band data was reported: then the operation
     /// may have stopped short for another reason than running dry.
+    ///
+    /// ```
+    /// use raddle_reactor::{Clearing, Readiness, Ready};
+    ///
+    /// let readiness = Readiness::new();
+    /// readiness.transition_to_ready(Ready::READABLE);
+    /// let event = readiness.load().event(Ready::READABLE).unwrap();
+    /// // A read into 100 bytes has returned 4, so the next one would block: it can be spared.
+    /// assert_eq!(readiness.transition_to_drained(event), Clearing::Cleared);
+    /// assert!(readiness.load().event(Ready::READABLE).is_none());
+    /// ```
     pub fn transition_to_drained(&self, event: ReadyEvent) -> Clearing {
         self.clear(event, |ready| {
             if ready.intersects(Ready::ERROR | Ready::PRIORITY) {
@@ -98,6 +168,16 @@ impl Readiness {
     }
 
     /// Marks the end of the reactor.
+    ///
+    /// ```
+    /// use raddle_reactor::{Readiness, Ready};
+    ///
+    /// let readiness = Readiness::new();
+    /// readiness.transition_to_ready(Ready::READABLE);
+    /// readiness.transition_to_shutdown();
+    /// let now = readiness.load();
+    /// assert!(now.is_shutdown() && now.ready().is_readable());
+    /// ```
     pub fn transition_to_shutdown(&self) {
         // ORDERING: pairs with `load`.
         self.0.fetch_or(SHUTDOWN, Ordering::AcqRel);

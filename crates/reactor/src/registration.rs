@@ -21,6 +21,28 @@ use crate::{Handle, Interest, IoState, Ready};
 ///
 /// Readiness is a hint: an operation may still find that it would block. The
 /// helpers here then clear the readiness and wait again.
+///
+/// ```
+/// use mio::net::UdpSocket;
+/// use raddle_reactor::{Interest, Reactor};
+///
+/// let mut reactor = Reactor::new()?;
+/// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+/// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+/// assert!(registration.handle().is_same_reactor(&reactor.handle()));
+/// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+/// peer.send_to(b"ping", socket.local_addr()?)?;
+/// while registration.try_ready(Interest::READABLE)?.is_none() {
+///     reactor.turn(None, usize::MAX)?;
+/// }
+/// assert_eq!(socket.recv(&mut [0; 16])?, 4);
+///
+/// // The descriptor lives on, so dropping the registration would not be enough.
+/// let mut registration = registration;
+/// registration.deregister(&mut socket)?;
+/// assert_eq!(reactor.handle().registered_count(), 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Registration {
     handle: Handle,
     token: Token,
@@ -47,6 +69,28 @@ impl Registration {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::Context;
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// let (wakes, waker) = raddle_testing::Wakes::new();
+    /// let mut cx = Context::from_waker(&waker);
+    /// assert!(registration.poll_read_ready(&mut cx).is_pending());
+    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// peer.send_to(b"ping", socket.local_addr()?)?;
+    /// while reactor.turn(None, usize::MAX)? == 0 {}
+    /// assert_eq!(wakes.get(), 1);
+    /// assert!(registration.poll_read_ready(&mut cx)?.is_ready());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_read_ready(cx)
@@ -58,6 +102,24 @@ impl Registration {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::{Context, Waker};
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// while registration.poll_write_ready(&mut cx)?.is_pending() {
+    ///     reactor.turn(None, usize::MAX)?;
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_write_ready(cx)
@@ -69,6 +131,24 @@ impl Registration {
     /// # Errors
     ///
     /// Returns an error if the source is not known to be ready, and the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// assert!(registration.try_ready(Interest::READABLE)?.is_none());
+    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// peer.send_to(b"ping", socket.local_addr()?)?;
+    /// while reactor.turn(None, usize::MAX)? == 0 {}
+    /// let event = registration.try_ready(Interest::READABLE)?.expect("a datagram has arrived");
+    /// assert!(event.ready().is_readable());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
         self.state.try_ready(interest)
@@ -81,6 +161,29 @@ impl Registration {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// // Two tasks wait, for instance to look at the datagram and to receive it.
+    /// let mut waits = [(), ()].map(|()| Box::pin(registration.ready(Interest::READABLE)));
+    /// for wait in &mut waits {
+    ///     assert!(raddle_testing::poll(wait.as_mut()).is_pending());
+    /// }
+    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// peer.send_to(b"ping", socket.local_addr()?)?;
+    /// while reactor.turn(None, usize::MAX)? == 0 {}
+    /// for wait in &mut waits {
+    ///     assert!(raddle_testing::poll(wait.as_mut()).is_ready());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         self.state.ready(interest)
     }
@@ -91,6 +194,21 @@ impl Registration {
     ///
     /// Nothing is lost if it is wrong: the selector also reports the state of a source that
     /// is new to it.
+    ///
+    /// ```
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor, Ready};
+    ///
+    /// let reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
+    /// registration.assume_ready(Ready::WRITABLE);
+    /// // A new socket nearly always has room, so the first write is tried at once.
+    /// let peer = socket.local_addr()?;
+    /// let sent = registration.try_io(Interest::WRITABLE, || socket.send_to(b"ping", peer))?;
+    /// assert_eq!(sent, 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn assume_ready(&self, ready: Ready) {
         self.state.assume_ready(ready);
     }
@@ -98,6 +216,24 @@ impl Registration {
     /// Clears `event`, for the operation it promised would have blocked. Newer
     /// readiness stays. Call it only if the source itself said that it would
     /// block: otherwise no event will come.
+    ///
+    /// ```
+    /// use std::io;
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Clearing, Interest, Reactor, Ready};
+    ///
+    /// let reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// registration.assume_ready(Ready::READABLE);
+    /// let event = registration.try_ready(Interest::READABLE)?.expect("it is assumed");
+    /// let error = socket.recv(&mut [0; 16]).unwrap_err();
+    /// assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    /// assert_eq!(registration.clear_readiness(event), Clearing::Cleared);
+    /// assert!(registration.try_ready(Interest::READABLE)?.is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn clear_readiness(&self, event: ReadyEvent) -> Clearing {
         self.state.clear_readiness(event)
     }
@@ -107,6 +243,34 @@ impl Registration {
     ///
     /// Whether that is a proof depends on the selector and the source: it is for stream sockets on
     /// Linux. The end of the stream and errors remain to be seen.
+    ///
+    /// ```
+    /// use std::io::{Read, Write};
+    /// use std::net::{TcpListener, TcpStream};
+    ///
+    /// use raddle_reactor::{Clearing, Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// let (stream, _) = listener.accept()?;
+    /// stream.set_nonblocking(true)?;
+    /// let mut stream = mio::net::TcpStream::from_std(stream);
+    /// let registration = reactor.handle().register(&mut stream, Interest::READABLE)?;
+    /// peer.write_all(b"ping")?;
+    /// let event = loop {
+    ///     reactor.turn(None, usize::MAX)?;
+    ///     if let Some(event) = registration.try_ready(Interest::READABLE)? {
+    ///         break event;
+    ///     }
+    /// };
+    /// let mut buffer = [0; 16];
+    /// if stream.read(&mut buffer)? < buffer.len() {
+    ///     // The buffer is not full, so a second read would only find that nothing is left.
+    ///     assert_eq!(registration.clear_drained(event), Clearing::Cleared);
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn clear_drained(&self, event: ReadyEvent) -> Clearing {
         self.state.clear_drained(event)
@@ -119,6 +283,26 @@ impl Registration {
     /// Returns `WouldBlock` if the source is not known to be ready, or if `f` says so, which also
     /// clears the readiness; any other error of `f`; another error if the source is not known to be
     /// ready, and the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io;
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// let receive = || registration.try_io(Interest::READABLE, || socket.recv(&mut [0; 16]));
+    /// assert_eq!(receive().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// peer.send_to(b"ping", socket.local_addr()?)?;
+    /// while reactor.turn(None, usize::MAX)? == 0 {}
+    /// assert_eq!(receive()?, 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -135,6 +319,26 @@ impl Registration {
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::{Context, Poll, Waker};
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// peer.send_to(b"ping", socket.local_addr()?)?;
+    /// while reactor.turn(None, usize::MAX)? == 0 {}
+    /// let received = registration.poll_read_io(&mut cx, || socket.recv(&mut [0; 16]));
+    /// assert_eq!(received?, Poll::Ready(4));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn poll_read_io<R>(
         &self,
@@ -153,6 +357,25 @@ impl Registration {
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::{Context, Poll, Waker};
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor, Ready};
+    ///
+    /// let reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
+    /// registration.assume_ready(Ready::WRITABLE);
+    /// let peer = socket.local_addr()?;
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// let sent = registration.poll_write_io(&mut cx, || socket.send_to(b"ping", peer));
+    /// assert_eq!(sent?, Poll::Ready(4));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn poll_write_io<R>(
         &self,
@@ -177,6 +400,28 @@ impl Registration {
     ///
     /// If the future is dropped before it is ready, `f` has not run, or would
     /// have blocked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// let mut buffer = [0; 16];
+    /// let receive = || socket.recv(&mut buffer);
+    /// let mut receive = pin!(registration.async_io(Interest::READABLE, receive));
+    /// assert!(raddle_testing::poll(receive.as_mut()).is_pending());
+    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// peer.send_to(b"ping", socket.local_addr()?)?;
+    /// while reactor.turn(None, usize::MAX)? == 0 {}
+    /// assert_eq!(raddle_testing::ready(receive)?, 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -199,6 +444,22 @@ impl Registration {
     /// Returns the errors of the selector, for example if the descriptor was closed already; and
     /// one in a forked child of the process that made the reactor, where the source stays
     /// registered for the parent. The slot is free in any case.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let mut registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// registration.deregister(&mut socket)?;
+    /// // The socket may be registered again, with another reactor for instance.
+    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
+    /// assert_eq!(registration.handle().registered_count(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn deregister<S>(&mut self, source: &mut S) -> io::Result<()>
     where
         S: Source + ?Sized,

@@ -19,6 +19,24 @@ use crate::{Interest, Ready, WakerBatch, error};
 /// This is the part of a registration that knows neither selector nor socket: the code that
 /// receives events calls [`set_ready`](Self::set_ready), operations on the source poll and clear.
 /// All methods may be called from any thread.
+///
+/// ```
+/// use std::task::Context;
+///
+/// use raddle_reactor::{Collected, Interest, IoState, Ready, WakerBatch};
+///
+/// let state = IoState::new();
+/// let (wakes, waker) = raddle_testing::Wakes::new();
+/// assert!(state.poll_read_ready(&mut Context::from_waker(&waker)).is_pending());
+///
+/// // What a driver does that is not a `Reactor`, when data has arrived.
+/// let mut batch = WakerBatch::new();
+/// assert_eq!(state.set_ready(Ready::READABLE, &mut batch), Collected::All);
+/// batch.wake_all();
+/// assert_eq!(wakes.get(), 1);
+/// assert!(state.try_ready(Interest::READABLE)?.is_some());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct IoState {
     readiness: Readiness,
     waiters: Mutex<Waiters>,
@@ -33,6 +51,26 @@ struct Waiters {
 }
 
 /// Whether all wakers that an event concerns fitted into the batch.
+///
+/// ```
+/// use raddle_reactor::{Collected, Interest, IoState, Ready, WakerBatch};
+///
+/// let state = IoState::new();
+/// let (wakes, waker) = raddle_testing::Wakes::new();
+/// let mut waits: Vec<_> = (0..100).map(|_| Box::pin(state.ready(Interest::READABLE))).collect();
+/// for wait in &mut waits {
+///     assert!(raddle_testing::poll_with(wait.as_mut(), &waker).is_pending());
+/// }
+/// // The batch has room for some of the wakers.
+/// let mut batch = WakerBatch::new();
+/// let mut collected = state.set_ready(Ready::READABLE, &mut batch);
+/// while collected == Collected::BatchFull {
+///     batch.wake_all();
+///     collected = state.collect(Ready::READABLE, &mut batch);
+/// }
+/// batch.wake_all();
+/// assert_eq!(wakes.get(), 100);
+/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collected {
@@ -59,6 +97,22 @@ impl IoState {
     ///
     /// Returns an error if the source is not known to be ready, and never will be since the reactor
     /// has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_reactor::{Interest, IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// assert!(state.try_ready(Interest::READABLE)?.is_none());
+    /// state.assume_ready(Ready::READABLE);
+    /// assert!(state.try_ready(Interest::READABLE)?.is_some());
+    /// // What is known before the shutdown needs no reactor.
+    /// state.shut_down();
+    /// assert!(state.try_ready(Interest::READABLE)?.is_some());
+    /// assert!(state.try_ready(Interest::WRITABLE).is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
         let now = self.readiness.load();
@@ -73,6 +127,21 @@ impl IoState {
     /// # Errors
     ///
     /// Returns an error if the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::{Context, Waker};
+    ///
+    /// use raddle_reactor::{IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// assert!(state.poll_read_ready(&mut cx).is_pending());
+    /// state.assume_ready(Ready::READABLE);
+    /// assert!(state.poll_read_ready(&mut cx)?.is_ready());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         match self.look(Ready::READ, None).transpose() {
@@ -86,6 +155,21 @@ impl IoState {
     /// # Errors
     ///
     /// Returns an error if the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::{Context, Waker};
+    ///
+    /// use raddle_reactor::{IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// state.assume_ready(Ready::WRITABLE);
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// assert!(state.poll_write_ready(&mut cx)?.is_ready());
+    /// assert!(state.poll_read_ready(&mut cx).is_pending());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         match self.look(Ready::WRITE, None).transpose() {
@@ -99,6 +183,24 @@ impl IoState {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use raddle_reactor::{Interest, IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// let mut reader = pin!(state.ready(Interest::READABLE));
+    /// let mut writer = pin!(state.ready(Interest::WRITABLE));
+    /// assert!(raddle_testing::poll(reader.as_mut()).is_pending());
+    /// assert!(raddle_testing::poll(writer.as_mut()).is_pending());
+    /// state.assume_ready(Ready::WRITABLE);
+    /// assert!(raddle_testing::poll(reader).is_pending());
+    /// assert!(raddle_testing::ready(writer)?.ready().is_writable());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         WaitReady {
             state: self,
@@ -115,6 +217,24 @@ impl IoState {
     /// # Cancel safety
     ///
     /// The same as for [`ready`](Self::ready).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use raddle_reactor::{Interest, IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// state.assume_ready(Ready::READ_CLOSED);
+    /// let event = state.try_ready(Interest::READABLE)?.expect("the flag is for readers");
+    /// // The operation that was tried because of this event would have blocked all the same.
+    /// let mut wait = pin!(state.ready_after(Interest::READABLE, event));
+    /// assert!(raddle_testing::poll(wait.as_mut()).is_pending());
+    /// state.assume_ready(Ready::READABLE);
+    /// assert!(raddle_testing::poll(wait).is_ready());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn ready_after(&self, interest: Interest, tried: ReadyEvent) -> WaitReady<'_> {
         WaitReady {
             tried: Some(tried),
@@ -125,18 +245,51 @@ impl IoState {
     /// Clears `event`, for the operation it promised would have blocked.
     ///
     /// Call it only if the source itself said so: otherwise no event will come.
+    ///
+    /// ```
+    /// use raddle_reactor::{Clearing, Interest, IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// state.assume_ready(Ready::READABLE);
+    /// let event = state.try_ready(Interest::READABLE)?.expect("it is readable");
+    /// assert_eq!(state.clear_readiness(event), Clearing::Cleared);
+    /// assert!(state.try_ready(Interest::READABLE)?.is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn clear_readiness(&self, event: ReadyEvent) -> Clearing {
         self.readiness.transition_to_blocked(event)
     }
 
     /// Clears readable and writable of `event`, after an operation that moved less
     /// than it was asked to. The end of the stream remains to be seen.
+    ///
+    /// ```
+    /// use raddle_reactor::{Clearing, Interest, IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// state.assume_ready(Ready::READABLE | Ready::READ_CLOSED);
+    /// let event = state.try_ready(Interest::READABLE)?.expect("it is readable");
+    /// // A read was short. The next one finds the end of the stream.
+    /// assert_eq!(state.clear_drained(event), Clearing::Cleared);
+    /// let event = state.try_ready(Interest::READABLE)?.expect("the stream has ended");
+    /// assert!(event.ready().is_read_closed());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn clear_drained(&self, event: ReadyEvent) -> Clearing {
         self.readiness.transition_to_drained(event)
     }
 
     /// Takes the source for ready until an operation proves it wrong. For a new
     /// source, of which the reactor has reported no event: present waiters are not woken.
+    ///
+    /// ```
+    /// use raddle_reactor::{Interest, IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// state.assume_ready(Ready::READABLE | Ready::WRITABLE);
+    /// assert!(state.try_ready(Interest::WRITABLE)?.is_some());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn assume_ready(&self, ready: Ready) {
         self.readiness.transition_to_ready(ready);
     }
@@ -149,6 +302,23 @@ impl IoState {
     }
 
     /// Moves the wakers that wait for any of `ready` to `batch`.
+    ///
+    /// ```
+    /// use std::task::Context;
+    ///
+    /// use raddle_reactor::{Collected, IoState, Ready, WakerBatch};
+    ///
+    /// let state = IoState::new();
+    /// let (wakes, waker) = raddle_testing::Wakes::new();
+    /// assert!(state.poll_read_ready(&mut Context::from_waker(&waker)).is_pending());
+    /// let mut batch = WakerBatch::new();
+    /// // The wait is for data, not for room to write.
+    /// assert_eq!(state.collect(Ready::WRITABLE, &mut batch), Collected::All);
+    /// assert!(batch.is_empty());
+    /// assert_eq!(state.collect(Ready::READABLE, &mut batch), Collected::All);
+    /// batch.wake_all();
+    /// assert_eq!(wakes.get(), 1);
+    /// ```
     pub fn collect(&self, ready: Ready, batch: &mut WakerBatch) -> Collected {
         let mut waiters = self.waiters.lock();
         let Waiters {
@@ -173,6 +343,23 @@ impl IoState {
 
     /// Ends every present and future wait with an error. Call it without a
     /// lock, for it wakes. A panic of a waker ends here.
+    ///
+    /// ```
+    /// use std::task::Context;
+    ///
+    /// use raddle_reactor::{IoState, is_shut_down};
+    ///
+    /// let state = IoState::new();
+    /// let (wakes, waker) = raddle_testing::Wakes::new();
+    /// let mut cx = Context::from_waker(&waker);
+    /// assert!(state.poll_read_ready(&mut cx).is_pending());
+    /// state.shut_down();
+    /// assert_eq!(wakes.get(), 1);
+    /// assert!(matches!(
+    ///     state.poll_read_ready(&mut cx),
+    ///     std::task::Poll::Ready(Err(error)) if is_shut_down(&error)
+    /// ));
+    /// ```
     pub fn shut_down(&self) {
         self.readiness.transition_to_shutdown();
         self.wake(Ready::ALL, &mut WakerBatch::new());
@@ -254,6 +441,22 @@ impl fmt::Debug for IoState {
 /// The future of [`IoState::ready`].
 ///
 /// Cancel safe: dropping it gives its place in the list back and loses nothing.
+///
+/// ```
+/// use raddle_reactor::{Interest, IoState, Ready, WaitReady};
+///
+/// /// A wait that a socket type keeps between its polls.
+/// struct Reading<'a> {
+///     wait: WaitReady<'a>,
+/// }
+///
+/// let state = IoState::new();
+/// let mut reading = Reading { wait: state.ready(Interest::READABLE) };
+/// state.assume_ready(Ready::READABLE);
+/// let event = raddle_testing::ready(&mut reading.wait)?;
+/// assert!(event.ready().is_readable());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct WaitReady<'a> {
     state: &'a IoState,
