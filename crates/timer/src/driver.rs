@@ -13,6 +13,46 @@ use crate::timers::Timers;
 pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 
 /// The place where the owner of timers waits: an event source such as a reactor.
+///
+/// ```
+/// use std::pin::pin;
+/// use std::sync::Arc;
+/// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+/// use std::time::Duration;
+///
+/// use raddle_timer::driver::{Driver, UnparkFn, Wait};
+///
+/// /// Waits for a signal from another thread.
+/// struct Signals {
+///     sender: SyncSender<()>,
+///     receiver: Receiver<()>,
+/// }
+///
+/// impl Wait for Signals {
+///     fn wait(&mut self, timeout: Option<Duration>, _limit: usize) -> usize {
+///         let _is_unparked = match timeout {
+///             Some(timeout) => self.receiver.recv_timeout(timeout).is_ok(),
+///             None => self.receiver.recv().is_ok(),
+///         };
+///         0
+///     }
+///
+///     fn unparker(&self) -> UnparkFn {
+///         let sender = self.sender.clone();
+///         // If the channel is full, the next wait returns at once anyway.
+///         Arc::new(move || drop(sender.try_send(())))
+///     }
+/// }
+///
+/// let (sender, receiver) = sync_channel(1);
+/// let mut driver = Driver::new(Signals { sender, receiver }, 1, false);
+/// let timers = driver.handles().next().unwrap();
+/// let _entered = timers.enter();
+/// let mut sleep = pin!(raddle_timer::sleep(Duration::from_millis(1)));
+/// assert!(raddle_testing::poll(sleep.as_mut()).is_pending());
+/// while driver.park(None, usize::MAX).timers == 0 {}
+/// assert!(raddle_testing::poll(sleep).is_ready());
+/// ```
 pub trait Wait {
     /// Waits until it is unparked or has an event, for at most `timeout` (`None`: without a limit).
     /// Wakes at most `limit` tasks, and returns their number. May return spuriously.
@@ -51,6 +91,22 @@ pub struct Driver<W> {
 }
 
 /// The numbers of tasks and timers that a [`Driver::park`] has woken.
+///
+/// ```
+/// use std::pin::pin;
+/// use std::time::Duration;
+///
+/// use raddle_timer::driver::{Driver, Token, Woken};
+///
+/// let mut driver = Driver::new(Token::default(), 1, true);
+/// let timers = driver.handles().next().unwrap();
+/// let _entered = timers.enter();
+/// timers.pause();
+/// let mut sleep = pin!(raddle_timer::sleep(Duration::from_secs(60)));
+/// assert!(raddle_testing::poll(sleep.as_mut()).is_pending());
+/// // For the counts of a scheduler that drives this.
+/// assert_eq!(driver.park(None, usize::MAX), Woken { tasks: 0, timers: 1 });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
     /// The number of tasks that the place has woken.
@@ -80,17 +136,62 @@ impl<W: Wait> Driver<W> {
     }
 
     /// Returns the place where the driver waits.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::driver::{Driver, UnparkFn, Wait};
+    ///
+    /// /// Counts the waits, and does not wait.
+    /// struct Waits(usize);
+    ///
+    /// impl Wait for Waits {
+    ///     fn wait(&mut self, _timeout: Option<Duration>, _limit: usize) -> usize {
+    ///         self.0 += 1;
+    ///         0
+    ///     }
+    ///
+    ///     fn unparker(&self) -> UnparkFn {
+    ///         Arc::new(|| {})
+    ///     }
+    /// }
+    ///
+    /// let mut driver = Driver::new(Waits(0), 1, false);
+    /// driver.park(Some(Duration::ZERO), usize::MAX);
+    /// assert_eq!(driver.place().0, 1);
+    /// ```
     pub fn place(&self) -> &W {
         &self.place
     }
 
     /// Returns a handle of each shard of the timers.
+    ///
+    /// ```
+    /// use raddle_timer::driver::{Driver, Token};
+    ///
+    /// // Each of two threads enters a handle of its own.
+    /// let driver = Driver::new(Token::default(), 2, false);
+    /// assert_eq!(driver.handles().count(), 2);
+    /// ```
     pub fn handles(&self) -> impl Iterator<Item = Handle> {
         self.timers.iter().flat_map(Timers::handles)
     }
 
     /// Returns a function, callable from any thread, that makes the current or next
     /// [`park`](Self::park) return.
+    ///
+    /// ```
+    /// use std::thread;
+    ///
+    /// use raddle_timer::driver::{Driver, Token, Woken};
+    ///
+    /// let mut driver = Driver::new(Token::default(), 1, false);
+    /// let unpark = driver.unparker();
+    /// thread::spawn(move || unpark());
+    /// // No timer is set, so only the other thread ends the wait.
+    /// assert_eq!(driver.park(None, usize::MAX), Woken::default());
+    /// ```
     pub fn unparker(&self) -> UnparkFn {
         let place = self.place.unparker();
         match self.unparked.clone() {
@@ -105,6 +206,22 @@ impl<W: Wait> Driver<W> {
     /// Waits until it is unparked, a timer is due, or the place has an event, for at most `timeout`
     /// (`None`: without a limit; zero: does not wait). Wakes at most `limit` tasks of the place,
     /// and fires all timers that are due. Returns their numbers.
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::driver::{Driver, Token};
+    ///
+    /// let mut driver = Driver::new(Token::default(), 1, false);
+    /// let timers = driver.handles().next().unwrap();
+    /// let _entered = timers.enter();
+    /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_millis(1)));
+    /// assert!(raddle_testing::poll(sleep.as_mut()).is_pending());
+    /// // A park may return before the timer is due.
+    /// while driver.park(None, usize::MAX).timers == 0 {}
+    /// assert!(raddle_testing::poll(sleep).is_ready());
+    /// ```
     pub fn park(&mut self, timeout: Option<Duration>, limit: usize) -> Woken {
         let waits = timeout != Some(Duration::ZERO);
         if waits && self.may_auto_advance() {
@@ -120,6 +237,22 @@ impl<W: Wait> Driver<W> {
 
     /// Ends every timer that has not fired, like [`Timers::shutdown`], after `end` has shut down
     /// the place.
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::driver::{Driver, Token};
+    ///
+    /// let mut driver = Driver::new(Token::default(), 1, false);
+    /// let timers = driver.handles().next().unwrap();
+    /// let _entered = timers.enter();
+    /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_secs(60)));
+    /// let (wakes, waker) = raddle_testing::Wakes::new();
+    /// assert!(raddle_testing::poll_with(sleep.as_mut(), &waker).is_pending());
+    /// driver.shutdown(|_token| println!("the event source shuts down first"));
+    /// assert_eq!(wakes.get(), 1, "the task learns of the end of its timer");
+    /// ```
     pub fn shutdown(&mut self, end: impl FnOnce(&mut W)) {
         end(&mut self.place);
         if let Some(timers) = &mut self.timers {
@@ -196,6 +329,20 @@ impl Unparked {
 }
 
 /// A place without events, to wait only for timers and an unpark.
+///
+/// ```
+/// use std::thread;
+/// use std::time::Duration;
+///
+/// use raddle_timer::driver::{Token, Wait};
+///
+/// let mut token = Token::default();
+/// let unpark = token.unparker();
+/// thread::spawn(move || unpark());
+/// // Returns also if the other thread was faster.
+/// token.wait(None, usize::MAX);
+/// token.wait(Some(Duration::from_millis(1)), usize::MAX);
+/// ```
 #[derive(Debug, Default)]
 pub struct Token(Arc<State>);
 

@@ -57,10 +57,50 @@ impl fmt::Debug for CurrentHandle {
 /// Futures such as [`Sleep`](crate::Sleep) use the current handle of the thread that makes them, so
 /// that thread must have [entered](Self::enter) one. A handle and its clones belong to one
 /// [shard](crate::Timers::sharded) of the timers. A handle may outlive its timers.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// use raddle_timer::{Timers, sleep};
+///
+/// let mut timers = Timers::new(Arc::new(|| {}));
+/// let handle = timers.handle();
+/// let mut future = {
+///     // The future keeps the handle that is current here, and sets its timer there.
+///     let _entered = handle.enter();
+///     Box::pin(sleep(Duration::from_millis(1)))
+/// };
+/// assert!(raddle_testing::poll(future.as_mut()).is_pending());
+/// while timers.fire_due() == 0 {
+///     std::thread::yield_now();
+/// }
+/// assert!(raddle_testing::poll(future.as_mut()).is_ready());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Handle(Arc<Shard>);
 
 /// While this exists, only [`advance`](Handle::advance) moves a paused clock.
+///
+/// ```
+/// use std::pin::pin;
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// use raddle_timer::{Timers, sleep};
+///
+/// let mut timers = Timers::new(Arc::new(|| {}));
+/// let handle = timers.handle();
+/// let _entered = handle.enter();
+/// handle.pause();
+/// let mut future = pin!(sleep(Duration::from_secs(60)));
+/// assert!(raddle_testing::poll(future.as_mut()).is_pending());
+/// // A file is being read on another thread. Until it is there, no time passes.
+/// let hold = handle.hold_clock();
+/// assert_eq!(timers.auto_advance(), 0);
+/// drop(hold);
+/// assert_eq!(timers.auto_advance(), 1);
+/// ```
 #[derive(Debug)]
 #[must_use = "the clock is held only as long as the guard lives"]
 pub struct ClockHold(Handle);
@@ -126,6 +166,19 @@ impl Handle {
     ///
     /// An owner of several layers enters them in one [`Frame`](current::Frame), which offers a
     /// [`CurrentHandle`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use raddle_timer::{Handle, Timers};
+    ///
+    /// let timers = Timers::new(Arc::new(|| {}));
+    /// let handle = timers.handle();
+    /// let entered = handle.enter();
+    /// assert!(Handle::try_current().is_some());
+    /// drop(entered);
+    /// assert!(Handle::try_current().is_none());
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         current::enter(One(Some(CurrentHandle::new(self.clone()))))
     }
@@ -135,6 +188,21 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if no handle is current.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use raddle_timer::{Handle, Timers};
+    ///
+    /// let timers = Timers::new(Arc::new(|| {}));
+    /// let handle = timers.handle();
+    /// let _entered = handle.enter();
+    /// // For a thread that has not entered the timers.
+    /// let current = Handle::current();
+    /// std::thread::spawn(move || println!("it is {:?}", current.now())).join().unwrap();
+    /// ```
     #[track_caller]
     #[inline]
     pub fn current() -> Self {
@@ -145,12 +213,42 @@ impl Handle {
     }
 
     /// Returns the current handle of this thread, if there is one.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use raddle_timer::{Handle, Timers};
+    ///
+    /// /// Whether this thread can set timers.
+    /// fn has_timers() -> bool {
+    ///     Handle::try_current().is_some()
+    /// }
+    ///
+    /// assert!(!has_timers());
+    /// let timers = Timers::new(Arc::new(|| {}));
+    /// let handle = timers.handle();
+    /// let _entered = handle.enter();
+    /// assert!(has_timers());
+    /// ```
     #[inline]
     pub fn try_current() -> Option<Self> {
         with_current(Self::clone)
     }
 
     /// Returns the current time of these timers' clock.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::Timers;
+    ///
+    /// let handle = Timers::new(Arc::new(|| {})).handle();
+    /// handle.pause();
+    /// let start = handle.now();
+    /// handle.advance(Duration::from_secs(60));
+    /// assert_eq!(handle.now() - start, Duration::from_secs(60));
+    /// ```
     #[inline]
     pub fn now(&self) -> Instant {
         self.0.shared.clock.now()
@@ -165,6 +263,27 @@ impl Handle {
     ///
     /// Panics if the clock is already paused, or if the timers have more than one shard: with
     /// several threads it is not known when time may advance.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::{Timers, sleep};
+    ///
+    /// let mut timers = Timers::new(Arc::new(|| {}));
+    /// let handle = timers.handle();
+    /// let _entered = handle.enter();
+    /// handle.pause();
+    /// let mut future = pin!(sleep(Duration::from_secs(60)));
+    /// assert!(raddle_testing::poll(future.as_mut()).is_pending());
+    /// // A test need not wait for a minute.
+    /// handle.advance(Duration::from_secs(60));
+    /// assert_eq!(timers.fire_due(), 1);
+    /// assert!(raddle_testing::poll(future).is_ready());
+    /// ```
     #[track_caller]
     pub fn pause(&self) {
         assert!(
@@ -181,6 +300,24 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if the clock is not paused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::Timers;
+    ///
+    /// let handle = Timers::new(Arc::new(|| {})).handle();
+    /// handle.pause();
+    /// handle.advance(Duration::from_secs(60));
+    /// let resumed_at = handle.now();
+    /// handle.resume();
+    /// assert!(!handle.is_paused());
+    /// // The clock runs on from there.
+    /// assert!(handle.now() >= resumed_at);
+    /// ```
     #[track_caller]
     pub fn resume(&self) {
         self.0.shared.clock.resume();
@@ -193,6 +330,26 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if the clock is not paused, or if the platform cannot count that far.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::Timers;
+    ///
+    /// let unparks = Arc::new(AtomicUsize::new(0));
+    /// let counter = Arc::clone(&unparks);
+    /// let timers = Timers::new(Arc::new(move || {
+    ///     counter.fetch_add(1, Ordering::Relaxed);
+    /// }));
+    /// timers.handle().pause();
+    /// timers.handle().advance(Duration::from_secs(60));
+    /// // The owner has to look which timers are due.
+    /// assert_eq!(unparks.load(Ordering::Relaxed), 1);
+    /// ```
     #[track_caller]
     pub fn advance(&self, duration: Duration) {
         self.0.shared.clock.advance(duration);
@@ -202,12 +359,41 @@ impl Handle {
     /// Fires the due timers of the handle's shard, as [`Timers::fire_due`](crate::Timers::fire_due)
     /// does in all shards. It is for a caller that has advanced the clock and does not wait for the
     /// owner.
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::{Timers, sleep};
+    ///
+    /// let timers = Timers::new(Arc::new(|| {}));
+    /// let handle = timers.handle();
+    /// let _entered = handle.enter();
+    /// handle.pause();
+    /// let mut future = pin!(sleep(Duration::from_secs(60)));
+    /// assert!(raddle_testing::poll(future.as_mut()).is_pending());
+    /// handle.advance(Duration::from_secs(60));
+    /// assert_eq!(handle.fire_due(), 1);
+    /// assert!(raddle_testing::poll(future).is_ready());
+    /// ```
     pub fn fire_due(&self) -> usize {
         self.0.fire(self.0.shared.present_tick())
     }
 
     /// Returns whether the clock is paused. An owner that has nothing else to do may then [advance
     /// it](crate::Timers::auto_advance) instead of parking.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use raddle_timer::Timers;
+    ///
+    /// let handle = Timers::new(Arc::new(|| {})).handle();
+    /// assert!(!handle.is_paused());
+    /// handle.pause();
+    /// assert!(handle.is_paused());
+    /// ```
     pub fn is_paused(&self) -> bool {
         self.0.shared.clock.is_paused()
     }
@@ -215,6 +401,20 @@ impl Handle {
     /// Prevents [`Timers::auto_advance`](crate::Timers::auto_advance) from advancing a paused clock
     /// until the guard is dropped: for work in progress of which the owner of the timers does not
     /// know.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use raddle_timer::Timers;
+    ///
+    /// let timers = Timers::new(Arc::new(|| {}));
+    /// let handle = timers.handle();
+    /// handle.pause();
+    /// let hold = handle.hold_clock();
+    /// assert!(!timers.may_auto_advance());
+    /// drop(hold);
+    /// assert!(timers.may_auto_advance());
+    /// ```
     pub fn hold_clock(&self) -> ClockHold {
         self.0.shared.clock.hold();
         ClockHold(self.clone())
