@@ -8,6 +8,26 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::thread::{self, Thread};
 
 /// A place where a thread can block, other than [`park`](crate::thread::park).
+///
+/// ```
+/// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+///
+/// use raddle_primitives::thread::Notify;
+///
+/// /// A thread that blocks in `recv` until it is woken.
+/// struct Channel(SyncSender<()>);
+///
+/// impl Notify for Channel {
+///     fn notify(&self) {
+///         // If the channel is full, the thread does not block anyway.
+///         let _ = self.0.try_send(());
+///     }
+/// }
+///
+/// let (sender, receiver): (_, Receiver<()>) = sync_channel(1);
+/// Channel(sender).notify();
+/// assert!(receiver.recv().is_ok());
+/// ```
 pub trait Notify {
     /// Unblocks the thread.
     fn notify(&self);
@@ -19,6 +39,29 @@ impl Notify for () {
 }
 
 /// Wakes a thread that blocks on a future.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::task::Waker;
+///
+/// use raddle_primitives::thread::{self, ThreadWaker};
+///
+/// let signal = Arc::new(ThreadWaker::new(false, ()));
+/// let waker = Waker::from(Arc::clone(&signal));
+/// let other = thread::spawn(move || waker.wake());
+/// // The loop of a thread that polls a future.
+/// while !signal.take_woken() {
+///     thread::park();
+/// }
+/// assert!(!signal.is_woken());
+/// other.join().unwrap();
+///
+/// // The thread has something to do other than to poll. It does not count as woken.
+/// signal.unpark();
+/// thread::park();
+/// assert!(!signal.is_woken());
+/// assert_eq!(*signal.place(), ());
+/// ```
 pub struct ThreadWaker<N = ()> {
     thread: Thread,
     /// Set by the first wake after a poll; cleared by the thread before the next poll. The token of

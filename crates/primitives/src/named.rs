@@ -34,6 +34,18 @@ pub fn named<T: crate::counting::Tagged>(name: &'static str, value: T) -> T {
 
 /// Counts an event that is no operation on a word, such as an attempt to steal. Only the counting
 /// build counts it.
+///
+/// ```
+/// use raddle_primitives::count_event;
+///
+/// /// Takes a task from another worker, if it has one.
+/// fn steal(victim: &mut Vec<u32>) -> Option<u32> {
+///     count_event("steal attempt");
+///     victim.pop()
+/// }
+///
+/// assert_eq!(steal(&mut vec![7]), Some(7));
+/// ```
 #[inline(always)]
 pub fn count_event(_name: &'static str) {
     #[cfg(raddle_count)]

@@ -26,6 +26,14 @@ crate::thread_local! {
 }
 
 /// Returns a random number below `count` (Marsaglia's xorshift).
+///
+/// ```
+/// use raddle_primitives::random::below;
+///
+/// // A worker begins its search at one of 8 others.
+/// let victim = below(8);
+/// assert!(victim < 8);
+/// ```
 pub fn below(count: usize) -> usize {
     STATE.with(|cell| {
         let mut random = cell.get();
@@ -73,6 +81,24 @@ impl RngSeed {
 }
 
 /// Gives each thread of a runtime with a seed its own seed.
+///
+/// ```
+/// use raddle_primitives::random::{Random, RngSeed, below};
+///
+/// /// The first numbers of the workers 0 and 1, and of a call of `block_on`.
+/// fn numbers() -> [usize; 3] {
+///     let random = Random::new(RngSeed::from_bytes(b"run 17"));
+///     let workers = [0, 1].map(|worker| {
+///         let _seeded = random.enter_worker(worker);
+///         below(1 << 30)
+///     });
+///     let _seeded = random.enter_call();
+///     [workers[0], workers[1], below(1 << 30)]
+/// }
+///
+/// // A program that is seeded can be run again with the same numbers.
+/// assert_eq!(numbers(), numbers());
+/// ```
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
@@ -110,6 +136,18 @@ impl Random {
 }
 
 /// Restores the thread's former numbers.
+///
+/// ```
+/// use raddle_primitives::random::{Random, RngSeed, below};
+///
+/// let random = Random::new(RngSeed::from_bytes(b"run 17"));
+/// let seeded = random.enter_worker(0);
+/// let first = below(1 << 30);
+/// // The numbers of this thread go on where they were before the guard.
+/// drop(seeded);
+/// let _seeded = random.enter_worker(0);
+/// assert_eq!(below(1 << 30), first);
+/// ```
 #[derive(Debug)]
 #[must_use = "the numbers are seeded only while the guard lives"]
 pub struct Seeded(u32);

@@ -32,6 +32,25 @@ pub(crate) mod sync {
     ///
     /// Raddle runs no user code under a lock, so a guard that is dropped by a panic has not left
     /// its value half changed.
+    ///
+    /// ```
+    /// use raddle_primitives::sync::{Mutex, Rank};
+    ///
+    /// let mut totals = Mutex::ranked(Rank::leaf("totals"), vec![1, 2]);
+    /// totals.get_mut().push(3);
+    /// {
+    ///     let mut guard = totals.lock();
+    ///     guard.push(4);
+    ///     assert!(totals.try_lock().is_none(), "this thread holds it");
+    /// }
+    /// // A caller that owns something which a panic must not drop checks the order afterwards.
+    /// totals.lock_unordered().push(5);
+    /// totals.check_order();
+    /// assert_eq!(totals.into_inner(), [1, 2, 3, 4, 5]);
+    ///
+    /// // A lock of a test needs no place in the order.
+    /// assert_eq!(*Mutex::new(7).lock(), 7);
+    /// ```
     #[derive(Default)]
     pub struct Mutex<T: ?Sized> {
         pub(crate) tag: Tag,
@@ -40,6 +59,18 @@ pub(crate) mod sync {
     }
 
     /// Access to the locked value until the guard is dropped.
+    ///
+    /// ```
+    /// use raddle_primitives::sync::{Mutex, MutexGuard};
+    ///
+    /// fn add(mut total: MutexGuard<'_, u32>, number: u32) {
+    ///     *total += number;
+    /// }
+    ///
+    /// let total = Mutex::new(0);
+    /// add(total.lock(), 7);
+    /// assert_eq!(*total.lock(), 7);
+    /// ```
     pub struct MutexGuard<'a, T: ?Sized> {
         inner: std::sync::MutexGuard<'a, T>,
         held: Held,
@@ -88,7 +119,7 @@ pub(crate) mod sync {
 
         /// Like [`lock`](Self::lock), but does not check the order of ranks, and so does not panic.
         /// It is for callers that own something that a panic would drop in the wrong place, and
-        /// that [check](Self::check_order) afterwards.
+        /// that [check](Self::check_order) the order afterwards.
         #[inline]
         pub fn lock_unordered(&self) -> MutexGuard<'_, T> {
             self.tag.lock();
@@ -164,6 +195,18 @@ pub(crate) mod sync {
 
     /// std's lock for many readers or one writer, without poisoning. A caller that runs user code
     /// under it documents which state a panic leaves.
+    ///
+    /// ```
+    /// use raddle_primitives::sync::RwLock;
+    ///
+    /// let names = RwLock::new(vec!["parse"]);
+    /// {
+    ///     let (first, second) = (names.read(), names.read());
+    ///     assert_eq!(first.len(), second.len());
+    /// }
+    /// names.write().push("reply");
+    /// assert_eq!(names.read().len(), 2);
+    /// ```
     #[derive(Default)]
     pub struct RwLock<T: ?Sized> {
         pub(crate) tag: Tag,
@@ -207,6 +250,32 @@ pub(crate) mod sync {
     const WAIT: &str = "wait for a condition variable";
 
     /// std's condition variable, for [`Mutex`].
+    ///
+    /// ```
+    /// use std::thread;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_primitives::sync::{Condvar, Mutex};
+    ///
+    /// let (queue, changed) = (Mutex::new(Vec::new()), Condvar::new());
+    /// thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         queue.lock().push(7);
+    ///         changed.notify_one();
+    ///     });
+    ///     let mut guard = queue.lock();
+    ///     while guard.is_empty() {
+    ///         guard = changed.wait(guard);
+    ///     }
+    ///     assert_eq!(guard.pop(), Some(7));
+    /// });
+    ///
+    /// // Nothing else comes. A wait may also end early, without a notification.
+    /// changed.notify_all();
+    /// let (guard, has_timed_out) = changed.wait_timeout(queue.lock(), Duration::from_millis(1));
+    /// assert!(guard.is_empty());
+    /// println!("timed out: {has_timed_out}");
+    /// ```
     #[derive(Debug, Default)]
     pub struct Condvar(std::sync::Condvar);
 
@@ -256,6 +325,17 @@ pub(crate) mod sync {
 
 pub(crate) mod cell {
     /// A cell whose content is reached through a raw pointer.
+    ///
+    /// ```
+    /// use raddle_primitives::cell::UnsafeCell;
+    ///
+    /// let cell = UnsafeCell::new(6);
+    /// // SAFETY: only this thread has the cell, and no other reference to its content exists.
+    /// cell.with_mut(|content| unsafe { *content *= 7 });
+    /// // SAFETY: as above.
+    /// assert_eq!(cell.with(|content| unsafe { *content }), 42);
+    /// assert_eq!(cell.into_inner(), 42);
+    /// ```
     #[derive(Debug, Default)]
     #[repr(transparent)]
     pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
@@ -295,6 +375,14 @@ pub(crate) mod thread {
     };
 
     /// The id of the calling thread.
+    ///
+    /// ```
+    /// use raddle_primitives::thread;
+    ///
+    /// let here = thread::current_id();
+    /// assert_eq!(here, thread::current().id());
+    /// assert_ne!(thread::spawn(thread::current_id).join().unwrap(), here);
+    /// ```
     pub fn current_id() -> ThreadId {
         current().id()
     }

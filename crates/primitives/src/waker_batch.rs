@@ -13,6 +13,32 @@ const CAPACITY: usize = 32;
 ///
 /// Dropping a batch wakes the wakers that remain in it, so a waker that panics does not prevent the
 /// other wakes.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use std::task::Waker;
+///
+/// use raddle_primitives::WakerBatch;
+///
+/// let waiters = Mutex::new(vec![Waker::noop().clone(); 100]);
+/// // Wakes all waiters, and holds the lock only while wakers are moved.
+/// loop {
+///     let mut batch = WakerBatch::new();
+///     {
+///         let mut waiters = waiters.lock().unwrap();
+///         while !batch.is_full() {
+///             let Some(waker) = waiters.pop() else { break };
+///             batch.push(waker);
+///         }
+///     }
+///     if batch.is_empty() {
+///         break;
+///     }
+///     println!("wakes {} tasks", batch.len());
+///     batch.wake_all();
+/// }
+/// assert!(waiters.lock().unwrap().is_empty());
+/// ```
 pub struct WakerBatch {
     wakers: ArrayVec<Option<Waker>, CAPACITY>,
     /// The wakers before this index have been woken. Nonzero only while waking.
@@ -72,6 +98,38 @@ impl WakerBatch {
 
     /// Like [`wake_all`](Self::wake_all), but a panic of a waker, which the panic hook reports,
     /// does not reach the caller.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// use std::task::{Wake, Waker};
+    ///
+    /// use raddle_primitives::WakerBatch;
+    ///
+    /// struct Panics;
+    ///
+    /// impl Wake for Panics {
+    ///     fn wake(self: Arc<Self>) {
+    ///         panic!("a waker of the user panics");
+    ///     }
+    /// }
+    ///
+    /// #[derive(Default)]
+    /// struct Counts(AtomicUsize);
+    ///
+    /// impl Wake for Counts {
+    ///     fn wake(self: Arc<Self>) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    /// }
+    ///
+    /// let counts = Arc::<Counts>::default();
+    /// let mut batch = WakerBatch::new();
+    /// batch.push(Waker::from(Arc::new(Panics)));
+    /// batch.push(Waker::from(Arc::clone(&counts)));
+    /// batch.wake_all_contained();
+    /// assert_eq!(counts.0.load(Ordering::Relaxed), 1);
+    /// ```
     #[inline]
     pub fn wake_all_contained(&mut self) {
         while !contain(|| self.wake_all()) {}
