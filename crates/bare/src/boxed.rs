@@ -22,6 +22,21 @@ pub type BoxExecutor<'s, 'a> = Executor<
 
 impl<'s, 'a> BoxExecutor<'s, 'a> {
     /// Makes an executor without tasks, with room for `capacity`.
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use raddle_bare::{BoxExecutor, Spawner};
+    ///
+    /// let spawner = Spawner::new();
+    /// let executor = pin!(BoxExecutor::boxed(&spawner, 2));
+    /// let executor = executor.as_ref();
+    /// // Futures of two types.
+    /// executor.spawn(Box::pin(async { println!("hello") })).unwrap();
+    /// executor.spawn(Box::pin(std::future::ready(()))).unwrap();
+    /// while executor.step() {}
+    /// assert!(executor.is_empty());
+    /// ```
     #[cfg(feature = "std")]
     pub fn boxed(spawner: &'s Spawner<BoxFuture<'a>>, capacity: usize) -> Self {
         Self::new(spawner, Slab::with_capacity(capacity), |future| future)
@@ -34,6 +49,28 @@ impl<'a> Spawner<BoxFuture<'a>> {
     /// # Errors
     ///
     /// Returns the same errors as [`spawn`](Self::spawn), with the box.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::pin::pin;
+    ///
+    /// use raddle_bare::{BoxExecutor, Spawner};
+    ///
+    /// let is_done = Cell::new(false);
+    /// let spawner = Spawner::new();
+    /// let executor = pin!(BoxExecutor::boxed(&spawner, 2));
+    /// let executor = executor.as_ref();
+    /// // A task adds another one, by the spawner.
+    /// let nested = async {
+    ///     let second = async { is_done.set(true) };
+    ///     assert!(spawner.spawn_boxed(second).is_ok());
+    /// };
+    /// executor.spawn(Box::pin(nested)).unwrap();
+    /// while executor.step() {}
+    /// assert!(is_done.get());
+    /// ```
     pub fn spawn_boxed(
         &self,
         future: impl Future<Output = ()> + 'a,

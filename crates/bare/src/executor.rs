@@ -30,6 +30,29 @@ const POLLS: u32 = 128;
 ///
 /// A waker of a task may be cloned, kept and woken anywhere on this thread while the task is there;
 /// when the task ends, none may be left.
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::pin::pin;
+///
+/// use raddle_bare::{Array, Executor, Spawner};
+///
+/// let sum = Cell::new(0);
+/// let add = |number: u32| {
+///     let sum = &sum;
+///     async move { sum.set(sum.get() + number) }
+/// };
+/// let spawner = Spawner::new();
+/// let executor = pin!(Executor::new(&spawner, Array::<_, _, 4>::new(), add));
+/// let executor = executor.as_ref();
+/// for number in 1..=3 {
+///     executor.spawn(number).unwrap();
+/// }
+/// assert_eq!((executor.len(), executor.capacity()), (3, 4));
+/// while executor.step() {}
+/// assert!(executor.is_empty());
+/// assert_eq!(sum.get(), 6);
+/// ```
 pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
     spawner: &'s Spawner<A>,
     make: M,
@@ -43,6 +66,24 @@ pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
 }
 
 /// The request of [`Executor::run`] to its park function.
+///
+/// ```
+/// use std::cell::RefCell;
+/// use std::pin::pin;
+///
+/// use raddle_bare::{Array, Executor, Park, Spawner};
+///
+/// let spawner = Spawner::new();
+/// let run = |line: &'static str| async move { println!("{line}") };
+/// let executor = pin!(Executor::new(&spawner, Array::<_, _, 1>::new(), run));
+/// let executor = executor.as_ref();
+/// executor.spawn("hello").unwrap();
+/// let result = executor.run(|park| match park {
+///     Park::Wait => Err("no event is left to wait for"),
+///     Park::Look => Ok(()),
+/// });
+/// assert_eq!(result, Ok(()));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Park {
     /// No task is ready: wait until something wakes one.
@@ -61,6 +102,19 @@ where
     /// Makes an executor without tasks. `make` is called when a task first runs.
     ///
     /// A waker of one of its tasks panics when it is cloned, woken or dropped on another thread.
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use raddle_bare::{Array, Executor, Spawner};
+    ///
+    /// let spawner = Spawner::new();
+    /// // The function makes a future of a task's argument, when the task first runs.
+    /// let greet = |name: &'static str| async move { println!("hello {name}") };
+    /// let executor = pin!(Executor::new(&spawner, Array::<_, _, 1>::new(), greet));
+    /// executor.as_ref().spawn("world").unwrap();
+    /// assert!(executor.as_ref().step());
+    /// ```
     #[cfg(feature = "std")]
     pub fn new(spawner: &'s Spawner<A>, storage: S, make: M) -> Self {
         let thread = crate::thread::current();
@@ -73,6 +127,22 @@ where
     ///
     /// The wakers of its tasks are cloned, woken and dropped on this thread only, and not in
     /// interrupts or signal handlers either.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use raddle_bare::{Array, Executor, Spawner};
+    ///
+    /// let spawner = Spawner::new();
+    /// let blink = |times: u32| async move { println!("blinks {times} times") };
+    /// // SAFETY: the tasks clone no wakers, so none is used on another thread or in an interrupt.
+    /// let executor = unsafe { Executor::new_unchecked(&spawner, Array::<_, _, 1>::new(), blink) };
+    /// let executor = pin!(executor);
+    /// executor.as_ref().spawn(3).unwrap();
+    /// assert!(executor.as_ref().step());
+    /// ```
     pub unsafe fn new_unchecked(spawner: &'s Spawner<A>, storage: S, make: M) -> Self {
         Self::with(spawner, storage, make, &waker::UNCHECKED, 0)
     }
@@ -106,6 +176,24 @@ where
     /// # Panics
     ///
     /// Panics if the spawner has another executor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use raddle_bare::{Array, Executor, Spawner};
+    ///
+    /// let spawner = Spawner::new();
+    /// let run = |line: &'static str| async move { println!("{line}") };
+    /// let executor = pin!(Executor::new(&spawner, Array::<_, _, 1>::new(), run));
+    /// let executor = executor.as_ref();
+    /// executor.spawn("first").unwrap();
+    /// // There is room for one task. The argument of the second one comes back.
+    /// let error = executor.spawn("second").unwrap_err();
+    /// assert_eq!(error.into_argument(), "second");
+    /// # while executor.step() {}
+    /// ```
     pub fn spawn(self: Pin<&Self>, argument: A) -> Result<(), SpawnError<A>> {
         if !self.attached.get() {
             self.attach();
@@ -134,6 +222,26 @@ where
     /// Panics if the task panics, with the same payload; the task has ended then. Panics if the
     /// task ends while one of its wakers is left; the slot stays occupied until that waker is
     /// dropped. Panics if it is called inside a task of this executor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use raddle_bare::{Array, Executor, Spawner};
+    ///
+    /// let spawner = Spawner::new();
+    /// let run = |line: &'static str| async move { println!("{line}") };
+    /// let executor = pin!(Executor::new(&spawner, Array::<_, _, 2>::new(), run));
+    /// let executor = executor.as_ref();
+    /// executor.spawn("first").unwrap();
+    /// executor.spawn("second").unwrap();
+    /// // A loop of the program's own polls one task at a time.
+    /// assert!(executor.step());
+    /// assert_eq!(executor.len(), 1);
+    /// assert!(executor.step());
+    /// assert!(!executor.step(), "no task is ready");
+    /// ```
     pub fn step(self: Pin<&Self>) -> bool {
         let lists = self.storage.lists();
         let _running = lists.enter();
@@ -152,6 +260,42 @@ where
     /// # Panics
     ///
     /// Panics in the same cases as [`step`](Self::step).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::cell::{Cell, RefCell};
+    /// use std::convert::Infallible;
+    /// use std::future::poll_fn;
+    /// use std::pin::pin;
+    /// use std::task::{Poll, Waker};
+    ///
+    /// use raddle_bare::{Array, Executor, Spawner};
+    ///
+    /// let (pressed, waiting) = (Cell::new(false), RefCell::new(None::<Waker>));
+    /// let wait_for_button = |()| {
+    ///     poll_fn(|cx| {
+    ///         if pressed.get() {
+    ///             return Poll::Ready(());
+    ///         }
+    ///         waiting.replace(Some(cx.waker().clone()));
+    ///         Poll::Pending
+    ///     })
+    /// };
+    /// let spawner = Spawner::new();
+    /// let executor = pin!(Executor::new(&spawner, Array::<_, _, 1>::new(), wait_for_button));
+    /// let executor = executor.as_ref();
+    /// executor.spawn(()).unwrap();
+    /// let Ok(()) = executor.run(|_park| {
+    ///     // The program waits for an event here, and wakes the task that waits for it.
+    ///     pressed.set(true);
+    ///     if let Some(waker) = waiting.take() {
+    ///         waker.wake();
+    ///     }
+    ///     Ok::<(), Infallible>(())
+    /// });
+    /// assert!(executor.is_empty());
+    /// ```
     #[inline]
     pub fn run<E>(self: Pin<&Self>, mut park: impl FnMut(Park) -> Result<(), E>) -> Result<(), E> {
         let lists = self.storage.lists();

@@ -13,6 +13,22 @@ use crate::storage::{has_wakers, sealed};
 ///
 /// If wakers point into it when it is dropped, with its executor, its memory is leaked, so that
 /// such a waker does nothing when it is used.
+///
+/// ```
+/// use std::pin::pin;
+///
+/// use raddle_bare::{Executor, Slab, Spawner};
+///
+/// // The number of tasks is known only when the program runs.
+/// let connections = 16;
+/// let spawner = Spawner::new();
+/// let serve = |number: usize| async move { println!("serves connection {number}") };
+/// let executor = pin!(Executor::new(&spawner, Slab::with_capacity(connections), serve));
+/// let executor = executor.as_ref();
+/// executor.spawn(0).unwrap();
+/// assert_eq!(executor.capacity(), 16);
+/// while executor.step() {}
+/// ```
 pub struct Slab<A, F> {
     /// A box that outlives the slab if there are wakers.
     contents: NonNull<Contents<A, F>>,

@@ -16,6 +16,31 @@ use crate::lists::Lists;
 ///
 /// The spawner's type does not name the executor, which may be leaked; tasks that are spawned
 /// afterwards are then leaked too.
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::pin::pin;
+///
+/// use raddle_bare::{Array, Executor, Spawner};
+///
+/// let polled = Cell::new(0);
+/// let spawner = Spawner::new();
+/// // Each task spawns the next one.
+/// let count_down = |number: u32| {
+///     let (polled, spawner) = (&polled, &spawner);
+///     async move {
+///         polled.set(polled.get() + 1);
+///         if number > 0 {
+///             spawner.spawn(number - 1).expect("there is room for two");
+///         }
+///     }
+/// };
+/// let executor = pin!(Executor::new(&spawner, Array::<_, _, 2>::new(), count_down));
+/// let executor = executor.as_ref();
+/// executor.spawn(3).unwrap();
+/// while executor.step() {}
+/// assert_eq!(polled.get(), 4);
+/// ```
 pub struct Spawner<A> {
     /// The lists of the attached executor, which detaches itself when it is dropped.
     lists: Cell<Option<NonNull<Lists>>>,
@@ -99,6 +124,17 @@ impl<A> fmt::Debug for Spawner<A> {
 }
 
 /// A task that was not spawned.
+///
+/// ```
+/// use raddle_bare::Spawner;
+///
+/// let spawner = Spawner::new();
+/// let error = spawner.spawn("too early").unwrap_err();
+/// // Waiting for room would not help: there is no executor.
+/// assert!(!error.is_full());
+/// println!("{error}");
+/// assert_eq!(error.into_argument(), "too early");
+/// ```
 pub struct SpawnError<A> {
     argument: A,
     reason: Reason,
