@@ -20,6 +20,29 @@ use crate::token::Token;
 const WAKE_LIMIT: Duration = Duration::from_millis(200);
 
 /// A live page that has an address, but is not served yet.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use raddle_console::{Console, Metrics, Source};
+/// use raddle_sched::{Config, Pool};
+///
+/// struct Counts(raddle_sched::Handle);
+///
+/// impl Source for Counts {
+///     fn metrics(&self) -> Metrics {
+///         let metrics = self.0.metrics();
+///         Metrics { alive_tasks: metrics.alive_tasks(), ..Metrics::default() }
+///     }
+/// }
+///
+/// let console = Console::bind("127.0.0.1:0")?;
+/// let config = Config { observer: Some(console.observer()), ..Config::default() };
+/// let pool = Pool::start(config, None)?;
+/// let serving = console.serve(Counts(pool.handle().clone()))?;
+/// println!("the page is at {}", serving.url());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Console {
     listener: TcpListener,
     table: Arc<Table>,
@@ -27,6 +50,31 @@ pub struct Console {
 }
 
 /// A live page that is being served. Dropping it stops the server.
+///
+/// ```
+/// use std::io::{Read, Write};
+/// use std::net::TcpStream;
+///
+/// use raddle_console::{Console, Metrics, Source};
+///
+/// struct Nothing;
+///
+/// impl Source for Nothing {
+///     fn metrics(&self) -> Metrics {
+///         Metrics::default()
+///     }
+/// }
+///
+/// let serving = Console::bind("127.0.0.1:0")?.serve(Nothing)?;
+/// let url = serving.url();
+/// let (address, query) = url.trim_start_matches("http://").split_once('/').unwrap();
+/// let mut client = TcpStream::connect(address)?;
+/// write!(client, "GET /{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+/// let mut status = [0; 15];
+/// client.read_exact(&mut status)?;
+/// assert_eq!(&status, b"HTTP/1.1 200 OK");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Serving {
     server: Arc<Server>,
     address: SocketAddr,
@@ -40,6 +88,17 @@ impl Console {
     ///
     /// Returns an error if the text is not an address with a port, if the address is not a loopback
     /// address, or if it is in use.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_console::Console;
+    ///
+    /// assert!(Console::bind("127.0.0.1:0").is_ok());
+    /// // The page shows what the program does, so other machines cannot connect to it.
+    /// let error = Console::bind("0.0.0.0:6669").unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    /// ```
     pub fn bind(address: &str) -> io::Result<Self> {
         let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let parsed: SocketAddr = address.parse().map_err(|_| {
@@ -66,6 +125,18 @@ impl Console {
     }
 
     /// Returns the list of slow polls that the page shows.
+    ///
+    /// ```
+    /// use raddle_console::Console;
+    /// use raddle_watchdog::Report;
+    ///
+    /// let console = Console::bind("127.0.0.1:0")?;
+    /// let slow = console.slow_polls();
+    /// // For the action of a watchdog.
+    /// let action = move |report: &Report| slow.push_report(report);
+    /// # let _ = action;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn slow_polls(&self) -> SlowPolls {
         self.slow.clone()
     }

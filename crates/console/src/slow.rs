@@ -18,6 +18,24 @@ const MAX_STACK: usize = 32 * 1024;
 type Stack = LazyLock<String, Box<dyn FnOnce() -> String + Send>>;
 
 /// A poll that takes too long.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use raddle_console::{Console, SlowPoll};
+///
+/// let console = Console::bind("127.0.0.1:0")?;
+/// console.slow_polls().push(SlowPoll {
+///     task: Some(17),
+///     name: Some("parse".to_owned()),
+///     location: None,
+///     thread: "raddle-worker".to_owned(),
+///     elapsed: Duration::from_millis(250),
+///     // Called only if a client looks at the poll.
+///     stack: Box::new(|| "no stack on this system".to_owned()),
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct SlowPoll {
     /// The number of the task.
     pub task: Option<u64>,
@@ -34,6 +52,28 @@ pub struct SlowPoll {
 }
 
 /// The latest slow polls. Clones share the list.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use raddle_console::{Console, SlowPoll, SlowPolls};
+///
+/// /// A watchdog of the program's own reports to the page.
+/// fn report(slow: &SlowPolls, elapsed: Duration) {
+///     slow.push(SlowPoll {
+///         task: None,
+///         name: None,
+///         location: None,
+///         thread: std::thread::current().name().unwrap_or("unnamed").to_owned(),
+///         elapsed,
+///         stack: Box::new(String::new),
+///     });
+/// }
+///
+/// let console = Console::bind("127.0.0.1:0")?;
+/// report(&console.slow_polls(), Duration::from_millis(250));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct SlowPolls(Arc<Mutex<List>>);
 
@@ -89,6 +129,22 @@ impl SlowPolls {
     }
 
     /// Adds the poll of a report of the watchdog, if the report is of a slow poll.
+    ///
+    /// ```
+    /// use raddle_console::SlowPolls;
+    /// use raddle_watchdog::Report;
+    ///
+    /// /// An action for a watchdog: prints each report, and shows slow polls on the page.
+    /// fn action(slow: SlowPolls) -> impl Fn(&Report) {
+    ///     move |report| {
+    ///         eprintln!("{report}");
+    ///         slow.push_report(report);
+    ///     }
+    /// }
+    /// # let console = raddle_console::Console::bind("127.0.0.1:0")?;
+    /// # let _ = action(console.slow_polls());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn push_report(&self, report: &Report) {
         let Report::SlowPoll(poll) = report else {
             return;

@@ -55,6 +55,19 @@ pub fn ring(capacity: usize) -> (RingWriter, RingReader) {
 }
 
 /// The one writer of a ring.
+///
+/// ```
+/// use raddle_recorder::ring::ring;
+/// use raddle_recording::{Event, Record};
+///
+/// let (mut writer, reader) = ring(4);
+/// for time in 0..100 {
+///     writer.push(Record::new(time, Event::DriverStarted));
+/// }
+/// assert_eq!(writer.count(), 100);
+/// // All but the latest records were overwritten.
+/// assert!(reader.read_from(0).position >= 96);
+/// ```
 pub struct RingWriter {
     shared: Arc<Shared>,
     /// The value of `Shared::count`.
@@ -94,12 +107,51 @@ impl fmt::Debug for RingWriter {
 }
 
 /// A reader of a ring. There may be many, on any threads.
+///
+/// ```
+/// use std::thread;
+///
+/// use raddle_recorder::ring::ring;
+/// use raddle_recording::{Event, Record};
+///
+/// let (mut writer, reader) = ring(1024);
+/// let following = reader.clone();
+/// let follower = thread::spawn(move || {
+///     // Reads what is new, until there are ten records.
+///     let (mut position, mut count) = (0, 0);
+///     while count < 10 {
+///         let batch = following.read_from(position);
+///         position = batch.end();
+///         count += batch.records.len();
+///     }
+///     count
+/// });
+/// for time in 0..10 {
+///     writer.push(Record::new(time, Event::DriverStarted));
+/// }
+/// assert_eq!(follower.join().unwrap(), 10);
+/// ```
 #[derive(Clone)]
 pub struct RingReader {
     shared: Arc<Shared>,
 }
 
 /// Consecutive records that were read from a ring.
+///
+/// ```
+/// use raddle_recorder::ring::ring;
+/// use raddle_recording::{Event, Record};
+///
+/// let (mut writer, reader) = ring(4);
+/// for time in 0..10 {
+///     writer.push(Record::new(time, Event::DriverStarted));
+/// }
+/// let batch = reader.read_from(0);
+/// println!("{} records were overwritten", batch.position);
+/// assert_eq!(batch.end(), 10);
+/// // Nothing is new since then.
+/// assert!(reader.read_from(batch.end()).records.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The position of the first record: how many were pushed before it. Records between the

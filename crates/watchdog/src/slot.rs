@@ -10,6 +10,20 @@ use raddle_primitives::sync::{Mutex, Rank};
 use crate::stack::{Pending, Sampler, ThreadStack};
 
 /// The kinds of activities.
+///
+/// ```
+/// use raddle_watchdog::slot::Kind;
+///
+/// fn describe(kind: Kind) -> &'static str {
+///     match kind {
+///         Kind::Poll => "a poll of a task",
+///         Kind::RootPoll => "a poll of the future of `block_on`",
+///         Kind::Job => "a blocking job",
+///     }
+/// }
+///
+/// assert_eq!(describe(Kind::Job), "a blocking job");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The poll of a task.
@@ -21,6 +35,22 @@ pub enum Kind {
 }
 
 /// The activity of a thread.
+///
+/// ```
+/// use std::panic::Location;
+///
+/// use raddle_watchdog::slot::{Activity, Kind, Slot};
+///
+/// let slot = Slot::of_current_thread();
+/// let poll = Activity {
+///     kind: Kind::Poll,
+///     worker: Some(3),
+///     id: 17,
+///     location: Some(Location::caller()),
+/// };
+/// slot.start(poll);
+/// assert_eq!(slot.running().unwrap().activity, poll);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// The kind.
@@ -34,6 +64,21 @@ pub struct Activity {
 }
 
 /// A running activity, with a number that is unique on its thread.
+///
+/// ```
+/// use raddle_watchdog::slot::{Activity, Kind, Slot};
+///
+/// let slot = Slot::of_current_thread();
+/// let job = Activity { kind: Kind::Job, worker: None, id: 17, location: None };
+/// slot.start(job);
+/// let first = slot.running().unwrap();
+/// slot.finish();
+/// // The same job again: the sequence tells the two apart.
+/// slot.start(job);
+/// let second = slot.running().unwrap();
+/// assert_eq!(first.activity, second.activity);
+/// assert_ne!(first.sequence, second.sequence);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {
     /// An odd number.
@@ -49,6 +94,21 @@ pub struct Running {
 /// The sequence is odd while something runs. The thread writes the words of an activity before it
 /// makes the sequence odd, and after it has made it even again. A reader that finds the same odd
 /// sequence before and after it reads the words has the words of one activity.
+///
+/// ```
+/// use std::thread;
+///
+/// use raddle_watchdog::slot::{Activity, Kind, Slot};
+///
+/// let slot = Slot::of_current_thread();
+/// let job = Activity { kind: Kind::Job, worker: None, id: 17, location: None };
+/// slot.start(job);
+/// // The watchdog reads the slot on its own thread, and finds the same job a while later.
+/// let running = thread::scope(|scope| scope.spawn(|| slot.running()).join().unwrap());
+/// assert_eq!(running.unwrap().activity, job);
+/// slot.finish();
+/// assert_eq!(slot.running(), None);
+/// ```
 pub struct Slot {
     sequence: AtomicUsize,
     /// The kind in the two lowest bits; above them the worker's number plus one, or 0.
@@ -177,6 +237,16 @@ impl Slot {
     }
 
     /// Notes that the activity with this sequence may block.
+    ///
+    /// ```
+    /// use raddle_watchdog::slot::{Activity, Kind, Slot};
+    ///
+    /// let slot = Slot::of_current_thread();
+    /// slot.start(Activity { kind: Kind::Poll, worker: Some(0), id: 17, location: None });
+    /// // The task has called `block_in_place`, and another thread has taken its worker over.
+    /// slot.allow_blocking(slot.running().unwrap().sequence);
+    /// assert!(slot.running().unwrap().may_block);
+    /// ```
     pub fn allow_blocking(&self, sequence: usize) {
         // ORDERING: a hint, by itself.
         self.blocking.store(sequence, Ordering::Relaxed);

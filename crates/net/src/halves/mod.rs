@@ -31,6 +31,17 @@ pub(crate) trait Stream {
 
 /// A reference to a stream that ends the writing direction when it is dropped, unless that has been
 /// done or was disabled.
+///
+/// ```
+/// use raddle_net::halves::{Ending, Writing};
+/// use raddle_net::{TcpStream, tcp};
+///
+/// /// The two names are of one type.
+/// fn writer(half: tcp::OwnedWriteHalf) -> Writing<Ending<TcpStream>> {
+///     half
+/// }
+/// # let _ = writer;
+/// ```
 #[derive(Debug)]
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
 pub struct Ending<S: Stream> {
