@@ -9,13 +9,13 @@
 mod docs;
 mod lists;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use crate::steps::{self, cargo};
-use crate::workspace::{self, Package};
+use crate::workspace;
 use docs::{Docs, Items};
 
 /// The items of Tokio that Raddle lacks, and why. A line about a type or module covers everything
@@ -34,29 +34,16 @@ const ABSENT: [(&str, &str); 8] = [
 
 /// Compares the items, and the traits of types and futures, unstable ones too.
 pub(crate) fn run() -> Result<()> {
-    let root = workspace::root();
-    let packages = workspace::packages(&root)?;
-    let target = workspace::target(&root).join("api");
-    let tokio = tokio(&root, &target)?;
-    let raddle = raddle(&root, &target, &packages)?;
+    let tokio = tokio()?;
+    let raddle = raddle()?;
     let mut findings = missing(&tokio, &raddle);
-    findings.extend(lists::check(&root, &tokio)?);
+    findings.extend(lists::check(&tokio)?);
     findings.extend(without_example(&raddle));
-    traits(&root, &target)?;
-    println!(
-        "{} public items of Tokio, {} of Raddle",
-        tokio.len(),
-        raddle.len()
-    );
-    for finding in &findings {
-        println!("{finding}");
-    }
-    ensure!(
-        findings.is_empty(),
-        "{} findings; add the items, or give a reason in xtask/src/api.rs",
-        findings.len()
-    );
-    Ok(())
+    traits()?;
+    let (theirs, ours) = (tokio.len(), raddle.len());
+    println!("{theirs} public items of Tokio, {ours} of Raddle");
+    let cure = "add the items, or give a reason in xtask/src/api.rs";
+    steps::report(&findings, cure)
 }
 
 /// Whether `path` is absent on purpose, or is in an item that is.
@@ -107,48 +94,44 @@ fn without_example(raddle: &Items) -> Vec<String> {
 }
 
 /// The items of Tokio, in the version that the workspace uses.
-fn tokio(root: &Path, target: &Path) -> Result<Items> {
-    let target = target.join("tokio");
-    let mut command = cargo(root, &["rustdoc", "--quiet", "-p", docs::TOKIO]);
-    command.args(["--", "-Zunstable-options", "--output-format", "json"]);
-    document(command, &target)?;
-    Docs::read(&target.join("doc"))?.items("tokio")
+fn tokio() -> Result<Items> {
+    let mut command = cargo(format!("rustdoc --quiet -p {} --", docs::TOKIO));
+    command.args(["-Zunstable-options", "--output-format", "json"]);
+    items("tokio", command.env("RUSTDOCFLAGS", "--cfg tokio_unstable"))
 }
 
 /// The items of the facade, re-exports included.
-fn raddle(root: &Path, target: &Path, packages: &[Package]) -> Result<Items> {
-    let target = target.join("raddle");
-    let mut command = cargo(root, &["doc", "--quiet", "--no-deps", "--all-features"]);
-    let layers = packages.iter().filter(|p| p.name.starts_with("raddle"));
-    for package in layers.filter(|p| p.dir.starts_with("crates")) {
-        command.args(["-p", &package.spec]);
+fn raddle() -> Result<Items> {
+    let mut command = cargo("doc --quiet --no-deps --all-features");
+    for package in workspace::packages()? {
+        if package.dir.starts_with("crates") && package.name.starts_with("raddle") {
+            command.args(["-p", &package.spec]);
+        }
     }
-    command.env(
-        "RUSTDOCFLAGS",
-        "--cfg tokio_unstable -Zunstable-options --output-format json",
-    );
-    document(command, &target)?;
-    Docs::read(&target.join("doc"))?.items("raddle")
+    let flags = "--cfg tokio_unstable -Zunstable-options --output-format json";
+    items("raddle", command.env("RUSTDOCFLAGS", flags))
 }
 
 /// Runs the test that compares traits, with the unstable items in its lists.
-fn traits(root: &Path, target: &Path) -> Result<()> {
-    let mut command = cargo(root, &["test", "--quiet", "-p", "raddle-proof"]);
-    command.args(["--test", "api"]);
-    command.env("CARGO_TARGET_DIR", target.join("traits"));
-    command.env("RUSTFLAGS", "--cfg tokio_unstable");
-    steps::succeed(&mut command)
+fn traits() -> Result<()> {
+    let mut command = cargo("test --quiet -p raddle-proof --test api");
+    command.env("CARGO_TARGET_DIR", target("traits"));
+    steps::succeed(command.env("RUSTFLAGS", "--cfg tokio_unstable"))
 }
 
-/// Runs rustdoc of the workspace's compiler, with options of a nightly one.
-fn document(mut command: Command, target: &Path) -> Result<()> {
-    command.env("CARGO_TARGET_DIR", target);
+/// Runs rustdoc of the workspace's compiler, with options of a nightly one, and gives the items of
+/// a crate.
+fn items(name: &str, command: &mut Command) -> Result<Items> {
+    command.env("CARGO_TARGET_DIR", target(name));
     command.env("RUSTC_BOOTSTRAP", "1");
     command.env("RUSTFLAGS", "--cfg tokio_unstable --cap-lints allow");
-    if command.get_envs().all(|(name, _)| name != "RUSTDOCFLAGS") {
-        command.env("RUSTDOCFLAGS", "--cfg tokio_unstable");
-    }
-    steps::succeed(&mut command)
+    steps::succeed(command)?;
+    Docs::read(&target(name).join("doc"))?.items(name)
+}
+
+/// The target directory of one part.
+fn target(part: &str) -> PathBuf {
+    workspace::target().join("api").join(part)
 }
 
 #[cfg(test)]

@@ -4,16 +4,14 @@
 mod programs;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 
-use crate::counting;
-use crate::ecosystem;
-use crate::steps::{self, Steps, cargo};
-use crate::workspace;
-use programs::{ASYNC_COST, ECOSYSTEM, POLICIES, QUEUE, Run, SCALING, SCHED, names};
+use crate::steps::{self, cargo};
+use crate::{counting, ecosystem, workspace};
+use programs::{ASYNC_COST, ECOSYSTEM, POLICIES, QUEUE, SCALING, SCHED, names};
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
@@ -60,121 +58,105 @@ fn kept_name(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
-    let target = workspace::target(&root);
-    let directory = target.join("raddle-bench");
     if let Some(name) = &args.compare {
-        let kept = directory.join("saved").join(name);
         ensure!(
-            kept.exists(),
+            directory().join("saved").join(name).exists(),
             "nothing is saved under {name}; run with --save {name} first"
         );
     }
-    steps::summarized(|steps| {
-        let build = ["build", "--release", "-p", "raddle-benches", "--bins"];
-        let mut build = cargo(&root, &build);
-        steps.run("build", &mut build)?;
-        if args.name.as_deref().is_none_or(|name| name == ECOSYSTEM) {
-            ecosystem::build_servers(steps, &root, &target)?;
-        }
-        let mut failed = Vec::new();
-        if !args.side_by_side && !args.quick {
-            failed.extend(criterion(steps, &root, args));
-        }
-        if args.name.is_none() && records(&target).exists() {
-            fs::remove_dir_all(records(&target)).context("cannot remove the last records")?;
-        }
-        failed.extend(compare(steps, &root, &target, args)?);
-        steps.run("report", &mut report(&root, &directory, args))?;
-        if !failed.is_empty() {
-            bail!(
-                "the report is incomplete, since these failed: {}",
-                failed.join(", ")
-            );
-        }
-        Ok(())
-    })
-}
-
-/// Runs the programs, each with a record of its own. Returns the ones that failed; the others
-/// run all the same.
-fn compare(steps: &mut Steps, root: &Path, target: &Path, args: &Args) -> Result<Vec<String>> {
-    let runs = programs::runs(args);
-    let records = records(target);
+    let mut build = cargo("build --release -p raddle-benches --bins");
+    steps::run("build", &mut build)?;
+    if args.name.as_deref().is_none_or(|name| name == ECOSYSTEM) {
+        ecosystem::build_servers()?;
+    }
     let mut failed = Vec::new();
-    for (place, run) in runs.iter().enumerate() {
-        let record = records.join(format!("{}.json", run.step));
+    // The others run all the same.
+    let mut run = |step: &str, command: &mut Command| {
+        let result = steps::run(step, command);
+        if let Err(error) = &result {
+            println!("{error:#}");
+            failed.push(step.to_owned());
+        }
+        result.is_ok()
+    };
+    if !args.side_by_side && !args.quick {
+        for (bench, mut command) in criterion(args) {
+            run(&format!("{bench}, criterion"), &mut command);
+        }
+    }
+    let records = directory().join("run");
+    if args.name.is_none() && records.exists() {
+        fs::remove_dir_all(&records).context("cannot remove the last records")?;
+    }
+    let runs = programs::runs(args);
+    for (place, it) in (1..).zip(&runs) {
+        let record = records.join(format!("{}.json", it.step));
         if record.exists() {
             fs::remove_file(&record)?;
         }
-        let name = format!("{} of {}: {}", place + 1, runs.len(), run.step);
-        let mut program = program(root, target, run, &record);
-        if run.bin == SCALING && args.name.is_some() && !args.quick {
-            program.arg("--docs").arg(root.join("docs"));
+        let mut program = of_benches(it.bin);
+        program.args(&it.args).arg("--json").arg(record);
+        if it.bin == ECOSYSTEM {
+            program.args(ecosystem::servers());
         }
-        let mut count = counting::count(root, &counts(target), &run.args);
-        let counted = match run.bin {
-            SCALING => steps.run("count", &mut count),
-            _ => Ok(()),
-        };
-        if let Err(error) = counted.and_then(|()| steps.run(&name, &mut program)) {
-            println!("{error:#}");
-            failed.push(run.step.clone());
+        if it.bin == SCALING {
+            // The file in which the counting build writes its counts.
+            let counts = directory().join("counts.json");
+            if !run("count", &mut counting::count(&counts, &it.args)) {
+                continue;
+            }
+            program.arg("--counts").arg(counts);
+            if args.name.is_some() && !args.quick {
+                program.arg("--docs").arg(workspace::root().join("docs"));
+            }
         }
+        let step = &it.step;
+        run(&format!("{place} of {}: {step}", runs.len()), &mut program);
     }
-    Ok(failed)
+    steps::run("report", &mut report(args))?;
+    ensure!(
+        failed.is_empty(),
+        "the report is incomplete, since these failed: {}",
+        failed.join(", ")
+    );
+    Ok(())
 }
 
-/// The directory of the programs' records.
-fn records(target: &Path) -> PathBuf {
-    target.join("raddle-bench/run")
+/// Where the records, the saved ones and the report are.
+fn directory() -> PathBuf {
+    workspace::target().join("raddle-bench")
 }
 
-/// The file in which the counting build writes its counts.
-fn counts(target: &Path) -> PathBuf {
-    target.join("raddle-bench/counts.json")
-}
-
-fn program(root: &Path, target: &Path, run: &Run, record: &Path) -> Command {
-    let mut command = of_benches(root, run.bin);
-    command.args(&run.args).arg("--json").arg(record);
-    if run.bin == ECOSYSTEM {
-        command.args(ecosystem::servers(target));
-    }
-    if run.bin == SCALING {
-        command.arg("--counts").arg(counts(target));
-    }
-    command
-}
-
-fn report(root: &Path, directory: &Path, args: &Args) -> Command {
-    let mut command = of_benches(root, "report");
+fn report(args: &Args) -> Command {
     let words: Vec<_> = std::env::args().skip(1).collect();
-    let line = format!("cargo xtask {}", words.join(" "));
-    command.arg("--directory").arg(directory);
-    command.args(["--command", &line]);
+    let mut command = of_benches("report");
+    command.arg("--directory").arg(directory());
+    command.args(["--command", &format!("cargo xtask {}", words.join(" "))]);
     for (option, name) in [("--save", &args.save), ("--compare", &args.compare)] {
         if let Some(name) = name {
-            command.arg(option).arg(name);
+            command.args([option, name]);
         }
     }
     command
 }
 
-fn of_benches(root: &Path, bin: &str) -> Command {
-    let mut command = cargo(root, &["run", "--release", "--quiet"]);
-    command.args(["-p", "raddle-benches", "--bin", bin, "--"]);
-    command
+fn of_benches(bin: &str) -> Command {
+    cargo(format!(
+        "run --release --quiet -p raddle-benches --bin {bin} --"
+    ))
 }
 
-/// Runs the criterion benchmarks, and returns the ones that failed.
-fn criterion(steps: &mut Steps, root: &Path, args: &Args) -> Vec<String> {
-    let mut failed = Vec::new();
+/// The criterion benchmarks that are asked for.
+fn criterion(args: &Args) -> Vec<(&'static str, Command)> {
     let name = args.name.as_deref();
     let workload = name.filter(|name| !names().contains(name));
-    for bench in [SCHED, QUEUE, POLICIES, ASYNC_COST] {
-        let mut command = cargo(root, &["bench", "-p", "raddle-benches", "--bench"]);
-        command.args([bench.replace('-', "_").as_str(), "--"]);
+    let is_wanted = |bench: &&str| {
+        name.is_none_or(|name| name == *bench) || (*bench == SCHED && workload.is_some())
+    };
+    let benches = [SCHED, QUEUE, POLICIES, ASYNC_COST].into_iter();
+    let command = |bench: &'static str| {
+        let file = bench.replace('-', "_");
+        let mut command = cargo(format!("bench -p raddle-benches --bench {file} --"));
         // Some 160 benchmarks: a second more of each is three minutes of all.
         command.args(["--warm-up-time", "0.5", "--measurement-time", "2"]);
         command.args(["--nresamples", "10000"]);
@@ -184,15 +166,9 @@ fn criterion(steps: &mut Steps, root: &Path, args: &Args) -> Vec<String> {
                 command.env("RADDLE_BENCH_WORKERS", args.worker_list());
             }
         }
-        let wanted =
-            name.is_none_or(|name| name == bench) || (bench == SCHED && workload.is_some());
-        let step = format!("{bench}, criterion");
-        if wanted && let Err(error) = steps.run(&step, &mut command) {
-            println!("{error:#}");
-            failed.push(step);
-        }
-    }
-    failed
+        (bench, command)
+    };
+    benches.filter(is_wanted).map(command).collect()
 }
 
 #[cfg(test)]

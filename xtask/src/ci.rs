@@ -16,35 +16,25 @@ const NOT_IN_CI: &[&str] = &[
 ];
 
 pub(crate) fn run() -> Result<()> {
-    let root = workspace::root();
     // An interrupt ends the child, which the terminal signals too; this process
     // lives on to remove the clone.
     ctrlc::set_handler(|| {}).context("cannot handle interrupts")?;
-    let directory = tempfile::Builder::new()
-        .prefix("raddle-ci-")
-        .tempdir()
-        .context("cannot make a temporary directory")?;
+    let directory = tempfile::Builder::new().prefix("raddle-ci-").tempdir();
+    let directory = directory.context("cannot make a temporary directory")?;
     let clone = directory.path().join("raddle");
-    let result = steps::summarized(|steps| {
-        let mut git = Command::new("git");
-        git.args(["clone", "--quiet"]).arg(&root).arg(&clone);
-        steps.run("clone", &mut git)?;
-
-        let mut ci = Command::new("./.ci/run");
-        ci.current_dir(&clone)
-            .env("CI", "true")
-            .stdin(Stdio::null());
-        for name in NOT_IN_CI {
-            ci.env_remove(name);
-        }
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-                ci.env_remove(&name);
-            }
-        }
-        steps.run(".ci/run", &mut ci)
-    });
+    let mut git = Command::new("git");
+    git.args(["clone", "--quiet"]).arg(workspace::root());
+    let mut ci = Command::new("./.ci/run");
+    ci.current_dir(&clone)
+        .env("CI", "true")
+        .stdin(Stdio::null());
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    let of_cargo =
+        |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for name in names.filter(|name| NOT_IN_CI.contains(&name.as_str()) || of_cargo(name)) {
+        ci.env_remove(name);
+    }
+    let result = steps::run("clone", git.arg(&clone)).and_then(|()| steps::run(".ci/run", &mut ci));
     directory.close().context("cannot remove the clone")?;
     result
 }

@@ -10,14 +10,13 @@ mod project;
 mod run;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
-use crate::workspace;
-use accepted::{Accepted, Kind};
-use project::{Project, Side, Suite};
+use crate::steps;
+use accepted::Kind;
+use project::{Side, Suite};
 use run::Outcome;
 
 /// The packages whose tests are run.
@@ -62,43 +61,31 @@ impl Args {
 type Results = BTreeMap<String, Outcome>;
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
-    let accepted = Accepted::read(&root)?;
-    let mut tokio = Peer {
-        root: &root,
-        args,
-        results: None,
-    };
-    if !args.lazy {
-        tokio.results()?;
-    }
-
-    println!("on the stand-in:");
-    let project = Project::create(&root, Side::StandIn)?;
-    let suites = project.build()?;
-    let mut last = 0;
+    let accepted = accepted::read()?;
+    let suites = project::build(Side::StandIn)?;
+    let mut passed = 0;
     let mut failed = Results::new();
     let mut seen = Vec::new();
     for round in 1..=args.runs {
-        let results = run_suites(&suites, args)?;
-        last = passed(&results);
-        let (runs, all) = (args.runs, results.len());
-        println!("round {round} of {runs}: {last} of {all} passed");
+        let label = format!("on the stand-in, round {round} of {}", args.runs);
+        let mut results = run_suites(&label, &suites, args)?;
         seen = results.keys().cloned().collect();
-        let others = results.into_iter();
-        failed.extend(others.filter(|(_, outcome)| *outcome != Outcome::Passed));
+        results.retain(|_, outcome| *outcome != Outcome::Passed);
+        passed = seen.len() - results.len();
+        failed.extend(results);
+    }
+    let is_accepted = |(name, outcome): &(&String, &Outcome)| {
+        **outcome == Outcome::Failed && accepted.contains_key(*name)
+    };
+    let (known, others): (Vec<_>, Vec<_>) = failed.iter().partition(is_accepted);
+    let mut tokio = Results::new();
+    if !args.lazy || !others.is_empty() {
+        tokio = run_suites("on Tokio", &project::build(Side::Tokio)?, args)?;
     }
 
     let mut findings = Vec::new();
-    let mut differing = [0, 0];
-    for (name, outcome) in &failed {
-        if *outcome == Outcome::Failed
-            && let Some(kind) = accepted.kind(name)
-        {
-            differing[usize::from(kind == Kind::Behaviour)] += 1;
-            continue;
-        }
-        match tokio.results()?.get(name) {
+    for (name, outcome) in others {
+        match tokio.get(name) {
             Some(Outcome::Passed) => {
                 findings.push(format!("{name}: {outcome} on the stand-in only"))
             }
@@ -106,81 +93,43 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             None => findings.push(format!("{name}: {outcome}, and not compiled on Tokio")),
         }
     }
-    if !args.lazy {
-        for name in tokio.results()?.keys().filter(|name| !seen.contains(name)) {
-            findings.push(format!("{name}: not compiled on the stand-in"));
+    for name in tokio.keys().filter(|name| !seen.contains(name)) {
+        findings.push(format!("{name}: not compiled on the stand-in"));
+    }
+    let is_run = |name: &&String| {
+        args.file
+            .as_ref()
+            .is_none_or(|it| file_of(name).contains(it))
+    };
+    for name in accepted.keys().filter(is_run) {
+        if !failed.contains_key(name) {
+            let what = "accepted, but passes or is gone; remove its line";
+            findings.push(format!("{name}: {what}"));
         }
     }
-    for name in accepted.names() {
-        let file = args.file.as_ref();
-        let selected = file.is_none_or(|file| file_of(name).contains(file));
-        if selected && !failed.contains_key(name) {
-            findings.push(format!(
-                "{name}: accepted, but passes or is gone; remove its line"
-            ));
-        }
-    }
-    println!(
-        "{last} passed; accepted: {} by the text of a panic, {} by behaviour",
-        differing[0], differing[1]
-    );
-    for finding in &findings {
-        println!("{finding}");
-    }
+    let is_behaviour = |(name, _): &&(&String, &Outcome)| accepted[*name] == Kind::Behaviour;
+    let behaviour = known.iter().filter(is_behaviour).count();
+    let texts = known.len() - behaviour;
+    println!("{passed} passed; accepted: {texts} by the text of a panic, {behaviour} by behaviour");
+    let cure = format!("mend the tests, or give reasons in {}", accepted::PAGE);
+    steps::report(&findings, &cure)?;
     ensure!(
-        findings.is_empty(),
-        "{} tests differ from Tokio; mend them, or give a reason in {}",
-        findings.len(),
-        accepted::PAGE
-    );
-    ensure!(
-        differing[1] <= MAX_DIFFERENT,
-        "{} tests are accepted by behaviour, more than {MAX_DIFFERENT}",
-        differing[1]
+        behaviour <= MAX_DIFFERENT,
+        "{behaviour} tests are accepted by behaviour, more than {MAX_DIFFERENT}"
     );
     Ok(())
 }
 
-/// The same tests on Tokio, run when they are first asked for.
-struct Peer<'a> {
-    root: &'a Path,
-    args: &'a Args,
-    results: Option<Results>,
-}
-
-impl Peer<'_> {
-    fn results(&mut self) -> Result<&Results> {
-        let results = match self.results.take() {
-            Some(results) => results,
-            None => {
-                println!("on Tokio:");
-                let suites = Project::create(self.root, Side::Tokio)?.build()?;
-                let results = run_suites(&suites, self.args)?;
-                println!("{} of {} passed", passed(&results), results.len());
-                results
-            }
-        };
-        Ok(self.results.insert(results))
-    }
-}
-
-fn passed(results: &Results) -> usize {
-    let passed = results.values().filter(|it| **it == Outcome::Passed);
-    passed.count()
-}
-
-fn run_suites(suites: &[Suite], args: &Args) -> Result<Results> {
+fn run_suites(label: &str, suites: &[Suite], args: &Args) -> Result<Results> {
     let mut results = Results::new();
     for suite in suites {
         let limit = Duration::from_secs(args.limit);
         results.extend(run::suite(suite, args.file.as_deref(), limit)?);
     }
-    if results.is_empty() {
-        bail!(
-            "no test file is named {}",
-            args.file.as_deref().unwrap_or("at all")
-        );
-    }
+    let name = args.file.as_deref().unwrap_or("at all");
+    ensure!(!results.is_empty(), "no test file is named {name}");
+    let passed = results.values().filter(|it| **it == Outcome::Passed);
+    println!("{label}: {} of {} passed", passed.count(), results.len());
     Ok(results)
 }
 

@@ -3,7 +3,6 @@
 use anyhow::Result;
 
 use crate::steps::{self, cargo};
-use crate::workspace;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -25,13 +24,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
-    let mut command = cargo(&root, &["test", "-p", "raddle-proof"]);
-    command.args(["--test", "differential"]);
-    if !args.debug {
-        command.arg("--release");
-    }
-    command.arg("--");
+    let release = if args.debug { "" } else { "--release" };
+    let mut command = cargo(format!(
+        "test -p raddle-proof --test differential {release} --"
+    ));
     match args.program.as_deref() {
         Some("list") => command.arg("--list"),
         Some(program) => command.args(["--exact", program]),
@@ -43,5 +39,5 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(seed) = args.seed {
         command.env("RADDLE_SEED", seed.to_string());
     }
-    steps::summarized(|steps| steps.run("differential", &mut command))
+    steps::run("differential", &mut command)
 }

@@ -5,18 +5,15 @@
 //! `tokio`. One of its packages names a type of each crate and is checked; the
 //! other holds tests with real servers and clients, which are run.
 
-mod served;
-
+use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::ValueEnum;
 
 use crate::apt;
-use crate::steps::{self, Steps, cargo, line_of};
+use crate::steps::{self, cargo_in, line_of};
 use crate::workspace;
-
-pub(crate) use served::{build_servers, servers};
 
 /// The folder of the workspace, relative to the root.
 const FOLDER: &str = "xtask/ecosystem";
@@ -43,34 +40,30 @@ pub(crate) enum Part {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
-    steps::summarized(|steps| check(steps, &root, args.only))
+    check(args.only)
 }
 
 /// Runs the parts, or only one, as steps.
-pub(crate) fn check(steps: &mut Steps, root: &Path, only: Option<Part>) -> Result<()> {
-    let directory = root.join(FOLDER);
-    let target = workspace::target(root).join("ecosystem");
-    let cargo = |args: &[&str]| {
-        let mut command = cargo(&directory, args);
-        command.env("CARGO_TARGET_DIR", &target);
+pub(crate) fn check(only: Option<Part>) -> Result<()> {
+    let root = workspace::root();
+    let cargo = |line| {
+        let mut command = cargo_in(&root.join(FOLDER), line);
+        command.env("CARGO_TARGET_DIR", workspace::target().join("ecosystem"));
         command
     };
-    steps.run("ecosystem fmt", &mut cargo(&["fmt", "--all", "--check"]))?;
-    let mut tree = cargo(&["tree", "--workspace", "--depth", "0", "-i", "tokio"]);
-    let shown = line_of(&tree);
-    steps.step("ecosystem tree", &shown, || {
+    steps::run("ecosystem fmt", &mut cargo("fmt --all --check"))?;
+    let mut tree = cargo("tree --workspace --depth 0 -i tokio");
+    steps::step("ecosystem tree", &line_of(&tree), || {
         let listing = steps::output(&mut tree).context("more than one tokio, or none")?;
         is_stand_in(&listing, &root.join("crates/tokio"))
     })?;
     if only != Some(Part::Scenarios) {
-        steps.step("ecosystem libraries", "dpkg", || apt::install(&LIBRARIES))?;
-        steps.run("ecosystem check", &mut cargo(&["check", "-p", "compiles"]))?;
+        steps::step("ecosystem libraries", "dpkg", || apt::install(&LIBRARIES))?;
+        steps::run("ecosystem check", &mut cargo("check -p compiles"))?;
     }
     if only != Some(Part::Check) {
-        steps.step("ecosystem servers", "dpkg", || apt::install(&SERVERS))?;
-        let mut test = cargo(&["test", "-p", "scenarios"]);
-        steps.run("ecosystem scenarios", &mut test)?;
+        steps::step("ecosystem servers", "dpkg", || apt::install(&SERVERS))?;
+        steps::run("ecosystem scenarios", &mut cargo("test -p scenarios"))?;
     }
     Ok(())
 }
@@ -88,6 +81,34 @@ fn is_stand_in(listing: &str, path: &Path) -> Result<()> {
         "the tree has another tokio than the stand-in: {listing}"
     );
     Ok(())
+}
+
+/// An option of the benchmark's program, the folder of the workspace that the
+/// server is built in, below the ecosystem's, and that of its build, below the
+/// target directory.
+const SIDES: [(&str, &str, &str); 2] = [
+    ("--stand-in", "", "ecosystem"),
+    ("--tokio", "on-tokio", "ecosystem-tokio"),
+];
+
+/// Builds the server that `cargo xtask bench ecosystem` loads, on the stand-in and on Tokio, as
+/// steps.
+pub(crate) fn build_servers() -> Result<()> {
+    for (_, folder, build) in SIDES {
+        let directory = workspace::root().join(FOLDER).join(folder);
+        let mut command = cargo_in(&directory, "build --release -p served");
+        command.env("CARGO_TARGET_DIR", workspace::target().join(build));
+        steps::run(&format!("build in {build}"), &mut command)?;
+    }
+    Ok(())
+}
+
+/// The arguments that say where both are.
+pub(crate) fn servers() -> impl Iterator<Item = OsString> {
+    SIDES.into_iter().flat_map(|(option, _, build)| {
+        let program = workspace::target().join(build).join("release/served");
+        [option.into(), program.into()]
+    })
 }
 
 #[cfg(test)]

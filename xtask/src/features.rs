@@ -1,11 +1,9 @@
 //! Whether each feature of the facade and of the stand-in compiles alone, and
 //! brings no more than it needs.
 
-use std::path::Path;
-
 use anyhow::Result;
 
-use crate::steps::{self, Steps, cargo};
+use crate::steps::{self, cargo};
 use crate::workspace::Package;
 
 /// The packages with Tokio's features.
@@ -20,7 +18,7 @@ const COMBINATIONS: [&str; 5] = [
     "sync,time",
 ];
 
-/// Packages that channels and locks alone must not bring.
+/// Packages that channels and locks alone must not bring: sockets, signals, procedural macros.
 const NOT_FOR_SYNC: [&str; 7] = [
     "libc",
     "mio",
@@ -31,34 +29,25 @@ const NOT_FOR_SYNC: [&str; 7] = [
     "socket2",
 ];
 
-pub(crate) fn check(steps: &mut Steps, root: &Path, packages: &[Package]) -> Result<()> {
-    for package in packages {
-        if !FACADES.contains(&package.name.as_str()) {
-            continue;
-        }
-        let single = package.features.iter().map(String::as_str);
+pub(crate) fn check(packages: &[Package]) -> Result<()> {
+    let facades = packages.iter().filter(|it| FACADES.contains(&&*it.name));
+    for Package {
+        name,
+        spec,
+        features,
+        ..
+    } in facades
+    {
+        let single = features.iter().map(String::as_str);
         for features in [""].into_iter().chain(single).chain(COMBINATIONS) {
-            let mut clippy = cargo(root, &["clippy", "--quiet", "-p", &package.spec]);
-            clippy.args(["--no-default-features", "--features", features]);
-            clippy.args(["--", "-D", "warnings"]);
-            steps.run(&format!("{} with {features:?}", package.name), &mut clippy)?;
+            let of = format!("-p {spec} --no-default-features --features={features}");
+            let mut clippy = cargo(format!("clippy --quiet {of} -- -D warnings"));
+            steps::run(&format!("{name} with {features:?}"), &mut clippy)?;
         }
-        lean(steps, root, package)?;
+        let sync = format!("-p {spec} --no-default-features --features sync");
+        steps::tree(&format!("{name} tree of sync"), &sync, |name| {
+            NOT_FOR_SYNC.contains(&name)
+        })?;
     }
     Ok(())
-}
-
-/// Checks that the feature `sync` brings no sockets, signals or procedural macros.
-fn lean(steps: &mut Steps, root: &Path, package: &Package) -> Result<()> {
-    let args = [
-        "-p",
-        &package.spec,
-        "--no-default-features",
-        "--features",
-        "sync",
-    ];
-    let shown = format!("cargo tree {}", args.join(" "));
-    steps.step(&format!("{} tree of sync", package.name), &shown, || {
-        steps::tree(root, &args, |name| NOT_FOR_SYNC.contains(&name))
-    })
 }

@@ -7,8 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::steps::{self, Steps};
-use crate::{nightly, workspace};
+use crate::{nightly, steps, workspace};
 
 /// The workspace of the targets, and theirs alone.
 const MANIFEST: &str = "xtask/proof/fuzz/Cargo.toml";
@@ -41,55 +40,43 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    nightly::require(None)?;
-    let root = workspace::root();
     let host = nightly::host()?;
-    steps::summarized(|steps| {
-        let build = ["build", "--release", "--manifest-path", MANIFEST];
-        let mut build = nightly::cargo(&root, "fuzz", &build);
-        build.env("RUSTFLAGS", FLAGS).args(["--target", &host]);
-        steps.run("fuzz build", &mut build)?;
-        let dir = workspace::target(&root).join("fuzz");
-        for target in TARGETS {
-            if args.target.as_deref().is_none_or(|only| only == target) {
-                let program = dir.join(&host).join("release").join(target);
-                fuzz(steps, &root, &program, target, args)?;
-            }
-        }
-        Ok(())
-    })
+    let build = format!("build --release --manifest-path {MANIFEST} --target {host}");
+    let mut build = nightly::cargo("fuzz", &build);
+    steps::run("fuzz build", build.env("RUSTFLAGS", FLAGS))?;
+    let programs = workspace::target().join("fuzz").join(host).join("release");
+    let is_chosen = |target: &&str| args.target.as_ref().is_none_or(|only| only == target);
+    let mut targets = TARGETS.into_iter().filter(is_chosen);
+    targets.try_for_each(|target| fuzz(&programs.join(target), target, args))
 }
 
 /// Runs a target; what it finds is kept for the next time, out of the tree.
-fn fuzz(steps: &mut Steps, root: &Path, program: &Path, target: &str, args: &Args) -> Result<()> {
-    let work = workspace::target(root).join("fuzz/work").join(target);
+fn fuzz(program: &Path, target: &str, args: &Args) -> Result<()> {
+    let work = workspace::target().join("fuzz/work").join(target);
     let found = work.join("found");
     fs::create_dir_all(&found).context("cannot make a directory for what is found")?;
-    let corpus = root.join(CORPUS).join(target);
-    let artifacts = format!("-artifact_prefix={}/", work.display());
-    let mut command = Command::new(program);
-    command.current_dir(root).args([&found, &corpus]);
-    command.args([
-        "-timeout=20",
-        "-rss_limit_mb=2048",
-        "-max_len=600",
-        "-print_final_stats=1",
-        "-verbosity=0",
-        &artifacts,
-    ]);
-    command.arg(format!("-max_total_time={}", args.seconds));
-    steps.run(&format!("fuzz {target}"), &mut command)?;
+    let corpus = workspace::root().join(CORPUS).join(target);
+    let program = |options: &str| {
+        let mut command = Command::new(program);
+        command.current_dir(workspace::root());
+        command.args(options.split(' '));
+        command
+    };
+    let limits = "-timeout=20 -rss_limit_mb=2048 -max_len=600";
+    let seconds = args.seconds;
+    let mut command = program(&format!(
+        "{limits} -print_final_stats=1 -verbosity=0 -max_total_time={seconds}"
+    ));
+    command.arg(format!("-artifact_prefix={}/", work.display()));
+    steps::run(&format!("fuzz {target}"), command.args([&found, &corpus]))?;
     if args.keep {
         let fewest = work.join("fewest");
         let _ = fs::remove_dir_all(&fewest);
         fs::create_dir_all(&fewest)?;
-        let mut merge = Command::new(program);
         // By branches, not by how often each is taken: a few files in place of hundreds.
-        merge
-            .current_dir(root)
-            .args(["-set_cover_merge=1", "-use_counters=0"]);
+        let mut merge = program("-set_cover_merge=1 -use_counters=0");
         merge.args([&fewest, &found, &corpus]);
-        steps.run(&format!("fuzz {target}, merge"), &mut merge)?;
+        steps::run(&format!("fuzz {target}, merge"), &mut merge)?;
         fs::remove_dir_all(&corpus)?;
         fs::create_dir_all(&corpus)?;
         for entry in fs::read_dir(&fewest)? {

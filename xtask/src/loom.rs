@@ -8,11 +8,9 @@ mod canary;
 mod report;
 pub(crate) mod suite;
 
-use std::path::Path;
-
 use anyhow::Result;
 
-use crate::steps::{self, Steps};
+use crate::steps;
 use crate::workspace::{self, Package};
 use report::Report;
 
@@ -48,10 +46,9 @@ pub(crate) enum Bound {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
     let packages = match &args.package {
         Some(package) => vec![package.clone()],
-        None => workspace::packages(&root)?,
+        None => workspace::packages()?,
     };
     let bound = match args.preemptions {
         _ if args.complete => Bound::Complete,
@@ -59,35 +56,28 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(bound) => Bound::Preemptions(bound),
         None => Bound::Own,
     };
-    steps::summarized(|steps| models(steps, &root, &packages, bound))
+    models(&packages, bound)
 }
 
 /// Runs the models of those `packages` that have any, and prints what each
 /// explored.
-pub(crate) fn models(
-    steps: &mut Steps,
-    root: &Path,
-    packages: &[Package],
-    bound: Bound,
-) -> Result<()> {
-    let mut build = suite::build_command(root, packages);
-    let shown = steps::line_of(&build);
+pub(crate) fn models(packages: &[Package], bound: Bound) -> Result<()> {
+    let mut build = suite::build_command(workspace::root(), packages);
     let mut suites = Vec::new();
-    steps.step("models, build", &shown, || {
-        suites = suite::build(root, packages, &mut build)?;
+    steps::step("models, build", &steps::line_of(&build), || {
+        suites = suite::build(packages, &mut build)?;
         Ok(())
     })?;
     let shown = format!("{} suites of target/loom", suites.len());
     let mut report = Report::default();
-    steps.step("models", &shown, || suite::run(&suites, bound, &mut report))?;
-    print!("{report}");
+    steps::step("models", &shown, || suite::run(&suites, bound, &mut report))?;
+    print!("{}", report.tables());
     Ok(())
 }
 
 /// Finds the package a user names, for the argument parser.
 fn package_with_models(name: &str) -> Result<Package, String> {
-    let packages = workspace::packages(&workspace::root());
-    let mut packages = packages.map_err(|error| format!("{error:#}"))?;
+    let mut packages = workspace::packages().map_err(|error| format!("{error:#}"))?;
     packages.retain(|package| !package.suites.is_empty());
     if let Some(package) = packages.iter().find(|package| package.is_named(name)) {
         return Ok(package.clone());

@@ -98,6 +98,7 @@ fn main() -> ExitCode {
         Command::Stress(args) => stress::run(&args),
         Command::Tidy => tidy::run(),
     };
+    print!("{}", steps::summary());
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -17,7 +17,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::steps;
+use crate::steps::{self, cargo};
 use crate::tidy::text::{self, File};
 use crate::workspace::{self, Package};
 use lab::{Bound, Lab};
@@ -71,12 +71,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
-    let packages = workspace::packages(&root)?;
+    let packages = workspace::packages()?;
     if args.logic {
-        return logic(&root, &packages, args);
+        return logic(&packages, args);
     }
-    let (files, mutants) = find(&root, &packages, args)?;
+    let (files, mutants) = find(&packages, args)?;
     if args.list {
         for mutant in &mutants {
             println!("{mutant}");
@@ -84,10 +83,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         println!("{} mutants", mutants.len());
         return Ok(());
     }
-    let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
+    let page = fs::read_to_string(workspace::root().join(PAGE)).context(PAGE)?;
     let rows = rows(&page);
     let is_argued = |mutant: &Mutant| rows.iter().any(|row| row.starts_with(&mutant.row()));
-    let directory = workspace::target(&root).join("mutate");
+    let directory = workspace::target().join("mutate");
     let mut lab = Lab::new(&directory, &mutants, args.resume)?;
     let is_open = |(id, mutant): &(usize, &Mutant)| {
         !lab.is_caught(*id) && (args.argued || !is_argued(mutant))
@@ -98,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             true => &[Bound::OneSwitch][..],
             false => &[Bound::OneSwitch, Bound::Own],
         };
-        lab.build(&root, &packages, args.own)?;
+        lab.build(&packages, args.own)?;
         for &bound in bounds {
             lab.judge(&open, bound)?;
             open.retain(|(id, _)| !lab.is_caught(*id));
@@ -125,10 +124,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         count[0] += 1;
         count[kind] += 1;
     }
-    let mut table = vec![["file", "mutants", "caught", "argued", "survived"].map(str::to_owned)];
-    for (file, count) in counts {
-        let [all, caught, argued, survived] = count.map(|count| count.to_string());
-        table.push([file.display().to_string(), all, caught, argued, survived]);
+    let mut table = vec!["file\tmutants\tcaught\targued\tsurvived".to_owned()];
+    for (file, [all, caught, argued, survived]) in counts {
+        let file = file.display();
+        table.push(format!("{file}\t{all}\t{caught}\t{argued}\t{survived}"));
     }
     print!("{}", steps::table(&table));
     let stale = stale(&rows, &files, &mutants);
@@ -145,13 +144,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 /// Runs cargo-mutants with the tests or models of the mutant's crate.
-fn logic(root: &Path, packages: &[Package], args: &Args) -> Result<()> {
-    let mut mutants = steps::cargo(root, &["mutants"]);
+fn logic(packages: &[Package], args: &Args) -> Result<()> {
     ensure!(
-        steps::output(mutants.arg("--version")).is_ok(),
+        steps::output(&mut cargo("mutants --version")).is_ok(),
         "no cargo-mutants; run cargo install cargo-mutants --locked"
     );
-    let status = logic_command(root, packages, args).status()?;
+    let status = logic_command(packages, args).status()?;
     // It ends with 3 if mutants timed out, and were caught by that, and none was missed.
     ensure!(
         matches!(status.code(), Some(0 | 3)),
@@ -160,9 +158,9 @@ fn logic(root: &Path, packages: &[Package], args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn logic_command(root: &Path, packages: &[Package], args: &Args) -> Command {
-    let mut mutants = steps::cargo(root, &["mutants", "--no-shuffle", "--output"]);
-    mutants.arg(workspace::target(root));
+fn logic_command(packages: &[Package], args: &Args) -> Command {
+    let mut mutants = cargo("mutants --no-shuffle --output");
+    mutants.arg(workspace::target());
     for (is_set, option) in [(args.list, "--list"), (args.resume, "--iterate")] {
         if is_set {
             mutants.arg(option);
@@ -191,16 +189,12 @@ fn logic_command(root: &Path, packages: &[Package], args: &Args) -> Command {
 }
 
 /// The files that a user names whole, and the mutants of those files and lines.
-fn find(
-    root: &Path,
-    packages: &[Package],
-    args: &Args,
-) -> Result<(BTreeSet<PathBuf>, Vec<Mutant>)> {
+fn find(packages: &[Package], args: &Args) -> Result<(BTreeSet<PathBuf>, Vec<Mutant>)> {
     let mut files = BTreeSet::new();
     let mut found = Vec::new();
     let mut named = BTreeSet::new();
     for package in packages {
-        for (path, text) in text::sources(root, package)? {
+        for (path, text) in text::sources(workspace::root(), package)? {
             let names = |name: &&String| path.ends_with(file_of(name).0) || package.is_named(name);
             let named_here: Vec<_> = args.only.iter().filter(names).collect();
             named.extend(named_here.iter().copied());

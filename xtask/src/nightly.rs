@@ -1,78 +1,39 @@
-//! What only a nightly compiler does, and whether there is one.
+//! What only a nightly compiler does. rustup and cargo say how to install what is missing of it.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result};
 
 use crate::{steps, workspace};
 
-const INSTALL: &str = "rustup toolchain install nightly --profile minimal --component rust-src";
-
-/// What the toolchain must have beside the compiler.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Component {
-    /// The source of the standard library, to build it anew.
-    Source,
-    Miri,
-}
-
 /// The host platform, which the sanitizers need as `--target`.
+///
+/// # Errors
+///
+/// Returns rustup's error, which names the command to run, if there is no nightly toolchain.
 pub(crate) fn host() -> Result<String> {
-    let version = printed(&["rustc", "--version", "--verbose"])?;
+    let version = steps::output(&mut nightly("rustc --version --verbose"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host
-        .context("rustc does not say what it runs on")?
-        .to_owned())
-}
-
-/// Returns an error that names a missing tool and the command that installs it.
-pub(crate) fn require(component: Option<Component>) -> Result<()> {
-    if printed(&["rustc", "--version"]).is_err() {
-        bail!("this needs a nightly toolchain: {INSTALL}");
-    }
-    match component {
-        None => Ok(()),
-        Some(Component::Source) => {
-            let sysroot = PathBuf::from(printed(&["rustc", "--print", "sysroot"])?.trim());
-            let library = sysroot.join("lib/rustlib/src/rust/library/Cargo.toml");
-            ensure!(
-                library.is_file(),
-                "this builds the standard library anew, whose source the nightly toolchain lacks: \
-                 rustup component add rust-src --toolchain nightly"
-            );
-            Ok(())
-        }
-        Some(Component::Miri) => {
-            ensure!(
-                printed(&["cargo", "miri", "--version"]).is_ok(),
-                "the nightly toolchain has no Miri: \
-                 rustup component add miri rust-src --toolchain nightly"
-            );
-            Ok(())
-        }
-    }
+    let host = host.context("rustc does not say what it runs on")?;
+    Ok(host.to_owned())
 }
 
 /// The nightly's cargo, at the root of the workspace, with a directory of its own
-/// for what it builds.
-pub(crate) fn cargo(root: &Path, target: &str, args: &[&str]) -> Command {
-    let mut command = nightly(&["cargo"]);
-    command.current_dir(root).args(args);
-    command.env("CARGO_TARGET_DIR", workspace::target(root).join(target));
+/// for what it builds; blanks separate its arguments.
+pub(crate) fn cargo(target: &str, line: &str) -> Command {
+    let mut command = nightly(&format!("cargo {line}"));
+    command.current_dir(workspace::root());
+    command.env("CARGO_TARGET_DIR", workspace::target().join(target));
     command
 }
 
-fn nightly(words: &[&str]) -> Command {
+fn nightly(line: &str) -> Command {
     let mut command = Command::new("rustup");
-    command.args(["run", "nightly"]).args(words);
+    command.args(["run", "nightly"]);
+    command.args(line.split_whitespace());
     // Of the toolchain that runs this program.
     for name in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN", "RUSTFLAGS"] {
         command.env_remove(name);
     }
     command
-}
-
-fn printed(words: &[&str]) -> Result<String> {
-    steps::output(&mut nightly(words))
 }

@@ -5,21 +5,21 @@
 //! each from its source, which a compiler of a release does only with `RUSTC_BOOTSTRAP`.
 
 mod debian;
-mod http;
 mod runner;
 mod targets;
 mod wine;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use clap::builder::PossibleValuesParser;
 
 use crate::apt;
-use crate::steps::{self, Steps, cargo, line_of};
+use crate::steps::{self, cargo, line_of};
 use crate::workspace;
 use debian::Compiler;
-use targets::{Lacks, Run, Short, TARGETS, TESTED_BY_CI, Target};
+use targets::{Lacks, Run, SHORT, TARGETS, TESTED_BY_CI, Target};
 
 /// The oldest compiler that the crates promise: `rust-version` of the workspace.
 const MINIMUM: Compiler = Compiler {
@@ -60,7 +60,8 @@ const LINTS: [&str; 4] = [
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only these: targets of the table in docs/platforms.md, or `minimum` for the oldest compiler
+    /// Only these targets, or `minimum` for the oldest compiler
+    #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
     targets: Vec<String>,
 
     /// Only compile and lint; do not run the tests
@@ -76,78 +77,43 @@ pub(crate) struct Args {
     package: Vec<String>,
 }
 
-/// The results of one target.
-struct Row {
-    name: &'static str,
-    checked: Result<()>,
-    run: Option<Result<()>>,
+/// What can be asked for.
+fn names() -> impl Iterator<Item = &'static str> {
+    [MINIMUM.name]
+        .into_iter()
+        .chain(TARGETS.iter().map(|target| target.name))
 }
 
 /// Tries each target that is asked for, prints a table, and fails if one of them has failed.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
     if args.short {
-        return steps::summarized(|steps| short(steps, &root));
+        return short();
     }
-    let known = |name: &String| {
-        name == MINIMUM.name || TARGETS.iter().any(|target| target.name == name.as_str())
-    };
-    let unknown = args.targets.iter().find(|name| !known(name));
-    ensure!(
-        unknown.is_none(),
-        "no target {}: see the table in docs/platforms.md",
-        unknown.map_or("", String::as_str)
-    );
-    let asked = |name: &str| args.targets.is_empty() || args.targets.iter().any(|it| it == name);
-    let mut rows = Vec::new();
-    steps::summarized(|steps| {
-        if asked(MINIMUM.name) {
-            rows.push(Row {
-                name: MINIMUM.name,
-                checked: minimum(steps, &root),
-                run: None,
-            });
-        }
-        for target in TARGETS.iter().filter(|it| asked(it.name)) {
-            let checked = check(steps, &root, target);
-            let run = match &target.run {
-                Some(run) if !args.check && checked.is_ok() => {
-                    let packages: Vec<_> = args.package.iter().map(String::as_str).collect();
-                    Some(test(steps, &root, target, run, &packages))
-                }
-                _ => None,
-            };
-            rows.push(Row {
-                name: target.name,
-                checked,
-                run,
-            });
-        }
-        Ok(())
-    })?;
-    let mut table = vec![["target", "check", "tests"].map(str::to_owned)];
-    for row in &rows {
-        let run = row.run.as_ref().map_or("-", word);
-        table.push([row.name, word(&row.checked), run].map(str::to_owned));
-    }
-    print!("{}", steps::table(&table));
-    let results = rows
-        .into_iter()
-        .flat_map(|row| [Some(row.checked), row.run]);
-    let mut failed = 0;
-    for error in results.flatten().filter_map(Result::err) {
-        eprintln!("{error:#}");
-        failed += 1;
-    }
-    ensure!(failed == 0, "{failed} of the steps failed");
-    Ok(())
-}
-
-fn word(result: &Result<()>) -> &'static str {
-    match result {
+    let mut rows = vec!["target\tcheck\ttests".to_owned()];
+    let mut failed = Vec::new();
+    let mut word = |result: Result<()>| match result {
         Ok(()) => "passed",
-        Err(_) => "failed",
+        Err(error) => {
+            failed.push(format!("{error:#}"));
+            "failed"
+        }
+    };
+    let is_asked = |name: &str| args.targets.is_empty() || args.targets.iter().any(|it| it == name);
+    if is_asked(MINIMUM.name) {
+        rows.push(format!("{}\t{}\t-", MINIMUM.name, word(minimum())));
     }
+    for target in TARGETS.iter().filter(|it| is_asked(it.name)) {
+        let checked = word(check(target));
+        let run = match &target.run {
+            Some(run) if !args.check && checked == "passed" => {
+                word(test(target, run, &args.package.join(" ")))
+            }
+            _ => "-",
+        };
+        rows.push(format!("{}\t{checked}\t{run}", target.name));
+    }
+    print!("{}", steps::table(&rows));
+    steps::report(&failed, "the steps above failed")
 }
 
 /// The short form, for CI: checks the libraries for every target, and runs the tests of
@@ -155,84 +121,64 @@ fn word(result: &Result<()>) -> &'static str {
 ///
 /// On a machine that is not CI's and cannot have the compiler or the linker it says so and does
 /// nothing: the compilers are Debian's, and `apt-get` installs the linker for root only.
-pub(crate) fn short(steps: &mut Steps, root: &Path) -> Result<()> {
+pub(crate) fn short() -> Result<()> {
     let (name, packages) = TESTED_BY_CI;
-    let find = || TARGETS.iter().find(|target| target.name == name);
-    let target = find().with_context(|| format!("no target {name}"))?;
+    let target = TARGETS.iter().find(|target| target.name == name);
+    let target = target.with_context(|| format!("no target {name}"))?;
     let run = target.run.as_ref();
     let run = run.with_context(|| format!("the programs of {name} do not run here"))?;
-    if let Err(error) = prepare(root, run) {
+    if let Err(error) = FOREIGN
+        .unpacked(&directory())
+        .and_then(|_| apt::install(run.packages))
+    {
         if std::env::var_os("CI").is_some() {
             return Err(error.context("cannot check other platforms"));
         }
         println!("\n== other platforms\nnot checked: {error:#}");
         return Ok(());
     }
-    for scope in [Short::Facade, Short::WithoutThreads, Short::Bare] {
-        let targets: Vec<_> = TARGETS.iter().filter(|it| it.short() == scope).collect();
-        let names: Vec<_> = targets.iter().map(|target| target.name).collect();
-        let Some(first) = targets.first() else {
-            continue;
-        };
-        let mut check = for_targets(steps, root, "check", first.std, &names)?;
-        check.args(["--quiet", "--keep-going"]).args(scope.args());
-        lint(steps, root, &mut check)?;
-        let name = format!("check {} targets: {}", names.len(), scope.packages());
-        steps.run(&name, &mut check)?;
+    for scope in SHORT {
+        let targets = TARGETS.iter().filter(|it| it.short() == scope);
+        let targets: Vec<_> = targets.collect();
+        let mut check = for_targets("check --quiet --keep-going", &targets)?;
+        check.args(scope.split(' '));
+        let name = format!("check {} targets: {scope}", targets.len());
+        steps::run(&name, lint(&mut check)?)?;
     }
-    test(steps, root, target, run, packages)
-}
-
-/// Downloads the compiler for foreign targets and installs what links the programs of one.
-fn prepare(root: &Path, run: &Run) -> Result<()> {
-    let directory = directory(root)?;
-    if FOREIGN.unpacked(&directory).is_none() {
-        FOREIGN.unpack(&directory)?;
-    }
-    apt::install(run.packages)
+    test(target, run, packages)
 }
 
 /// Checks the crates, with their tests and examples, with the oldest compiler.
-fn minimum(steps: &mut Steps, root: &Path) -> Result<()> {
-    let mut check = with(
-        steps,
-        &MINIMUM,
-        root,
-        &["check", "--quiet", "--all-targets"],
-    )?;
-    steps.run("check with Rust 1.85", &mut check)
+fn minimum() -> Result<()> {
+    let mut check = with(&MINIMUM, "check --quiet --all-targets")?;
+    steps::run("check with Rust 1.85", &mut check)
 }
 
-/// Checks and lints the crates for one target.
-fn check(steps: &mut Steps, root: &Path, target: &Target) -> Result<()> {
-    let mut check = for_target(steps, root, "check", target)?;
-    check.arg("--quiet").args(target.scope);
-    lint(steps, root, &mut check)?;
-    steps.run(&format!("check {}", target.name), &mut check)?;
-    match &target.lacks {
-        Some(lacks) => refuses(steps, root, target, lacks),
-        None => Ok(()),
-    }
-}
-
-/// Asserts that each feature that a target lacks is an error of the compiler that says so.
-fn refuses(steps: &mut Steps, root: &Path, target: &Target, lacks: &Lacks) -> Result<()> {
-    for feature in lacks.features {
-        let mut refused = for_target(steps, root, "check", target)?;
-        refused.args(["--quiet", "-p", lacks.package, "--no-default-features"]);
-        refused.args(["--features", feature]);
-        let message = format!(
-            "`{feature}` of {} is not available on {}",
-            lacks.package, lacks.platform
-        );
-        let name = format!("{} refuses {feature}", target.name);
-        steps.step(&name, &line_of(&refused), || {
+/// Checks and lints the crates for one target, and asserts that each feature that the target lacks
+/// is an error of the compiler that says so.
+fn check(target: &Target) -> Result<()> {
+    let name = target.name;
+    let mut check = for_targets("check --quiet", &[target])?;
+    check.args(target.scope.split(' '));
+    steps::run(&format!("check {name}"), lint(&mut check)?)?;
+    let Some(Lacks {
+        package,
+        features,
+        platform,
+    }) = &target.lacks
+    else {
+        return Ok(());
+    };
+    for feature in *features {
+        let of = format!("-p {package} --no-default-features --features {feature}");
+        let mut refused = for_targets(&format!("check --quiet {of}"), &[target])?;
+        let message = format!("`{feature}` of {package} is not available on {platform}");
+        let step = format!("{name} refuses {feature}");
+        steps::step(&step, &line_of(&refused), || {
             let output = refused.output().context("cannot start cargo")?;
             let errors = String::from_utf8_lossy(&output.stderr);
-            ensure!(
-                !output.status.success() && errors.contains(&message),
-                "no error says that {message}:\n{errors}"
-            );
+            let is_refused = !output.status.success() && errors.contains(&message);
+            ensure!(is_refused, "no error says that {message}:\n{errors}");
             Ok(())
         })?;
     }
@@ -240,84 +186,56 @@ fn refuses(steps: &mut Steps, root: &Path, target: &Target, lacks: &Lacks) -> Re
 }
 
 /// Has a `cargo check` lint the crates of the workspace too.
-fn lint(steps: &mut Steps, root: &Path, check: &mut Command) -> Result<()> {
-    let clippy = compiler(steps, &FOREIGN, root)?.program("clippy-driver");
-    check.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+fn lint(check: &mut Command) -> Result<&mut Command> {
+    let clippy = FOREIGN.unpacked(&directory())?.program("clippy-driver");
     check.env("CLIPPY_ARGS", LINTS.join("__CLIPPY_HACKERY__"));
-    Ok(())
+    Ok(check.env("RUSTC_WORKSPACE_WRAPPER", clippy))
 }
 
-/// Runs the tests of packages, or of all, on one target.
-fn test(
-    steps: &mut Steps,
-    root: &Path,
-    target: &Target,
-    run: &Run,
-    packages: &[&str],
-) -> Result<()> {
+/// Runs the tests of packages, whose names blanks separate, or of all, on one target.
+fn test(target: &Target, run: &Run, packages: &str) -> Result<()> {
     let name = target.name;
-    let variable = |what| {
-        let target = name.to_uppercase().replace('-', "_");
-        format!("CARGO_TARGET_{target}_{what}")
-    };
+    let of_cargo = format!("CARGO_TARGET_{}", name.to_uppercase().replace('-', "_"));
     let mut variables = Vec::new();
-    let runner_variable = variable("RUNNER");
-    let shown = run.packages.join(" ");
-    steps.step(&format!("prepare {name}"), &shown, || {
+    steps::step(&format!("prepare {name}"), &run.packages.join(" "), || {
         apt::install(run.packages)?;
-        variables = run.by.prepare(runner_variable.clone(), &directory(root)?)?;
+        variables = run.by.prepare(format!("{of_cargo}_RUNNER"), &directory())?;
         Ok(())
     })?;
-    let on_target = |steps: &mut Steps, what: &str| -> Result<Command> {
-        let mut command = for_target(steps, root, what, target)?;
-        command.env(variable("LINKER"), run.linker);
+    let on_target = |line: &str| -> Result<Command> {
+        let mut command = for_targets(line, &[target])?;
+        command.env(format!("{of_cargo}_LINKER"), run.linker);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         if run.is_static {
-            command.env(variable("RUSTFLAGS"), "-Ctarget-feature=+crt-static");
+            let flags = format!("{of_cargo}_RUSTFLAGS");
+            command.env(flags, "-Ctarget-feature=+crt-static");
         }
         Ok(command)
     };
     if packages.is_empty() {
         // The programs that some tests start.
-        let mut examples = on_target(steps, "build")?;
-        examples.args(["--quiet", "--examples"]);
-        steps.run(&format!("examples for {name}"), &mut examples)?;
-        let built = target_directory(root, &FOREIGN)?.join(name).join("debug");
-        let server = built.join(format!("examples/http{}", run.by.suffix()));
-        steps.step(&format!("http serves on {name}"), "curl", || {
-            let runner = variables.iter().find(|(name, _)| *name == runner_variable);
-            http::serves(&server, runner.map(|(_, runner)| runner), &variables)
-        })?;
+        let mut examples = on_target("build --quiet --examples")?;
+        steps::run(&format!("examples for {name}"), &mut examples)?;
         if run.by.is_wine() {
-            wine::fails_as_documented(steps, |steps| on_target(steps, "test"))?;
+            wine::fails_as_documented(|| on_target("test"))?;
         }
     }
-    let mut test = on_target(steps, "test")?;
-    test.args(["--lib", "--tests", "--no-fail-fast"]);
-    for package in packages {
+    let mut test = on_target("test --lib --tests --no-fail-fast")?;
+    for package in packages.split_whitespace() {
         test.args(["-p", package]);
     }
-    steps.run(&format!("test {name}"), &mut test)
+    steps::run(&format!("test {name}"), &mut test)
 }
 
-/// A cargo command for a foreign target, with a standard library that it builds.
-fn for_target(steps: &mut Steps, root: &Path, what: &str, target: &Target) -> Result<Command> {
-    for_targets(steps, root, what, target.std, &[target.name])
-}
-
-/// The same for several targets at once, which share what is built for this machine.
-fn for_targets(
-    steps: &mut Steps,
-    root: &Path,
-    what: &str,
-    std: &str,
-    targets: &[&str],
-) -> Result<Command> {
-    let std = format!("-Zbuild-std={std}");
-    let mut command = with(steps, &FOREIGN, root, &[what, &std])?;
+/// A cargo command for foreign targets of one `std`, which it builds; the targets share what is
+/// built for this machine.
+fn for_targets(line: &str, targets: &[&Target]) -> Result<Command> {
+    let mut command = with(&FOREIGN, line)?;
     for target in targets {
-        command.args(["--target", target]);
+        command.args(["--target", target.name]);
     }
+    let std = targets.first().map_or("", |target| target.std);
+    command.arg(format!("-Zbuild-std={std}"));
     // Less to build and to keep: a failure here is looked at with the developer's compiler.
     command.env("CARGO_PROFILE_DEV_DEBUG", "none");
     command.env("RUSTC_BOOTSTRAP", "1");
@@ -325,36 +243,15 @@ fn for_targets(
 }
 
 /// A cargo command that uses one of the compilers, and has a target directory of its own.
-fn with(steps: &mut Steps, compiler: &Compiler, root: &Path, args: &[&str]) -> Result<Command> {
-    let unpacked = self::compiler(steps, compiler, root)?;
-    let mut command = cargo(root, args);
-    unpacked.used_by(&mut command)?;
-    command.env("CARGO_TARGET_DIR", target_directory(root, compiler)?);
+fn with(compiler: &Compiler, line: &str) -> Result<Command> {
+    let mut command = cargo(line);
+    compiler.unpacked(&directory())?.used_by(&mut command)?;
+    let target = directory().join(compiler.name).join("target");
+    command.env("CARGO_TARGET_DIR", target);
     Ok(command)
 }
 
-/// Where cargo puts what it builds with one of the compilers.
-fn target_directory(root: &Path, compiler: &Compiler) -> Result<PathBuf> {
-    Ok(directory(root)?.join(compiler.name).join("target"))
-}
-
-/// One of the compilers, downloaded by a step of its own unless it is there.
-fn compiler(steps: &mut Steps, compiler: &Compiler, root: &Path) -> Result<debian::Unpacked> {
-    let directory = directory(root)?;
-    if let Some(unpacked) = compiler.unpacked(&directory) {
-        return Ok(unpacked);
-    }
-    let name = format!("compiler {}", compiler.name);
-    steps.step(
-        &name,
-        &format!("apt-get download: Rust {}", compiler.version),
-        || compiler.unpack(&directory),
-    )?;
-    let unpacked = compiler.unpacked(&directory);
-    unpacked.with_context(|| format!("no compiler {}", compiler.version))
-}
-
 /// Where the compilers and what they build are.
-fn directory(root: &Path) -> Result<PathBuf> {
-    Ok(workspace::target(root).join("platforms"))
+fn directory() -> PathBuf {
+    workspace::target().join("platforms")
 }

@@ -1,14 +1,11 @@
 //! `cargo xtask sanitize` and `cargo xtask miri`: the tests under what sees races,
 //! leaks and wild accesses.
 
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
 
-use crate::nightly::Component;
-use crate::steps::{self, Steps};
-use crate::{nightly, workspace};
+use crate::{nightly, steps};
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Sanitizer {
@@ -32,21 +29,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
     let host = nightly::host()?;
     let all = [Sanitizer::Thread, Sanitizer::Address, Sanitizer::Leak];
     let chosen = args.sanitizer.map_or(all.to_vec(), |only| vec![only]);
-    nightly::require(
-        chosen
-            .contains(&Sanitizer::Thread)
-            .then_some(Component::Source),
-    )?;
-    steps::summarized(|steps| {
-        for sanitizer in chosen {
-            tests(steps, &root, &host, sanitizer, args)?;
-        }
-        Ok(())
-    })
+    let mut chosen = chosen.into_iter();
+    chosen.try_for_each(|sanitizer| tests(&host, sanitizer, args))
 }
 
 /// What the names of ignored tests begin with that others start as processes.
@@ -55,66 +42,46 @@ const CHILDREN: &str = "child_";
 /// Unit and integration tests, then the stress. Nothing is suppressed, but tests
 /// that leak on purpose are run apart, without a look for leaks: ignored by
 /// `#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]`.
-fn tests(
-    steps: &mut Steps,
-    root: &Path,
-    host: &str,
-    sanitizer: Sanitizer,
-    args: &Args,
-) -> Result<()> {
+fn tests(host: &str, sanitizer: Sanitizer, args: &Args) -> Result<()> {
     let (name, flags) = match sanitizer {
-        // The standard library synchronizes too, and must be seen to do so.
-        Sanitizer::Thread => ("thread", &["-Zbuild-std"][..]),
-        Sanitizer::Address => ("address", &[][..]),
-        Sanitizer::Leak => ("leak", &[][..]),
+        // The standard library synchronizes too, and must be seen to do so. Cargo says how to get
+        // its source.
+        Sanitizer::Thread => ("thread", "-Zbuild-std"),
+        Sanitizer::Address => ("address", ""),
+        Sanitizer::Leak => ("leak", ""),
     };
-    let command = |what: &str, of: &[&str]| -> Command {
-        let mut command = nightly::cargo(root, name, &[what]);
-        command.args(of).args(flags).args(["--target", host]);
+    let command = |line: &str| -> Command {
+        let mut command = nightly::cargo(name, &format!("{line} {flags} --target {host}"));
         // Half of the disk would be for builds that are made once.
         command.env("CARGO_INCREMENTAL", "0");
         // Tests panic on purpose, and to name the frames of that takes a sanitized
         // library half of the time; the sanitizers name the function of each finding.
         command.env("RUST_BACKTRACE", "0");
-        command.env(
-            "RUSTFLAGS",
-            format!(
-                "--cfg raddle_sanitize -Zsanitizer={name} -Cunsafe-allow-abi-mismatch=sanitizer"
-            ),
-        );
+        let flags = "-Cunsafe-allow-abi-mismatch=sanitizer";
+        let flags = format!("--cfg raddle_sanitize -Zsanitizer={name} {flags}");
+        command.env("RUSTFLAGS", flags);
         command
     };
     let packages = match &args.package {
-        Some(package) => vec!["-p", package],
+        Some(package) => format!("-p {package}"),
         // The others are not ours, or no concurrent code.
-        None => vec![
-            "--workspace",
-            "--exclude",
-            "raddle-benches",
-            "--exclude",
-            "xtask",
-        ],
+        None => "--workspace --exclude raddle-benches --exclude xtask".to_owned(),
     };
     // The programs that some tests start.
-    let mut examples = command("build", &["--examples"]);
-    examples.args(&packages);
-    steps.run(&format!("{name}, examples"), &mut examples)?;
-    let tests = || {
-        let mut tests = command("test", &["--lib", "--tests", "--no-fail-fast"]);
-        tests.args(&packages);
-        tests
-    };
-    steps.run(&format!("{name}, tests"), &mut tests())?;
+    let mut examples = command(&format!("build --examples {packages}"));
+    steps::run(&format!("{name}, examples"), &mut examples)?;
+    let tests = format!("test --lib --tests --no-fail-fast {packages}");
+    steps::run(&format!("{name}, tests"), &mut command(&tests))?;
     if sanitizer != Sanitizer::Leak {
-        let mut leaking = tests();
+        let mut leaking = command(&tests);
         leaking.env("ASAN_OPTIONS", "detect_leaks=0");
         leaking.args(["--", "--ignored", "--skip", CHILDREN]);
-        steps.run(&format!("{name}, leaks on purpose"), &mut leaking)?;
+        steps::run(&format!("{name}, leaks on purpose"), &mut leaking)?;
     }
     if args.package.is_none() {
-        let mut stress = command("test", &["-p", "raddle", "--test", "stress"]);
+        let mut stress = command("test -p raddle --test stress");
         stress.args(["--", "--minutes", &args.minutes.to_string()]);
-        steps.run(&format!("{name}, stress"), &mut stress)?;
+        steps::run(&format!("{name}, stress"), &mut stress)?;
     }
     Ok(())
 }
@@ -130,15 +97,10 @@ const INTERPRETED: [&str; 6] = [
 ];
 
 pub(crate) fn miri() -> Result<()> {
-    nightly::require(Some(Component::Miri))?;
-    let root = workspace::root();
-    steps::summarized(|steps| {
-        for package in INTERPRETED {
-            let args = ["miri", "test", "-p", package, "--lib", "--tests"];
-            let mut command = nightly::cargo(&root, "miri", &args);
-            command.env("RUSTFLAGS", "--cfg raddle_sanitize");
-            steps.run(&format!("miri {package}"), &mut command)?;
-        }
-        Ok(())
+    INTERPRETED.iter().try_for_each(|package| {
+        let line = format!("miri test -p {package} --lib --tests");
+        let mut command = nightly::cargo("miri", &line);
+        command.env("RUSTFLAGS", "--cfg raddle_sanitize");
+        steps::run(&format!("miri {package}"), &mut command)
     })
 }

@@ -1,91 +1,71 @@
-//! Running commands one after the other: shown, timed, stopped at the first
-//! failure.
+//! Running commands one after the other: shown, timed, stopped at the first failure.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
-/// The steps of one command that have run so far.
-#[derive(Default)]
-pub(crate) struct Steps {
-    finished: Vec<Step>,
+use crate::workspace;
+
+thread_local! {
+    /// The steps that have run: names, durations, and whether they passed.
+    static FINISHED: RefCell<Vec<(String, Duration, bool)>> = const { RefCell::new(Vec::new()) };
 }
 
-struct Step {
-    name: String,
-    duration: Duration,
-    passed: bool,
+/// Runs a command as a step, with its output left on the terminal.
+pub(crate) fn run(name: &str, command: &mut Command) -> Result<()> {
+    step(name, &line_of(command), || succeed(command))
 }
 
-/// Runs `body`, then prints how long each of its steps took, also when one failed.
-pub(crate) fn summarized(body: impl FnOnce(&mut Steps) -> Result<()>) -> Result<()> {
-    let mut steps = Steps::default();
-    let result = body(&mut steps);
-    print!("{}", steps.table());
-    result
+/// Runs `body` as a step, which the command line `shown` would repeat.
+pub(crate) fn step(name: &str, shown: &str, body: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("\n== {name}\n$ {shown}");
+    let start = Instant::now();
+    let result = body();
+    let step = (name.to_owned(), start.elapsed(), result.is_ok());
+    FINISHED.with_borrow_mut(|steps| steps.push(step));
+    result.with_context(|| format!("step \"{name}\" failed"))
 }
 
-impl Steps {
-    /// Runs a command with its output left on the terminal.
-    pub(crate) fn run(&mut self, name: &str, command: &mut Command) -> Result<()> {
-        let shown = line_of(command);
-        self.step(name, &shown, || succeed(command))
+/// The table of the steps that have run; nothing if none has.
+pub(crate) fn summary() -> String {
+    let steps = FINISHED.take();
+    let total: Duration = steps.iter().map(|(_, duration, _)| *duration).sum();
+    let row = |(name, duration, passed): &(String, Duration, bool)| {
+        let mark = if *passed { "" } else { "failed" };
+        format!("{name}\t{:.1}\t{mark}", duration.as_secs_f64())
+    };
+    let mut rows = vec!["step\tseconds\t".to_owned()];
+    rows.extend(steps.iter().map(row));
+    rows.push(format!("total\t{:.1}\t", total.as_secs_f64()));
+    match steps.is_empty() {
+        true => String::new(),
+        false => table(&rows),
     }
+}
 
-    /// Runs `body`, which the command line `shown` would repeat.
-    pub(crate) fn step(
-        &mut self,
-        name: &str,
-        shown: &str,
-        body: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        println!("\n== {name}\n$ {shown}");
-        let start = Instant::now();
-        let result = body();
-        self.finished.push(Step {
-            name: name.to_owned(),
-            duration: start.elapsed(),
-            passed: result.is_ok(),
-        });
-        result.with_context(|| format!("step \"{name}\" failed"))
-    }
-
-    fn table(&self) -> String {
-        let seconds = |time: Duration| format!("{:.1}", time.as_secs_f64());
-        let mut rows = vec![["step", "seconds", ""].map(str::to_owned)];
-        for Step {
-            name,
-            duration,
-            passed,
-        } in &self.finished
-        {
-            let mark = if *passed { "" } else { "failed" };
-            rows.push([name.clone(), seconds(*duration), mark.to_owned()]);
+/// Aligns rows, whose cells tabs separate, in columns: the first to the left and the others to the
+/// right. An empty line comes first.
+pub(crate) fn table(rows: &[String]) -> String {
+    let mut widths = Vec::<usize>::new();
+    for row in rows {
+        for (column, cell) in row.split('\t').enumerate() {
+            widths.resize(widths.len().max(column + 1), 0);
+            widths[column] = widths[column].max(cell.chars().count());
         }
-        let total = self.finished.iter().map(|step| step.duration).sum();
-        rows.push(["total".to_owned(), seconds(total), String::new()]);
-        table(&rows)
     }
-}
-
-/// Aligns rows in columns, the first to the left and the others to the right, with an empty line
-/// before them.
-pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let length = |cell: &String| cell.chars().count();
-    let widths: [_; N] = std::array::from_fn(|column| {
-        let lengths = rows.iter().map(|row| length(&row[column]));
-        lengths.max().unwrap_or(0)
-    });
     let mut table = String::from("\n");
     for row in rows {
-        let mut line = format!("{:<1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(widths).skip(1) {
-            line += &format!("  {cell:>width$}");
+        let mut line = String::new();
+        for (column, (cell, width)) in row.split('\t').zip(widths.iter().copied()).enumerate() {
+            line += &match column {
+                0 => format!("{cell:<width$}"),
+                _ => format!("  {cell:>width$}"),
+            };
         }
         table += line.trim_end();
         table.push('\n');
@@ -93,10 +73,16 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     table
 }
 
-/// A cargo command that runs at the root of the workspace.
-pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
+/// A cargo command at the root of the workspace; blanks separate its arguments.
+pub(crate) fn cargo(line: impl AsRef<str>) -> Command {
+    cargo_in(workspace::root(), line)
+}
+
+/// A cargo command in a directory; blanks separate its arguments.
+pub(crate) fn cargo_in(directory: &Path, line: impl AsRef<str>) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(args);
+    command.current_dir(directory);
+    command.args(line.as_ref().split_whitespace());
     command
 }
 
@@ -112,11 +98,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.output();
     let output = output.with_context(|| format!("cannot start {shown}"))?;
     let errors = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.success(),
-        "{shown}: {}\n{errors}",
-        output.status
-    );
+    let status = output.status;
+    ensure!(status.success(), "{shown}: {status}\n{errors}");
     Ok(String::from_utf8(output.stdout)?)
 }
 
@@ -124,42 +107,32 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let shown = line_of(command);
     let status = command.status();
-    passed(
-        status.with_context(|| format!("cannot start {shown}"))?,
-        &shown,
-    )
-}
-
-/// Fails if the normal dependencies of a package, and theirs, have one that `is_forbidden`.
-pub(crate) fn tree(root: &Path, args: &[&str], is_forbidden: impl Fn(&str) -> bool) -> Result<()> {
-    let mut tree = cargo(root, &["tree"]);
-    tree.args(args);
-    tree.args(["-e", "normal", "--prefix", "none", "--format", "{p}"]);
-    let listing = output(&mut tree)?;
-    let names = listing.lines().filter_map(|line| line.split(' ').next());
-    let forbidden: Vec<_> = names.filter(|name| is_forbidden(name)).collect();
-    ensure!(
-        forbidden.is_empty(),
-        "{} pulls in {}",
-        args.join(" "),
-        forbidden.join(", ")
-    );
+    let status = status.with_context(|| format!("cannot start {shown}"))?;
+    ensure!(status.success(), "{shown}: {status}");
     Ok(())
 }
 
-/// Runs a command, not as a step of its own, and gives each line of its
-/// standard output to `each_line`, which prints what a reader wants.
-pub(crate) fn filter(command: &mut Command, mut each_line: impl FnMut(&str)) -> Result<()> {
-    let shown = line_of(command);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start {shown}"))?;
-    let stdout = child.stdout.take().context("a child without output")?;
-    for line in BufReader::new(stdout).lines() {
-        each_line(&line?);
+/// Checks, as a step, that none of the normal dependencies that `cargo tree` lists for `args`, and
+/// theirs, `is_forbidden`.
+pub(crate) fn tree(name: &str, args: &str, is_forbidden: impl Fn(&str) -> bool) -> Result<()> {
+    let mut tree = cargo(format!("tree {args} -e normal --prefix none"));
+    step(name, &line_of(&tree), || {
+        let listing = output(&mut tree)?;
+        let names = listing.lines().filter_map(|line| line.split(' ').next());
+        let forbidden: Vec<_> = names.filter(|name| is_forbidden(name)).collect();
+        let names = forbidden.join(", ");
+        ensure!(forbidden.is_empty(), "{args} pulls in {names}");
+        Ok(())
+    })
+}
+
+/// Prints findings, and fails if there are any; `cure` says what to do.
+pub(crate) fn report(findings: &[String], cure: &str) -> Result<()> {
+    for finding in findings {
+        println!("{finding}");
     }
-    passed(child.wait()?, &shown)
+    ensure!(findings.is_empty(), "{} findings; {cure}", findings.len());
+    Ok(())
 }
 
 /// How often [`wait`] asks whether a process has ended.
@@ -201,11 +174,6 @@ pub(crate) fn line_of(command: &Command) -> String {
     };
     let words = [shown].into_iter().chain(command.get_args()).map(quoted);
     set.chain(words).collect::<Vec<_>>().join(" ")
-}
-
-fn passed(status: ExitStatus, shown: &str) -> Result<()> {
-    ensure!(status.success(), "{shown}: {status}");
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! `cargo xtask stress`: everything at once, with every task accounted for.
 
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
 
 use crate::steps::{self, cargo};
-use crate::workspace;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -24,20 +22,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
-    let mut command = command(&root, args.minutes, args.release);
+    let mut command = command(args.minutes, args.release);
     if let Some(seed) = args.seed {
         command.args(["--seed", &seed.to_string()]);
     }
-    steps::summarized(|steps| steps.run("stress", &mut command))
+    steps::run("stress", &mut command)
 }
 
 /// The program, for so many minutes; further arguments are its own.
-pub(crate) fn command(root: &Path, minutes: u64, release: bool) -> Command {
-    let mut command = cargo(root, &["test", "-p", "raddle", "--test", "stress"]);
-    if release {
-        command.arg("--release");
-    }
-    command.args(["--", "--minutes", &minutes.to_string()]);
-    command
+pub(crate) fn command(minutes: u64, release: bool) -> Command {
+    let release = if release { "--release" } else { "" };
+    cargo(format!(
+        "test -p raddle --test stress {release} -- --minutes {minutes}"
+    ))
 }

@@ -1,7 +1,5 @@
 //! `cargo xtask test`: everything a contributor needs before a commit.
 
-use std::path::Path;
-
 use anyhow::Result;
 
 use crate::api;
@@ -11,7 +9,7 @@ use crate::ecosystem;
 use crate::features;
 use crate::loom;
 use crate::platforms;
-use crate::steps::{self, Steps, cargo};
+use crate::steps::{self, cargo};
 use crate::stress;
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
@@ -25,52 +23,44 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let root = workspace::root();
-    let packages = workspace::packages(&root)?;
-    steps::summarized(|steps| {
-        steps.run("fmt", &mut cargo(&root, &["fmt", "--all", "--check"]))?;
-        steps.step("tidy", "cargo xtask tidy", || tidy::check(&root, &packages))?;
-        steps.run(
-            "clippy",
-            cargo(&root, &["clippy", "--workspace", "--all-targets"])
-                .args(["--", "-D", "warnings"]),
-        )?;
-        steps.run(
-            "docs",
-            cargo(&root, &["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
-        )?;
-        steps.run("test", &mut cargo(&root, &["test", "--workspace"]))?;
-        steps.run("stress", &mut stress::command(&root, 1, false))?;
-        counting::check(steps, &root)?;
-        platforms::short(steps, &root)?;
-        features::check(steps, &root, &packages)?;
-        for package in packages.iter().filter(|p| p.dir.starts_with("crates")) {
-            alone(steps, &root, package, args.long)?;
-        }
-        all_features(steps, &root, &packages, args.long)?;
-        steps.step("api", "cargo xtask api", api::run)?;
-        steps.step("conformance", "cargo xtask conformance --lazy", || {
-            conformance::run(&conformance::Args::short())
-        })?;
-        ecosystem::check(steps, &root, None)?;
-        loom::models(steps, &root, &packages, loom::Bound::Own)
-    })
+    let packages = workspace::packages()?;
+    run_cargo("fmt", "fmt --all --check")?;
+    steps::step("tidy", "cargo xtask tidy", tidy::run)?;
+    run_cargo("clippy", "clippy --workspace --all-targets -- -D warnings")?;
+    let mut docs = cargo("doc --workspace --no-deps");
+    steps::run("docs", docs.env("RUSTDOCFLAGS", "-D warnings"))?;
+    run_cargo("test", "test --workspace")?;
+    steps::run("stress", &mut stress::command(1, false))?;
+    counting::check()?;
+    platforms::short()?;
+    features::check(&packages)?;
+    for package in packages.iter().filter(|p| p.dir.starts_with("crates")) {
+        alone(package, args.long)?;
+    }
+    all_features(&packages, args.long)?;
+    steps::step("api", "cargo xtask api", api::run)?;
+    steps::step("conformance", "cargo xtask conformance --lazy", || {
+        conformance::run(&conformance::Args::short())
+    })?;
+    ecosystem::check(None)?;
+    loom::models(&packages, loom::Bound::Own)
+}
+
+/// Runs a cargo command as a step.
+fn run_cargo(name: &str, line: &str) -> Result<()> {
+    steps::run(name, &mut cargo(line))
 }
 
 /// Checks a crate with no feature but its own: cargo enables no feature that only another crate
-/// asks for. A layer must pull in no crate above it; `long` runs its tests too.
-fn alone(steps: &mut Steps, root: &Path, package: &Package, long: bool) -> Result<()> {
-    let name = &package.name;
-    let clippy = ["clippy", "-p", &package.spec, "--all-targets"];
-    steps.run(
-        &format!("{name} alone"),
-        cargo(root, &clippy).args(["--", "-D", "warnings"]),
-    )?;
+/// asks for. A layer must pull in no runtime and no crate above it; `long` runs its tests too.
+fn alone(Package { name, spec, .. }: &Package, long: bool) -> Result<()> {
+    let clippy = format!("clippy -p {spec} --all-targets -- -D warnings");
+    run_cargo(&format!("{name} alone"), &clippy)?;
     if layers::is_layer(name) {
-        trees(steps, root, name)?;
+        let is_forbidden = |package: &str| layers::is_forbidden(name, package);
+        steps::tree(&format!("{name} tree"), &format!("-p {spec}"), is_forbidden)?;
         if long {
-            let mut test = cargo(root, &["test", "-p", &package.spec]);
-            steps.run(&format!("{name} test, alone"), &mut test)?;
+            run_cargo(&format!("{name} test, alone"), &format!("test -p {spec}"))?;
         }
     }
     Ok(())
@@ -78,32 +68,19 @@ fn alone(steps: &mut Steps, root: &Path, package: &Package, long: bool) -> Resul
 
 /// Checks each crate that has features with all of them, and runs the tests of these crates, in
 /// one build or, if `long`, one crate after the other.
-fn all_features(steps: &mut Steps, root: &Path, packages: &[Package], long: bool) -> Result<()> {
-    let mut together = cargo(root, &["test", "--all-features"]);
+fn all_features(packages: &[Package], long: bool) -> Result<()> {
+    let mut together = String::from("test --all-features");
     for Package { name, spec, .. } in packages.iter().filter(|p| !p.features.is_empty()) {
-        let clippy = ["clippy", "-p", spec, "--all-targets", "--all-features"];
-        steps.run(
-            &format!("{name} clippy, all features"),
-            cargo(root, &clippy).args(["--", "-D", "warnings"]),
-        )?;
-        together.args(["-p", spec]);
+        let clippy = format!("clippy -p {spec} --all-targets --all-features -- -D warnings");
+        run_cargo(&format!("{name} clippy, all features"), &clippy)?;
+        together += &format!(" -p {spec}");
         if long {
-            let mut test = cargo(root, &["test", "-p", spec, "--all-features"]);
-            steps.run(&format!("{name} test, all features"), &mut test)?;
+            let test = format!("test -p {spec} --all-features");
+            run_cargo(&format!("{name} test, all features"), &test)?;
         }
     }
-    if long {
-        return Ok(());
+    match long {
+        true => Ok(()),
+        false => run_cargo("test, all features", &together),
     }
-    steps.run("test, all features", &mut together)
-}
-
-/// Checks that a layer pulls in no runtime, and no crate above it.
-fn trees(steps: &mut Steps, root: &Path, layer: &str) -> Result<()> {
-    let shown = format!("cargo tree -p {layer} -e normal");
-    steps.step(&format!("{layer} tree"), &shown, || {
-        steps::tree(root, &["-p", layer], |package| {
-            layers::is_forbidden(layer, package)
-        })
-    })
 }

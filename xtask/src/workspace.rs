@@ -18,7 +18,7 @@ pub(crate) struct Package {
     /// All but `default`.
     pub(crate) features: Vec<String>,
     /// Its suites of models: `tests/loom_*.rs`.
-    pub(crate) suites: Vec<String>,
+    pub(crate) suites: BTreeSet<String>,
 }
 
 impl Package {
@@ -39,45 +39,40 @@ pub(crate) struct Dependency {
 }
 
 /// The directory of the root manifest.
-pub(crate) fn root() -> PathBuf {
+pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask).to_owned()
+    xtask.parent().unwrap_or(xtask)
 }
 
 /// Where cargo puts what it builds.
-pub(crate) fn target(root: &Path) -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root.join(target)
+    root().join(target)
 }
 
 /// Every package of the workspace, in order of their directories.
-pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
-    let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
+pub(crate) fn packages() -> Result<Vec<Package>> {
+    let metadata = MetadataCommand::new()
+        .current_dir(root())
+        .no_deps()
+        .exec()?;
     let package = |package: cargo_metadata::Package| {
         let dir = package.manifest_path.parent().context("no directory")?;
-        let dependencies = package
-            .dependencies
-            .into_iter()
-            .map(|dependency| Dependency {
-                name: dependency.name,
-                dev: dependency.kind == DependencyKind::Development,
-                local: dependency.path.is_some(),
-            });
+        let dependency = |it: cargo_metadata::Dependency| Dependency {
+            name: it.name,
+            dev: it.kind == DependencyKind::Development,
+            local: it.path.is_some(),
+        };
         let features = package.features.into_keys();
-        let tests = package
-            .targets
-            .into_iter()
-            .filter(|target| target.is_test());
-        let suites = tests
-            .map(|test| test.name)
-            .filter(|name| name.starts_with("loom_"));
+        let targets = package.targets.into_iter();
+        let suites = targets.filter(|it| it.is_test() && it.name.starts_with("loom_"));
         Ok(Package {
             spec: format!("{}@{}", package.name, package.version),
             name: package.name.to_string(),
-            dir: dir.strip_prefix(root)?.into(),
-            dependencies: dependencies.collect(),
+            dir: dir.strip_prefix(root())?.into(),
+            dependencies: package.dependencies.into_iter().map(dependency).collect(),
             features: features.filter(|feature| feature != "default").collect(),
-            suites: BTreeSet::from_iter(suites).into_iter().collect(),
+            suites: suites.map(|suite| suite.name).collect(),
         })
     };
     let packages = metadata.packages.into_iter().map(package);
@@ -92,7 +87,7 @@ mod tests {
 
     #[test]
     fn packages_have_their_features_and_dependencies() {
-        let packages = packages(&root()).unwrap();
+        let packages = packages().unwrap();
         let find = |name: &str| {
             packages
                 .iter()
@@ -110,10 +105,6 @@ mod tests {
         assert!(tokio.spec.starts_with("tokio@1.") && tokio.features.contains(&"net".to_owned()));
         assert!(!tokio.features.contains(&"default".to_owned()));
         assert!(tokio.suites.is_empty());
-        assert!(
-            find("raddle-queue")
-                .suites
-                .contains(&"loom_slot".to_owned())
-        );
+        assert!(find("raddle-queue").suites.contains("loom_slot"));
     }
 }

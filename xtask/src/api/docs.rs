@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::tidy::text;
 
 /// The package whose items are looked for; the workspace has an old one, too.
 pub(super) const TOKIO: &str = "tokio@1.54.1";
@@ -28,33 +30,18 @@ pub(super) struct Item {
     pub(super) without_example: BTreeSet<String>,
 }
 
-/// The documentation of some crates, by name.
-pub(super) struct Docs(HashMap<String, Doc>);
-
-struct Doc {
-    root: String,
-    index: Map<String, Value>,
-    paths: Map<String, Value>,
-    crates: Map<String, Value>,
-}
+/// What rustdoc wrote of some crates, by name.
+pub(super) struct Docs(HashMap<String, Value>);
 
 /// An item, and the crate that it was found in.
-type Found<'a> = (&'a Doc, &'a Value);
+type Found<'a> = (&'a Value, &'a Value);
 
 impl Docs {
     pub(super) fn read(directory: &Path) -> Result<Self> {
         let mut docs = HashMap::new();
-        for entry in fs::read_dir(directory).context("rustdoc wrote nothing")? {
-            let path = entry?.path();
-            if path.extension().is_none_or(|extension| extension != "json") {
-                continue;
-            }
+        for path in text::walk(directory, &["json"], |_| false)? {
             let name = path.file_stem().context("no name")?.to_string_lossy();
-            let text = fs::read_to_string(&path)?;
-            let doc = serde_json::from_str(&text)
-                .ok()
-                .and_then(Doc::new)
-                .with_context(|| format!("{} is no rustdoc of this version", path.display()))?;
+            let doc: Value = serde_json::from_str(&fs::read_to_string(&path)?)?;
             docs.insert(name.into_owned(), doc);
         }
         Ok(Self(docs))
@@ -62,33 +49,28 @@ impl Docs {
 
     /// The public items of a crate.
     pub(super) fn items(&self, name: &str) -> Result<Items> {
-        let doc = self
-            .0
-            .get(name)
-            .with_context(|| format!("no rustdoc of {name}"))?;
+        let doc = self.0.get(name);
+        let doc = doc.with_context(|| format!("no rustdoc of {name}"))?;
+        let root = get(doc, &doc["root"]).context("a crate without a root")?;
         let mut items = Items::new();
-        let root = doc.index.get(&doc.root).context("a crate without a root")?;
         self.walk((doc, root), "", &mut items);
         Ok(items)
     }
 
     fn walk(&self, (doc, module): Found<'_>, prefix: &str, items: &mut Items) {
-        for id in module["inner"]["module"]["items"]
-            .as_array()
-            .into_iter()
-            .flatten()
-        {
+        for id in list(&module["inner"]["module"]["items"]) {
             self.visit(doc, id, prefix, None, items);
         }
     }
 
-    fn visit(&self, doc: &Doc, id: &Value, prefix: &str, name: Option<&str>, items: &mut Items) {
+    fn visit(&self, doc: &Value, id: &Value, prefix: &str, name: Option<&str>, items: &mut Items) {
         let path = |name: &str| match prefix {
             "" => name.to_owned(),
             _ => format!("{prefix}::{name}"),
         };
         let Some((doc, item)) = self.resolve(doc, id) else {
-            let name = name.or_else(|| doc.path(id)?.last()?.as_str());
+            let path_of = &doc["paths"][id.to_string()]["path"];
+            let name = name.or_else(|| list(path_of).next_back()?.as_str());
             let foreign = Item {
                 is_foreign: true,
                 ..Item::default()
@@ -139,102 +121,60 @@ impl Docs {
 
     fn members<'a>(&'a self, (doc, item): Found<'a>) -> Vec<&'a Value> {
         let (kind, inner) = kind(item);
-        let ids = |list: &Value| {
-            list.as_array()
-                .into_iter()
-                .flatten()
-                .cloned()
-                .collect::<Vec<_>>()
-        };
-        let mut members = Vec::new();
+        let all = |list: &'a Value| self::list(list).filter_map(move |id| get(doc, id));
         match kind {
             "type_alias" => {
                 let target = self.resolve(doc, &inner["type"]["resolved_path"]["id"]);
-                return target
-                    .map(|target| self.members(target))
-                    .unwrap_or_default();
+                target.map_or_else(Vec::new, |target| self.members(target))
             }
-            "trait" => members = ids(&inner["items"]),
+            "trait" => all(&inner["items"]).collect(),
             "struct" | "enum" | "union" => {
-                members = ids(&inner["variants"]);
-                for id in ids(&inner["impls"]) {
-                    let Some(implementation) = doc.get(&id) else {
-                        continue;
-                    };
-                    let implementation = &implementation["inner"]["impl"];
-                    if implementation["trait"].is_null() {
-                        members.extend(ids(&implementation["items"]));
-                    }
-                }
+                let implementations = all(&inner["impls"]).map(|it| &it["inner"]["impl"]);
+                let own = implementations.filter(|it| it["trait"].is_null());
+                let items = own.flat_map(|it| all(&it["items"]));
+                all(&inner["variants"]).chain(items).collect()
             }
-            _ => {}
+            _ => Vec::new(),
         }
-        members.iter().filter_map(|id| doc.get(id)).collect()
     }
 
     /// The item of an id, in whichever crate it is.
-    fn resolve<'a>(&'a self, doc: &'a Doc, id: &Value) -> Option<Found<'a>> {
-        if let Some(item) = doc.get(id) {
+    fn resolve<'a>(&'a self, doc: &'a Value, id: &Value) -> Option<Found<'a>> {
+        if let Some(item) = get(doc, id) {
             return Some((doc, item));
         }
-        let summary = doc.paths.get(&key(id))?;
-        let number = key(&summary["crate_id"]);
-        let other = self.0.get(doc.crates.get(&number)?["name"].as_str()?)?;
-        let path = summary["path"].as_array()?;
-        let same = other
-            .paths
-            .iter()
-            .find(|(_, other)| other["crate_id"] == 0 && other["path"].as_array() == Some(path));
+        let summary = doc["paths"].get(id.to_string())?;
+        let origin = &doc["external_crates"][summary["crate_id"].to_string()];
+        let other = self.0.get(origin["name"].as_str()?)?;
+        let mut paths = other["paths"].as_object()?.iter();
+        let same = paths.find(|(_, it)| it["crate_id"] == 0 && it["path"] == summary["path"]);
         let item = match same {
-            Some((id, _)) => other.index.get(id)?,
+            Some((id, _)) => other["index"].get(id)?,
             // Of a private module, under the name that it has there.
-            None => other.index.values().find(|item| {
-                item["name"] == *path.last().unwrap_or(&Value::Null)
-                    && kind(item).0 == summary["kind"].as_str().unwrap_or("")
-            })?,
+            None => {
+                let name = list(&summary["path"]).next_back()?;
+                let mut items = other["index"].as_object()?.values();
+                items.find(|it| it["name"] == *name && summary["kind"] == kind(it).0)?
+            }
         };
         Some((other, item))
     }
 }
 
-impl Doc {
-    fn new(mut json: Value) -> Option<Self> {
-        let mut object = |name: &str| match json[name].take() {
-            Value::Object(object) => Some(object),
-            _ => None,
-        };
-        let (index, paths, crates) = (
-            object("index")?,
-            object("paths")?,
-            object("external_crates")?,
-        );
-        Some(Self {
-            root: key(&json["root"]),
-            index,
-            paths,
-            crates,
-        })
-    }
-
-    fn get(&self, id: &Value) -> Option<&Value> {
-        self.index.get(&key(id))
-    }
-
-    fn path(&self, id: &Value) -> Option<&Vec<Value>> {
-        self.paths.get(&key(id))?["path"].as_array()
-    }
+/// The item of an id, if it is in that crate.
+fn get<'a>(doc: &'a Value, id: &Value) -> Option<&'a Value> {
+    doc["index"].get(id.to_string())
 }
 
-/// A number as the name of a field.
-fn key(id: &Value) -> String {
-    id.to_string()
+/// What is in an array.
+fn list(array: &Value) -> impl DoubleEndedIterator<Item = &Value> {
+    array.as_array().into_iter().flatten()
 }
 
 /// What an item is, and what is said of it as such.
 fn kind(item: &Value) -> (&str, &Value) {
-    let inner = item["inner"]
-        .as_object()
-        .and_then(|inner| inner.iter().next());
+    let inner = item["inner"].as_object();
+    let inner = inner.and_then(|inner| inner.iter().next());
     inner.map_or(("", &Value::Null), |(kind, inner)| (kind, inner))
 }
 
@@ -304,8 +244,8 @@ mod tests {
             },
             "external_crates": {}
         });
-        let docs = [("facade", facade), ("layer", layer)]
-            .map(|(name, json)| (name.to_owned(), Doc::new(json).unwrap()));
+        let docs =
+            [("facade", facade), ("layer", layer)].map(|(name, json)| (name.to_owned(), json));
         let items = Docs(docs.into()).items("facade").unwrap();
         let paths: Vec<_> = items.keys().map(String::as_str).collect();
         assert_eq!(

@@ -1,12 +1,12 @@
 //! Whether the lists of the test `api` name all types and futures.
 
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
 use super::docs::Items;
 use super::is_absent;
+use crate::workspace;
 
 /// Where the lists are, relative to the root.
 const FOLDER: &str = "xtask/proof/tests/api";
@@ -17,9 +17,9 @@ const ELSEWHERE: [&str; 1] = ["task::join_set::JoinSet"];
 /// Methods of extension traits that give a type, not a future.
 const GIVE_TYPES: [&str; 5] = ["chain", "consume", "lines", "split", "take"];
 
-pub(super) fn check(root: &Path, tokio: &Items) -> Result<Vec<String>> {
+pub(super) fn check(tokio: &Items) -> Result<Vec<String>> {
     let read = |name: &str| {
-        let path = root.join(FOLDER).join(name);
+        let path = workspace::root().join(FOLDER).join(name);
         fs::read_to_string(&path).with_context(|| path.display().to_string())
     };
     Ok(unlisted(tokio, &read("types.rs")?, &read("futures.rs")?))

@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use super::programs::Run;
 use super::*;
 
 fn runs_of(name: Option<&str>, quick: bool, workers: &[u16]) -> Vec<Run> {

@@ -1,9 +1,11 @@
 //! The tests that are known to differ, with a reason each.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::workspace;
 
 /// The list, relative to the root.
 pub(super) const PAGE: &str = "xtask/conformance/accepted.txt";
@@ -17,50 +19,31 @@ pub(super) enum Kind {
     Behaviour,
 }
 
-#[derive(Debug)]
-pub(super) struct Accepted(Vec<(String, Kind)>);
+/// The tests of the list.
+pub(super) fn read() -> Result<BTreeMap<String, Kind>> {
+    let path = workspace::root().join(PAGE);
+    parse(&fs::read_to_string(path).context(PAGE)?)
+}
 
-impl Accepted {
-    pub(super) fn read(root: &Path) -> Result<Self> {
-        Self::parse(&fs::read_to_string(root.join(PAGE)).context(PAGE)?)
-    }
-
-    /// Lines `package/file::test | kind | reason`, and comments.
-    fn parse(text: &str) -> Result<Self> {
-        let mut list: Vec<(String, Kind)> = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            if line.trim().is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let at = format!("{PAGE}:{}", index + 1);
-            let cells: Vec<_> = line.split('|').map(str::trim).collect();
-            let [name, kind, reason] = cells[..] else {
-                bail!("{at}: write `package/file::test | kind | reason`");
-            };
-            let kind = match kind {
-                "panic-text" => Kind::PanicText,
-                "behaviour" => Kind::Behaviour,
-                _ => bail!("{at}: the kind is `panic-text` or `behaviour`"),
-            };
-            if reason.is_empty() {
-                bail!("{at}: give the reason");
-            }
-            if list.iter().any(|(known, _)| known == name) {
-                bail!("{at}: {name} is listed twice");
-            }
-            list.push((name.to_owned(), kind));
+/// Lines `package/file::test | kind | reason`, and comments.
+fn parse(text: &str) -> Result<BTreeMap<String, Kind>> {
+    let mut accepted = BTreeMap::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
         }
-        Ok(Self(list))
+        let at = format!("{PAGE}:{number}");
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let (name, kind) = match cells[..] {
+            [_, _, ""] => bail!("{at}: give the reason"),
+            [name, "panic-text", _] => (name, Kind::PanicText),
+            [name, "behaviour", _] => (name, Kind::Behaviour),
+            _ => bail!("{at}: write `package/file::test | panic-text or behaviour | reason`"),
+        };
+        let before = accepted.insert(name.to_owned(), kind);
+        ensure!(before.is_none(), "{at}: {name} is listed twice");
     }
-
-    pub(super) fn kind(&self, name: &str) -> Option<Kind> {
-        let entry = self.0.iter().find(|(known, _)| known == name);
-        entry.map(|(_, kind)| *kind)
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_str())
-    }
+    Ok(accepted)
 }
 
 #[cfg(test)]
@@ -70,9 +53,11 @@ mod tests {
     #[test]
     fn a_line_is_parsed_into_name_and_kind() {
         let text = "# comment\n\ntokio/a::b | panic-text | ours names the cure\n";
-        let accepted = Accepted::parse(text).unwrap();
-        assert_eq!(accepted.kind("tokio/a::b"), Some(Kind::PanicText));
-        assert_eq!(accepted.kind("tokio/a::c"), None);
+        let accepted = parse(text).unwrap();
+        assert_eq!(
+            accepted,
+            [("tokio/a::b".to_owned(), Kind::PanicText)].into()
+        );
     }
 
     #[test]
@@ -82,9 +67,9 @@ mod tests {
             "tokio/a::b | flaky | slow",
             "tokio/a::b",
         ] {
-            assert!(Accepted::parse(line).is_err(), "{line}");
+            assert!(parse(line).is_err(), "{line}");
         }
         let twice = "a/b::c | behaviour | x\na/b::c | behaviour | y";
-        assert!(Accepted::parse(twice).is_err());
+        assert!(parse(twice).is_err());
     }
 }

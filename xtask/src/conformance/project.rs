@@ -1,31 +1,41 @@
 //! The package that compiles the test files of the suites.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::{MetadataCommand, Package};
+use regex::Regex;
 
 use super::SUITES;
-use crate::programs;
-use crate::steps::cargo;
+use crate::programs::{self, Program};
+use crate::steps::cargo_in;
+use crate::tidy::text;
 use crate::workspace;
 
 /// The folder of the manifest and the lock files, relative to the root.
 const FOLDER: &str = "xtask/conformance";
 
 /// Features of the packages that need `tokio_unstable`, or are not for users.
-const LEFT_OUT: [&str; 4] = ["io-uring", "taskdump", "schedule-latency", "__docs_rs"];
+const LEFT_OUT: [&str; 5] = [
+    "default",
+    "io-uring",
+    "taskdump",
+    "schedule-latency",
+    "__docs_rs",
+];
 
 /// The version of Tokio whose tests are run, as the manifest asks for it.
 const TOKIO: &str = "\"=1.54.1\"";
 
-/// Whether a package is of the version whose tests are run. The manifest says so
-/// of all but `tokio`, of which the workspace may have an old one, too.
+/// Whether tests of a package are run, and of that version. The manifest says so of all but
+/// `tokio`, of which the workspace may have an old one, too.
 fn is_tested(package: &Package) -> bool {
     let version = package.version.to_string();
-    package.name != "tokio" || TOKIO.trim_matches(['"', '=']) == version
+    SUITES.contains(&package.name.as_str())
+        && (package.name != "tokio" || TOKIO.trim_matches(['"', '=']) == version)
 }
 
 /// What the test files run on.
@@ -35,17 +45,10 @@ pub(super) enum Side {
     Tokio,
 }
 
-/// A package below `target/conformance`.
-pub(super) struct Project {
-    directory: PathBuf,
-    sources: Vec<Source>,
-}
-
 /// A package whose tests are compiled.
 struct Source {
-    name: String,
     directory: PathBuf,
-    features: Vec<String>,
+    features: BTreeSet<String>,
     /// Whether the project depends on it, and not only the workspace.
     used_here: bool,
 }
@@ -62,149 +65,132 @@ pub(super) struct Suite {
     pub(super) directory: PathBuf,
 }
 
-impl Project {
-    /// Writes the manifest and the roots of the test programs.
-    pub(super) fn create(root: &Path, side: Side) -> Result<Self> {
-        let name = match side {
-            Side::StandIn => "stand-in",
-            Side::Tokio => "tokio",
-        };
-        let directory = workspace::target(root).join("conformance").join(name);
-        fs::create_dir_all(directory.join("src"))?;
-        fs::create_dir_all(directory.join("tests"))?;
-        fs::write(directory.join("src/lib.rs"), "//! Empty.\n")?;
-        let lock = root.join(FOLDER).join(format!("{name}.lock"));
-        if lock.is_file() && !directory.join("Cargo.lock").exists() {
-            fs::copy(&lock, directory.join("Cargo.lock"))?;
-        }
-        let mut manifest = fs::read_to_string(root.join(FOLDER).join("manifest.toml"))?;
-        if side == Side::StandIn {
-            let stand_in = root.join("crates/tokio");
-            manifest = manifest.replace(TOKIO, "\"1\"");
-            write!(
-                manifest,
-                "\n[patch.crates-io]\ntokio = {{ path = {stand_in:?} }}\n"
-            )?;
-        }
-        fs::write(directory.join("Cargo.toml"), &manifest)?;
-
-        let sources = sources(root, &directory)?;
-        let published = sources.iter().any(|s| s.name == "tokio" && s.used_here);
-        ensure!(
-            published == (side == Side::Tokio),
-            "the wrong package tokio is in {}; see cargo tree -i tokio there",
-            directory.display()
-        );
-        let mut features: Vec<_> = sources.iter().flat_map(|source| &source.features).collect();
-        features.sort();
-        features.dedup();
-        writeln!(manifest, "\n[features]\ndefault = {features:?}")?;
-        for feature in features {
-            writeln!(manifest, "{feature} = []")?;
-        }
-        for source in &sources {
-            manifest.push_str(&source.targets(&directory)?);
-        }
-        fs::write(directory.join("Cargo.toml"), manifest)?;
-        Ok(Self { directory, sources })
+/// Writes a package below `target/conformance`, and compiles all tests in it.
+pub(super) fn build(side: Side) -> Result<Vec<Suite>> {
+    let root = workspace::root();
+    let name = match side {
+        Side::StandIn => "stand-in",
+        Side::Tokio => "tokio",
+    };
+    let directory = workspace::target().join("conformance").join(name);
+    fs::create_dir_all(directory.join("src"))?;
+    fs::create_dir_all(directory.join("tests"))?;
+    fs::write(directory.join("src/lib.rs"), "//! Empty.\n")?;
+    let lock = root.join(FOLDER).join(format!("{name}.lock"));
+    if lock.is_file() && !directory.join("Cargo.lock").exists() {
+        fs::copy(&lock, directory.join("Cargo.lock"))?;
     }
-
-    /// Compiles everything.
-    pub(super) fn build(&self) -> Result<Vec<Suite>> {
-        let mut build = cargo(&self.directory, &["test", "--no-run", "--tests"]);
-        build.env("RUSTFLAGS", "--cap-lints allow");
-        let place = self.directory.display();
-        let built = programs::build(&mut build)
-            .with_context(|| format!("test files do not compile (in {place})"))?;
-        let mut suites = Vec::new();
-        for program in built {
-            let Some((package, file)) = program.target.split_once("__") else {
-                continue;
-            };
-            let source = self.sources.iter().find(|source| source.name == package);
-            let source = source.with_context(|| format!("no package of the name {package}"))?;
-            suites.push(Suite {
-                package: package.to_owned(),
-                file: (file != "all").then(|| file.to_owned()),
-                executable: program.executable,
-                directory: source.directory.clone(),
-            });
-        }
-        suites.sort_by(|a, b| (&a.package, &a.file).cmp(&(&b.package, &b.file)));
-        Ok(suites)
+    let mut manifest = fs::read_to_string(root.join(FOLDER).join("manifest.toml"))?;
+    if side == Side::StandIn {
+        let path = root.join("crates/tokio");
+        manifest = manifest.replace(TOKIO, "\"1\"");
+        manifest += &format!("\n[patch.crates-io]\ntokio = {{ path = {path:?} }}\n");
     }
+    fs::write(directory.join("Cargo.toml"), &manifest)?;
+
+    let place = directory.display();
+    let sources = sources(&directory)?;
+    ensure!(
+        sources["tokio"].used_here == (side == Side::Tokio),
+        "the wrong package tokio is in {place}; see cargo tree -i tokio there"
+    );
+    let features = sources.values().flat_map(|source| &source.features);
+    let features: BTreeSet<_> = features.collect();
+    writeln!(
+        manifest,
+        "\n[features]\ndefault = {:?}",
+        Vec::from_iter(&features)
+    )?;
+    for feature in features {
+        writeln!(manifest, "{feature} = []")?;
+    }
+    for (package, source) in &sources {
+        manifest += &targets(&directory, package, source)?;
+    }
+    fs::write(directory.join("Cargo.toml"), manifest)?;
+
+    let mut build = cargo_in(&directory, "test --no-run --tests");
+    build.env("RUSTFLAGS", "--cap-lints allow");
+    let built = programs::build(&mut build);
+    let built = built.with_context(|| format!("test files do not compile (in {place})"))?;
+    let suite = |program: Program| {
+        let (package, file) = program.target.split_once("__")?;
+        Some(Suite {
+            package: package.to_owned(),
+            file: (file != "all").then(|| file.to_owned()),
+            executable: program.executable,
+            directory: sources.get(package)?.directory.clone(),
+        })
+    };
+    let mut suites: Vec<_> = built.into_iter().filter_map(suite).collect();
+    suites.sort_by(|a, b| (&a.package, &a.file).cmp(&(&b.package, &b.file)));
+    Ok(suites)
 }
 
 /// Where cargo has the sources of the packages, and which features they have.
 /// In both projects the features of `tokio` are the real crate's.
-fn sources(root: &Path, directory: &Path) -> Result<Vec<Source>> {
-    let mut found: Vec<Source> = Vec::new();
-    for place in [directory, root] {
+fn sources(directory: &Path) -> Result<BTreeMap<String, Source>> {
+    let mut found = BTreeMap::new();
+    for place in [directory, workspace::root()] {
         for package in MetadataCommand::new().current_dir(place).exec()?.packages {
             let name = package.name.to_string();
-            let is_known = found.iter().any(|source| source.name == name);
-            let is_tested = SUITES.contains(&name.as_str()) && is_tested(&package);
-            if package.source.is_none() || is_known || !is_tested {
+            if package.source.is_none() || !is_tested(&package) || found.contains_key(&name) {
                 continue;
             }
-            let is_for_users =
-                |feature: &String| feature != "default" && !LEFT_OUT.contains(&feature.as_str());
-            found.push(Source {
-                name,
+            let features = package.features.into_keys();
+            let source = Source {
                 directory: package.manifest_path.parent().context("no parent")?.into(),
                 used_here: place == directory,
-                features: package.features.into_keys().filter(is_for_users).collect(),
-            });
+                features: features
+                    .filter(|it| !LEFT_OUT.contains(&it.as_str()))
+                    .collect(),
+            };
+            found.insert(name, source);
         }
     }
-    for name in SUITES {
-        ensure!(
-            found.iter().any(|source| source.name == name),
-            "cargo metadata has no published package {name}"
-        );
-    }
+    let missing: Vec<_> = SUITES
+        .iter()
+        .filter(|name| !found.contains_key(**name))
+        .collect();
+    ensure!(
+        missing.is_empty(),
+        "cargo metadata has no published {missing:?}"
+    );
     Ok(found)
 }
 
-impl Source {
-    /// Writes the root of a program of all files that can be modules, and gives
-    /// the manifest's targets: that one, and each other file.
-    fn targets(&self, directory: &Path) -> Result<String> {
-        let mut targets = String::new();
-        let mut all = String::from("#![allow(warnings)]\n");
-        let mut files: Vec<_> = fs::read_dir(self.directory.join("tests"))?
-            .map(|entry| Ok(entry?.path()))
-            .collect::<Result<_>>()?;
-        files.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
-        files.sort();
-        for path in files {
-            let name = path.file_stem().context("no name")?.to_string_lossy();
-            if may_be_module(&fs::read_to_string(&path)?) {
-                writeln!(all, "#[path = {path:?}]\nmod {name};")?;
-            } else {
-                let target = format!("{}__{name}", self.name);
-                writeln!(targets, "\n[[test]]\nname = {target:?}\npath = {path:?}")?;
-            }
+/// Writes the root of a program of all files that can be modules, and gives
+/// the manifest's targets: that one, and each other file.
+fn targets(directory: &Path, package: &str, source: &Source) -> Result<String> {
+    let mut targets = String::new();
+    let mut target = |name: &str, path: &Path| {
+        let name = format!("{package}__{name}");
+        targets += &format!("\n[[test]]\nname = {name:?}\npath = {path:?}\n");
+    };
+    let mut all = String::from("#![allow(warnings)]\n");
+    for path in text::walk(&source.directory.join("tests"), &["rs"], |_| false)? {
+        let name = path.file_stem().context("no name")?.to_string_lossy();
+        if may_be_module(&fs::read_to_string(&path)?)? {
+            writeln!(all, "#[path = {path:?}]\nmod {name};")?;
+        } else {
+            target(&name, &path);
         }
-        let target = format!("{}__all", self.name);
-        let path = directory.join("tests").join(format!("{target}.rs"));
-        fs::write(&path, all)?;
-        writeln!(targets, "\n[[test]]\nname = {target:?}\npath = {path:?}")?;
-        Ok(targets)
     }
+    let path = directory.join("tests").join(format!("{package}__all.rs"));
+    fs::write(&path, all)?;
+    target("all", &path);
+    Ok(targets)
 }
 
 /// Whether a test file means the same as a module of a program: it does not
 /// name the root of its crate.
-fn may_be_module(text: &str) -> bool {
-    let code = text
+fn may_be_module(text: &str) -> Result<bool> {
+    let of_root = Regex::new(r"(^|[^$])crate::|#\[macro_use\]")?;
+    let mut code = text
         .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
-    !code.into_iter().any(|line| {
-        line.match_indices("crate::")
-            .any(|(at, _)| !line[..at].ends_with('$'))
-            || line.contains("#[macro_use]")
-    })
+        .map(str::trim)
+        .filter(|line| !line.starts_with("//"));
+    Ok(!code.any(|line| of_root.is_match(line)))
 }
 
 #[cfg(test)]
@@ -213,10 +199,9 @@ mod tests {
 
     #[test]
     fn a_file_with_paths_into_its_crate_is_no_module() {
-        assert!(may_be_module(
-            "use tokio::sync;\n// crate::x\nmacro_rules! m { () => { $crate::x } }"
-        ));
-        assert!(!may_be_module("use crate::support;"));
-        assert!(!may_be_module("#[macro_use]\nextern crate x;"));
+        let module = "use tokio::sync;\n// crate::x\nmacro_rules! m { () => { $crate::x } }";
+        assert!(may_be_module(module).unwrap());
+        assert!(!may_be_module("use crate::support;").unwrap());
+        assert!(!may_be_module("#[macro_use]\nextern crate x;").unwrap());
     }
 }

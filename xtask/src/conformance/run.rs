@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{Read as _, Seek as _};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use regex::{Captures, Regex};
 
 use super::project::Suite;
 use crate::programs;
@@ -17,6 +19,7 @@ use crate::steps;
 pub(super) enum Outcome {
     Passed,
     Failed,
+    Ignored,
     /// It was still running at the limit, or its process died under it.
     NotFinished,
 }
@@ -26,6 +29,7 @@ impl fmt::Display for Outcome {
         f.write_str(match self {
             Outcome::Passed => "passes",
             Outcome::Failed => "fails",
+            Outcome::Ignored => "is ignored",
             Outcome::NotFinished => "hangs or aborts",
         })
     }
@@ -56,21 +60,17 @@ pub(super) fn suite(
             None => Some(format!("{file}::")),
         };
         let mut outcomes = process(suite, filter.as_deref(), &[], limit)?;
-        // A test that did not finish took others with it: each gets a process.
-        for test in &tests {
-            if !outcomes.contains_key(test) {
-                outcomes.extend(process(suite, Some(test), &["--exact"], limit / 4)?);
-                outcomes
-                    .entry(test.clone())
-                    .or_insert(Some(Outcome::NotFinished));
-            }
-        }
         for test in tests {
-            if let Some(Some(outcome)) = outcomes.get(&test) {
-                let path = match suite.file {
-                    Some(_) => format!("{file}::{test}"),
-                    None => test,
-                };
+            // A test that did not finish took others with it: each gets a process.
+            if !outcomes.contains_key(&test) {
+                outcomes.extend(process(suite, Some(&test), &["--exact"], limit / 4)?);
+            }
+            let outcome = outcomes.get(&test).unwrap_or(&Outcome::NotFinished);
+            let path = match suite.file {
+                Some(_) => format!("{file}::{test}"),
+                None => test,
+            };
+            if *outcome != Outcome::Ignored {
                 results.insert(format!("{}/{path}", suite.package), *outcome);
             }
         }
@@ -78,13 +78,13 @@ pub(super) fn suite(
     Ok(results)
 }
 
-/// Runs tests in one process; `None` is the outcome of those that are ignored.
+/// Runs tests in one process.
 fn process(
     suite: &Suite,
     filter: Option<&str>,
     options: &[&str],
     limit: Duration,
-) -> Result<BTreeMap<String, Option<Outcome>>> {
+) -> Result<BTreeMap<String, Outcome>> {
     // A file, for a pipe would have to be read by a thread, and a test that has
     // left a child of its own would keep it open.
     let mut printed = tempfile::tempfile()?;
@@ -105,33 +105,24 @@ fn process(
     Ok(outcomes(&String::from_utf8_lossy(&text)))
 }
 
-/// Reads `test NAME ... ok` and its like; what a test prints itself may stand
-/// between the dots and the word.
-fn outcomes(text: &str) -> BTreeMap<String, Option<Outcome>> {
-    let mut outcomes = BTreeMap::new();
-    let mut begun: Option<&str> = None;
-    for line in text.lines() {
-        let mut rest = line;
-        if let Some(line) = line.strip_prefix("test ")
-            && let Some((name, after)) = line.split_once(" ... ")
-        {
-            begun = Some(name.split(" - ").next().unwrap_or(name));
-            rest = after;
-        }
-        let outcome = match rest {
-            _ if rest.ends_with("FAILED") && !rest.starts_with("test result") => {
-                Some(Outcome::Failed)
-            }
-            "ok" => Some(Outcome::Passed),
-            _ if rest.starts_with("ignored") => None,
-            _ if rest.ends_with("ok") => Some(Outcome::Passed),
-            _ => continue,
+/// `test NAME ... ok` and its like; what a test prints itself may stand between the dots and the
+/// word.
+static OUTCOME: LazyLock<Regex> = LazyLock::new(|| {
+    let head = r"^test (\S+)(?: - should panic)? \.\.\. ";
+    let pattern = format!(r"(?ms){head}.*?(ok|FAILED|ignored[^\n]*)$");
+    Regex::new(&pattern).expect("a valid pattern")
+});
+
+fn outcomes(text: &str) -> BTreeMap<String, Outcome> {
+    let outcome = |found: Captures<'_>| {
+        let outcome = match &found[2] {
+            "ok" => Outcome::Passed,
+            "FAILED" => Outcome::Failed,
+            _ => Outcome::Ignored,
         };
-        if let Some(name) = begun.take() {
-            outcomes.insert(name.to_owned(), outcome);
-        }
-    }
-    outcomes
+        (found[1].to_owned(), outcome)
+    };
+    OUTCOME.captures_iter(text).map(outcome).collect()
 }
 
 #[cfg(test)]
@@ -145,10 +136,10 @@ mod tests {
                     test f has been running for over 60 seconds\ntest g ... \n\
                     test result: FAILED. 2 passed; 1 failed\n";
         let outcomes = outcomes(text);
-        assert_eq!(outcomes["a::b"], Some(Outcome::Passed));
-        assert_eq!(outcomes["c"], Some(Outcome::Failed));
-        assert_eq!(outcomes["d"], None);
-        assert_eq!(outcomes["e"], Some(Outcome::Passed));
+        assert_eq!(outcomes["a::b"], Outcome::Passed);
+        assert_eq!(outcomes["c"], Outcome::Failed);
+        assert_eq!(outcomes["d"], Outcome::Ignored);
+        assert_eq!(outcomes["e"], Outcome::Passed);
         assert!(!outcomes.contains_key("f") && !outcomes.contains_key("g"));
     }
 }

@@ -1,8 +1,7 @@
-//! Reads the results that models print, and prints a table of them.
+//! Reads how far models were explored, and makes tables of them.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use regex::Regex;
 
@@ -10,7 +9,7 @@ use crate::steps;
 
 /// What a suite is about.
 #[rustfmt::skip]
-pub(super) fn area(package: &str, suite: &str) -> &'static str {
+fn area(package: &str, suite: &str) -> &'static str {
     match (package, suite) {
         ("raddle-task", "loom_arrivals" | "loom_ready_list" | "loom_local_set") => "local sets and join sets",
         ("raddle-task", _) => "task cell",
@@ -28,163 +27,81 @@ pub(super) fn area(package: &str, suite: &str) -> &'static str {
     }
 }
 
-/// The output of one test.
-#[derive(Default)]
-pub(super) struct Output {
-    models: Vec<Model>,
-    lines: Vec<String>,
-}
-
-impl Output {
-    /// Prints the verdict, with the suite's `label`, and keeps the counts and all lines.
-    /// Most of these are what the planted races said when they were caught.
-    pub(super) fn read(&mut self, label: &str, line: &str) {
-        if let Some(model) = Model::parse(line) {
-            self.add(model);
-        } else if line.starts_with("test ") && !line.starts_with("test result") {
-            println!("{label}: {line}");
-        }
-        self.lines.push(line.to_owned());
-    }
-
-    pub(super) fn lines(&self) -> &[String] {
-        &self.lines
-    }
-
-    /// A test that runs several models is one in the table.
-    fn add(&mut self, model: Model) {
-        let mut models = self.models.iter_mut();
-        match models.find(|other| other.name == model.name) {
-            Some(first) => {
-                first.executions += model.executions;
-                first.time += model.time;
-                // None, which is complete, is the least of all.
-                first.bound = match (first.bound, model.bound) {
-                    (Some(one), Some(other)) => Some(one.min(other)),
-                    (one, other) => one.or(other),
-                };
-            }
-            None => self.models.push(model),
-        }
-    }
-
-    pub(super) fn print(&self) {
-        for line in &self.lines {
-            println!("{line}");
-        }
-    }
-}
-
-/// One model, when it has passed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Model {
-    name: String,
-    executions: u64,
-    /// The number of involuntary switches in an execution, if it is bounded.
-    bound: Option<usize>,
-    time: Duration,
-}
-
 /// What `raddle_primitives::model` prints.
 static MODEL: LazyLock<Regex> = LazyLock::new(|| {
     let extent = r"(?:complete|bounded at (\d+) preemptions)";
-    let line = format!(r"^model (.+): (\d+) executions, {extent}, ([\d.]+) s$");
+    let line = format!(r"(?m)^model (.+): (\d+) executions, {extent}, ([\d.]+) s$");
     Regex::new(&line).expect("a valid pattern")
 });
 
-impl Model {
-    fn parse(line: &str) -> Option<Self> {
-        let cells = MODEL.captures(line)?;
-        Some(Self {
-            name: cells[1].to_owned(),
-            executions: cells[2].parse().ok()?,
-            bound: cells.get(3).and_then(|bound| bound.as_str().parse().ok()),
-            time: Duration::try_from_secs_f64(cells[4].parse().ok()?).ok()?,
-        })
-    }
-}
-
-/// All models that have run.
+/// All models that have run, by area, suite and name.
 #[derive(Default)]
-pub(super) struct Report {
-    rows: Vec<Row>,
-}
+pub(super) struct Report(BTreeMap<(&'static str, String), Model>);
 
-struct Row {
-    area: &'static str,
-    suite: String,
-    model: Model,
+#[derive(Debug, Default, PartialEq)]
+struct Model {
+    executions: u64,
+    /// The number of involuntary switches in an execution, if it is bounded.
+    bound: Option<usize>,
+    seconds: f64,
 }
 
 impl Report {
-    pub(super) fn add(&mut self, area: &'static str, suite: &str, output: &Output) {
-        let rows = output.models.iter().map(|model| Row {
-            area,
-            suite: suite.to_owned(),
-            model: model.clone(),
-        });
-        self.rows.extend(rows);
-    }
-
-    /// The areas, in the order in which they ran.
-    fn areas(&self) -> Vec<&'static str> {
-        let mut areas = Vec::new();
-        for row in &self.rows {
-            if !areas.contains(&row.area) {
-                areas.push(row.area);
-            }
+    /// Adds the models in the output of a suite. A test that runs several is one in the table.
+    pub(super) fn add(&mut self, package: &str, suite: &str, output: &str) {
+        for cells in MODEL.captures_iter(output) {
+            let name = format!("{suite}::{}", &cells[1]);
+            let model = self.0.entry((area(package, suite), name)).or_default();
+            let bound = cells.get(3).and_then(|bound| bound.as_str().parse().ok());
+            model.executions += cells[2].parse().unwrap_or(0);
+            model.seconds += cells[4].parse().unwrap_or(0.0);
+            model.bound = [model.bound, bound].into_iter().flatten().min();
         }
-        areas
     }
-}
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = |time: Duration| format!("{:.2}", time.as_secs_f64());
-        let mut areas = vec![
-            [
-                "area",
-                "models",
-                "complete",
-                "bounded",
-                "executions",
-                "seconds",
-            ]
-            .map(str::to_owned),
-        ];
-        for area in self.areas() {
-            let rows = || self.rows.iter().filter(|row| row.area == area);
-            let mut models = vec![[area, "executions", "", "seconds"].map(str::to_owned)];
-            for Row { suite, model, .. } in rows() {
-                let extent = match model.bound {
-                    None => "complete".to_owned(),
+    pub(super) fn tables(&self) -> String {
+        let head = "area\tmodels\tcomplete\tbounded\texecutions\tseconds";
+        let mut areas = vec![head.to_owned()];
+        let mut tables = String::new();
+        let rows = Vec::from_iter(&self.0);
+        for rows in rows.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
+            let (area, _) = rows[0].0;
+            let mut models = vec![format!("{area}\texecutions\t\tseconds")];
+            let mut total = Model::default();
+            let mut complete = 0;
+            for (
+                (_, name),
+                Model {
+                    executions,
+                    bound,
+                    seconds,
+                },
+            ) in rows
+            {
+                total.executions += executions;
+                total.seconds += seconds;
+                complete += usize::from(bound.is_none());
+                let extent = match bound {
                     Some(bound) => format!("bounded at {bound}"),
+                    None => "complete".to_owned(),
                 };
-                let name = format!("{suite}::{}", model.name);
-                models.push([
-                    name,
-                    model.executions.to_string(),
-                    extent,
-                    seconds(model.time),
-                ]);
+                models.push(format!("{name}\t{executions}\t{extent}\t{seconds:.2}"));
             }
-            f.write_str(&steps::table(&models))?;
-            let all = rows().count();
-            let complete = rows().filter(|row| row.model.bound.is_none()).count();
-            let executions: u64 = rows().map(|row| row.model.executions).sum();
-            let counts = [all, complete, all - complete].map(|count| count.to_string());
-            let [all, complete, bounded] = counts;
-            let time = seconds(rows().map(|row| row.model.time).sum());
-            areas.push([
-                area.to_owned(),
+            tables += &steps::table(&models);
+            let (
                 all,
-                complete,
-                bounded,
-                executions.to_string(),
-                time,
-            ]);
+                Model {
+                    executions,
+                    seconds,
+                    ..
+                },
+            ) = (rows.len(), total);
+            let bounded = all - complete;
+            areas.push(format!(
+                "{area}\t{all}\t{complete}\t{bounded}\t{executions}\t{seconds:.2}"
+            ));
         }
-        f.write_str(&steps::table(&areas))
+        tables + &steps::table(&areas)
     }
 }
 

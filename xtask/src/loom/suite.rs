@@ -2,16 +2,16 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use rayon::prelude::*;
 
 use super::Bound;
 use super::canary::{self, Canary};
-use super::report::{Output, Report, area};
+use super::report::Report;
 use crate::programs::{self, Program};
-use crate::steps::{self, cargo};
+use crate::steps::{self, cargo_in};
 use crate::workspace::{self, Package};
 
 /// One program of models.
@@ -24,7 +24,7 @@ pub(super) struct Suite {
 
 /// The command that builds all suites of the packages.
 pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
-    let mut build = cargo(root, &["test", "--release", "--no-run", "--test", "loom_*"]);
+    let mut build = cargo_in(root, "test --release --no-run --test loom_*");
     for package in packages {
         if !package.suites.is_empty() {
             build.args(["-p", &package.spec]);
@@ -32,16 +32,16 @@ pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
     }
     steps::set_cfg(&mut build, "raddle_loom");
     // Its flags must not rebuild what is built without them.
-    build.env("CARGO_TARGET_DIR", workspace::target(root).join("loom"));
+    build.env("CARGO_TARGET_DIR", workspace::target().join("loom"));
     build
 }
 
 /// Builds the suites, and finds their tests and canaries.
-pub(super) fn build(root: &Path, packages: &[Package], build: &mut Command) -> Result<Vec<Suite>> {
+pub(super) fn build(packages: &[Package], build: &mut Command) -> Result<Vec<Suite>> {
     let built = programs::build(build)?;
     let mut found = Vec::new();
     for package in packages {
-        let dir = root.join(&package.dir);
+        let dir = workspace::root().join(&package.dir);
         for name in &package.suites {
             let program = built
                 .iter()
@@ -75,17 +75,15 @@ pub(super) fn run(suites: &[Suite], bound: Bound, report: &mut Report) -> Result
     let run = |(suite, test): &(&Suite, &String)| suite.run(test, bound);
     let outputs = each.map(run).collect::<Result<Vec<_>>>()?;
     for ((suite, _), output) in tests.iter().zip(&outputs) {
-        let target = &suite.program.target;
-        report.add(area(&suite.package, target), target, output);
+        report.add(&suite.package, &suite.program.target, output);
     }
     Ok(())
 }
 
 impl Suite {
-    /// Runs one test; a canary again with a single execution of each model.
-    fn run(&self, test: &str, bound: Bound) -> Result<Output> {
+    /// Runs one test, and gives its output; a canary again with a single execution of each model.
+    fn run(&self, test: &str, bound: Bound) -> Result<String> {
         let label = format!("{} {}", self.package, self.program.target);
-        let mut output = Output::default();
         let mut command = self.command(test);
         match bound {
             Bound::Own => &mut command,
@@ -93,22 +91,26 @@ impl Suite {
             Bound::Preemptions(bound) => command.env("LOOM_MAX_PREEMPTIONS", bound.to_string()),
             Bound::Complete => command.env("RADDLE_LOOM_COMPLETE", "1"),
         };
-        let result = steps::filter(&mut command, |line| output.read(&label, line));
+        let (output, status) = output(command.stderr(Stdio::inherit()))?;
+        let is_verdict = |line: &&str| line.starts_with("test ") && !line.starts_with("test res");
+        for line in output.lines().filter(is_verdict) {
+            println!("{label}: {line}");
+        }
         let canary = self.canaries.iter().find(|canary| canary.name == test);
-        let result = result.and_then(|()| match canary {
-            Some(canary) => canary.check_models(output.lines()),
+        let result = match canary {
+            _ if !status.success() => Err(anyhow!("{status}")),
+            Some(canary) => canary.check_models(&output),
             None => Ok(()),
-        });
+        };
         result
-            .inspect_err(|_| output.print())
+            .inspect_err(|_| println!("{output}"))
             .with_context(|| format!("{label} {test}"))?;
         if let Some(canary) = canary {
             let mut once = self.command(test);
-            once.env("RADDLE_LOOM_ONCE", "1").stderr(Stdio::null());
-            let mut lines = Vec::new();
+            once.env("RADDLE_LOOM_ONCE", "1");
             // It fails if the canary does not panic, as it should not.
-            let _ = steps::filter(&mut once, |line| lines.push(line.to_owned()));
-            canary.check_single(&lines).context(label)?;
+            let (output, _) = self::output(&mut once)?;
+            canary.check_single(&output).context(label)?;
         }
         Ok(output)
     }
@@ -125,4 +127,11 @@ impl Suite {
             .env_remove("RADDLE_LOOM_ONCE");
         command
     }
+}
+
+/// Runs a test, and gives its standard output.
+fn output(command: &mut Command) -> Result<(String, ExitStatus)> {
+    let output = command.output().context("cannot start a suite")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok((text, output.status))
 }

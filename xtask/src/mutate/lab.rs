@@ -21,7 +21,7 @@ use crate::loom;
 use crate::programs;
 use crate::steps;
 use crate::tidy::text;
-use crate::workspace::Package;
+use crate::workspace::{self, Package};
 
 const SWITCH: &str = include_str!("switch.rs.in");
 const MANIFEST: &str = "[package]\nname = \"mutant-switch\"\nedition = \"2024\"\n";
@@ -98,9 +98,10 @@ impl<'a> Lab<'a> {
     }
 
     /// Builds the models with all mutants in them.
-    pub(super) fn build(&mut self, root: &Path, packages: &[Package], own: bool) -> Result<()> {
+    pub(super) fn build(&mut self, packages: &[Package], own: bool) -> Result<()> {
         let tree = self.directory.join("tree");
-        mirror(root, &tree, &instrumented(root, packages, self.mutants)?)?;
+        let changed = instrumented(packages, self.mutants)?;
+        mirror(workspace::root(), &tree, &changed)?;
         let is_mutated = |package: &&Package| {
             let mut mutants = self.mutants.iter();
             mutants.any(|mutant| mutant.package == package.name)
@@ -240,11 +241,8 @@ impl Model {
 }
 
 /// The files that have mutants, with their switches, and the crate of the switches.
-fn instrumented(
-    root: &Path,
-    packages: &[Package],
-    mutants: &[Mutant],
-) -> Result<BTreeMap<PathBuf, String>> {
+fn instrumented(packages: &[Package], mutants: &[Mutant]) -> Result<BTreeMap<PathBuf, String>> {
+    let root = workspace::root();
     let switch = Path::new("crates/mutant-switch");
     let mut changed = BTreeMap::from([
         (switch.join("Cargo.toml"), MANIFEST.to_owned()),

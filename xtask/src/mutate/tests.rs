@@ -17,20 +17,18 @@ fn mutant() -> Mutant {
 
 #[test]
 fn the_files_of_this_workspace_have_mutants() {
-    let root = workspace::root();
-    let packages = workspace::packages(&root).unwrap();
-    let (files, mutants) = find(&root, &packages, &args("crates/idle/src/idle.rs")).unwrap();
+    let packages = workspace::packages().unwrap();
+    let (files, mutants) = find(&packages, &args("crates/idle/src/idle.rs")).unwrap();
     assert_eq!(files.len(), 1);
     let removed = |mutant: &Mutant| mutant.change == "fence removed";
     assert!(mutants.iter().any(removed));
-    assert!(find(&root, &packages, &args("no-such-crate")).is_err());
+    assert!(find(&packages, &args("no-such-crate")).is_err());
 }
 
 #[test]
 fn a_named_line_selects_its_mutants() {
-    let root = workspace::root();
-    let packages = workspace::packages(&root).unwrap();
-    let found = |only: &str| find(&root, &packages, &args(only));
+    let packages = workspace::packages().unwrap();
+    let found = |only: &str| find(&packages, &args(only));
     let (_, all) = found("crates/idle/src/idle.rs").unwrap();
     let line = all[0].line;
     let (whole, mutants) = found(&format!("crates/idle/src/idle.rs:{line}")).unwrap();
@@ -41,10 +39,9 @@ fn a_named_line_selects_its_mutants() {
 
 #[test]
 fn logic_passes_crates_and_files_to_cargo_mutants() {
-    let root = workspace::root();
-    let packages = workspace::packages(&root).unwrap();
+    let packages = workspace::packages().unwrap();
     let line = |of: &str| {
-        let command = logic_command(&root, &packages, &args(of));
+        let command = logic_command(&packages, &args(of));
         let line = steps::line_of(&command);
         line.split_once("target ").unwrap().1.to_owned()
     };

@@ -35,25 +35,27 @@ pub(super) struct Unpacked {
 }
 
 impl Compiler {
-    /// Where the packages are unpacked under `dir`, if they are.
-    pub(super) fn unpacked(&self, dir: &Path) -> Option<Unpacked> {
-        let dir = dir.join(self.name);
-        let usr = dir.join("usr");
-        let complete = fs::read_to_string(dir.join(COMPLETE)).ok()?;
-        (complete == self.packages()).then_some(Unpacked { usr })
-    }
-
-    fn packages(&self) -> String {
-        [self.versioned, self.others].concat().join("\n")
-    }
-
-    /// Downloads and unpacks the packages into `dir`.
+    /// The compiler under `dir`, downloaded and unpacked by a step of its own unless it is there.
     ///
     /// # Errors
     ///
     /// Returns an error if this is no Debian, or Debian does not have the packages.
-    pub(super) fn unpack(&self, dir: &Path) -> Result<()> {
+    pub(super) fn unpacked(&self, dir: &Path) -> Result<Unpacked> {
         let dir = dir.join(self.name);
+        let packages = [self.versioned, self.others].concat().join("\n");
+        let complete = dir.join(COMPLETE);
+        if fs::read_to_string(&complete).ok().as_ref() != Some(&packages) {
+            let shown = format!("apt-get download: Rust {}", self.version);
+            steps::step(&format!("compiler {}", self.name), &shown, || {
+                self.unpack(&dir)
+            })?;
+            fs::write(complete, packages)?;
+        }
+        let usr = dir.join("usr");
+        Ok(Unpacked { usr })
+    }
+
+    fn unpack(&self, dir: &Path) -> Result<()> {
         let names = self.names()?;
         let downloads = dir.join("downloads");
         fs::create_dir_all(&downloads)?;
@@ -62,11 +64,9 @@ impl Compiler {
         steps::output(download.current_dir(&downloads))?;
         for package in fs::read_dir(&downloads)? {
             let mut unpack = Command::new("dpkg-deb");
-            steps::output(unpack.arg("-x").arg(package?.path()).arg(&dir))?;
+            steps::output(unpack.arg("-x").arg(package?.path()).arg(dir))?;
         }
-        fs::remove_dir_all(&downloads)?;
-        fs::write(dir.join(COMPLETE), self.packages())?;
-        Ok(())
+        Ok(fs::remove_dir_all(&downloads)?)
     }
 
     /// The packages as `apt-get` takes them: `NAME=VERSION`.

@@ -35,11 +35,6 @@ impl Runner {
         matches!(self, Self::Wine)
     }
 
-    /// How the names of its programs end.
-    pub(super) fn suffix(&self) -> &'static str {
-        if self.is_wine() { ".exe" } else { "" }
-    }
-
     /// Prepares it, and gives the variables that programs and tests need. `runner` is the name of
     /// the variable by which cargo starts programs; `directory` is for what is built.
     ///

@@ -8,7 +8,7 @@ pub(super) struct Target {
     /// The parts of the standard library that cargo builds for it.
     pub(super) std: &'static str,
     /// The checked packages, as arguments of `cargo check`.
-    pub(super) scope: &'static [&'static str],
+    pub(super) scope: &'static str,
     /// Features that do not exist there.
     pub(super) lacks: Option<Lacks>,
     /// How its tests run here, if they do.
@@ -34,63 +34,25 @@ pub(super) struct Run {
 }
 
 /// Everything that the layers and the facade have, with tests and examples.
-const ALL: &[&str] = &["--all-targets"];
+const ALL: &str = "--all-targets";
 /// The facade and so the layers, without tests.
-const FACADE: &[&str] = &["-p", "raddle"];
+const FACADE: &str = "-p raddle";
 /// What of the facade needs neither threads nor descriptors.
-const WITHOUT_THREADS: &[&str] = &[
-    "-p",
-    "raddle",
-    "--no-default-features",
-    "--features",
-    "io-util,macros,rt,sync,test-util,time",
-];
-const BARE: &[&str] = &[
-    "-p",
-    "raddle-bare",
-    "--no-default-features",
-    "--features",
-    "alloc",
-];
+const WITHOUT_THREADS: &str =
+    "-p raddle --no-default-features --features io-util,macros,rt,sync,test-util,time";
+const BARE: &str = "-p raddle-bare --no-default-features --features alloc";
 
-/// What the short form checks for a target: libraries only.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Short {
-    /// The facade with all of its features, and so all layers.
-    Facade,
-    WithoutThreads,
-    Bare,
-}
-
-impl Short {
-    /// Names what is checked.
-    pub(super) fn packages(self) -> &'static str {
-        match self {
-            Self::Facade => "raddle",
-            Self::WithoutThreads => "raddle for WebAssembly",
-            Self::Bare => "raddle-bare",
-        }
-    }
-
-    /// The arguments of `cargo check`.
-    pub(super) fn args(self) -> &'static [&'static str] {
-        match self {
-            Self::Facade => &["-p", "raddle", "--all-features"],
-            Self::WithoutThreads => WITHOUT_THREADS,
-            Self::Bare => BARE,
-        }
-    }
-}
+/// What the short form checks: libraries only.
+pub(super) const SHORT: [&str; 3] = [ALL_FEATURES, WITHOUT_THREADS, BARE];
+/// The facade with all of its features, and so all layers.
+const ALL_FEATURES: &str = "-p raddle --all-features";
 
 impl Target {
     /// What the short form checks for it. Targets of one scope have the same `std`.
-    pub(super) fn short(&self) -> Short {
-        if self.scope == WITHOUT_THREADS {
-            Short::WithoutThreads
-        } else if self.scope == BARE {
-            Short::Bare
-        } else {
-            Short::Facade
+    pub(super) fn short(&self) -> &'static str {
+        match self.scope {
+            WITHOUT_THREADS | BARE => self.scope,
+            _ => ALL_FEATURES,
         }
     }
 }
@@ -98,14 +60,9 @@ impl Target {
 /// The target on which CI runs tests, and the packages: the layers with the most that depends on
 /// the size of a word. Its programs need no emulator, and 32 bits are farther from the developer's
 /// machine than another instruction set of 64.
-pub(super) const TESTED_BY_CI: (&str, &[&str]) = (
+pub(super) const TESTED_BY_CI: (&str, &str) = (
     "i686-unknown-linux-gnu",
-    &[
-        "raddle-queue",
-        "raddle-task",
-        "raddle-reactor",
-        "raddle-sync",
-    ],
+    "raddle-queue raddle-task raddle-reactor raddle-sync",
 );
 
 const STD: &str = "std,panic_abort";
@@ -136,7 +93,7 @@ const NO_STD: Option<Lacks> = Some(Lacks {
 });
 
 /// A target whose tests do not run here.
-const fn checked(name: &'static str, scope: &'static [&'static str]) -> Target {
+const fn checked(name: &'static str, scope: &'static str) -> Target {
     Target {
         name,
         std: STD,

@@ -7,35 +7,19 @@ fn sh(script: &str) -> Command {
 }
 
 #[test]
-fn a_failed_step_is_named_with_its_command() {
-    let mut steps = Steps::default();
-    let error = steps.run("planted", &mut sh("exit 3")).unwrap_err();
+fn a_failed_step_is_named_with_its_command_and_in_the_table() {
+    let error = run("planted", &mut sh("exit 3")).unwrap_err();
     let message = format!("{error:#}");
     assert!(message.contains("step \"planted\" failed"), "{message}");
     assert!(message.contains("sh -c 'exit 3'"), "{message}");
-    assert!(steps.table().contains("failed"));
+    assert!(summary().contains("failed"));
+    assert_eq!(summary(), "");
 }
 
 #[test]
-fn steps_after_a_failed_step_do_not_run() {
-    let mut second_ran = false;
-    let result = summarized(|steps| {
-        steps.run("first", &mut sh("false"))?;
-        second_ran = true;
-        Ok(())
-    });
-    assert!(result.is_err());
-    assert!(!second_ran);
-}
-
-#[test]
-fn filter_sees_each_line_of_the_output() {
-    let mut lines = Vec::new();
-    filter(&mut sh("echo one; echo two"), |line| {
-        lines.push(line.to_owned())
-    })
-    .unwrap();
-    assert_eq!(lines, ["one", "two"]);
+fn the_cells_of_a_table_are_aligned() {
+    let rows = ["step\tseconds", "é\t1.0"].map(str::to_owned);
+    assert_eq!(table(&rows), "\nstep  seconds\né         1.0\n");
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! The layout: the top level, each crate's manifest and README, and the
-//! Rust version.
+//! The layout: the top level, and each crate's manifest and README.
 
 use std::fs;
 use std::path::Path;
@@ -59,15 +58,6 @@ pub(super) fn check(root: &Path, packages: &[Package]) -> Result<Vec<String>> {
             findings.push(format!("{dir}: has no README.md"));
         }
     }
-    // The pinned toolchain is the oldest that the development packages promise. What the crates
-    // promise is older, and checked by `cargo xtask platforms`.
-    let promised = env!("CARGO_PKG_RUST_VERSION");
-    let toolchain = read(Path::new("rust-toolchain.toml"))?;
-    if !toolchain.contains(&format!("channel = \"{promised}.0\"")) {
-        findings.push(format!(
-            "rust-toolchain.toml: the channel is not {promised}.0, the rust-version of xtask"
-        ));
-    }
     Ok(findings)
 }
 
@@ -92,29 +82,23 @@ mod tests {
             findings.sort();
             findings
         };
-        let channel = env!("CARGO_PKG_RUST_VERSION");
         write(".hidden", "");
         write("README.md", "| [a](crates/a/README.md) |");
         write("crates/a/README.md", "");
         write("crates/a/Cargo.toml", "[lints]\nworkspace = true\n");
-        write("rust-toolchain.toml", &format!("channel = \"{channel}.0\""));
         assert!(findings().is_empty());
 
         write("notes.txt", "");
         write("README.md", "See [a](crates/a/README.md).");
         fs::remove_file(root.path().join("crates/a/README.md")).unwrap();
         write("crates/a/Cargo.toml", "[lints]\nworkspace = false\n");
-        write("rust-toolchain.toml", "channel = \"stable\"");
         assert_eq!(
             findings(),
             [
-                "README.md: no row of a table links crates/a/README.md".to_owned(),
-                "crates/a/Cargo.toml: lacks lints.workspace = true".to_owned(),
-                "crates/a: has no README.md".to_owned(),
-                "notes.txt: does not belong at the top level".to_owned(),
-                format!(
-                    "rust-toolchain.toml: the channel is not {channel}.0, the rust-version of xtask"
-                ),
+                "README.md: no row of a table links crates/a/README.md",
+                "crates/a/Cargo.toml: lacks lints.workspace = true",
+                "crates/a: has no README.md",
+                "notes.txt: does not belong at the top level",
             ]
         );
     }

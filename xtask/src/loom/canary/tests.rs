@@ -8,10 +8,6 @@ fn only(body: &str) -> Canary {
     canaries(body).unwrap().remove(0)
 }
 
-fn lines(lines: &[&str]) -> Vec<String> {
-    lines.iter().map(|line| (*line).to_owned()).collect()
-}
-
 const LOST: &str = "
 /// A push that is lost.
 #[test]
@@ -46,38 +42,31 @@ fn a_canary_names_the_message_of_its_failure() {
     assert!(error.contains("does not say"), "{error}");
 }
 
+const CAUGHT: &str = "test canary_a_push_is_lost - should panic ... ok";
+const FAILED: &str = "test canary_a_push_is_lost - should panic ... FAILED";
+
 #[test]
 fn the_models_must_catch_each_canary() {
     let canary = only(LOST);
-    let caught = lines(&["test canary_a_push_is_lost - should panic ... ok"]);
-    canary.check_models(&caught).unwrap();
-    canary.check_models(&[]).unwrap_err();
-    let missed = lines(&["test canary_a_push_is_lost - should panic ... FAILED"]);
-    canary.check_models(&missed).unwrap_err();
+    canary.check_models(CAUGHT).unwrap();
+    canary.check_models("").unwrap_err();
+    canary.check_models(FAILED).unwrap_err();
 }
 
 #[test]
 fn one_execution_must_not_catch_a_canary() {
     let canary = only(LOST);
-    let passed = lines(&[
-        "test canary_a_push_is_lost - should panic ... FAILED",
-        "---- canary_a_push_is_lost stdout ----",
-        "note: test did not panic as expected at tests/loom_word.rs:12:4",
-    ]);
-    canary.check_single(&passed).unwrap();
-    let caught = lines(&["test canary_a_push_is_lost - should panic ... ok"]);
-    canary.check_single(&caught).unwrap_err();
-    let otherwise = lines(&[
-        "test canary_a_push_is_lost - should panic ... FAILED",
-        "---- canary_a_push_is_lost stdout ----",
-        "note: panic did not contain expected string",
-    ]);
-    canary.check_single(&otherwise).unwrap_err();
-    canary.check_single(&[]).unwrap_err();
+    let note = "note: test did not panic as expected at tests/loom_word.rs:12:4";
+    canary.check_single(&format!("{FAILED}\n{note}")).unwrap();
+    canary.check_single(CAUGHT).unwrap_err();
+    let note = "note: panic did not contain expected string";
+    let error = canary.check_single(&format!("{FAILED}\n{note}"));
+    error.unwrap_err();
+    canary.check_single("").unwrap_err();
 }
 
 #[test]
 fn one_execution_may_see_a_data_race() {
-    let caught = lines(&["test canary_a_late_write - should panic ... ok"]);
-    only(RACY).check_single(&caught).unwrap();
+    let caught = "test canary_a_late_write - should panic ... ok";
+    only(RACY).check_single(caught).unwrap();
 }

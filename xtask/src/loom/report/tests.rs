@@ -1,59 +1,34 @@
 use super::*;
 
-fn output(lines: &[&str]) -> Output {
-    let mut output = Output::default();
-    for line in lines {
-        output.read("", line);
-    }
-    output
-}
+const OUTPUT: &str = "
+model one: 12 executions, complete, 0.50 s
+model two: 7 executions, bounded at 3 preemptions, 1.25 s
+";
 
-#[test]
-fn output_keeps_every_line_to_print_after_a_failure() {
-    let lines = [
-        "model a_push_is_stolen_once: 12 executions, complete, 0.01 s",
-        "Causality violation",
-    ];
-    assert_eq!(output(&lines).lines(), lines);
-}
-
-#[test]
-fn a_line_of_a_model_gives_its_counts() {
-    let output = output(&[
-        "model one: 12 executions, complete, 0.50 s",
-        "model two: 7 executions, bounded at 3 preemptions, 1.25 s",
-    ]);
-    let read: Vec<_> = output
-        .models
-        .iter()
-        .map(|model| (model.name.as_str(), model.executions, model.bound))
-        .collect();
-    assert_eq!(read, [("one", 12, None), ("two", 7, Some(3))]);
-    assert_eq!(output.models[1].time, Duration::from_millis(1250));
+fn report(output: &str) -> Report {
+    let mut report = Report::default();
+    report.add("raddle-task", "loom_wake", output);
+    report
 }
 
 #[test]
 fn a_test_of_several_models_is_complete_if_all_are() {
-    let output = output(&[
-        "model one: 12 executions, complete, 0.50 s",
-        "model one: 3 executions, bounded at 3 preemptions, 0.50 s",
-        "model one: 5 executions, bounded at 2 preemptions, 0.50 s",
-    ]);
-    assert_eq!(output.models.len(), 1);
-    assert_eq!(output.models[0].executions, 20);
-    assert_eq!(output.models[0].bound, Some(2));
+    let report = report(
+        "model one: 12 executions, complete, 0.50 s\n\
+         model one: 3 executions, bounded at 3 preemptions, 0.50 s\n\
+         model one: 5 executions, bounded at 2 preemptions, 0.50 s",
+    );
+    let expected = Model {
+        executions: 20,
+        bound: Some(2),
+        seconds: 1.5,
+    };
+    assert_eq!(Vec::from_iter(report.0.values()), [&expected]);
 }
 
 #[test]
 fn the_table_counts_by_area() {
-    let mut report = Report::default();
-    let lines = [
-        "model one: 12 executions, complete, 0.50 s",
-        "model two: 7 executions, bounded at 3 preemptions, 1.25 s",
-    ];
-    let area = area("raddle-task", "loom_wake");
-    report.add(area, "loom_wake", &output(&lines));
-    let table = report.to_string();
+    let table = report(OUTPUT).tables();
     let squeezed: Vec<_> = table
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
