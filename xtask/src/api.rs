@@ -1,10 +1,10 @@
-//! `cargo xtask api`: whether every public item of Tokio is here, whether the lists of
-//! `xtask/proof/tests/api` name every type and every future of it, and whether every public
-//! type, trait and function of Raddle has an example.
+//! `cargo xtask api`: checks that Raddle has every public item of Tokio, that the lists of
+//! `xtask/proof/tests/api` name every type and every future of Tokio, and that every public type,
+//! trait and function of Raddle has an example.
 //!
-//! The items are those that rustdoc writes as JSON for the published package and
-//! for the layers, each with `--cfg tokio_unstable`. The members of Tokio's
-//! `net::UnixDatagram` are not among them: rustdoc passes its module over.
+//! The items are those in the JSON that rustdoc writes for the published package and for the
+//! layers, each with `--cfg tokio_unstable`. The members of Tokio's `net::UnixDatagram` are
+//! missing, because rustdoc omits its module.
 
 mod docs;
 mod lists;
@@ -18,8 +18,8 @@ use crate::steps::{self, cargo};
 use crate::workspace;
 use docs::{Docs, Items};
 
-/// The items of Tokio that Raddle lacks, and why. A line about a type or module covers everything
-/// in it.
+/// The items of Tokio that Raddle lacks, and the reasons. A line for a type or module covers
+/// everything in it.
 #[rustfmt::skip]
 const ABSENT: [(&str, &str); 8] = [
     ("runtime::Builder::enable_alt_timer", "another implementation inside Tokio"),
@@ -32,7 +32,7 @@ const ABSENT: [(&str, &str); 8] = [
     ("stream", "empty; the stand-in has it"),
 ];
 
-/// Compares the items, and the traits of types and futures, unstable ones too.
+/// Compares the items, and the traits of types and futures, including unstable ones.
 pub(crate) fn run() -> Result<()> {
     let tokio = tokio()?;
     let raddle = raddle()?;
@@ -46,7 +46,7 @@ pub(crate) fn run() -> Result<()> {
     steps::report(&findings, cure)
 }
 
-/// Whether `path` is absent on purpose, or is in an item that is.
+/// Whether `path` is deliberately absent, or is in an item that is.
 fn is_absent(path: &str) -> bool {
     ABSENT.iter().any(|(absent, _)| {
         path.strip_prefix(absent)
@@ -54,12 +54,12 @@ fn is_absent(path: &str) -> bool {
     })
 }
 
-/// The items that Raddle lacks, and the ones that are listed as absent and exist.
+/// Returns the items that Raddle lacks, and items that are listed as absent but exist.
 fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
     let mut findings = Vec::new();
     let mut expect = |path: String, is_there: bool| match (is_there, is_absent(&path)) {
         (false, false) => findings.push(format!("{path} is missing")),
-        (true, true) => findings.push(format!("{path} is there, and listed as absent")),
+        (true, true) => findings.push(format!("{path} exists, but is listed as absent")),
         _ => {}
     };
     for (path, item) in tokio {
@@ -67,7 +67,7 @@ fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
         expect(path.clone(), ours.is_some());
         let Some(ours) = ours else { continue };
         for member in item.members.keys() {
-            // Of std, with all its members.
+            // A type of std, with all its members.
             let is_there = ours.is_foreign || ours.members.contains_key(member);
             expect(format!("{path}::{member}"), is_there);
         }
@@ -75,10 +75,10 @@ fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
     findings
 }
 
-/// The module whose items need no example each: futures of extension methods, which have them.
+/// The module whose items need no examples: the futures of extension methods, which have examples.
 const WITHOUT_EXAMPLES: &str = "io::future::";
 
-/// The types, traits and functions whose documentation lacks an example.
+/// Returns the types, traits and functions whose documentation lacks an example.
 fn without_example(raddle: &Items) -> Vec<String> {
     let mut findings = Vec::new();
     for (path, item) in raddle {
@@ -93,14 +93,14 @@ fn without_example(raddle: &Items) -> Vec<String> {
     findings
 }
 
-/// The items of Tokio, in the version that the workspace uses.
+/// Returns the items of Tokio, in the version that the workspace uses.
 fn tokio() -> Result<Items> {
     let mut command = cargo(format!("rustdoc --quiet -p {} --", docs::TOKIO));
     command.args(["-Zunstable-options", "--output-format", "json"]);
     items("tokio", command.env("RUSTDOCFLAGS", "--cfg tokio_unstable"))
 }
 
-/// The items of the facade, re-exports included.
+/// Returns the items of the facade, including re-exports.
 fn raddle() -> Result<Items> {
     let mut command = cargo("doc --quiet --no-deps --all-features");
     for package in workspace::packages()? {
@@ -178,7 +178,7 @@ mod tests {
         assert!(missing(&theirs, &items(&[])).is_empty());
         assert_eq!(
             missing(&theirs, &theirs),
-            ["runtime::HistogramScale is there, and listed as absent"]
+            ["runtime::HistogramScale exists, but is listed as absent"]
         );
     }
 }

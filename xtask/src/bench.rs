@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the benchmarks, on Raddle and on other runtimes, and the
-//! report of them.
+//! `cargo xtask bench`: runs the benchmarks on Raddle and on other runtimes, and makes their
+//! report.
 
 mod programs;
 
@@ -41,14 +41,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The numbers of workers, with commas.
+    /// Returns the numbers of workers, separated by commas.
     fn worker_list(&self) -> String {
         let workers: Vec<_> = self.workers.iter().map(u16::to_string).collect();
         workers.join(",")
     }
 }
 
-/// Accepts a name that is one directory.
+/// Accepts a name that is a single directory name.
 fn kept_name(text: &str) -> Result<String, String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match !text.is_empty() && !text.starts_with('.') && text.chars().all(plain) {
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Where the records, the saved ones and the report are.
+/// The directories of the records, of the saved records and of the report.
 fn directory() -> PathBuf {
     workspace::target().join("raddle-bench")
 }
@@ -146,7 +146,7 @@ fn of_benches(bin: &str) -> Command {
     ))
 }
 
-/// The criterion benchmarks that are asked for.
+/// Returns the requested criterion benchmarks.
 fn criterion(args: &Args) -> Vec<(&'static str, Command)> {
     let name = args.name.as_deref();
     let workload = name.filter(|name| !names().contains(name));
@@ -157,7 +157,7 @@ fn criterion(args: &Args) -> Vec<(&'static str, Command)> {
     let command = |bench: &'static str| {
         let file = bench.replace('-', "_");
         let mut command = cargo(format!("bench -p raddle-benches --bench {file} --"));
-        // Some 160 benchmarks: a second more of each is three minutes of all.
+        // There are some 160 benchmarks: one more second for each takes three minutes in total.
         command.args(["--warm-up-time", "0.5", "--measurement-time", "2"]);
         command.args(["--nresamples", "10000"]);
         if bench == SCHED {

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: what CI does, on a fresh clone of `HEAD`.
+//! `cargo xtask ci`: does what CI does, in a fresh clone of `HEAD`.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use crate::{steps, workspace};
 
-/// What the contributor's shell and `cargo run` set, and CI does not.
+/// Variables that the contributor's shell and `cargo run` set, and CI does not.
 const NOT_IN_CI: &[&str] = &[
     "CARGO",
     "CARGO_TARGET_DIR",
@@ -16,8 +16,8 @@ const NOT_IN_CI: &[&str] = &[
 ];
 
 pub(crate) fn run() -> Result<()> {
-    // An interrupt ends the child, which the terminal signals too; this process
-    // lives on to remove the clone.
+    // On an interrupt the terminal signals the child too, which ends. This process continues, to
+    // remove the clone.
     ctrlc::set_handler(|| {}).context("cannot handle interrupts")?;
     let directory = tempfile::Builder::new().prefix("raddle-ci-").tempdir();
     let directory = directory.context("cannot make a temporary directory")?;

@@ -1,9 +1,8 @@
-//! `cargo xtask conformance`: the integration tests of Tokio and its companion
-//! crates, on the stand-in.
-//! The files come from the published packages, where cargo has unpacked
-//! them; nothing of theirs is in this tree. All files of a package that can be
-//! modules of one test program are compiled as such, which takes a tenth of the
-//! time. Each file's tests run in a process of their own.
+//! `cargo xtask conformance`: runs the integration tests of Tokio and its companion crates on the
+//! stand-in. The test files come from the published packages, where cargo has unpacked them; this
+//! tree contains none of them. All files of a package that can be modules of one test program are
+//! compiled as such, which takes a tenth of the time. The tests of each file run in their own
+//! process.
 
 mod accepted;
 mod project;
@@ -19,10 +18,10 @@ use accepted::Kind;
 use project::{Side, Suite};
 use run::Outcome;
 
-/// The packages whose tests are run.
+/// The packages whose tests run.
 const SUITES: [&str; 4] = ["tokio", "tokio-stream", "tokio-test", "tokio-util"];
 
-/// How many accepted tests may differ in more than the text of a panic.
+/// The largest number of accepted tests that may differ in more than the text of a panic.
 const MAX_DIFFERENT: usize = 15;
 
 #[derive(clap::Args)]
@@ -31,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: Option<String>,
 
-    /// Run every test this often, to find tests that hang or fail sometimes
+    /// Run every test this many times, to find tests that hang or fail sometimes
     #[arg(long, value_name = "N", default_value_t = 1)]
     runs: usize,
 
@@ -46,7 +45,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The arguments with which CI runs it.
+    /// Returns the arguments with which CI runs it.
     pub(crate) fn short() -> Self {
         Self {
             file: None,
@@ -89,8 +88,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             Some(Outcome::Passed) => {
                 findings.push(format!("{name}: {outcome} on the stand-in only"))
             }
-            Some(other) => println!("{name}: {outcome}, and {other} on Tokio too"),
-            None => findings.push(format!("{name}: {outcome}, and not compiled on Tokio")),
+            Some(other) => println!("{name}: {outcome}; on Tokio: {other}"),
+            None => findings.push(format!("{name}: {outcome}; it is not compiled on Tokio")),
         }
     }
     for name in tokio.keys().filter(|name| !seen.contains(name)) {
@@ -103,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     for name in accepted.keys().filter(is_run) {
         if !failed.contains_key(name) {
-            let what = "accepted, but passes or is gone; remove its line";
+            let what = "accepted, but it passes or does not exist; remove its line";
             findings.push(format!("{name}: {what}"));
         }
     }
@@ -133,7 +132,7 @@ fn run_suites(label: &str, suites: &[Suite], args: &Args) -> Result<Results> {
     Ok(results)
 }
 
-/// The file in the name of a test.
+/// Returns the file in the name of a test.
 fn file_of(name: &str) -> &str {
     let path = name.split_once("::").map_or(name, |(file, _)| file);
     path.rsplit('/').next().unwrap_or(path)

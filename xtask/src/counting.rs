@@ -8,8 +8,8 @@ use anyhow::Result;
 use crate::steps::{self, cargo};
 use crate::workspace;
 
-/// Checks the primitives and the program with the layers under the scheduler in the counting build,
-/// and runs their tests, short runs of each load among them; and one test of the timers.
+/// Checks the primitives, and the program with the layers below the scheduler, in the counting
+/// build. Runs their tests, including short runs of each load, and one test of the timers.
 pub(crate) fn check() -> Result<()> {
     for line in [
         "clippy -p raddle-primitives -p raddle-scaling --all-targets -- -D warnings",
@@ -22,14 +22,14 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Counts, and writes what was counted to `file`.
+/// Makes the command that counts and writes the counts to `file`.
 pub(crate) fn count(file: &Path, args: &[String]) -> Command {
     let mut run = counted("run --release --quiet -p raddle-scaling --");
     run.args(args).arg("--json").arg(file);
     run
 }
 
-/// A cargo command with the cfg, in a target directory of its own.
+/// Makes a cargo command with the cfg and its own target directory.
 fn counted(line: &str) -> Command {
     let mut cargo = cargo(line);
     steps::set_cfg(&mut cargo, "raddle_count");

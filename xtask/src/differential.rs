@@ -1,4 +1,4 @@
-//! `cargo xtask differential`: compares Raddle with Tokio, for a given time.
+//! `cargo xtask differential`: compares Raddle with Tokio for a given time.
 
 use anyhow::Result;
 
@@ -6,8 +6,8 @@ use crate::steps::{self, cargo};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Run only the program of this name, such as `oneshot`; `cargo xtask differential list` prints
-    /// all
+    /// Run only the program with this name, for example `oneshot`; `cargo xtask differential list`
+    /// prints all names
     program: Option<String>,
 
     /// Minutes for which each program runs with new seeds

@@ -1,9 +1,9 @@
-//! `cargo xtask ecosystem`: crates of the Tokio ecosystem, unmodified, on the
+//! `cargo xtask ecosystem`: compiles and runs unmodified crates of the Tokio ecosystem on the
 //! stand-in.
 //!
-//! They are dependencies of the workspace in `xtask/ecosystem`, which patches
-//! `tokio`. One of its packages names a type of each crate and is checked; the
-//! other holds tests with real servers and clients, which are run.
+//! The crates are dependencies of the workspace in `xtask/ecosystem`, which patches `tokio`. One of
+//! its packages names a type of each crate and is checked. The other holds tests with real servers
+//! and clients, which run.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::apt;
 use crate::steps::{self, cargo_in, line_of};
 use crate::workspace;
 
-/// The folder of the workspace, relative to the root.
+/// The directory of the workspace, relative to the root.
 const FOLDER: &str = "xtask/ecosystem";
 
-/// Debian's packages that build scripts look for.
+/// Debian's packages that build scripts need.
 const LIBRARIES: [&str; 2] = ["libssl-dev", "pkg-config"];
 
-/// Debian's packages that the scenarios start.
+/// Debian's packages of the servers that the scenarios start.
 const SERVERS: [&str; 2] = ["postgresql", "redis-server"];
 
 #[derive(clap::Args)]
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     check(args.only)
 }
 
-/// Runs the parts, or only one, as steps.
+/// Runs all parts, or only one, as steps.
 pub(crate) fn check(only: Option<Part>) -> Result<()> {
     let root = workspace::root();
     let cargo = |line| {
@@ -68,8 +68,7 @@ pub(crate) fn check(only: Option<Part>) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a listing of `cargo tree` names the package at `path`, and only
-/// that.
+/// Checks that a listing of `cargo tree` names the package at `path` and no other.
 fn is_stand_in(listing: &str, path: &Path) -> Result<()> {
     let mut lines = listing.lines().filter(|line| !line.trim().is_empty());
     let place = format!("({})", path.display());
@@ -83,9 +82,8 @@ fn is_stand_in(listing: &str, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// An option of the benchmark's program, the folder of the workspace that the
-/// server is built in, below the ecosystem's, and that of its build, below the
-/// target directory.
+/// The option of the benchmark's program; the directory of the workspace in which the server is
+/// built, below that of the ecosystem; and the directory of the build, below the target directory.
 const SIDES: [(&str, &str, &str); 2] = [
     ("--stand-in", "", "ecosystem"),
     ("--tokio", "on-tokio", "ecosystem-tokio"),
@@ -103,7 +101,7 @@ pub(crate) fn build_servers() -> Result<()> {
     Ok(())
 }
 
-/// The arguments that say where both are.
+/// Returns the arguments that name the paths of both servers.
 pub(crate) fn servers() -> impl Iterator<Item = OsString> {
     SIDES.into_iter().flat_map(|(option, _, build)| {
         let program = workspace::target().join(build).join("release/served");

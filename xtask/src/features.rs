@@ -1,5 +1,5 @@
-//! Whether each feature of the facade and of the stand-in compiles alone, and
-//! brings no more than it needs.
+//! Checks that each feature of the facade and of the stand-in compiles alone, and brings only the
+//! dependencies that it needs.
 
 use anyhow::Result;
 
@@ -9,7 +9,7 @@ use crate::workspace::Package;
 /// The packages with Tokio's features.
 const FACADES: [&str; 2] = ["raddle", "tokio"];
 
-/// Features that programs often have together without the others.
+/// Combinations of features that programs often use alone.
 const COMBINATIONS: [&str; 5] = [
     "io-util,net",
     "macros,rt,sync,time",
@@ -18,7 +18,7 @@ const COMBINATIONS: [&str; 5] = [
     "sync,time",
 ];
 
-/// Packages that channels and locks alone must not bring: sockets, signals, procedural macros.
+/// Packages that the feature `sync` alone must not bring: sockets, signals and procedural macros.
 const NOT_FOR_SYNC: [&str; 7] = [
     "libc",
     "mio",

@@ -1,5 +1,4 @@
-//! `cargo xtask fuzz`: the machines of `raddle-proof`, under libFuzzer with
-//! AddressSanitizer.
+//! `cargo xtask fuzz`: runs the machines of `raddle-proof` under libFuzzer with AddressSanitizer.
 
 use std::fs;
 use std::path::Path;
@@ -9,13 +8,13 @@ use anyhow::{Context as _, Result};
 
 use crate::{nightly, steps, workspace};
 
-/// The workspace of the targets, and theirs alone.
+/// The workspace of the fuzz targets.
 const MANIFEST: &str = "xtask/proof/fuzz/Cargo.toml";
 const CORPUS: &str = "xtask/proof/fuzz/corpus";
 
 const TARGETS: [&str; 4] = ["task", "queue", "timer", "reactor"];
 
-/// As cargo-fuzz has it: counters of branches, and what is compared.
+/// The flags of cargo-fuzz: counters of branches, and tracing of comparisons.
 const FLAGS: &str = "--cfg fuzzing --cfg raddle_sanitize -Zsanitizer=address \
                      -Cunsafe-allow-abi-mismatch=sanitizer -Ccodegen-units=1 \
                      -Cpasses=sancov-module \
@@ -26,7 +25,7 @@ const FLAGS: &str = "--cfg fuzzing --cfg raddle_sanitize -Zsanitizer=address \
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Run only this target
+    /// Fuzz only this target
     #[arg(value_parser = TARGETS)]
     target: Option<String>,
 
@@ -34,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u32,
 
-    /// Keep, in place of the corpus, the fewest inputs that reach what was reached
+    /// Replace the corpus by the fewest inputs that reach the same branches
     #[arg(long)]
     keep: bool,
 }
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     targets.try_for_each(|target| fuzz(&programs.join(target), target, args))
 }
 
-/// Runs a target; what it finds is kept for the next time, out of the tree.
+/// Fuzzes a target. Its findings are kept for the next run, outside the tree.
 fn fuzz(program: &Path, target: &str, args: &Args) -> Result<()> {
     let work = workspace::target().join("fuzz/work").join(target);
     let found = work.join("found");
@@ -73,7 +72,8 @@ fn fuzz(program: &Path, target: &str, args: &Args) -> Result<()> {
         let fewest = work.join("fewest");
         let _ = fs::remove_dir_all(&fewest);
         fs::create_dir_all(&fewest)?;
-        // By branches, not by how often each is taken: a few files in place of hundreds.
+        // Merge by branches, not by the number of times that each is taken: this leaves a few files
+        // instead of hundreds.
         let mut merge = program("-set_cover_merge=1 -use_counters=0");
         merge.args([&fewest, &found, &corpus]);
         steps::run(&format!("fuzz {target}, merge"), &mut merge)?;

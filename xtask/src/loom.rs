@@ -1,8 +1,8 @@
-//! `cargo xtask loom`: the models, and whether the canaries of each suite show that
-//! they explore.
+//! `cargo xtask loom`: runs the models, and checks with the canaries of each suite that the models
+//! explore.
 //!
-//! One cargo command builds all suites. Then each test runs in a process of its own, as
-//! many at a time as there are processors.
+//! One cargo command builds all suites. Then each test runs in its own process, as many at once as
+//! there are processors.
 
 mod canary;
 mod report;
@@ -20,8 +20,8 @@ pub(crate) struct Args {
     #[arg(value_name = "CRATE", value_parser = package_with_models)]
     package: Option<Package>,
 
-    /// Explore executions of at most this many involuntary switches, instead
-    /// of each model's own bound
+    /// Explore executions with at most this many involuntary switches, instead of each model's own
+    /// bound
     #[arg(long, value_name = "N", conflicts_with = "complete")]
     preemptions: Option<u8>,
 
@@ -37,9 +37,9 @@ pub(crate) struct Args {
 /// How far a model is explored.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
-    /// Each model's own bound, if it has one, with which it takes seconds.
+    /// Each model's own bound, if any, with which it takes seconds.
     Own,
-    /// One switch more than its own bound.
+    /// One switch more than the model's own bound.
     Long,
     Preemptions(u8),
     Complete,
@@ -59,8 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     models(&packages, bound)
 }
 
-/// Runs the models of those `packages` that have any, and prints what each
-/// explored.
+/// Runs the models of those `packages` that have any, and prints how many executions each explored.
 pub(crate) fn models(packages: &[Package], bound: Bound) -> Result<()> {
     let mut build = suite::build_command(workspace::root(), packages);
     let mut suites = Vec::new();
@@ -75,7 +74,7 @@ pub(crate) fn models(packages: &[Package], bound: Bound) -> Result<()> {
     Ok(())
 }
 
-/// Finds the package a user names, for the argument parser.
+/// Finds the package that a user names, for the argument parser.
 fn package_with_models(name: &str) -> Result<Package, String> {
     let mut packages = workspace::packages().map_err(|error| format!("{error:#}"))?;
     packages.retain(|package| !package.suites.is_empty());

@@ -1,7 +1,7 @@
 //! The project's own commands: `cargo xtask`.
 //!
-//! What is checked before a commit, how benchmarks are run and the layout rules
-//! live here and nowhere else; CI only calls it.
+//! The checks before a commit, the commands of the benchmarks and the layout rules live here and
+//! nowhere else; CI only calls them.
 #![forbid(unsafe_code)]
 
 mod api;
@@ -48,8 +48,8 @@ enum Command {
     Test(test::Args),
     /// Run the loom models of one crate or of all
     Loom(loom::Args),
-    /// Weaken orderings, remove fences and checks, and see whether a model fails; with --logic run
-    /// cargo-mutants
+    /// Weaken orderings, remove fences and checks, and run the models on each change; with --logic
+    /// run cargo-mutants
     Mutate(mutate::Args),
     /// Run the benchmarks on Raddle and other runtimes: criterion, then side by side
     Bench(bench::Args),
@@ -75,8 +75,8 @@ enum Command {
     Differential(differential::Args),
     /// Check layout, dependency direction, comments and the width of prose
     Tidy,
-    /// Check the crates with the oldest compiler and for other platforms, and run the tests of
-    /// layers where foreign programs run
+    /// Check the crates with the oldest compiler and for other platforms, and run the tests of the
+    /// layers for platforms whose programs run here
     Platforms(platforms::Args),
 }
 

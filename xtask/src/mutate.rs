@@ -1,10 +1,9 @@
-//! `cargo xtask mutate`: whether the models and tests see what they are there for.
+//! `cargo xtask mutate`: checks whether the models and tests find deliberate faults.
 //!
-//! A mutant is one change of one file, which a model or test should notice. The
-//! command's own mutants are one ordering weakened, and one fence or one check before
-//! sleeping removed: see [`mutants`]. The models run on each until one fails: see
-//! [`lab`]. With `--logic` the command runs cargo-mutants, which changes what the code
-//! computes.
+//! A mutant is one change of one file that a model or a test should find. The command's own mutants
+//! weaken one ordering, or remove one fence or one check before sleeping: see [`mutants`]. The
+//! models run on each until one fails: see [`lab`]. With `--logic` the command runs cargo-mutants,
+//! which changes the logic of the code.
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 mod lab;
@@ -23,17 +22,17 @@ use crate::workspace::{self, Package};
 use lab::{Bound, Lab};
 use mutants::Mutant;
 
-/// The page with the mutants that no model can see, and the reason for each.
+/// The page with the mutants that no model can find, and the reason for each.
 const PAGE: &str = "docs/mutants.md";
 
-/// The heading of the part of the page that is not about these mutants.
+/// The heading of the part of the page that is about other mutants.
 const LOGIC: &str = "\n## Logic\n";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files, lines of files or crates: crates/queue/src/slot.rs,
-    /// crates/queue/src/slot.rs:40, raddle-queue, or queue; all files without locks
-    /// otherwise, and with --logic all crates with models
+    /// Files, lines of files or crates: crates/queue/src/slot.rs, crates/queue/src/slot.rs:40,
+    /// raddle-queue, or queue; otherwise all files without locks, and with --logic all crates with
+    /// models
     #[arg(value_name = "FILE[:LINE]|CRATE")]
     only: Vec<String>,
 
@@ -45,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "logic")]
     models: bool,
 
-    /// Show the mutants, and run nothing
+    /// List the mutants, and run nothing
     #[arg(long)]
     list: bool,
 
@@ -57,11 +56,11 @@ pub(crate) struct Args {
     #[arg(long)]
     shallow: bool,
 
-    /// Leave out what an earlier run has seen caught
+    /// Skip the mutants that an earlier run has caught
     #[arg(long)]
     resume: bool,
 
-    /// Run what is argued too: a mutant that is caught needs no argument
+    /// Also run the mutants that the page argues: one that is caught needs no argument
     #[arg(long)]
     argued: bool,
 
@@ -133,7 +132,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let stale = stale(&rows, &files, &mutants);
     ensure!(
         survivors == 0,
-        "{survivors} mutants survive: write a test or a model, or argue them in {PAGE}"
+        "{survivors} mutants survive: write a test or a model, or give a reason in {PAGE}"
     );
     ensure!(
         stale.is_empty(),
@@ -150,7 +149,7 @@ fn logic(packages: &[Package], args: &Args) -> Result<()> {
         "no cargo-mutants; run cargo install cargo-mutants --locked"
     );
     let status = logic_command(packages, args).status()?;
-    // It ends with 3 if mutants timed out, and were caught by that, and none was missed.
+    // Exit code 3 means that some mutants timed out, which counts as caught, and none survived.
     ensure!(
         matches!(status.code(), Some(0 | 3)),
         "cargo-mutants: {status}; target/mutants.out has the names and the output of the tests"
@@ -188,7 +187,7 @@ fn logic_command(packages: &[Package], args: &Args) -> Command {
     mutants
 }
 
-/// The files that a user names whole, and the mutants of those files and lines.
+/// Returns the files that a user names as a whole, and the mutants in the named files and lines.
 fn find(packages: &[Package], args: &Args) -> Result<(BTreeSet<PathBuf>, Vec<Mutant>)> {
     let mut files = BTreeSet::new();
     let mut found = Vec::new();
@@ -215,7 +214,7 @@ fn find(packages: &[Package], args: &Args) -> Result<(BTreeSet<PathBuf>, Vec<Mut
         }
     }
     if let Some(stranger) = args.only.iter().find(|name| !named.contains(name)) {
-        bail!("{stranger} is no file and no crate of the workspace");
+        bail!("{stranger} is neither a file nor a crate of the workspace");
     }
     ensure!(
         !found.is_empty(),
@@ -224,21 +223,21 @@ fn find(packages: &[Package], args: &Args) -> Result<(BTreeSet<PathBuf>, Vec<Mut
     Ok((files, found))
 }
 
-/// The file of a name, and the line if the name has one.
+/// Returns the file of a name, and the line if the name has one.
 fn file_of(name: &str) -> (&str, Option<usize>) {
     let split = name.rsplit_once(':');
     let split = split.and_then(|(file, line)| Some((file, line.parse().ok()?)));
     split.map_or((name, None), |(file, line)| (file, Some(line)))
 }
 
-/// The rows of the page that argue an ordering, a fence or a check.
+/// Returns the rows of the page that argue an ordering, a fence or a check.
 fn rows(page: &str) -> Vec<&str> {
     let (page, _) = page.split_once(LOGIC).unwrap_or((page, ""));
     let is_row = |line: &&str| line.starts_with("| `crates/");
     page.lines().filter(is_row).collect()
 }
 
-/// The rows about these files that name no mutant: the source has changed.
+/// Returns the rows for these files that name no mutant: the source has changed since.
 fn stale<'a>(rows: &[&'a str], files: &BTreeSet<PathBuf>, mutants: &[Mutant]) -> Vec<&'a str> {
     let is_about = |row: &&&str| {
         let path = row.split('`').nth(1).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What only a nightly compiler does. rustup and cargo say how to install what is missing of it.
+//! Commands that need a nightly compiler. rustup and cargo say how to install missing parts.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use crate::{steps, workspace};
 
-/// The host platform, which the sanitizers need as `--target`.
+/// Returns the host platform, which the sanitizers need as `--target`.
 ///
 /// # Errors
 ///
@@ -18,8 +18,8 @@ pub(crate) fn host() -> Result<String> {
     Ok(host.to_owned())
 }
 
-/// The nightly's cargo, at the root of the workspace, with a directory of its own
-/// for what it builds; blanks separate its arguments.
+/// Makes a command of the nightly cargo at the root of the workspace, with its own target
+/// directory. Spaces separate its arguments.
 pub(crate) fn cargo(target: &str, line: &str) -> Command {
     let mut command = nightly(&format!("cargo {line}"));
     command.current_dir(workspace::root());
@@ -31,7 +31,7 @@ fn nightly(line: &str) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly"]);
     command.args(line.split_whitespace());
-    // Of the toolchain that runs this program.
+    // These variables belong to the toolchain that runs this program.
     for name in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN", "RUSTFLAGS"] {
         command.env_remove(name);
     }

@@ -1,8 +1,8 @@
-//! `cargo xtask platforms`: whether the crates compile with the oldest compiler that they promise,
-//! and for platforms other than this one; where a foreign program runs here, the tests run too.
+//! `cargo xtask platforms`: checks that the crates compile with their minimum compiler, and for
+//! other platforms. Where programs of a platform run on this machine, it also runs the tests.
 //!
-//! The compilers are Debian's ([`debian`]). That for foreign targets builds the standard library of
-//! each from its source, which a compiler of a release does only with `RUSTC_BOOTSTRAP`.
+//! The compilers are Debian's ([`debian`]). The compiler for foreign targets builds the standard
+//! library of each target from its source, for which a stable compiler needs `RUSTC_BOOTSTRAP`.
 
 mod debian;
 mod runner;
@@ -21,7 +21,7 @@ use crate::workspace;
 use debian::Compiler;
 use targets::{Lacks, Run, SHORT, TARGETS, TESTED_BY_CI, Target};
 
-/// The oldest compiler that the crates promise: `rust-version` of the workspace.
+/// The minimum compiler of the crates: `rust-version` of the workspace.
 const MINIMUM: Compiler = Compiler {
     name: "minimum",
     version: "1.85.",
@@ -29,7 +29,7 @@ const MINIMUM: Compiler = Compiler {
     others: &["libstd-rust-web-1.85", "libllvm19"],
 };
 
-/// The compiler for foreign targets, with clippy and the source of its standard library;
+/// The compiler for foreign targets, with clippy and the source of its standard library.
 /// `binutils-mingw-w64-x86-64` has the `dlltool` that imports of Windows need.
 const FOREIGN: Compiler = Compiler {
     name: "foreign",
@@ -47,10 +47,10 @@ const FOREIGN: Compiler = Compiler {
     ],
 };
 
-/// What clippy of [`FOREIGN`] denies, in the form in which `cargo clippy` hands it on. Two lints
-/// are newer than the pinned toolchain: the first proposes what Rust 1.85 does not have, the second
-/// takes wakers that count their drops for wakers that do nothing. The third finds fault with the
-/// constant initial values themselves on targets without thread-locals of their own.
+/// The arguments for clippy of [`FOREIGN`], in the form in which `cargo clippy` passes them. Of the
+/// allowed lints, two are newer than the pinned toolchain: the first suggests what Rust 1.85 does
+/// not have, the second takes wakers that count their drops for no-op wakers. The third reports
+/// constant initial values on targets without native thread-locals.
 const LINTS: [&str; 4] = [
     "-Dwarnings",
     "-Aclippy::unwrap_or_default",
@@ -60,7 +60,7 @@ const LINTS: [&str; 4] = [
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only these targets, or `minimum` for the oldest compiler
+    /// Check only these targets, or `minimum` for the minimum compiler
     #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
     targets: Vec<String>,
 
@@ -68,23 +68,24 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
 
-    /// The form of CI: the libraries for every target, and the tests of four layers on i686
+    /// Do what CI does: check the libraries for every target, and run the tests of four layers on
+    /// i686
     #[arg(long, conflicts_with_all = ["targets", "check", "package"])]
     short: bool,
 
-    /// Run the tests of these packages only
+    /// Run only the tests of these packages
     #[arg(short, long)]
     package: Vec<String>,
 }
 
-/// What can be asked for.
+/// The names that a user may request.
 fn names() -> impl Iterator<Item = &'static str> {
     [MINIMUM.name]
         .into_iter()
         .chain(TARGETS.iter().map(|target| target.name))
 }
 
-/// Tries each target that is asked for, prints a table, and fails if one of them has failed.
+/// Tries each requested target, prints a table, and fails if one of them has failed.
 pub(crate) fn run(args: &Args) -> Result<()> {
     if args.short {
         return short();
@@ -116,11 +117,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     steps::report(&failed, "the steps above failed")
 }
 
-/// The short form, for CI: checks the libraries for every target, and runs the tests of
-/// [`TESTED_BY_CI`] on one of them.
+/// Does what CI does: checks the libraries for every target, and runs the tests of [`TESTED_BY_CI`]
+/// on one of them.
 ///
-/// On a machine that is not CI's and cannot have the compiler or the linker it says so and does
-/// nothing: the compilers are Debian's, and `apt-get` installs the linker for root only.
+/// On a machine other than CI's that cannot have the compiler or the linker, it prints so and does
+/// nothing: the compilers are Debian's, and only root can install the linker with `apt-get`.
 pub(crate) fn short() -> Result<()> {
     let (name, packages) = TESTED_BY_CI;
     let target = TARGETS.iter().find(|target| target.name == name);
@@ -148,14 +149,14 @@ pub(crate) fn short() -> Result<()> {
     test(target, run, packages)
 }
 
-/// Checks the crates, with their tests and examples, with the oldest compiler.
+/// Checks the crates, their tests and their examples with the minimum compiler.
 fn minimum() -> Result<()> {
     let mut check = with(&MINIMUM, "check --quiet --all-targets")?;
     steps::run("check with Rust 1.85", &mut check)
 }
 
-/// Checks and lints the crates for one target, and asserts that each feature that the target lacks
-/// is an error of the compiler that says so.
+/// Checks and lints the crates for one target, and checks that each feature that the target lacks
+/// causes a compiler error that says so.
 fn check(target: &Target) -> Result<()> {
     let name = target.name;
     let mut check = for_targets("check --quiet", &[target])?;
@@ -185,14 +186,15 @@ fn check(target: &Target) -> Result<()> {
     Ok(())
 }
 
-/// Has a `cargo check` lint the crates of the workspace too.
+/// Makes a `cargo check` also lint the crates of the workspace.
 fn lint(check: &mut Command) -> Result<&mut Command> {
     let clippy = FOREIGN.unpacked(&directory())?.program("clippy-driver");
     check.env("CLIPPY_ARGS", LINTS.join("__CLIPPY_HACKERY__"));
     Ok(check.env("RUSTC_WORKSPACE_WRAPPER", clippy))
 }
 
-/// Runs the tests of packages, whose names blanks separate, or of all, on one target.
+/// Runs the tests of packages on one target. Spaces separate the packages' names; without names,
+/// all tests run.
 fn test(target: &Target, run: &Run, packages: &str) -> Result<()> {
     let name = target.name;
     let of_cargo = format!("CARGO_TARGET_{}", name.to_uppercase().replace('-', "_"));
@@ -213,7 +215,7 @@ fn test(target: &Target, run: &Run, packages: &str) -> Result<()> {
         Ok(command)
     };
     if packages.is_empty() {
-        // The programs that some tests start.
+        // Some tests start these programs.
         let mut examples = on_target("build --quiet --examples")?;
         steps::run(&format!("examples for {name}"), &mut examples)?;
         if run.by.is_wine() {
@@ -227,8 +229,8 @@ fn test(target: &Target, run: &Run, packages: &str) -> Result<()> {
     steps::run(&format!("test {name}"), &mut test)
 }
 
-/// A cargo command for foreign targets of one `std`, which it builds; the targets share what is
-/// built for this machine.
+/// Makes a cargo command for foreign targets with one `std`, which cargo builds. The targets share
+/// the build for this machine.
 fn for_targets(line: &str, targets: &[&Target]) -> Result<Command> {
     let mut command = with(&FOREIGN, line)?;
     for target in targets {
@@ -236,13 +238,14 @@ fn for_targets(line: &str, targets: &[&Target]) -> Result<Command> {
     }
     let std = targets.first().map_or("", |target| target.std);
     command.arg(format!("-Zbuild-std={std}"));
-    // Less to build and to keep: a failure here is looked at with the developer's compiler.
+    // Debug information would only cost time and space: failures are examined with the developer's
+    // compiler.
     command.env("CARGO_PROFILE_DEV_DEBUG", "none");
     command.env("RUSTC_BOOTSTRAP", "1");
     Ok(command)
 }
 
-/// A cargo command that uses one of the compilers, and has a target directory of its own.
+/// Makes a cargo command that uses one of the compilers and its own target directory.
 fn with(compiler: &Compiler, line: &str) -> Result<Command> {
     let mut command = cargo(line);
     compiler.unpacked(&directory())?.used_by(&mut command)?;
@@ -251,7 +254,7 @@ fn with(compiler: &Compiler, line: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// Where the compilers and what they build are.
+/// Returns the directory of the compilers and their builds.
 fn directory() -> PathBuf {
     workspace::target().join("platforms")
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask sanitize` and `cargo xtask miri`: the tests under what sees races,
-//! leaks and wild accesses.
+//! `cargo xtask sanitize` and `cargo xtask miri`: run the tests under tools that find races, leaks
+//! and invalid accesses.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ enum Sanitizer {
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Run only this sanitizer; the one of addresses looks for leaks too
+    /// Run only this sanitizer; the address sanitizer also finds leaks
     sanitizer: Option<Sanitizer>,
 
     /// Run only the tests of this package
@@ -36,26 +36,26 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     chosen.try_for_each(|sanitizer| tests(&host, sanitizer, args))
 }
 
-/// What the names of ignored tests begin with that others start as processes.
+/// The prefix of ignored tests that other tests start as processes.
 const CHILDREN: &str = "child_";
 
-/// Unit and integration tests, then the stress. Nothing is suppressed, but tests
-/// that leak on purpose are run apart, without a look for leaks: ignored by
+/// Runs unit and integration tests, then the stress test. Nothing is suppressed. Tests that leak on
+/// purpose run separately, without leak detection; they have
 /// `#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]`.
 fn tests(host: &str, sanitizer: Sanitizer, args: &Args) -> Result<()> {
     let (name, flags) = match sanitizer {
-        // The standard library synchronizes too, and must be seen to do so. Cargo says how to get
-        // its source.
+        // The standard library synchronizes too, so the sanitizer must also instrument it. Cargo
+        // says how to install its source.
         Sanitizer::Thread => ("thread", "-Zbuild-std"),
         Sanitizer::Address => ("address", ""),
         Sanitizer::Leak => ("leak", ""),
     };
     let command = |line: &str| -> Command {
         let mut command = nightly::cargo(name, &format!("{line} {flags} --target {host}"));
-        // Half of the disk would be for builds that are made once.
+        // Incremental data would take half of the disk, for builds that are made only once.
         command.env("CARGO_INCREMENTAL", "0");
-        // Tests panic on purpose, and to name the frames of that takes a sanitized
-        // library half of the time; the sanitizers name the function of each finding.
+        // Tests panic on purpose. In a sanitized library, resolving the backtraces takes half of
+        // the time. The sanitizers name the function of each finding themselves.
         command.env("RUST_BACKTRACE", "0");
         let flags = "-Cunsafe-allow-abi-mismatch=sanitizer";
         let flags = format!("--cfg raddle_sanitize -Zsanitizer={name} {flags}");
@@ -64,10 +64,10 @@ fn tests(host: &str, sanitizer: Sanitizer, args: &Args) -> Result<()> {
     };
     let packages = match &args.package {
         Some(package) => format!("-p {package}"),
-        // The others are not ours, or no concurrent code.
+        // The other packages are not ours, or contain no concurrent code.
         None => "--workspace --exclude raddle-benches --exclude xtask".to_owned(),
     };
-    // The programs that some tests start.
+    // Some tests start these programs.
     let mut examples = command(&format!("build --examples {packages}"));
     steps::run(&format!("{name}, examples"), &mut examples)?;
     let tests = format!("test --lib --tests --no-fail-fast {packages}");
@@ -86,7 +86,7 @@ fn tests(host: &str, sanitizer: Sanitizer, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The layers whose unsafe code Miri can follow: those without system calls.
+/// The layers whose unsafe code Miri can run: those without system calls.
 const INTERPRETED: [&str; 6] = [
     "raddle-bare",
     "raddle-primitives",

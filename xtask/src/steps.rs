@@ -1,4 +1,4 @@
-//! Running commands one after the other: shown, timed, stopped at the first failure.
+//! Runs commands one after the other: shows and times them, and stops at the first failure.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -16,12 +16,12 @@ thread_local! {
     static FINISHED: RefCell<Vec<(String, Duration, bool)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs a command as a step, with its output left on the terminal.
+/// Runs a command as a step. Its output goes to the terminal.
 pub(crate) fn run(name: &str, command: &mut Command) -> Result<()> {
     step(name, &line_of(command), || succeed(command))
 }
 
-/// Runs `body` as a step, which the command line `shown` would repeat.
+/// Runs `body` as a step. `shown` is the command line that would repeat it.
 pub(crate) fn step(name: &str, shown: &str, body: impl FnOnce() -> Result<()>) -> Result<()> {
     println!("\n== {name}\n$ {shown}");
     let start = Instant::now();
@@ -31,7 +31,7 @@ pub(crate) fn step(name: &str, shown: &str, body: impl FnOnce() -> Result<()>) -
     result.with_context(|| format!("step \"{name}\" failed"))
 }
 
-/// The table of the steps that have run; nothing if none has.
+/// Returns the table of the steps that have run; empty if none has run.
 pub(crate) fn summary() -> String {
     let steps = FINISHED.take();
     let total: Duration = steps.iter().map(|(_, duration, _)| *duration).sum();
@@ -48,8 +48,8 @@ pub(crate) fn summary() -> String {
     }
 }
 
-/// Aligns rows, whose cells tabs separate, in columns: the first to the left and the others to the
-/// right. An empty line comes first.
+/// Aligns rows in columns: the first to the left and the others to the right. Tabs separate the
+/// cells of a row. An empty line comes first.
 pub(crate) fn table(rows: &[String]) -> String {
     let mut widths = Vec::<usize>::new();
     for row in rows {
@@ -73,12 +73,12 @@ pub(crate) fn table(rows: &[String]) -> String {
     table
 }
 
-/// A cargo command at the root of the workspace; blanks separate its arguments.
+/// Makes a cargo command that runs at the root of the workspace. Spaces separate its arguments.
 pub(crate) fn cargo(line: impl AsRef<str>) -> Command {
     cargo_in(workspace::root(), line)
 }
 
-/// A cargo command in a directory; blanks separate its arguments.
+/// Makes a cargo command that runs in a directory. Spaces separate its arguments.
 pub(crate) fn cargo_in(directory: &Path, line: impl AsRef<str>) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(directory);
@@ -92,7 +92,7 @@ pub(crate) fn set_cfg(command: &mut Command, cfg: &str) {
     command.env("RUSTFLAGS", format!("{flags} --cfg {cfg}").trim_start());
 }
 
-/// Runs a command, not as a step of its own, and returns what it prints.
+/// Runs a command outside the list of steps, and returns its output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let shown = line_of(command);
     let output = command.output();
@@ -103,7 +103,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Runs a command, not as a step of its own, with its output left on the terminal.
+/// Runs a command outside the list of steps. Its output goes to the terminal.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let shown = line_of(command);
     let status = command.status();
@@ -112,8 +112,8 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Checks, as a step, that none of the normal dependencies that `cargo tree` lists for `args`, and
-/// theirs, `is_forbidden`.
+/// Checks, as a step, that no normal dependency, direct or indirect, that `cargo tree` lists for
+/// `args` is one that `is_forbidden`.
 pub(crate) fn tree(name: &str, args: &str, is_forbidden: impl Fn(&str) -> bool) -> Result<()> {
     let mut tree = cargo(format!("tree {args} -e normal --prefix none"));
     step(name, &line_of(&tree), || {
@@ -126,7 +126,7 @@ pub(crate) fn tree(name: &str, args: &str, is_forbidden: impl Fn(&str) -> bool) 
     })
 }
 
-/// Prints findings, and fails if there are any; `cure` says what to do.
+/// Prints findings, and fails if there are any; `cure` says how to correct them.
 pub(crate) fn report(findings: &[String], cure: &str) -> Result<()> {
     for finding in findings {
         println!("{finding}");
@@ -135,11 +135,11 @@ pub(crate) fn report(findings: &[String], cure: &str) -> Result<()> {
     Ok(())
 }
 
-/// How often [`wait`] asks whether a process has ended.
+/// The time between two checks whether a process has ended.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// Waits for a process, and kills it at the limit: it has no status then. Counts intervals, since
-/// the time in which this process was stopped does not count.
+/// Waits for a process, and kills it at the limit: then it has no status. Counts intervals, so that
+/// time in which this process was stopped does not count.
 pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<(Option<ExitStatus>, Duration)> {
     let mut time = Duration::ZERO;
     loop {
@@ -147,7 +147,7 @@ pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<(Option<ExitSta
             return Ok((Some(status), time));
         }
         if time > limit {
-            // It may have ended just now.
+            // It may have ended since the last check.
             let _ = child.kill();
             child.wait()?;
             return Ok((None, time));
@@ -157,7 +157,7 @@ pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<(Option<ExitSta
     }
 }
 
-/// The command as one would type it, with the variables it sets.
+/// Returns the command as one would type it, with the variables that it sets.
 pub(crate) fn line_of(command: &Command) -> String {
     let quoted = |word: &OsStr| match word.to_string_lossy() {
         word if word.contains([' ', '*']) => format!("'{word}'"),

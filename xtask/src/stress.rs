@@ -1,4 +1,4 @@
-//! `cargo xtask stress`: everything at once, with every task accounted for.
+//! `cargo xtask stress`: runs all kinds of operations at once, and counts every task.
 
 use std::process::Command;
 
@@ -29,7 +29,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     steps::run("stress", &mut command)
 }
 
-/// The program, for so many minutes; further arguments are its own.
+/// Makes the command of the stress program, which runs for `minutes` minutes. Callers may add its
+/// own arguments.
 pub(crate) fn command(minutes: u64, release: bool) -> Command {
     let release = if release { "--release" } else { "" };
     cargo(format!(

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything a contributor needs before a commit.
+//! `cargo xtask test`: runs all checks that a contributor needs before a commit.
 
 use anyhow::Result;
 
@@ -51,8 +51,8 @@ fn run_cargo(name: &str, line: &str) -> Result<()> {
     steps::run(name, &mut cargo(line))
 }
 
-/// Checks a crate with no feature but its own: cargo enables no feature that only another crate
-/// asks for. A layer must pull in no runtime and no crate above it; `long` runs its tests too.
+/// Checks a crate with only its own features: cargo enables no feature that only another crate
+/// requests. A layer must pull in no runtime and no crate above it. `long` also runs its tests.
 fn alone(Package { name, spec, .. }: &Package, long: bool) -> Result<()> {
     let clippy = format!("clippy -p {spec} --all-targets -- -D warnings");
     run_cargo(&format!("{name} alone"), &clippy)?;
@@ -66,8 +66,8 @@ fn alone(Package { name, spec, .. }: &Package, long: bool) -> Result<()> {
     Ok(())
 }
 
-/// Checks each crate that has features with all of them, and runs the tests of these crates, in
-/// one build or, if `long`, one crate after the other.
+/// Checks each crate that has features with all of them, and runs the tests of these crates: in one
+/// build or, if `long`, one crate after the other.
 fn all_features(packages: &[Package], long: bool) -> Result<()> {
     let mut together = String::from("test --all-features");
     for Package { name, spec, .. } in packages.iter().filter(|p| !p.features.is_empty()) {

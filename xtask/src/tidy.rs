@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of layout, dependencies and comments, as code.
+//! `cargo xtask tidy`: checks the rules of layout, dependencies and comments.
 
 mod code_map;
 mod imports;
@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result};
 
 use crate::{steps, workspace};
 
-/// Applies every rule and prints what breaks one.
+/// Applies every rule and prints the violations.
 pub(crate) fn run() -> Result<()> {
     let root = workspace::root();
     let packages = workspace::packages()?;

@@ -10,47 +10,47 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// Name and version, which `-p` takes where another package has the same name.
+    /// The name and version, which `-p` accepts where another package has the same name.
     pub(crate) spec: String,
-    /// Its directory, relative to the root: `crates/queue`.
+    /// The directory, relative to the root: `crates/queue`.
     pub(crate) dir: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
-    /// All but `default`.
+    /// The features except `default`.
     pub(crate) features: Vec<String>,
     /// Its suites of models: `tests/loom_*.rs`.
     pub(crate) suites: BTreeSet<String>,
 }
 
 impl Package {
-    /// Whether a user means it: `raddle-queue`, or `queue`.
+    /// Whether a user means this package: `raddle-queue`, or `queue`.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.name == name || self.dir.ends_with(name)
     }
 }
 
-/// One package named in another's manifest.
+/// A package that is named in another's manifest.
 #[derive(Clone, Debug)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// Only for its tests, examples and benchmarks.
+    /// Whether only its tests, examples and benchmarks use it.
     pub(crate) dev: bool,
-    /// Of this workspace.
+    /// Whether it belongs to this workspace.
     pub(crate) local: bool,
 }
 
-/// The directory of the root manifest.
+/// Returns the directory of the root manifest.
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask)
 }
 
-/// Where cargo puts what it builds.
+/// Returns the target directory of cargo.
 pub(crate) fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     root().join(target)
 }
 
-/// Every package of the workspace, in order of their directories.
+/// Returns every package of the workspace, sorted by directory.
 pub(crate) fn packages() -> Result<Vec<Package>> {
     let metadata = MetadataCommand::new()
         .current_dir(root())

@@ -1,4 +1,4 @@
-//! Public items, out of the JSON that rustdoc writes.
+//! Reads public items from the JSON that rustdoc writes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::tidy::text;
 
-/// The package whose items are looked for; the workspace has an old one, too.
+/// The package with the items; the workspace also has an old version of it.
 pub(super) const TOKIO: &str = "tokio@1.54.1";
 
 /// Public items by path, without the name of the crate.
@@ -17,23 +17,23 @@ pub(super) type Items = BTreeMap<String, Item>;
 
 #[derive(Debug, Default)]
 pub(super) struct Item {
-    /// What it is, in rustdoc's words.
+    /// The kind of the item, as rustdoc names it.
     pub(super) kind: String,
-    /// Methods, variants and items of a trait, and whether each gives a future.
+    /// Methods, variants and items of a trait, and whether each returns a future.
     pub(super) members: BTreeMap<String, bool>,
-    /// Whether it is a function that gives a future.
+    /// Whether it is a function that returns a future.
     pub(super) is_future: bool,
-    /// Whether it is of a crate that was not documented.
+    /// Whether its crate was not documented.
     pub(super) is_foreign: bool,
-    /// The functions among the members, and the item itself as an empty name, whose
-    /// documentation lacks an example.
+    /// The member functions whose documentation lacks an example. The empty name stands for the
+    /// item itself.
     pub(super) without_example: BTreeSet<String>,
 }
 
 /// What rustdoc wrote of some crates, by name.
 pub(super) struct Docs(HashMap<String, Value>);
 
-/// An item, and the crate that it was found in.
+/// An item, and the crate in which it was found.
 type Found<'a> = (&'a Value, &'a Value);
 
 impl Docs {
@@ -113,7 +113,7 @@ impl Docs {
                 found.without_example.insert(name.to_owned());
             }
         }
-        // A type and a macro or module may have one path.
+        // A type may have the same path as a macro or a module.
         if !items.contains_key(&path) || !found.members.is_empty() {
             items.insert(path, found);
         }
@@ -138,7 +138,7 @@ impl Docs {
         }
     }
 
-    /// The item of an id, in whichever crate it is.
+    /// Returns the item with an id, in whichever crate it is.
     fn resolve<'a>(&'a self, doc: &'a Value, id: &Value) -> Option<Found<'a>> {
         if let Some(item) = get(doc, id) {
             return Some((doc, item));
@@ -150,7 +150,7 @@ impl Docs {
         let same = paths.find(|(_, it)| it["crate_id"] == 0 && it["path"] == summary["path"]);
         let item = match same {
             Some((id, _)) => other["index"].get(id)?,
-            // Of a private module, under the name that it has there.
+            // An item of a private module has the name that it has there.
             None => {
                 let name = list(&summary["path"]).next_back()?;
                 let mut items = other["index"].as_object()?.values();
@@ -171,15 +171,15 @@ fn list(array: &Value) -> impl DoubleEndedIterator<Item = &Value> {
     array.as_array().into_iter().flatten()
 }
 
-/// What an item is, and what is said of it as such.
+/// Returns the kind of an item, and its details.
 fn kind(item: &Value) -> (&str, &Value) {
     let inner = item["inner"].as_object();
     let inner = inner.and_then(|inner| inner.iter().next());
     inner.map_or(("", &Value::Null), |(kind, inner)| (kind, inner))
 }
 
-/// Whether it is a type, trait or function whose documentation has no example. One that is
-/// deprecated needs none.
+/// Whether it is a type, trait or function whose documentation has no example. A deprecated item
+/// needs none.
 fn lacks_example(item: &Value) -> bool {
     let kinds = ["struct", "enum", "union", "trait", "function"];
     let has_example = item["docs"]
@@ -188,7 +188,7 @@ fn lacks_example(item: &Value) -> bool {
     kinds.contains(&kind(item).0) && item["deprecation"].is_null() && !has_example
 }
 
-/// Whether it is an `async fn`, or gives some `impl Future`.
+/// Whether it is an `async fn`, or returns an `impl Future`.
 fn gives_future(item: &Value) -> bool {
     let function = &item["inner"]["function"];
     let bounds = function["sig"]["output"]["impl_trait"].as_array();
@@ -205,7 +205,7 @@ mod tests {
 
     use super::*;
 
-    /// A facade that passes on a module and a type of another crate.
+    /// A facade that re-exports a module and a type of another crate.
     #[test]
     fn items_are_found_in_the_crate_that_has_them() {
         let facade = json!({

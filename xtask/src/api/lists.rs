@@ -1,4 +1,4 @@
-//! Whether the lists of the test `api` name all types and futures.
+//! Checks that the lists of the test `api` name all types and futures.
 
 use std::fs;
 
@@ -8,13 +8,13 @@ use super::docs::Items;
 use super::is_absent;
 use crate::workspace;
 
-/// Where the lists are, relative to the root.
+/// The directory of the lists, relative to the root.
 const FOLDER: &str = "xtask/proof/tests/api";
 
-/// Types that are in the lists under another path.
+/// Types that have another path in the lists.
 const ELSEWHERE: [&str; 1] = ["task::join_set::JoinSet"];
 
-/// Methods of extension traits that give a type, not a future.
+/// Methods of extension traits that return a type instead of a future.
 const GIVE_TYPES: [&str; 5] = ["chain", "consume", "lines", "split", "take"];
 
 pub(super) fn check(tokio: &Items) -> Result<Vec<String>> {
@@ -54,7 +54,7 @@ fn unlisted(tokio: &Items, types: &str, futures: &str) -> Vec<String> {
     findings
 }
 
-/// The entries of a list, without white space and comments.
+/// The entries of a list, without whitespace and comments.
 struct Entries(Vec<String>);
 
 impl Entries {
@@ -73,13 +73,13 @@ impl Entries {
         self.0.iter().any(|entry| is_of(entry, path))
     }
 
-    /// Whether a function is called.
+    /// Whether the list calls a function.
     fn calls(&self, path: &str) -> bool {
         let call = format!("{path}(");
         self.0.iter().any(|entry| entry.starts_with(&call))
     }
 
-    /// Whether a method or a function of a type is called.
+    /// Whether the list calls a method or a function of a type.
     fn calls_on(&self, path: &str, method: &str) -> bool {
         let call = format!("{method}(");
         self.calls(&format!("{path}::{method}"))
@@ -96,7 +96,7 @@ impl Entries {
     }
 }
 
-/// Whether an entry or a receiver is of a type.
+/// Whether an entry or a receiver belongs to a type.
 fn is_of(entry: &str, path: &str) -> bool {
     let entry = entry.strip_prefix("&'static").unwrap_or(entry);
     let entry = entry.strip_prefix("mut").unwrap_or(entry);

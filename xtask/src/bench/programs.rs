@@ -57,7 +57,7 @@ const fn program(bench: &'static str, step: &'static str, bin: &'static str) -> 
     }
 }
 
-/// All of them, in the order in which they run.
+/// All runs, in order.
 #[rustfmt::skip]
 const PROGRAMS: [Program; 21] = [
     Program { args: "--workers 1,2,4,8", quick: "--workers 1,2", workers: List, ..program(SCHED, "scheduler", "side_by_side") },

@@ -1,4 +1,4 @@
-//! The tests that are known to differ, with a reason each.
+//! The tests that are known to differ, each with a reason.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,12 +10,12 @@ use crate::workspace;
 /// The list, relative to the root.
 pub(super) const PAGE: &str = "xtask/conformance/accepted.txt";
 
-/// In what a test differs.
+/// How a test differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It asks for the text, or the place, of a panic of Tokio's.
+    /// It expects the text, or the location, of a panic of Tokio.
     PanicText,
-    /// It asks for behaviour of which the documentation says that ours is better.
+    /// It expects a behaviour of Tokio; the documentation says why Raddle's is better.
     Behaviour,
 }
 

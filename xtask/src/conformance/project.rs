@@ -15,10 +15,10 @@ use crate::steps::cargo_in;
 use crate::tidy::text;
 use crate::workspace;
 
-/// The folder of the manifest and the lock files, relative to the root.
+/// The directory of the manifest and the lock files, relative to the root.
 const FOLDER: &str = "xtask/conformance";
 
-/// Features of the packages that need `tokio_unstable`, or are not for users.
+/// Features of the packages that need `tokio_unstable`, or are internal.
 const LEFT_OUT: [&str; 5] = [
     "default",
     "io-uring",
@@ -27,18 +27,19 @@ const LEFT_OUT: [&str; 5] = [
     "__docs_rs",
 ];
 
-/// The version of Tokio whose tests are run, as the manifest asks for it.
+/// The version of Tokio whose tests run, as the manifest requires it.
 const TOKIO: &str = "\"=1.54.1\"";
 
-/// Whether tests of a package are run, and of that version. The manifest says so of all but
-/// `tokio`, of which the workspace may have an old one, too.
+/// Whether the tests of a package run, and the package has the version whose tests run. The
+/// manifest pins the version of all but `tokio`, of which the workspace may also contain an old
+/// version.
 fn is_tested(package: &Package) -> bool {
     let version = package.version.to_string();
     SUITES.contains(&package.name.as_str())
         && (package.name != "tokio" || TOKIO.trim_matches(['"', '=']) == version)
 }
 
-/// What the test files run on.
+/// The library on which the test files run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     StandIn,
@@ -56,12 +57,12 @@ struct Source {
 /// One compiled program of tests.
 #[derive(Debug)]
 pub(super) struct Suite {
-    /// The package that the tests are of.
+    /// The package to which the tests belong.
     pub(super) package: String,
-    /// The file, if the program is of one only.
+    /// The file, if the program contains only one.
     pub(super) file: Option<String>,
     pub(super) executable: PathBuf,
-    /// Where the tests expect to run.
+    /// The directory in which the tests expect to run.
     pub(super) directory: PathBuf,
 }
 
@@ -127,8 +128,8 @@ pub(super) fn build(side: Side) -> Result<Vec<Suite>> {
     Ok(suites)
 }
 
-/// Where cargo has the sources of the packages, and which features they have.
-/// In both projects the features of `tokio` are the real crate's.
+/// Finds the sources and features of the packages in cargo's cache. In both projects the features
+/// of `tokio` are those of the real crate.
 fn sources(directory: &Path) -> Result<BTreeMap<String, Source>> {
     let mut found = BTreeMap::new();
     for place in [directory, workspace::root()] {
@@ -159,8 +160,8 @@ fn sources(directory: &Path) -> Result<BTreeMap<String, Source>> {
     Ok(found)
 }
 
-/// Writes the root of a program of all files that can be modules, and gives
-/// the manifest's targets: that one, and each other file.
+/// Writes the root of a program of all files that can be modules. Returns the targets for the
+/// manifest: this program, and each other file.
 fn targets(directory: &Path, package: &str, source: &Source) -> Result<String> {
     let mut targets = String::new();
     let mut target = |name: &str, path: &Path| {
@@ -182,8 +183,8 @@ fn targets(directory: &Path, package: &str, source: &Source) -> Result<String> {
     Ok(targets)
 }
 
-/// Whether a test file means the same as a module of a program: it does not
-/// name the root of its crate.
+/// Whether a test file has the same meaning as a module of a program: it does not name the root of
+/// its crate.
 fn may_be_module(text: &str) -> Result<bool> {
     let of_root = Regex::new(r"(^|[^$])crate::|#\[macro_use\]")?;
     let mut code = text

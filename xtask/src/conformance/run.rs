@@ -1,4 +1,4 @@
-//! Running a program of tests, file by file, within a limit of time.
+//! Runs a program of tests, file by file, with a time limit.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(super) enum Outcome {
     Passed,
     Failed,
     Ignored,
-    /// It was still running at the limit, or its process died under it.
+    /// It was still running at the limit, or its process died during it.
     NotFinished,
 }
 
@@ -35,8 +35,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Runs the tests of a program, each file in a process of its own, and gives
-/// the outcome of each test that is not ignored, by `package/file::test`.
+/// Runs the tests of a program, each file in its own process. Returns the outcome of each test that
+/// is not ignored, by `package/file::test`.
 pub(super) fn suite(
     suite: &Suite,
     only: Option<&str>,
@@ -61,7 +61,8 @@ pub(super) fn suite(
         };
         let mut outcomes = process(suite, filter.as_deref(), &[], limit)?;
         for test in tests {
-            // A test that did not finish took others with it: each gets a process.
+            // A test that did not finish has prevented others from running. Each of those gets its
+            // own process.
             if !outcomes.contains_key(&test) {
                 outcomes.extend(process(suite, Some(&test), &["--exact"], limit / 4)?);
             }
@@ -85,8 +86,8 @@ fn process(
     options: &[&str],
     limit: Duration,
 ) -> Result<BTreeMap<String, Outcome>> {
-    // A file, for a pipe would have to be read by a thread, and a test that has
-    // left a child of its own would keep it open.
+    // Output goes to a file. A pipe would need a thread to read it, and a child process that a test
+    // left behind would keep it open.
     let mut printed = tempfile::tempfile()?;
     let mut child = Command::new(&suite.executable)
         .args(filter)
@@ -105,8 +106,8 @@ fn process(
     Ok(outcomes(&String::from_utf8_lossy(&text)))
 }
 
-/// `test NAME ... ok` and its like; what a test prints itself may stand between the dots and the
-/// word.
+/// Matches lines such as `test NAME ... ok`. Output of the test itself may come between the dots
+/// and the word.
 static OUTCOME: LazyLock<Regex> = LazyLock::new(|| {
     let head = r"^test (\S+)(?: - should panic)? \.\.\. ";
     let pattern = format!(r"(?ms){head}.*?(ok|FAILED|ignored[^\n]*)$");

@@ -1,20 +1,20 @@
-//! The canaries of a suite: planted races that its models must see, and that
-//! one execution alone must not.
+//! The canaries of a suite: deliberate races that its models must find, and that a single execution
+//! must not find.
 
 use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result, ensure};
 use regex::Regex;
 
-/// How the message of a data race begins. It is loom's own: nothing but a model
-/// can fail by it.
+/// The beginning of the message of a data race. The message comes from loom: only a model can fail
+/// with it.
 const RACE: &str = "Causality violation";
 
 /// A test whose name begins with `canary_`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Canary {
     pub(super) name: String,
-    /// What its panic must say.
+    /// The text that its panic must contain.
     message: String,
 }
 
@@ -25,7 +25,7 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&head).expect("a valid pattern")
 });
 
-/// The canaries in the source of a suite, each of which names its message.
+/// Returns the canaries in the source of a suite. Each must name its message.
 pub(super) fn of_suite(source: &str) -> Result<Vec<Canary>> {
     let mut canaries = Vec::new();
     for head in HEAD.captures_iter(source) {
@@ -54,7 +54,7 @@ pub(super) fn of_suite(source: &str) -> Result<Vec<Canary>> {
 }
 
 impl Canary {
-    /// Checks what the test printed when its models were explored.
+    /// Checks the output of the test in which its models were explored.
     pub(super) fn check_models(&self, output: &str) -> Result<()> {
         let Self { name, message } = self;
         let is_caught = self.is_caught(output);
@@ -62,12 +62,12 @@ impl Canary {
         Ok(())
     }
 
-    /// Checks what it printed when each model had one execution.
+    /// Checks the output of the test in which each model had one execution.
     pub(super) fn check_single(&self, output: &str) -> Result<()> {
         let Self { name, message } = self;
         let is_caught = self.is_caught(output);
         ensure!(
-            // A race is seen where none of it was explored.
+            // A race may also be found in a single execution.
             !is_caught || message.starts_with(RACE),
             "{name} fails in one straight execution too, so it does not show that the models \
              explore; plant a race"

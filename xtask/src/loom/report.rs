@@ -1,4 +1,4 @@
-//! Reads how far models were explored, and makes tables of them.
+//! Reads how far models were explored, and makes tables of the results.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::steps;
 
-/// What a suite is about.
+/// Returns the subject of a suite.
 #[rustfmt::skip]
 fn area(package: &str, suite: &str) -> &'static str {
     match (package, suite) {
@@ -27,7 +27,7 @@ fn area(package: &str, suite: &str) -> &'static str {
     }
 }
 
-/// What `raddle_primitives::model` prints.
+/// The line that `raddle_primitives::model` prints.
 static MODEL: LazyLock<Regex> = LazyLock::new(|| {
     let extent = r"(?:complete|bounded at (\d+) preemptions)";
     let line = format!(r"(?m)^model (.+): (\d+) executions, {extent}, ([\d.]+) s$");
@@ -41,13 +41,14 @@ pub(super) struct Report(BTreeMap<(&'static str, String), Model>);
 #[derive(Debug, Default, PartialEq)]
 struct Model {
     executions: u64,
-    /// The number of involuntary switches in an execution, if it is bounded.
+    /// The bound on involuntary switches in an execution, if there is one.
     bound: Option<usize>,
     seconds: f64,
 }
 
 impl Report {
-    /// Adds the models in the output of a suite. A test that runs several is one in the table.
+    /// Adds the models in the output of a suite. A test that runs several models is one row of the
+    /// table.
     pub(super) fn add(&mut self, package: &str, suite: &str, output: &str) {
         for cells in MODEL.captures_iter(output) {
             let name = format!("{suite}::{}", &cells[1]);

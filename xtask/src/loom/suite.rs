@@ -1,4 +1,4 @@
-//! Building the suites of models, and running their tests.
+//! Builds the suites of models, and runs their tests.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) struct Suite {
     canaries: Vec<Canary>,
 }
 
-/// The command that builds all suites of the packages.
+/// Makes the command that builds all suites of the packages.
 pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
     let mut build = cargo_in(root, "test --release --no-run --test loom_*");
     for package in packages {
@@ -31,7 +31,7 @@ pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
         }
     }
     steps::set_cfg(&mut build, "raddle_loom");
-    // Its flags must not rebuild what is built without them.
+    // Its flags must not cause a rebuild of what other commands build.
     build.env("CARGO_TARGET_DIR", workspace::target().join("loom"));
     build
 }
@@ -81,7 +81,8 @@ pub(super) fn run(suites: &[Suite], bound: Bound, report: &mut Report) -> Result
 }
 
 impl Suite {
-    /// Runs one test, and gives its output; a canary again with a single execution of each model.
+    /// Runs one test, and returns its output. A canary runs again with a single execution of each
+    /// model.
     fn run(&self, test: &str, bound: Bound) -> Result<String> {
         let label = format!("{} {}", self.package, self.program.target);
         let mut command = self.command(test);
@@ -108,7 +109,7 @@ impl Suite {
         if let Some(canary) = canary {
             let mut once = self.command(test);
             once.env("RADDLE_LOOM_ONCE", "1");
-            // It fails if the canary does not panic, as it should not.
+            // It fails if the canary does not panic, as it should.
             let (output, _) = self::output(&mut once)?;
             canary.check_single(&output).context(label)?;
         }
@@ -118,7 +119,7 @@ impl Suite {
     fn command(&self, test: &str) -> Command {
         let mut command = Command::new(&self.program.executable);
         command.current_dir(&self.program.dir);
-        // With two threads the test has one to itself, by whose name the model calls itself.
+        // With two test threads the test has its own thread, whose name the model prints.
         command.args([test, "--exact", "--show-output", "--test-threads", "2"]);
         command
             .env_remove("LOOM_MAX_PREEMPTIONS")
@@ -129,7 +130,7 @@ impl Suite {
     }
 }
 
-/// Runs a test, and gives its standard output.
+/// Runs a test, and returns its standard output.
 fn output(command: &mut Command) -> Result<(String, ExitStatus)> {
     let output = command.output().context("cannot start a suite")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

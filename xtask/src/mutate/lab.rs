@@ -1,8 +1,8 @@
-//! A copy of the tree with every mutant in it, each behind a switch, and the models
-//! that run on them.
+//! A copy of the tree with every mutant in it, each behind a switch, and the models that run on
+//! them.
 //!
-//! The copy is built once. A model runs with no mutant on first, which must pass, and
-//! shows what it costs and which mutants it reaches: the others it cannot catch.
+//! The copy is built once. Each model first runs without a mutant. That run must pass, and shows
+//! the cost of the model and which mutants it reaches: it cannot catch the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,10 +27,10 @@ const SWITCH: &str = include_str!("switch.rs.in");
 const MANIFEST: &str = "[package]\nname = \"mutant-switch\"\nedition = \"2024\"\n";
 const DEPENDENCY: &str = "\n[dependencies.mutant-switch]\npath = \"../mutant-switch\"\n";
 
-/// The address space that a model may have, in KiB: a mutant may allocate without end.
+/// The address space that a model may use, in KiB: a mutant may allocate without end.
 const ADDRESS_SPACE: u64 = 6 << 20;
 
-/// The signal at the end of a process that has used its processor time.
+/// The signal that ends a process that has used its processor time.
 const SIGXCPU: i32 = 24;
 
 /// How far models are explored.
@@ -38,12 +38,13 @@ const SIGXCPU: i32 = 24;
 pub(super) enum Bound {
     /// With one involuntary switch.
     OneSwitch,
-    /// As each bounds itself.
+    /// With each model's own bound.
     Own,
 }
 
 impl Bound {
-    /// What a mutant may cost beside a multiple of the usual: processor time and time.
+    /// Returns what a mutant may cost in addition to a multiple of the usual: processor time and
+    /// time.
     fn limits(self) -> (Duration, Duration) {
         let (processor, wall) = match self {
             Self::OneSwitch => (60, 300),
@@ -57,7 +58,7 @@ pub(super) struct Lab<'a> {
     directory: PathBuf,
     mutants: &'a [Mutant],
     models: Vec<Model>,
-    /// The keys of the mutants that were caught. A line of the file is a key and the model.
+    /// The keys of the caught mutants. A line of the file is a key and a model.
     caught: Mutex<BTreeSet<String>>,
 }
 
@@ -68,9 +69,9 @@ struct Model {
     dir: PathBuf,
     program: PathBuf,
     test: String,
-    /// What it takes when no mutant is on.
+    /// The cost without a mutant.
     usual: Duration,
-    /// The numbers of the mutants that it reaches.
+    /// The ids of the mutants that it reaches.
     reached: BTreeSet<usize>,
 }
 
@@ -123,7 +124,7 @@ impl<'a> Lab<'a> {
                 .find(|package| program.dir == tree.join(&package.dir));
             let package = package.context("a program of no package")?;
             for test in programs::tests(&program.executable)? {
-                // Canaries fail by themselves.
+                // Canaries fail without a mutant.
                 if !test.contains("canary") {
                     self.models.push(Model {
                         package: package.name.clone(),
@@ -139,7 +140,7 @@ impl<'a> Lab<'a> {
         Ok(())
     }
 
-    /// Runs the models that reach a mutant until one fails, on each of the mutants.
+    /// Runs the models that reach a mutant on it until one fails, for each of the mutants.
     pub(super) fn judge(&mut self, open: &[(usize, &Mutant)], bound: Bound) -> Result<()> {
         if open.is_empty() {
             return Ok(());
@@ -180,15 +181,15 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// What a run has shown.
+/// The result of a run.
 struct Outcome {
-    /// None: the test has passed.
+    /// `None` if the test has passed.
     failure: Option<&'static str>,
     time: Duration,
 }
 
 impl Model {
-    /// Runs it with no mutant on, with a file for what it reaches.
+    /// Runs it without a mutant, with a file for the mutants that it reaches.
     fn measure(&mut self, bound: Bound, map: &Path) -> Result<()> {
         let outcome = self.run(bound, 0, Some(map))?;
         ensure!(
@@ -198,13 +199,13 @@ impl Model {
             self.test
         );
         self.usual = outcome.time;
-        // A model without a mutant makes no file.
+        // A model that reaches no mutant makes no file.
         let map = fs::read(map).unwrap_or_default();
         self.reached = (0..map.len()).filter(|&id| map[id] == 1).collect();
         Ok(())
     }
 
-    /// Runs it with a mutant on, and notes in `map` the mutants that it reaches.
+    /// Runs it with a mutant, and records in `map` the mutants that it reaches.
     fn run(&self, bound: Bound, mutant: usize, map: Option<&Path>) -> Result<Outcome> {
         let (processor, wall) = bound.limits();
         let processor = (self.usual * 4 + processor).as_secs();
@@ -240,7 +241,7 @@ impl Model {
     }
 }
 
-/// The files that have mutants, with their switches, and the crate of the switches.
+/// Returns the files that have mutants, with their switches, and the crate of the switches.
 fn instrumented(packages: &[Package], mutants: &[Mutant]) -> Result<BTreeMap<PathBuf, String>> {
     let root = workspace::root();
     let switch = Path::new("crates/mutant-switch");
@@ -268,9 +269,9 @@ fn instrumented(packages: &[Package], mutants: &[Mutant]) -> Result<BTreeMap<Pat
     Ok(changed)
 }
 
-/// Makes `tree` hold what git knows of `root` or does not ignore, with some files changed
-/// or added. A file that is as it should be is left as it is, so that cargo does not build
-/// it anew.
+/// Makes `tree` a copy of the files in `root` that git tracks or does not ignore, with some files
+/// changed or added. It does not write a file that is already correct, so that cargo does not
+/// rebuild it.
 fn mirror(root: &Path, tree: &Path, changed: &BTreeMap<PathBuf, String>) -> Result<()> {
     let mut git = Command::new("git");
     git.current_dir(root).args(["ls-files", "-z"]);
@@ -283,7 +284,7 @@ fn mirror(root: &Path, tree: &Path, changed: &BTreeMap<PathBuf, String>) -> Resu
             Some(text) => text.clone().into_bytes(),
             None => match fs::read(root.join(name)) {
                 Ok(bytes) => bytes,
-                // Of a file that was removed git may still know.
+                // git may still list a file that was removed.
                 Err(_) => continue,
             },
         };

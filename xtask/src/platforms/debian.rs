@@ -1,8 +1,8 @@
-//! Compilers from Debian's packages, unpacked beside what they build.
+//! Compilers from Debian's packages, unpacked next to their builds.
 //!
-//! They are not installed: two versions of one package exclude each other, and unpacking needs no
-//! rights. Each comes with its LLVM, and that for foreign targets with the source of the standard
-//! library, which cargo builds for the target.
+//! They are not installed, because two versions of one package exclude each other; unpacking needs
+//! no privileges either. Each comes with its LLVM. The one for foreign targets also comes with the
+//! source of the standard library, which cargo builds for the target.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,33 +13,33 @@ use anyhow::{Context as _, Result};
 use crate::apt::{apt, update};
 use crate::steps;
 
-/// The file that says which packages are unpacked.
+/// The file that lists the unpacked packages.
 const COMPLETE: &str = "complete";
 
 /// The packages of one compiler.
 pub(super) struct Compiler {
-    /// The directory it is unpacked into.
+    /// The directory into which it is unpacked.
     pub(super) name: &'static str,
-    /// Start of the version of `versioned`.
+    /// The beginning of the version of `versioned`.
     pub(super) version: &'static str,
-    /// Packages of that version.
+    /// Packages with that version.
     pub(super) versioned: &'static [&'static str],
-    /// Packages that have the version in their names.
+    /// Packages that have the version in their name.
     pub(super) others: &'static [&'static str],
 }
 
 /// A compiler that is unpacked.
 pub(super) struct Unpacked {
-    /// Its directory `usr`.
+    /// Its `usr` directory.
     usr: PathBuf,
 }
 
 impl Compiler {
-    /// The compiler under `dir`, downloaded and unpacked by a step of its own unless it is there.
+    /// Returns the compiler below `dir`. If it is not there, a step downloads and unpacks it.
     ///
     /// # Errors
     ///
-    /// Returns an error if this is no Debian, or Debian does not have the packages.
+    /// Returns an error if this is not Debian, or Debian does not have the packages.
     pub(super) fn unpacked(&self, dir: &Path) -> Result<Unpacked> {
         let dir = dir.join(self.name);
         let packages = [self.versioned, self.others].concat().join("\n");
@@ -69,7 +69,7 @@ impl Compiler {
         Ok(fs::remove_dir_all(&downloads)?)
     }
 
-    /// The packages as `apt-get` takes them: `NAME=VERSION`.
+    /// Returns the packages in the form of `apt-get`: `NAME=VERSION`.
     fn names(&self) -> Result<Vec<String>> {
         let mut names: Vec<_> = self.others.iter().map(|&name| name.to_owned()).collect();
         for name in self.versioned {
@@ -88,12 +88,12 @@ impl Compiler {
 }
 
 impl Unpacked {
-    /// A program of the compiler.
+    /// Returns the path of a program of the compiler.
     pub(super) fn program(&self, name: &str) -> PathBuf {
         self.usr.join("bin").join(name)
     }
 
-    /// Has cargo use this compiler, and find the tools that come with it.
+    /// Makes cargo use this compiler, and find the tools that come with it.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Unpacked {
     }
 }
 
-/// The version of a package that starts with `start`.
+/// Returns the version of a package that starts with `start`.
 fn version(name: &str, start: &str) -> Result<Option<String>> {
     let listing = steps::output(apt("apt-cache").args(["madison", name]))
         .context("the compilers are those of Debian 12, amd64 (rustc-web)")?;

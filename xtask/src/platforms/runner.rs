@@ -1,4 +1,4 @@
-//! What runs programs of a foreign target here.
+//! How programs of a foreign target run on this machine.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,24 +10,24 @@ use anyhow::{Context as _, Result};
 use crate::apt;
 use crate::steps;
 
-/// What runs the programs of a target.
+/// Runs the programs of a target.
 pub(super) enum Runner {
-    /// This machine, by itself.
+    /// This machine itself.
     Native,
-    /// `qemu-user`, for one architecture by its name. The kernel starts it for each program, also
+    /// `qemu-user` for the named architecture. The kernel starts it for each program, including
     /// those that tests start.
     Qemu(&'static str),
-    /// Wine, for 64 bits.
+    /// Wine for 64-bit programs.
     Wine,
 }
 
-/// Where the kernel lists what starts foreign programs, and where it takes entries.
+/// Where the kernel lists the interpreters of foreign programs, and accepts new entries.
 const BINFMT: &str = "/proc/sys/fs/binfmt_misc";
 
-/// Debian has it on no path.
+/// Debian does not put it on the path.
 const WINE: &str = "/usr/lib/wine/wine64";
 
-/// A library for Wine.
+/// A library that Wine needs.
 const PRIMITIVES: &str = include_str!("bcryptprimitives.c");
 
 impl Runner {
@@ -35,12 +35,13 @@ impl Runner {
         matches!(self, Self::Wine)
     }
 
-    /// Prepares it, and gives the variables that programs and tests need. `runner` is the name of
-    /// the variable by which cargo starts programs; `directory` is for what is built.
+    /// Prepares the runner, and returns the variables that programs and tests need. `runner` is the
+    /// name of the variable with which cargo starts programs; `directory` is for the files that it
+    /// builds.
     ///
     /// # Errors
     ///
-    /// Returns an error if Debian does not have the packages, or this is not root.
+    /// Returns an error if Debian does not have the packages, or the user is not root.
     pub(super) fn prepare(
         &self,
         runner: String,
@@ -51,7 +52,7 @@ impl Runner {
             Self::Qemu(architecture) => {
                 apt::install(&["qemu-user", "qemu-user-binfmt"])?;
                 register(&format!("qemu-{architecture}"))?;
-                // By this, tests know what the emulator does not have.
+                // Tests read from this variable which functions the emulator lacks.
                 Ok(vec![("RADDLE_EMULATED".to_owned(), "qemu-user".into())])
             }
             Self::Wine => {
@@ -70,9 +71,9 @@ impl Runner {
                     (runner, WINE.into()),
                     ("WINEPREFIX".to_owned(), directory.join("prefix").into()),
                     ("WINEPATH".to_owned(), path),
-                    // By this, tests know that Wine loses events.
+                    // Tests read from this variable that Wine loses events.
                     ("RADDLE_WINE".to_owned(), "1".into()),
-                    // Wine's own messages.
+                    // This silences Wine's own messages.
                     ("WINEDEBUG".to_owned(), "-all".into()),
                 ];
                 Ok(variables.into())
@@ -81,7 +82,7 @@ impl Runner {
     }
 }
 
-/// Has the kernel start programs of another architecture by an entry of `binfmt.d`.
+/// Makes the kernel start programs of another architecture with an entry of `binfmt.d`.
 fn register(name: &str) -> Result<()> {
     let directory = Path::new(BINFMT);
     if !directory.join("register").exists() {

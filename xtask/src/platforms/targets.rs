@@ -1,4 +1,4 @@
-//! The foreign targets: what is checked for each, and how its programs run here.
+//! The foreign targets: what is checked for each, and how its programs run on this machine.
 
 use super::runner::Runner;
 
@@ -9,17 +9,18 @@ pub(super) struct Target {
     pub(super) std: &'static str,
     /// The checked packages, as arguments of `cargo check`.
     pub(super) scope: &'static str,
-    /// Features that do not exist there.
+    /// Features that do not exist on it.
     pub(super) lacks: Option<Lacks>,
-    /// How its tests run here, if they do.
+    /// How its tests run on this machine, if they do.
     pub(super) run: Option<Run>,
 }
 
-/// Features of a package that a platform does not have: each is an error that names both.
+/// Features of a package that a platform lacks: using one is an error that names the feature and
+/// the platform.
 pub(super) struct Lacks {
     pub(super) package: &'static str,
     pub(super) features: &'static [&'static str],
-    /// The platform as the errors name it.
+    /// The name of the platform in these errors.
     pub(super) platform: &'static str,
 }
 
@@ -27,28 +28,28 @@ pub(super) struct Lacks {
 pub(super) struct Run {
     pub(super) linker: &'static str,
     pub(super) by: Runner,
-    /// Debian's packages of the linker.
+    /// Debian's packages with the linker.
     pub(super) packages: &'static [&'static str],
-    /// Linked in, so that programs find no library of this platform.
+    /// Whether the C library is linked in, so that programs do not search for one of this platform.
     pub(super) is_static: bool,
 }
 
-/// Everything that the layers and the facade have, with tests and examples.
+/// All layers and the facade, with tests and examples.
 const ALL: &str = "--all-targets";
-/// The facade and so the layers, without tests.
+/// The facade, and with it the layers, without tests.
 const FACADE: &str = "-p raddle";
-/// What of the facade needs neither threads nor descriptors.
+/// The parts of the facade that need neither threads nor descriptors.
 const WITHOUT_THREADS: &str =
     "-p raddle --no-default-features --features io-util,macros,rt,sync,test-util,time";
 const BARE: &str = "-p raddle-bare --no-default-features --features alloc";
 
-/// What the short form checks: libraries only.
+/// What the short form checks: only libraries.
 pub(super) const SHORT: [&str; 3] = [ALL_FEATURES, WITHOUT_THREADS, BARE];
-/// The facade with all of its features, and so all layers.
+/// The facade with all its features, and with it all layers.
 const ALL_FEATURES: &str = "-p raddle --all-features";
 
 impl Target {
-    /// What the short form checks for it. Targets of one scope have the same `std`.
+    /// Returns what the short form checks for it. Targets of one scope have the same `std`.
     pub(super) fn short(&self) -> &'static str {
         match self.scope {
             WITHOUT_THREADS | BARE => self.scope,
@@ -57,9 +58,9 @@ impl Target {
     }
 }
 
-/// The target on which CI runs tests, and the packages: the layers with the most that depends on
-/// the size of a word. Its programs need no emulator, and 32 bits are farther from the developer's
-/// machine than another instruction set of 64.
+/// The target on which CI runs tests, and the packages: the layers that depend most on the size of
+/// a word. Its programs need no emulator, and 32 bits differ more from the developer's machine than
+/// another 64-bit instruction set.
 pub(super) const TESTED_BY_CI: (&str, &str) = (
     "i686-unknown-linux-gnu",
     "raddle-queue raddle-task raddle-reactor raddle-sync",
@@ -142,7 +143,7 @@ pub(super) const TARGETS: [Target; 13] = [
     tested("i686-unknown-linux-gnu", Runner::Native, "i686-linux-gnu-gcc", &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"]),
     tested("armv7-unknown-linux-gnueabihf", Runner::Qemu("arm"), "arm-linux-gnueabihf-gcc", &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"]),
     tested("aarch64-unknown-linux-gnu", Runner::Qemu("aarch64"), "aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"]),
-    // Without 64-bit atomics.
+    // A target without 64-bit atomics.
     checked("armv5te-unknown-linux-gnueabi", FACADE),
     checked("aarch64-apple-darwin", ALL),
     checked("x86_64-apple-darwin", ALL),

@@ -1,5 +1,5 @@
-//! What Wine does not do as Windows does: the tests of `crates/net/tests/wine.rs`, which use std
-//! and mio alone, fail.
+//! The differences of Wine from Windows: the tests of `crates/net/tests/wine.rs`, which use only
+//! std and mio, must fail on Wine.
 
 use std::process::Command;
 
@@ -7,12 +7,12 @@ use anyhow::{Result, ensure};
 
 use crate::steps::{self, line_of};
 
-/// Runs each of the tests in a process of its own. `on_target` is a `cargo test` for the target.
+/// Runs each of the tests in its own process. `on_target` is a `cargo test` command for the target.
 ///
 /// # Errors
 ///
-/// Returns an error that names a test that passes: the tests that make an exception for Wine, which
-/// its documentation names, then need none.
+/// Returns an error that names a test that passes. Then the tests that make an exception for Wine,
+/// which its documentation names, no longer need the exception.
 pub(super) fn fails_as_documented(on_target: impl Fn() -> Result<Command>) -> Result<()> {
     let tests = |arguments: &[&str]| -> Result<Command> {
         let mut command = on_target()?;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::workspace::Package;
 
-/// What a reader sees at the root. Hidden files are free.
+/// What a reader sees at the root. Hidden files are allowed.
 const TOP_LEVEL: &[&str] = &[
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -44,7 +44,7 @@ pub(super) fn check(root: &Path, packages: &[Package]) -> Result<Vec<String>> {
         let dir = dir.display();
         let mut inherited = ["[lints]\nworkspace = true\n", "\nlints.workspace = true\n"].iter();
         if !inherited.any(|lints| manifest.contains(lints)) {
-            findings.push(format!("{dir}/Cargo.toml: lacks lints.workspace = true"));
+            findings.push(format!("{dir}/Cargo.toml: add lints.workspace = true"));
         }
         let page = format!("{dir}/README.md");
         if !page.starts_with("crates") {
@@ -96,7 +96,7 @@ mod tests {
             findings(),
             [
                 "README.md: no row of a table links crates/a/README.md",
-                "crates/a/Cargo.toml: lacks lints.workspace = true",
+                "crates/a/Cargo.toml: add lints.workspace = true",
                 "crates/a: has no README.md",
                 "notes.txt: does not belong at the top level",
             ]
