@@ -59,7 +59,7 @@ fn submit_against_going_idle() {
 }
 
 /// With a cap of one, the second job arrives during the thread's timed wait, when that wait times
-/// out, or after the thread has ended. Complete.
+/// out, or after the thread has ended. All interleavings are explored.
 #[test]
 fn submit_against_a_thread_that_ends() {
     Model::new().check(|| {
@@ -153,7 +153,7 @@ impl UnsyncCount {
 }
 
 /// A job sees the writes of its submitter, the next job of a pool of one thread sees those of the
-/// first job, and the thread that waits for the shutdown sees all. Complete.
+/// first job, and the thread that waits for the shutdown sees all. All interleavings are explored.
 #[test]
 fn jobs_and_shutdown_publish_their_writes() {
     Model::new().check(|| {
@@ -190,7 +190,7 @@ fn two_jobs_that_wait_for_each_other() {
 }
 
 /// tokio 8056: on a pool of one thread, a job submits another job and returns without waiting for
-/// it. Complete.
+/// it. All interleavings are explored.
 #[test]
 fn a_job_submits_another() {
     Model::new().check(|| {
@@ -209,7 +209,7 @@ fn a_job_submits_another() {
 }
 
 /// A mandatory job that the pool accepted runs, at whichever point the pool is shut down; a refused
-/// job is returned. Complete.
+/// job is returned. All interleavings are explored.
 #[test]
 fn a_mandatory_submission_against_shutdown() {
     Model::new().check(|| {
@@ -225,7 +225,7 @@ fn a_mandatory_submission_against_shutdown() {
 }
 
 /// The shutdown starts while the only thread ends because it is idle: one thread joins it, once,
-/// and the shutdown waits for it. Complete.
+/// and the shutdown waits for it. All interleavings are explored.
 #[test]
 fn a_thread_that_ends_against_shutdown() {
     Model::new().check(|| {
@@ -239,7 +239,7 @@ fn a_thread_that_ends_against_shutdown() {
 }
 
 /// The first shutdown may time out before the job ends; the second one waits for the job and joins
-/// its thread. Complete.
+/// its thread. All interleavings are explored.
 #[test]
 fn a_shutdown_that_gives_up_against_a_job() {
     Model::new().check(|| {
@@ -256,7 +256,7 @@ fn a_shutdown_that_gives_up_against_a_job() {
 }
 
 /// A job that panics does not prevent the next job, and its payload is dropped before the shutdown
-/// returns. Complete.
+/// returns. All interleavings are explored.
 #[test]
 fn a_job_that_panics_against_the_next() {
     struct Payload(Arc<Tally>);

@@ -186,7 +186,7 @@ fn a_worker_returns_or_is_claimed() {
 }
 
 /// A worker that finds work before it blocks becomes a searcher, whether it has been claimed or
-/// not. Complete.
+/// not. All interleavings are explored.
 #[test]
 fn a_worker_cancels_its_parking_or_is_claimed() {
     Model::new().check(|| {
@@ -203,7 +203,7 @@ fn a_worker_cancels_its_parking_or_is_claimed() {
 }
 
 /// A worker that is elected while it parks finds work and cancels its parking: it has the worker
-/// elected that parked before it. Complete.
+/// elected that parked before it. All interleavings are explored.
 #[test]
 fn a_worker_that_cancels_its_parking_passes_the_monitor_role_on() {
     Model::new().check(|| {
@@ -242,7 +242,7 @@ fn push(idle: &Arc<IdleSet>, queued: &Arc<AtomicBool>) -> JoinHandle<bool> {
 }
 
 /// The fences of a push and of a worker that parks, without the other steps: the worker sees the
-/// task, or the pusher sees the parked worker, in either group. Complete.
+/// task, or the pusher sees the parked worker, in either group. All interleavings are explored.
 #[test]
 fn a_worker_that_parks_sees_the_push_or_is_woken() {
     for (worker, searches) in [(0, false), (0, true), (2, false), (2, true)] {
@@ -261,7 +261,7 @@ fn a_worker_that_parks_sees_the_push_or_is_woken() {
 
 /// The fence at the end of a search: the searcher sees a push that woke no worker because of the
 /// searcher, or the pusher wakes the parked worker, in the same group or in another one (tokio
-/// 4383). Complete.
+/// 4383). All interleavings are explored.
 #[test]
 fn the_last_searcher_sees_the_push_or_another_worker_is_woken() {
     for parked in [1, 2] {
@@ -279,7 +279,7 @@ fn the_last_searcher_sees_the_push_or_another_worker_is_woken() {
 }
 
 /// Two searchers of one group or of two end at the same time: the last searcher of each group
-/// checks for a task whose pusher relied on both. Complete.
+/// checks for a task whose pusher relied on both. All interleavings are explored.
 #[test]
 fn the_last_of_two_searchers_looks_again() {
     for other in [1, 2] {
@@ -307,7 +307,8 @@ fn the_last_of_two_searchers_looks_again() {
     }
 }
 
-/// One of two pushers wakes a worker, which searches for the tasks of both. Complete.
+/// One of two pushers wakes a worker, which searches for the tasks of both. All interleavings are
+/// explored.
 #[test]
 fn two_pushes_wake_one_worker() {
     Model::new().check(|| {
@@ -360,7 +361,7 @@ fn finish_park(idle: &IdleSet, worker: usize) -> Option<usize> {
 }
 
 /// A worker begins to run while the monitor goes on standby because it saw no running worker: it
-/// remains the monitor, or the running worker has it elected again. Complete.
+/// remains the monitor, or the running worker has it elected again. All interleavings are explored.
 #[test]
 fn the_monitor_that_goes_on_standby_is_elected_again_for_a_worker_that_begins_to_run() {
     for other in [1, 2] {
@@ -382,8 +383,8 @@ fn the_monitor_that_goes_on_standby_is_elected_again_for_a_worker_that_begins_to
 }
 
 /// A worker takes the role of the monitor in the driver, on standby, while that worker or another
-/// one begins to run: it becomes the active monitor, or the running worker has one elected.
-/// Complete.
+/// one begins to run: it becomes the active monitor, or the running worker has one elected. All
+/// interleavings are explored.
 #[test]
 fn a_worker_that_takes_the_role_of_the_monitor_in_the_driver_monitors_a_worker_that_begins_to_run()
 {
@@ -493,7 +494,7 @@ impl WithAlarm {
 }
 
 /// The last running worker parks and clears the alarm of the monitor, while another worker begins
-/// to run and relies on the alarm or sets it again. Complete.
+/// to run and relies on the alarm or sets it again. All interleavings are explored.
 #[test]
 fn the_alarm_is_set_after_a_worker_begins_to_run_while_the_last_one_parks() {
     Model::new().check(|| WithAlarm::check(3, true));
@@ -618,7 +619,7 @@ fn a_worker_that_is_claimed_after_it_put_the_monitor_on_standby_leaves_a_monitor
 }
 
 /// A worker parks and relies on the monitor, which returns by itself or is claimed at the same
-/// time. One of the two sees the other. Complete.
+/// time. One of the two sees the other. All interleavings are explored.
 #[test]
 fn the_monitor_returns_against_a_worker_that_parks() {
     for (worker, is_claimed) in [(1, false), (2, false), (1, true), (2, true)] {
@@ -651,7 +652,8 @@ fn the_monitor_returns_against_a_worker_that_parks() {
     }
 }
 
-/// A worker that is claimed while it asks for its duty does not remain the monitor. Complete.
+/// A worker that is claimed while it asks for its duty does not remain the monitor. All
+/// interleavings are explored.
 #[test]
 fn a_claim_against_a_worker_that_asks_for_its_duty() {
     Model::new().check(|| {

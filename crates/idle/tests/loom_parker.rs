@@ -133,7 +133,7 @@ fn two_unparks_against_a_park() {
 }
 
 /// The worker moves to another thread between two parks: the unpark reaches the thread that drives
-/// it. Complete.
+/// it. All interleavings are explored.
 #[test]
 fn unpark_against_a_worker_that_moves_to_another_thread() {
     Model::new().check(|| {
@@ -215,7 +215,8 @@ fn canary_a_write_after_an_unpark_is_not_seen_by_the_unparked_worker() {
 }
 
 /// A thread elects a worker that leaves its wait for the alarm at the same time. If the thread sets
-/// the alarm instead of unparking the worker, the worker sees the election. Complete.
+/// the alarm instead of unparking the worker, the worker sees the election. All interleavings are
+/// explored.
 #[test]
 fn a_worker_that_leaves_the_alarm_sees_its_election_or_is_not_found_there() {
     Model::new().check(|| {

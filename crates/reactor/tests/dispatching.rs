@@ -177,7 +177,7 @@ fn a_timeout_beyond_the_range_of_the_selector_waits() {
         let unparked = unparked.clone();
         move || {
             std::thread::sleep(Duration::from_millis(20));
-            // ORDERING: pairs with the look after the turn.
+            // ORDERING: pairs with the load after the turn.
             unparked.store(true, Ordering::Release);
             handle.unpark();
         }
@@ -291,7 +291,7 @@ fn a_pipe_without_writer_readies_its_reader() {
 fn an_outdated_close_makes_an_operation_ready_a_bounded_number_of_times() {
     let state = IoState::new();
     let mut batch = WakerBatch::new();
-    // As with a refused datagram, which is reported once, with "closed".
+    // As for a refused datagram, which is reported once, with the closed flag.
     let _ = state.set_ready(Ready::ALL, &mut batch);
     let mut cx = Context::from_waker(Waker::noop());
     // Ready once because of the writable flag and once because of the closed flag, then no more.

@@ -18,7 +18,7 @@ use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
 use refuse::refuse;
 
-/// The system call that libc makes to wait.
+/// The system call with which libc waits.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 const WAIT: libc::c_long = libc::SYS_epoll_wait;
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
@@ -76,7 +76,7 @@ fn registering_without_memory_or_capacity_returns_an_error() {
         let (_near, mut far, registration) = pair(&handle);
         let (mut leaving, mut leaving_far, mut left) = pair(&handle);
         let (near, mut source_far) = UnixStream::pair().unwrap();
-        // By its descriptor: mio considers a source registered once it has tried to register it.
+        // Use its descriptor: mio considers a source registered once it has tried to register it.
         let source = near.as_raw_fd();
         let refused = thread::spawn({
             let handle = handle.clone();

@@ -1,5 +1,5 @@
-//! Models of a closed direction: operations for both directions against the read of the end and
-//! against events.
+//! Models of a closed direction: operations for both directions race with the read of the end and
+//! with events.
 #![cfg(raddle_loom)]
 
 use raddle_primitives::model;
@@ -30,7 +30,7 @@ fn a_short_read_against_an_operation_for(interest: Interest) {
             }
         })
     };
-    // On this thread, for loom: see `docs/reactor.md`.
+    // loom needs this on the main thread: see `docs/reactor.md`.
     if let Some(event) = state.try_ready(Interest::READABLE).unwrap() {
         let _ = state.clear_drained(event);
     }
@@ -42,21 +42,21 @@ fn a_short_read_against_an_operation_for(interest: Interest) {
     );
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn an_operation_for_both_directions_leaves_the_end_to_a_reader() {
     model::check(|| a_short_read_against_an_operation_for(BOTH));
 }
 
-/// The planted mistake: the operation declares a read, but does something else.
+/// A deliberate fault: the operation declares a read but does something else.
 #[test]
 #[should_panic(expected = "the end of the stream is lost")]
 fn canary_an_end_that_is_cleared_is_caught() {
     model::check(|| a_short_read_against_an_operation_for(Interest::READABLE));
 }
 
-/// A write that was tried because of the peer's end waits for the next event, and does not miss it.
-/// Complete.
+/// A write that was tried because of the peer's end waits for the next event and does not miss it.
+/// All interleavings are explored.
 #[test]
 fn a_wait_after_a_tried_event_is_woken_by_the_next() {
     model::check(|| {

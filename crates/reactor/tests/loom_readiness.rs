@@ -1,4 +1,4 @@
-//! Models of one source: events against polls, clearings and shutdown.
+//! Models of one source: events race with polls, clearings and the shutdown.
 #![cfg(raddle_loom)]
 
 use std::future::{Future, poll_fn};
@@ -28,9 +28,9 @@ struct Socket {
 }
 
 impl Socket {
-    /// The kernel's side: data, then its event.
+    /// The kernel's side: adds data, then its event.
     fn arrive(&self) {
-        // ORDERING: the kernel's lock, here a pair with `read`.
+        // ORDERING: models the kernel's lock; pairs with `read`.
         self.bytes.fetch_add(1, Ordering::AcqRel);
         dispatch(&self.state, Ready::READABLE);
     }
@@ -232,7 +232,7 @@ fn moved_against_dispatch<F: Future>(wait: impl FnOnce(Arc<IoState>) -> F) {
     assert!(found || last.get() > 0, "the event reached no waiter");
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_reader_that_is_moved_against_dispatch() {
     model::check(|| {
@@ -240,7 +240,7 @@ fn a_reader_that_is_moved_against_dispatch() {
     });
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_waiting_future_that_is_moved_against_dispatch() {
     model::check(|| {
@@ -249,7 +249,7 @@ fn a_waiting_future_that_is_moved_against_dispatch() {
 }
 
 /// The peer closes while a reader clears the readiness: the end is reported once, and must not be
-/// cleared (mio 939). Complete.
+/// cleared (mio 939). All interleavings are explored.
 #[test]
 fn a_close_outlives_a_clearing() {
     model::check(|| {
@@ -268,7 +268,8 @@ fn a_close_outlives_a_clearing() {
     });
 }
 
-/// Two tasks that have the same event clear it: an event in between is kept. Complete.
+/// Two tasks that have the same event clear it: an event in between is kept. All interleavings are
+/// explored.
 #[test]
 fn two_clearings_of_one_event_keep_the_next() {
     model::check(|| {
@@ -288,7 +289,8 @@ fn two_clearings_of_one_event_keep_the_next() {
     });
 }
 
-/// A waiter that is woken for the shutdown sees what was done before the shutdown. Complete.
+/// A waiter that the shutdown wakes sees the writes before the shutdown. All interleavings are
+/// explored.
 #[test]
 fn shutdown_publishes_earlier_writes() {
     publish(
@@ -301,8 +303,8 @@ fn shutdown_publishes_earlier_writes() {
     );
 }
 
-/// An event races with the clearing of an earlier one: a thread that sees the event sees what its
-/// setter did before. Complete.
+/// An event races with the clearing of an earlier one: a thread that sees the event sees the
+/// earlier writes of its setter. All interleavings are explored.
 #[test]
 fn an_event_followed_by_a_clearing_publishes_earlier_writes() {
     publish(
@@ -318,7 +320,7 @@ fn an_event_followed_by_a_clearing_publishes_earlier_writes() {
     );
 }
 
-/// A thread that sees the flag sees what its setter did before.
+/// A thread that sees the flag sees the earlier writes of its setter.
 #[test]
 fn readiness_publishes_earlier_writes() {
     publish(
@@ -331,7 +333,7 @@ fn readiness_publishes_earlier_writes() {
     );
 }
 
-/// The planted race: the value is written after the flag.
+/// A deliberate race: the value is written after the flag.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_late_write_is_caught() {
@@ -352,14 +354,13 @@ fn publish(set: fn(&Published), is_set: fn(&Readiness) -> bool) {
             let shared = shared.clone();
             thread::spawn(move || {
                 if is_set(&shared.readiness) {
-                    // SAFETY: the setter has written it, or is the canary.
+                    // SAFETY: the setter has written it, unless this is the canary.
                     shared.value.with(|value| unsafe { *value });
                 }
             })
         };
-        // The setter is this thread and not the other: loom keeps one last
-        // access for each atomic, and the load that precedes the setter's
-        // compare-exchange would hide the reader's.
+        // The setter is this thread and not the other: loom keeps one last access for each atomic,
+        // and the load that precedes the setter's compare-exchange would hide the reader's.
         set(&shared);
         reader.join().unwrap();
     });
@@ -371,12 +372,12 @@ struct Published {
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: the models share it on purpose and loom watches the cell.
+// SAFETY: the models share it on purpose, and loom checks the cell.
 unsafe impl Sync for Published {}
 // SAFETY: as above.
 unsafe impl Send for Published {}
 
-/// The planted mistake: checking, then storing the waker, without a second check.
+/// A deliberate fault: the poll checks, then stores the waker, without a second check.
 #[test]
 #[should_panic(expected = "ready, but no waiter is woken")]
 fn canary_a_missed_wake_is_caught() {

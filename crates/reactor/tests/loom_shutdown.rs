@@ -1,5 +1,5 @@
-//! Models of the table: registering and deregistering against shutdown and
-//! against events under way.
+//! Models of the table: registering and deregistering race with the shutdown and with pending
+//! events.
 #![cfg(raddle_loom)]
 
 use std::future::poll_fn;
@@ -67,7 +67,7 @@ fn a_deregistration_against_shutdown_frees_once() {
 }
 
 /// An event is dispatched while its registration is replaced by another in the same slot
-/// (RUSTSEC-2024-0019, tokio 3019). Complete.
+/// (RUSTSEC-2024-0019, tokio 3019). All interleavings are explored.
 #[test]
 fn a_stale_event_reaches_no_successor() {
     Model::new().check(|| {
@@ -75,7 +75,7 @@ fn a_stale_event_reaches_no_successor() {
         let handle = reactor.handle();
         let (mut source, _peer) = mio::net::UnixStream::pair().unwrap();
         let former = handle.register(&mut source, Interest::WRITABLE).unwrap();
-        // The event is taken, and not yet dispatched.
+        // The event is taken but not dispatched yet.
         reactor.turn(Some(Duration::ZERO), 0).unwrap();
         let driver = thread::spawn(move || {
             reactor.turn(Some(Duration::ZERO), 1).unwrap();
@@ -90,7 +90,8 @@ fn a_stale_event_reaches_no_successor() {
     });
 }
 
-/// Two threads that register and deregister at the same time get different slots. Complete.
+/// Two threads that register and deregister at the same time get different slots. All interleavings
+/// are explored.
 #[test]
 fn two_concurrent_registrations_get_different_slots() {
     Model::new().check(|| {
@@ -111,7 +112,7 @@ fn two_concurrent_registrations_get_different_slots() {
     });
 }
 
-/// The planted mistake: a thread that expects to register before the shutdown.
+/// A deliberate fault: a thread expects to register before the shutdown.
 #[test]
 #[should_panic(expected = "has shut down")]
 fn canary_a_late_registration_is_caught() {

@@ -18,8 +18,8 @@ extern "C" fn ignore(_: libc::c_int) {}
 #[test]
 fn a_signal_ends_a_turn_without_error() {
     let mut reactor = Reactor::new().unwrap();
-    // SAFETY: the handler does nothing, which is safe in a signal; the action
-    // is plain data that is valid when zeroed.
+    // SAFETY: the handler does nothing, which is safe in a signal; the action is plain data that is
+    // valid when zeroed.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = ignore as *const () as usize;
@@ -30,7 +30,7 @@ fn a_signal_ends_a_turn_without_error() {
     let handle = reactor.handle();
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let sender = thread::spawn(move || {
-        // Until a signal has interrupted the waiting thread.
+        // Repeat until a signal has interrupted the waiting thread.
         while stopped.recv_timeout(Duration::from_millis(1))
             == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
         {
@@ -58,7 +58,7 @@ fn a_forked_child_is_refused_and_the_parent_unharmed() {
         handle
             .register(&mut source, Interest::READABLE)
             .is_err_and(is_refusal)
-            // As dropping a socket does, whose parent still waits for it.
+            // Dropping a socket does the same, while the parent still waits for it.
             && registration.deregister(&mut near).is_err_and(is_refusal)
     });
     assert_eq!(status, 0);

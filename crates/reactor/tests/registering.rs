@@ -25,8 +25,8 @@ fn a_duplicated_descriptor_does_not_reach_the_successor() {
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let (near, mut far, registration) = pair(&handle);
-    // The duplicate keeps the old interest alive in the selector, and the
-    // registration is dropped without deregistering there.
+    // The duplicate keeps the old interest alive in the selector, and the registration is dropped
+    // without deregistering there.
     let duplicate: OwnedFd = near.as_fd().try_clone_to_owned().unwrap();
     drop((near, registration));
     // The successor has the same slot, and usually the same descriptor.
@@ -53,7 +53,7 @@ fn an_event_of_a_deregistered_source_does_not_reach_its_successor() {
         far.write_all(b"x").unwrap();
     }
     assert_eq!(reactor.turn(None, 1).unwrap(), 1);
-    // Three events are pending; all sources are deregistered and others are registered.
+    // Three events are pending when all sources are deregistered and others are registered.
     for (near, _, registration) in &mut sources {
         registration.deregister(near).unwrap();
     }
@@ -102,7 +102,7 @@ fn registering_and_deregistering_during_dispatch_loses_no_event() {
 fn a_refused_registration_leaks_nothing() {
     let reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
-    // epoll refuses regular files; -1 is a descriptor closed before.
+    // epoll refuses regular files; -1 stands for a descriptor that was closed before.
     for _ in 0..10_000 {
         let error = handle.register(&mut SourceFd(&-1), BOTH).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EBADF));
@@ -147,7 +147,7 @@ fn a_source_that_panics_leaks_nothing() {
 
 #[test]
 fn tokens_differ_though_slots_are_reused() {
-    /// Fewer than there are generations: 2^14 on targets of 32 bits.
+    /// Fewer than the number of generations: 2^14 on 32-bit targets.
     const COUNT: usize = if usize::BITS >= 64 { 100_000 } else { 10_000 };
     struct Remembers(Vec<Token>);
     impl Source for Remembers {

@@ -22,17 +22,17 @@ fn count(bytes: usize, sign: isize) {
 
 struct Counting;
 
-// SAFETY: it is the system's allocator; counting allocates nothing.
+// SAFETY: all calls go to the system's allocator, and counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 1);
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(layout.size(), -1);
-        // SAFETY: the caller's; `alloc` is the system's.
+        // SAFETY: the caller upholds the contract of `dealloc`; `alloc` used the same allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -48,25 +48,25 @@ fn read_under_writer(before: u64, during: u64, position: u64) {
     assert_eq!(next.end(), before + during);
 }
 
-/// The ring fills up during the read. Complete.
+/// The ring fills up during the read. All interleavings are explored.
 #[test]
 fn a_reader_of_a_ring_that_fills_up_reads_whole_records() {
     model::check(|| read_under_writer(0, 2, 0));
 }
 
-/// The writer overwrites records during the read. Complete.
+/// The writer overwrites records during the read. All interleavings are explored.
 #[test]
 fn a_reader_leaves_out_records_that_are_overwritten_during_the_read() {
     model::check(|| read_under_writer(2, 2, 0));
 }
 
-/// The writer fills the ring and overwrites it during the read. Complete.
+/// The writer fills the ring and overwrites it during the read. All interleavings are explored.
 #[test]
 fn a_reader_leaves_out_records_of_a_former_round() {
     model::check(|| read_under_writer(1, 4, 0));
 }
 
-/// A reader that follows the writer. Complete.
+/// A reader that follows the writer. All interleavings are explored.
 #[test]
 fn a_reader_that_continues_from_its_position_reads_whole_records() {
     model::check(|| read_under_writer(3, 2, 2));

@@ -187,7 +187,8 @@ fn a_weak_sender_of_a_closed_channel_cannot_be_upgraded() {
     });
 }
 
-/// One of two senders sends and is dropped while the other is dropped. Complete.
+/// One of two senders sends and is dropped while the other is dropped. All interleavings are
+/// explored.
 #[test]
 fn receivers_see_the_close_after_all_values() {
     model::check(|| {

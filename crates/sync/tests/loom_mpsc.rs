@@ -28,7 +28,7 @@ fn send(sender: UnboundedSender<Message>, count: usize) -> thread::JoinHandle<()
     })
 }
 
-/// The receiver waits for a message and for the end. Complete.
+/// The receiver waits for a message and for the end. All interleavings are explored.
 #[test]
 fn a_message_and_the_end_against_receive() {
     model::check(|| {
@@ -67,7 +67,7 @@ fn two_senders_against_receive() {
     });
 }
 
-/// Both senders append the second block. Complete.
+/// Both senders append the second block. All interleavings are explored.
 #[test]
 fn two_senders_over_the_edge_of_a_block() {
     model::check(|| {
@@ -138,8 +138,8 @@ fn send_against_close_and_drop() {
     }
 }
 
-/// The receiver gets a message that was sent, although an earlier one is still being sent.
-/// Complete.
+/// The receiver gets a message that was sent, although an earlier one is still being sent. All
+/// interleavings are explored.
 #[test]
 fn try_recv_sees_what_was_sent_before() {
     model::check(|| {
@@ -152,7 +152,7 @@ fn try_recv_sees_what_was_sent_before() {
     });
 }
 
-/// A waiting receiver that is dropped drops its waker. Complete.
+/// A waiting receiver that is dropped drops its waker. All interleavings are explored.
 #[test]
 fn send_against_a_receiver_that_waits_and_is_dropped() {
     model::check(|| {
@@ -167,7 +167,7 @@ fn send_against_a_receiver_that_waits_and_is_dropped() {
     });
 }
 
-/// The last sender is dropped while a weak sender is upgraded. Complete.
+/// The last sender is dropped while a weak sender is upgraded. All interleavings are explored.
 #[test]
 fn upgrade_against_the_last_sender() {
     model::check(|| {
@@ -184,7 +184,7 @@ fn upgrade_against_the_last_sender() {
     });
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn closed_against_a_close() {
     model::check(|| {
@@ -217,7 +217,7 @@ fn a_sender_that_waits_for_room() {
 
 /// A permit is released while a sender is about to wait for it: the sender takes it from the
 /// receiver's word, or the receiver serves the sender under the lock. In both cases the sender sees
-/// the receiver's earlier writes. Complete.
+/// the receiver's earlier writes. All interleavings are explored.
 #[test]
 fn returned_permits_against_a_waiting_sender() {
     model::check(|| {
@@ -286,7 +286,7 @@ fn collecting_returned_permits_against_close() {
     });
 }
 
-/// The use or the drop of the last permit ends a closed channel. Complete.
+/// The use or the drop of the last permit ends a closed channel. All interleavings are explored.
 #[test]
 fn permits_against_close() {
     for used in 0..3 {
@@ -316,7 +316,8 @@ fn permits_against_close() {
     }
 }
 
-/// A send that may have its permit already is dropped while the channel is closed. Complete.
+/// A send that may have its permit already is dropped while the channel is closed. All
+/// interleavings are explored.
 #[test]
 fn a_send_dropped_against_close() {
     model::check(|| {
@@ -338,7 +339,8 @@ fn a_send_dropped_against_close() {
     });
 }
 
-/// A receiver that sees the end also sees the earlier writes of all senders. Complete.
+/// A receiver that sees the end also sees the earlier writes of all senders. All interleavings are
+/// explored.
 #[test]
 fn dropping_the_sender_publishes_earlier_writes() {
     model::check(|| {
@@ -357,8 +359,8 @@ fn dropping_the_sender_publishes_earlier_writes() {
     });
 }
 
-/// The same without waiting: the receiver checks for the end, or whether the channel is closed.
-/// Complete.
+/// The same without waiting: the receiver checks for the end, or whether the channel is closed. All
+/// interleavings are explored.
 #[test]
 fn the_close_publishes_to_a_receiver_that_checks() {
     for tries in [true, false] {
@@ -384,7 +386,7 @@ fn the_close_publishes_to_a_receiver_that_checks() {
 }
 
 /// A sender that checks for the close, or whose send is refused, sees the receiver's writes before
-/// the close. Complete.
+/// the close. All interleavings are explored.
 #[test]
 fn the_close_publishes_earlier_writes() {
     for look in [true, false] {
@@ -411,7 +413,7 @@ fn the_close_publishes_earlier_writes() {
 
 /// A receiver waits, closes the channel, and is not polled again before it is woken: by the last
 /// sender, which may be in the middle of a send, or by a message that was sent before the close.
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn the_last_sender_against_a_receiver_that_waits_and_closes() {
     model::check(|| {
@@ -432,7 +434,8 @@ fn the_last_sender_against_a_receiver_that_waits_and_closes() {
     });
 }
 
-/// The same for a bounded channel, which the last permit can also end. Complete.
+/// The same for a bounded channel, which the last permit can also end. All interleavings are
+/// explored.
 #[test]
 fn the_last_permit_against_a_receiver_that_waits_and_closes() {
     for uses in [false, true] {

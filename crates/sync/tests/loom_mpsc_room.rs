@@ -48,7 +48,7 @@ fn try_send_succeeds_while_permits_are_moved() {
 }
 
 /// A sender that takes a returned permit sees the receiver's earlier writes: a permit that is the
-/// only one returned, or one of two, which are moved. Complete.
+/// only one returned, or one of two, which are moved. All interleavings are explored.
 #[test]
 fn returned_permits_publish_earlier_writes() {
     for room in [1, 2] {

@@ -209,7 +209,7 @@ fn a_waiter_released_without_the_lock_sees_what_was_done_before() {
 }
 
 /// Waiters are released while their neighbours, which were released or have stopped waiting, are
-/// freed. Complete.
+/// freed. All interleavings are explored.
 #[test]
 fn waiters_are_freed_while_their_neighbours_are_released() {
     model::check(|| {

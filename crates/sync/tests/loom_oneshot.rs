@@ -16,7 +16,7 @@ fn receive<T>(receiver: &mut Receiver<T>, changes: bool) -> Option<T> {
     wait(changes, |cx| Pin::new(&mut *receiver).poll(cx)).ok()
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn send_against_receive() {
     model::check(|| {
@@ -27,7 +27,7 @@ fn send_against_receive() {
     });
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn send_against_a_receiver_that_changes_its_waker() {
     model::check(|| {
@@ -38,7 +38,7 @@ fn send_against_a_receiver_that_changes_its_waker() {
     });
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_dropped_sender_against_receive() {
     model::check(|| {
@@ -49,7 +49,7 @@ fn a_dropped_sender_against_receive() {
     });
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn send_against_a_receiver_that_is_polled_and_dropped() {
     for polls in 0..2 {
@@ -74,7 +74,8 @@ fn send_against_a_receiver_that_is_polled_and_dropped() {
     }
 }
 
-/// A value is received or refused, at whichever point the channel is closed. Complete.
+/// A value is received or refused, at whichever point the channel is closed. All interleavings are
+/// explored.
 #[test]
 fn send_against_close() {
     model::check(|| {
@@ -88,7 +89,7 @@ fn send_against_close() {
     });
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_sender_that_waits_against_a_dropped_receiver() {
     for close in [false, true] {
@@ -107,7 +108,8 @@ fn a_sender_that_waits_against_a_dropped_receiver() {
     }
 }
 
-/// A sender waits for the close and then sends, while a waiting receiver is dropped. Complete.
+/// A sender waits for the close and then sends, while a waiting receiver is dropped. All
+/// interleavings are explored.
 #[test]
 fn both_sides_wait_and_are_dropped() {
     model::check(|| {
@@ -129,7 +131,8 @@ fn both_sides_wait_and_are_dropped() {
     });
 }
 
-/// A side that sees the drop of the other side also sees its earlier writes. Complete.
+/// A side that sees the drop of the other side also sees its earlier writes. All interleavings are
+/// explored.
 #[test]
 fn dropping_the_sender_publishes_earlier_writes() {
     model::check(|| {
@@ -147,8 +150,8 @@ fn dropping_the_sender_publishes_earlier_writes() {
 }
 
 /// The other direction: the sender sees the close or the drop by waiting, by checking or by
-/// sending. Complete. The spawned thread is the one that reads, because loom forgets another
-/// thread's load once a thread's own load comes before an exchange.
+/// sending. All interleavings are explored. The spawned thread is the one that reads, because loom
+/// forgets the load of another thread once the own load of a thread comes before an exchange.
 #[test]
 fn the_close_publishes_earlier_writes() {
     for (close, look) in [
@@ -190,7 +193,8 @@ fn the_close_publishes_earlier_writes() {
 }
 
 /// A waiting receiver that is dropped takes its waker back, or leaves it to a sender that is about
-/// to wake it. The waker never stays with a sender that does not send. Complete.
+/// to wake it. The waker never stays with a sender that does not send. All interleavings are
+/// explored.
 #[test]
 fn a_receiver_that_waits_and_is_dropped_leaves_no_waker() {
     model::check(|| {

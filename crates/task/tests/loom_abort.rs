@@ -12,7 +12,7 @@ use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 
 /// Aborts a task while it has its first run: it completes or is cancelled, and its joiner is woken.
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn abort_against_the_first_run() {
     model::check(|| {
@@ -37,8 +37,8 @@ fn abort_against_the_first_run() {
     });
 }
 
-/// Aborts a task that wakes itself, and is queued again without a trace in its state word.
-/// Complete.
+/// Aborts a task that wakes itself, and is queued again without a trace in its state word. All
+/// interleavings are explored.
 #[test]
 fn abort_against_a_wake_of_itself() {
     model::check(|| {
@@ -74,7 +74,7 @@ fn abort_against_abort_and_wake() {
 }
 
 /// Aborts a task that its own poll leaves idle at the same moment: it does not stay behind, and the
-/// run that drops the future sees it as the poll left it. Complete.
+/// run that drops the future sees it as the poll left it. All interleavings are explored.
 #[test]
 fn abort_against_going_idle() {
     model::check(|| {
@@ -89,7 +89,7 @@ fn abort_against_going_idle() {
     });
 }
 
-/// Cancels a task that is aborted at the same time. Complete.
+/// Cancels a task that is aborted at the same time. All interleavings are explored.
 #[test]
 fn abort_against_cancel() {
     model::check(|| {
@@ -125,7 +125,8 @@ impl Drop for ReadAtDrop {
     }
 }
 
-/// The run that an abort leads to sees what was done before the abort. Complete.
+/// The run that an abort leads to sees what was done before the abort. All interleavings are
+/// explored.
 #[test]
 fn an_abort_publishes_earlier_writes() {
     model::check(|| {

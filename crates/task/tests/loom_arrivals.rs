@@ -85,13 +85,13 @@ fn a_driver_against_a_wake(registers_first: bool) {
     set.shared.0.leave(driver);
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_task_that_arrives_is_taken_or_wakes_the_driver() {
     model::check(|| a_driver_against_a_wake(true));
 }
 
-/// A driver that has a waker from before registers another. Complete.
+/// A driver that has a waker from before registers another. All interleavings are explored.
 #[test]
 fn an_arrival_against_a_driver_that_changes_its_waker() {
     model::check(|| {
@@ -110,7 +110,7 @@ fn an_arrival_against_a_driver_that_changes_its_waker() {
     });
 }
 
-/// One of two drivers leaves, and leaves the task to the other. Complete.
+/// One of two drivers leaves, and leaves the task to the other. All interleavings are explored.
 #[test]
 fn an_arrival_against_a_driver_that_leaves() {
     model::check(|| {
@@ -151,7 +151,7 @@ fn two_arrivals_against_a_driver() {
 }
 
 /// The thread of the set shuts its tasks down, and waits for a task that another thread has woken
-/// but not pushed yet. Complete.
+/// but not pushed yet. All interleavings are explored.
 #[test]
 fn a_shutdown_waits_for_a_task_that_is_being_queued() {
     model::check(|| {

@@ -26,31 +26,31 @@ fn last_waker(joined: bool, end: fn(Waker)) {
     tally.check();
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_detached_completion_against_the_last_waker_dropped() {
     model::check(|| last_waker(false, drop));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_detached_completion_against_the_last_waker_woken() {
     model::check(|| last_waker(false, Waker::wake));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_detached_completion_against_the_last_waker_woken_by_reference() {
     model::check(|| last_waker(false, |waker| waker.wake_by_ref()));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_joined_completion_against_the_last_waker_dropped() {
     model::check(|| last_waker(true, drop));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_joined_completion_against_the_last_waker_woken() {
     model::check(|| last_waker(true, Waker::wake));
@@ -90,7 +90,7 @@ fn wakers_woken_after_completion() {
 }
 
 /// The handle is dropped while the task completes (tokio 2044); a waker that it has stored is
-/// dropped or woken. Complete.
+/// dropped or woken. All interleavings are explored.
 fn detach(stored: bool, other_waker: bool) {
     let mut task = Task::new(usize::from(other_waker), Place::Inline);
     let tally = task.tally.clone();
@@ -115,25 +115,25 @@ fn detach(stored: bool, other_waker: bool) {
     tally.check();
 }
 
-/// tokio 2044. Complete.
+/// tokio 2044. All interleavings are explored.
 #[test]
 fn a_handle_dropped_against_the_first_run() {
     model::check(|| detach(false, false));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_handle_with_a_waker_dropped_against_the_first_run() {
     model::check(|| detach(true, false));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_handle_dropped_against_a_later_run() {
     model::check(|| detach(false, true));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_handle_with_a_waker_dropped_against_a_later_run() {
     model::check(|| detach(true, true));
@@ -144,7 +144,7 @@ static STUBBORN: RawWakerVTable =
     RawWakerVTable::new(|_| resume_unwind(Box::new(())), |_| {}, |_| {}, |_| {});
 
 /// A handle that has read its waker's place, but left no waker there, is dropped while the task
-/// completes and is freed. Complete.
+/// completes and is freed. All interleavings are explored.
 #[test]
 fn a_handle_without_a_waker_dropped_against_the_first_run() {
     model::check(|| {
@@ -184,7 +184,7 @@ fn handles_dropped_against_completion() {
 }
 
 /// A handle is dropped against completion: one of the two drops the output, and not the drop of the
-/// cell, which an abort handle keeps. Complete.
+/// cell, which an abort handle keeps. All interleavings are explored.
 #[test]
 fn an_output_that_no_handle_takes_is_dropped_at_completion() {
     model::check(|| {
@@ -201,7 +201,7 @@ fn an_output_that_no_handle_takes_is_dropped_at_completion() {
 }
 
 /// The handle is polled with one waker and another while the task completes (tokio 2087): the
-/// output comes once, or the last waker is woken. Complete.
+/// output comes once, or the last waker is woken. All interleavings are explored.
 #[test]
 fn alternating_join_wakers_against_completion() {
     model::check(|| {
@@ -244,7 +244,8 @@ fn alternating_join_wakers_against_completion() {
 }
 
 /// The handle is polled once while the task completes: if it returns the output, the waker that it
-/// had brought is dropped by then, and not with the cell, which an abort handle keeps. Complete.
+/// had brought is dropped by then, and not with the cell, which an abort handle keeps. All
+/// interleavings are explored.
 #[test]
 fn a_poll_that_finds_the_output_leaves_no_waker() {
     model::check(|| {
@@ -270,7 +271,7 @@ fn a_poll_that_finds_the_output_leaves_no_waker() {
     });
 }
 
-/// A thread that sees that the task is finished gets the output. Complete.
+/// A thread that sees that the task is finished gets the output. All interleavings are explored.
 #[test]
 fn is_finished_against_completion() {
     model::check(|| {

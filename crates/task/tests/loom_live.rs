@@ -55,7 +55,7 @@ fn two_threads_leave_a_list() {
 }
 
 /// A task leaves while its joiner takes the output, and while the thread that completed it wakes
-/// the joiner. Complete.
+/// the joiner. All interleavings are explored.
 #[test]
 fn leaving_against_join() {
     model::check(|| {
@@ -85,7 +85,7 @@ fn leaving_against_join() {
 }
 
 /// A task's handle is dropped while the task leaves: either may free it. Its list is dropped as
-/// soon as it is empty. Complete.
+/// soon as it is empty. All interleavings are explored.
 #[test]
 fn leaving_against_the_drop_of_the_handle_and_of_the_list() {
     model::check(|| {
@@ -112,7 +112,8 @@ fn leaving_against_the_drop_of_the_handle_and_of_the_list() {
     });
 }
 
-/// A handle is polled while a task of another thread's list completes. Complete.
+/// A handle is polled while a task of another thread's list completes. All interleavings are
+/// explored.
 #[test]
 fn join_against_completion_elsewhere() {
     model::check(|| {
@@ -143,7 +144,7 @@ fn join_against_completion_elsewhere() {
 }
 
 /// The list is dropped while a task of it completes on another thread, which still wakes the joiner
-/// then. Complete.
+/// then. All interleavings are explored.
 #[test]
 fn a_list_dropped_against_completion() {
     model::check(|| {
@@ -194,7 +195,7 @@ fn a_list_dropped_against_two_that_leave() {
 }
 
 /// All tasks of a list are aborted while one of them is being run on another thread, and one is
-/// idle. Complete.
+/// idle. All interleavings are explored.
 #[test]
 fn abort_all_against_a_run() {
     model::check(|| {
@@ -295,7 +296,7 @@ fn abort_one(live: &LiveList) -> Option<Runnable> {
 
 /// A task that has woken itself is queued in the state running, not notified, and only its list can
 /// reach it: the reference count is one. Another thread runs it again while the list's thread
-/// aborts it. Complete.
+/// aborts it. All interleavings are explored.
 #[test]
 fn abort_all_against_a_task_that_woke_itself() {
     model::check(|| {
@@ -317,7 +318,7 @@ fn abort_all_against_a_task_that_woke_itself() {
 }
 
 /// As above, from the first poll on. Only its list can reach a task without a handle; the start of
-/// a run must allow for that. Complete.
+/// a run must allow for that. All interleavings are explored.
 fn abort_all_against_the_first_poll(is_detached: bool) {
     model::check(move || {
         let tally = Tally::default();
@@ -355,7 +356,8 @@ struct Away(LiveList);
 unsafe impl Sync for Away {}
 
 /// A list moves to another thread in the first poll of a task, which then wakes itself: another
-/// thread may now change the state word, although the reference count is one. Complete.
+/// thread may now change the state word, although the reference count is one. All interleavings are
+/// explored.
 #[test]
 fn abort_all_against_a_poll_that_the_list_has_left() {
     model::check(|| {

@@ -87,13 +87,13 @@ fn wake(waker: Waker, handle: JoinHandle<()>) {
     drop(handle);
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn shutdown_against_a_wake() {
     model::check(|| end_against(wake, true));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn shutdown_against_a_wake_by_reference_and_an_abort() {
     model::check(|| {

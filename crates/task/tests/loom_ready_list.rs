@@ -22,7 +22,7 @@ fn pop_or_wait(list: &ReadyList, waker: &Waker) -> Option<usize> {
     list.pop_or_wait(&Context::from_waker(waker))
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_key_is_taken_or_the_waiter_woken() {
     model::check(|| {
@@ -37,7 +37,7 @@ fn a_key_is_taken_or_the_waiter_woken() {
     });
 }
 
-/// The waiter waits already, with the same waker or with another. Complete.
+/// The waiter waits already, with the same waker or with another. All interleavings are explored.
 #[test]
 fn a_key_against_a_second_look() {
     for changes in [false, true] {
@@ -79,8 +79,8 @@ fn two_keys_against_a_waiter() {
     });
 }
 
-/// The handle of a task whose key is listed is ready, and a task that completes lists its key.
-/// Complete.
+/// The handle of a task whose key is listed is ready, and a task that completes lists its key. All
+/// interleavings are explored.
 #[test]
 fn a_completed_task_lists_its_key() {
     model::check(|| {

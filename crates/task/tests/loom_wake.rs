@@ -39,19 +39,19 @@ fn wake_task_on_threads(task: Task, wakes: &[fn(Flag)]) {
     tally.check();
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn two_wakes_by_value() {
     model::check(|| wake_on_threads(&[wake, wake]));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn two_wakes_by_reference() {
     model::check(|| wake_on_threads(&[wake_by_ref, wake_by_ref]));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_wake_by_value_and_one_by_reference() {
     model::check(|| wake_on_threads(&[wake, wake_by_ref]));
@@ -67,7 +67,7 @@ fn three_wakes() {
 }
 
 /// A task that wakes itself while others wake it: its own wake leaves no trace in the state word,
-/// theirs must still be seen. Complete.
+/// theirs must still be seen. All interleavings are explored.
 #[test]
 fn a_wake_of_itself_and_two_others() {
     model::check(|| {
@@ -77,7 +77,7 @@ fn a_wake_of_itself_and_two_others() {
 }
 
 /// The task goes through a queue to another thread, which may have run and freed it before
-/// `schedule` has returned on the waker's thread. Complete.
+/// `schedule` has returned on the waker's thread. All interleavings are explored.
 fn wake_through_queue(wake: fn(Flag)) {
     let queue = Arc::new(Mutex::new(Vec::new()));
     let (tally, handle, mut flags) = Task::new(1, Place::Queue(queue.clone())).start();
@@ -99,13 +99,13 @@ fn wake_through_queue(wake: fn(Flag)) {
     tally.check();
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_task_is_freed_while_its_waker_schedules_by_value() {
     model::check(|| wake_through_queue(wake));
 }
 
-/// Complete.
+/// All interleavings are explored.
 #[test]
 fn a_task_is_freed_while_its_waker_schedules_by_reference() {
     model::check(|| wake_through_queue(wake_by_ref));

@@ -330,7 +330,7 @@ fn shutdown_against_drop() {
 }
 
 /// A driver that finds the last hold of a stopped clock gone, and would let time pass, sees what
-/// the holder did before. Complete.
+/// the holder did before. All interleavings are explored.
 #[test]
 fn releasing_a_clock_hold_publishes_earlier_writes() {
     struct Work(UnsafeCell<u32>);

@@ -29,7 +29,8 @@ fn request_once(exchange: &Exchange<Sample>, start: usize) -> Option<usize> {
     })
 }
 
-/// The requesting thread gives up at any moment, and makes a second request. Complete.
+/// The requesting thread gives up at any moment, and makes a second request. All interleavings are
+/// explored.
 #[test]
 fn a_request_is_answered_whole_or_given_up() {
     model::check(|| {

@@ -31,7 +31,7 @@ fn check(slot: &Slot) {
     }
 }
 
-/// Two polls during one read. Complete.
+/// Two polls during one read. All interleavings are explored.
 #[test]
 fn a_reader_sees_one_poll_whole_or_none() {
     model::check(|| {
@@ -46,7 +46,7 @@ fn a_reader_sees_one_poll_whole_or_none() {
     });
 }
 
-/// Three polls during one read. Complete.
+/// Three polls during one read. All interleavings are explored.
 #[test]
 fn a_reader_that_is_slow_sees_one_poll_whole_or_none() {
     model::check(|| {

@@ -53,8 +53,8 @@ fn storage_shrinks_in_any_order_of_leaving() {
     }
 }
 
-/// A list with room for 128 waiters that has had `count`, of which the first `left` have left in
-/// this order, one number after the other: how many entries it then has, and room for how many.
+/// Makes a list with room for 128 waiters that has had `count` waiters, of which the first `left`
+/// have left in order. Returns how many entries it then has, and for how many it has room.
 fn bounds(count: usize, left: &[usize]) -> Vec<(usize, usize)> {
     let mut list = WaiterList::default();
     list.entries.reserve_exact(128);

@@ -17,7 +17,7 @@ pub(crate) fn is_emulated() -> bool {
     is_emulated
 }
 
-/// From now on, each such call of this thread fails with `code`. This cannot be undone, so the
+/// Makes each such call of this thread fail with `code` from now on. This cannot be undone, so the
 /// thread must end with the test.
 pub(crate) fn refuse(call: libc::c_long, code: i32) {
     let statement = |code, k| libc::sock_filter {
@@ -35,12 +35,13 @@ pub(crate) fn refuse(call: libc::c_long, code: i32) {
         ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, k)
     };
     let fail = statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error);
-    // The number of the system call is the first field of what it looks at.
+    // The filter reads the number of the system call from the first field of its input.
     let mut filter = vec![load(0), is_equal(number, 1), fail];
     #[cfg(target_arch = "x86")]
     if call == libc::SYS_accept4 {
-        // glibc makes this call by another one there, whose first argument is a number of its own:
-        // SYS_ACCEPT4 of <linux/net.h>. Arguments are behind two words and a pointer of 64 bits.
+        // On this target glibc makes this call through another one, whose first argument selects
+        // the operation: SYS_ACCEPT4 of <linux/net.h>. The arguments follow two words and a 64-bit
+        // pointer.
         let socketcall = u32::try_from(libc::SYS_socketcall).unwrap();
         filter.extend([is_equal(socketcall, 3), load(16), is_equal(18, 1), fail]);
     }
@@ -52,8 +53,8 @@ pub(crate) fn refuse(call: libc::c_long, code: i32) {
         len: u16::try_from(filter.len()).unwrap(),
         filter: filter.as_mut_ptr(),
     };
-    // SAFETY: concerns this thread only, and reads the program, which is
-    // complete and outlives the call.
+    // SAFETY: the call concerns only this thread, and reads the program, which is complete and
+    // outlives the call.
     let result = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program)
