@@ -12,7 +12,7 @@ use crate::timers::Timers;
 /// A function, callable from any thread, that makes the current or next wait of a thread return.
 pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 
-/// The place where the owner of timers waits: an event source such as a reactor.
+/// An event source, such as a reactor, in which the owner of timers waits.
 ///
 /// ```
 /// use std::pin::pin;
@@ -53,7 +53,7 @@ pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 /// while driver.park(None, usize::MAX).timers == 0 {}
 /// assert!(raddle_testing::poll(sleep).is_ready());
 /// ```
-pub trait Wait {
+pub trait EventSource {
     /// Waits until it is unparked or has an event, for at most `timeout` (`None`: without a limit).
     /// Wakes at most `limit` tasks, and returns their number. May return spuriously.
     fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize;
@@ -62,7 +62,7 @@ pub trait Wait {
     fn unparker(&self) -> UnparkFn;
 }
 
-/// Timers together with another event source, the place; [`park`](Self::park) waits for both.
+/// Timers together with another event source; [`park`](Self::park) waits for both.
 ///
 /// If the clock is [paused](Handle::pause), a park that would wait for a timer advances the clock
 /// to the earliest deadline instead, when there is nothing else to do.
@@ -71,9 +71,9 @@ pub trait Wait {
 /// use std::pin::pin;
 /// use std::task::{Context, Waker};
 /// use std::time::Duration;
-/// use raddle_timer::driver::{Driver, Token};
+/// use raddle_timer::driver::{TimerDriver, NoEvents};
 ///
-/// let mut driver = Driver::new(Token::default(), 1, true);
+/// let mut driver = TimerDriver::new(NoEvents::default(), 1, true);
 /// let timers = driver.handles().next().unwrap();
 /// let _entered = timers.enter();
 /// timers.pause();
@@ -83,8 +83,8 @@ pub trait Wait {
 /// driver.park(None, usize::MAX);
 /// assert!(sleep.as_mut().poll(&mut cx).is_ready());
 /// ```
-pub struct Driver<W> {
-    place: W,
+pub struct TimerDriver<S> {
+    event_source: S,
     timers: Option<Timers>,
     /// There if the clock can be paused.
     unparked: Option<Arc<Unparked>>,
@@ -106,10 +106,10 @@ pub struct Driver<W> {
 /// assert!(raddle_testing::poll(sleep.as_mut()).is_pending());
 /// // For the counts of a scheduler that drives this.
 /// assert_eq!(driver.park(None, usize::MAX), Woken { tasks: 0, timers: 1 });
-/// ```
+/// ``TimerDriver::park`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
-    /// The number of tasks that the place has woken.
+    /// The number of tasks that the event source has woken.
     pub tasks: usize,
     /// The number of timers that have fired.
     pub timers: usize,
@@ -120,12 +120,12 @@ pub struct Woken {
 #[derive(Default)]
 struct Unparked(AtomicBool);
 
-impl<W: Wait> Driver<W> {
-    /// Makes a driver that waits at `place`, with timers in `shards` shards, or without timers if
-    /// that is zero. The clock may be paused if `is_pausable` is true.
-    pub fn new(place: W, shards: usize, is_pausable: bool) -> Self {
+impl<S: EventSource> TimerDriver<S> {
+    /// Makes a driver that waits in `event_source`, with timers in `shards` shards, or without
+    /// timers if that is zero. The clock may be paused if `is_pausable` is true.
+    pub fn new(event_source: S, shards: usize, is_pausable: bool) -> Self {
         let mut driver = Self {
-            place,
+            event_source,
             timers: None,
             unparked: is_pausable.then(Arc::default),
         };
@@ -161,8 +161,8 @@ impl<W: Wait> Driver<W> {
     /// driver.park(Some(Duration::ZERO), usize::MAX);
     /// assert_eq!(driver.place().0, 1);
     /// ```
-    pub fn place(&self) -> &W {
-        &self.place
+    pub fn event_source(&self) -> &S {
+        &self.event_source
     }
 
     /// Returns a handle of each shard of the timers.
@@ -193,19 +193,19 @@ impl<W: Wait> Driver<W> {
     /// assert_eq!(driver.park(None, usize::MAX), Woken::default());
     /// ```
     pub fn unparker(&self) -> UnparkFn {
-        let place = self.place.unparker();
+        let unpark_source = self.event_source.unparker();
         match self.unparked.clone() {
-            None => place,
+            None => unpark_source,
             Some(unparked) => std::sync::Arc::new(move || {
                 unparked.set();
-                place();
+                unpark_source();
             }),
         }
     }
 
-    /// Waits until it is unparked, a timer is due, or the place has an event, for at most `timeout`
-    /// (`None`: without a limit; zero: does not wait). Wakes at most `limit` tasks of the place,
-    /// and fires all timers that are due. Returns their numbers.
+    /// Waits until it is unparked, a timer is due, or the event source has an event, for at most
+    /// `timeout` (`None`: without a limit; zero: does not wait). Wakes at most `limit` tasks of the
+    /// event source, and fires all timers that are due. Returns their numbers.
     ///
     /// ```
     /// use std::pin::pin;
@@ -230,7 +230,7 @@ impl<W: Wait> Driver<W> {
             }
         }
         let timeout = self.until_deadline(timeout);
-        let tasks = self.place.wait(timeout, limit);
+        let tasks = self.event_source.wait(timeout, limit);
         let timers = self.timers.as_mut().map_or(0, Timers::fire_due);
         Woken { tasks, timers }
     }
@@ -253,8 +253,8 @@ impl<W: Wait> Driver<W> {
     /// driver.shutdown(|_token| println!("the event source shuts down first"));
     /// assert_eq!(wakes.get(), 1, "the task learns of the end of its timer");
     /// ```
-    pub fn shutdown(&mut self, end: impl FnOnce(&mut W)) {
-        end(&mut self.place);
+    pub fn shutdown(&mut self, shut_down_source: impl FnOnce(&mut S)) {
+        shut_down_source(&mut self.event_source);
         if let Some(timers) = &mut self.timers {
             timers.shutdown();
         }
@@ -271,7 +271,7 @@ impl<W: Wait> Driver<W> {
     fn auto_advance(&mut self, limit: usize) -> Option<Woken> {
         // Ready events come before future ones. Work that held the clock has unparked the driver
         // before it released the hold, so the flag is read last.
-        let tasks = self.place.wait(Some(Duration::ZERO), limit);
+        let tasks = self.event_source.wait(Some(Duration::ZERO), limit);
         let unparked = self.unparked.as_ref();
         if tasks > 0 || unparked.is_some_and(|unparked| unparked.take()) {
             return Some(Woken { tasks, timers: 0 });
@@ -308,9 +308,9 @@ fn whole_milliseconds(duration: Duration) -> Duration {
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
 }
 
-impl<W> fmt::Debug for Driver<W> {
+impl<S> fmt::Debug for TimerDriver<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Driver")
+        f.debug_struct("TimerDriver")
             .field("timers", &self.timers)
             .finish_non_exhaustive()
     }
@@ -328,7 +328,7 @@ impl Unparked {
     }
 }
 
-/// A place without events, to wait only for timers and an unpark.
+/// An event source without events, to wait only for timers and an unpark.
 ///
 /// ```
 /// use std::thread;
@@ -344,34 +344,34 @@ impl Unparked {
 /// token.wait(Some(Duration::from_millis(1)), usize::MAX);
 /// ```
 #[derive(Debug, Default)]
-pub struct Token(Arc<State>);
+pub struct NoEvents(Arc<UnparkFlag>);
 
 /// A flag that a thread can wait for. It stays set until a wait clears it.
 #[derive(Debug)]
-struct State {
+struct UnparkFlag {
     set: Mutex<bool>,
     condvar: Condvar,
 }
 
-impl Default for State {
+impl Default for UnparkFlag {
     fn default() -> Self {
         Self {
-            set: Mutex::ranked(Rank::leaf("token of the driver"), false),
+            set: Mutex::ranked(Rank::leaf("unpark flag of a timer driver"), false),
             condvar: Condvar::new(),
         }
     }
 }
 
-impl Wait for Token {
+impl EventSource for NoEvents {
     fn wait(&mut self, timeout: Option<Duration>, _limit: usize) -> usize {
-        let state = &*self.0;
-        let mut set = state.set.lock();
+        let flag = &*self.0;
+        let mut set = flag.set.lock();
         if !*set {
             set = match timeout {
-                None => state.condvar.wait(set),
+                None => flag.condvar.wait(set),
                 // Even a wait that ends at once is a system call.
                 Some(Duration::ZERO) => set,
-                Some(timeout) => state.condvar.wait_timeout(set, timeout).0,
+                Some(timeout) => flag.condvar.wait_timeout(set, timeout).0,
             };
         }
         *set = false;
@@ -379,10 +379,10 @@ impl Wait for Token {
     }
 
     fn unparker(&self) -> UnparkFn {
-        let state = Arc::clone(&self.0);
+        let flag = Arc::clone(&self.0);
         std::sync::Arc::new(move || {
-            *state.set.lock() = true;
-            state.condvar.notify_one();
+            *flag.set.lock() = true;
+            flag.condvar.notify_one();
         })
     }
 }

@@ -15,7 +15,7 @@ use raddle_timer::{
     CurrentHandle, Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until,
     timeout,
 };
-use support::{Driver, ms};
+use support::{TestTimers, ms};
 
 #[test]
 fn creating_a_timer_without_timers_panics_and_names_the_remedy() {
@@ -38,7 +38,7 @@ fn creating_a_timer_without_timers_panics_and_names_the_remedy() {
 
 #[test]
 fn guards_nest() {
-    let (first, second) = (Driver::paused(), Driver::paused());
+    let (first, second) = (TestTimers::paused(), TestTimers::paused());
     second.handle.advance(Duration::from_secs(1_000));
     let outer = first.handle.enter();
     assert_eq!(Instant::now(), first.handle.now());
@@ -61,7 +61,7 @@ fn guards_nest() {
 
 #[test]
 fn a_stopped_clock_moves_only_by_advance() {
-    let driver = Driver::running();
+    let driver = TestTimers::running();
     assert!(!driver.handle.is_paused());
     let _entered = driver.handle.enter();
     let before = Instant::now();
@@ -84,25 +84,25 @@ fn a_stopped_clock_moves_only_by_advance() {
 #[test]
 #[should_panic(expected = "the clock is not paused")]
 fn a_running_clock_cannot_be_advanced() {
-    Driver::running().handle.advance(ms(1));
+    TestTimers::running().handle.advance(ms(1));
 }
 
 #[test]
 #[should_panic(expected = "the clock is paused already")]
 fn a_stopped_clock_cannot_be_stopped() {
-    Driver::paused().handle.pause();
+    TestTimers::paused().handle.pause();
 }
 
 #[test]
 #[should_panic(expected = "the clock is not paused")]
 fn a_running_clock_cannot_be_resumed() {
-    Driver::running().handle.resume();
+    TestTimers::running().handle.resume();
 }
 
 #[test]
 #[should_panic(expected = "cannot be advanced that far")]
 fn a_clock_has_an_end() {
-    Driver::paused().handle.advance(Duration::MAX);
+    TestTimers::paused().handle.advance(Duration::MAX);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn types_are_send_and_sync_where_those_of_tokio_are() {
 
 #[test]
 fn a_sleep_moves_between_threads() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = Box::pin(sleep(ms(1)));
@@ -159,7 +159,7 @@ fn a_sleep_moves_between_threads() {
 
 #[test]
 fn a_stopped_clock_moves_to_the_earliest_deadline_by_itself() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let start = Instant::now();
@@ -189,7 +189,7 @@ fn a_stopped_clock_moves_to_the_earliest_deadline_by_itself() {
 /// The owner calls it in place of parking: it would have nothing else to do, and call again.
 #[test]
 fn a_stopped_clock_moves_on_past_a_deadline_that_was_pushed_back() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let start = Instant::now();
@@ -203,7 +203,7 @@ fn a_stopped_clock_moves_on_past_a_deadline_that_was_pushed_back() {
 
 #[test]
 fn fire_due_of_a_handle_returns_the_number_of_fired_timers() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleeps: Vec<_> = [1, 1, 2].map(|millis| Box::pin(sleep(ms(millis)))).into();
@@ -221,7 +221,7 @@ fn fire_due_of_a_handle_returns_the_number_of_fired_timers() {
 /// A timer that is dropped where other timers are current leaves its handle to none of them.
 #[test]
 fn a_timer_belongs_to_the_timers_that_are_current_where_it_is_made() {
-    let (first, second) = (Driver::paused(), Driver::paused());
+    let (first, second) = (TestTimers::paused(), TestTimers::paused());
     let _outer = first.handle.enter();
     let of_first = sleep(ms(1));
     let _inner = second.handle.enter();

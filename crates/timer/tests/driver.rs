@@ -10,7 +10,7 @@ use std::task::Waker;
 use raddle_primitives::sync::Mutex;
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, Sleep, Timers, sleep, sleep_until};
-use support::{Driver, ms};
+use support::{TestTimers, ms};
 
 fn armed(millis: u64) -> Pin<Box<Sleep>> {
     let mut sleep = Box::pin(sleep(ms(millis)));
@@ -20,7 +20,7 @@ fn armed(millis: u64) -> Pin<Box<Sleep>> {
 
 #[test]
 fn only_an_earlier_timer_unparks() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
 
@@ -48,7 +48,7 @@ fn only_an_earlier_timer_unparks() {
 
 #[test]
 fn any_timer_unparks_an_owner_that_waits_for_ever() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     assert_eq!(driver.timers.next_deadline(), None);
     let _sleep = armed(1_000_000);
@@ -57,7 +57,7 @@ fn any_timer_unparks_an_owner_that_waits_for_ever() {
 
 #[test]
 fn a_reset_to_sooner_unparks_and_one_to_later_does_not() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let mut sleep = armed(50);
     assert!(driver.timers.next_deadline().is_some());
@@ -69,7 +69,7 @@ fn a_reset_to_sooner_unparks_and_one_to_later_does_not() {
 
 #[test]
 fn moving_the_clock_unparks() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     driver.handle.advance(ms(1));
     assert_eq!(driver.unparks(), 1);
     driver.handle.resume();
@@ -78,7 +78,7 @@ fn moving_the_clock_unparks() {
 
 #[test]
 fn a_cancelled_timer_is_not_waited_for() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let first = armed(10);
     let _second = armed(20);
@@ -90,7 +90,7 @@ fn a_cancelled_timer_is_not_waited_for() {
 /// The owner looks again when it wakes up, and then waits for the timer.
 #[test]
 fn a_timer_later_than_a_cancelled_one_unparks_no_owner_that_waits_for_that() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let first = armed(10);
     assert!(driver.timers.next_deadline().is_some());
@@ -131,7 +131,7 @@ fn the_unpark_function_may_use_the_timers() {
 /// It does not advance a stopped clock automatically either, if there is no other timer.
 #[test]
 fn a_timer_that_is_reset_to_the_past_is_not_waited_for() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     driver.advance(ms(100));
@@ -155,7 +155,7 @@ const OFTEN: usize = if cfg!(raddle_sanitize) {
 /// tokio 3190, 6682.
 #[test]
 fn short_sleeps_beside_a_long_one() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (long, long_waker) = Wakes::new();
@@ -185,7 +185,7 @@ fn short_sleeps_beside_a_long_one() {
 /// golang 51654.
 #[test]
 fn pushing_a_deadline_back_costs_no_parks() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = armed(100);
@@ -211,7 +211,7 @@ fn pushing_a_deadline_back_costs_no_parks() {
 
 #[test]
 fn a_long_sleep_costs_a_park_a_level() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let deadline = Instant::now() + ms(0x0FFF_FFFF_FFFF);

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use raddle_timer::{Instant, Interval, MissedTickBehavior, interval, interval_at};
-use support::{Driver, ms};
+use support::{TestTimers, ms};
 
 /// The instant of the next tick, if it is due, in milliseconds after `start`.
 fn tick(interval: &mut Interval, start: Instant) -> Option<u128> {
@@ -20,7 +20,7 @@ fn tick(interval: &mut Interval, start: Instant) -> Option<u128> {
 /// Takes the first tick of an interval of 10 ms, and no other until 37 ms. Returns the ticks that
 /// are due then, and those that are due a period later.
 fn ticks_after_a_delay(behavior: MissedTickBehavior) -> (Vec<u128>, Vec<u128>) {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     driver.timers.fire_due();
@@ -45,7 +45,7 @@ fn ticks_after_a_delay(behavior: MissedTickBehavior) -> (Vec<u128>, Vec<u128>) {
 
 #[test]
 fn the_first_tick_is_immediate_and_the_others_a_period_apart() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let start = Instant::now();
@@ -79,7 +79,7 @@ fn missed_ticks_are_skipped() {
 
 #[test]
 fn a_start_in_the_future_is_waited_for() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let start = Instant::now();
@@ -94,7 +94,7 @@ fn a_start_in_the_future_is_waited_for() {
 
 #[test]
 fn resets_move_the_next_tick() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let start = Instant::now();
@@ -119,7 +119,7 @@ fn resets_move_the_next_tick() {
 
 #[test]
 fn the_longest_period_ticks_once() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let start = Instant::now();
@@ -139,14 +139,14 @@ fn the_longest_period_ticks_once() {
 #[test]
 #[should_panic(expected = "period must be non-zero")]
 fn a_period_of_zero_panics() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let _interval = interval(Duration::ZERO);
 }
 
 #[test]
 fn ticks_can_be_awaited() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let start = Instant::now();
@@ -170,7 +170,7 @@ fn ticks_can_be_awaited() {
 
 #[test]
 fn the_first_tick_is_there_at_once_whatever_the_period_is() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     // Between two ticks of the wheel.
@@ -189,7 +189,7 @@ fn the_first_tick_is_there_at_once_whatever_the_period_is() {
 #[test]
 fn a_tick_that_is_a_little_late_was_not_missed() {
     for (late, next) in [(ms(5), 20), (ms(5) + Duration::from_nanos(1), 25)] {
-        let mut driver = Driver::paused();
+        let mut driver = TestTimers::paused();
         let handle = driver.handle.clone();
         let _entered = handle.enter();
         let start = Instant::now();

@@ -8,17 +8,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use raddle_timer::{Handle, Instant};
-use support::{Driver, ms};
+use support::{TestTimers, ms};
 
 #[test]
 fn a_panic_hook_may_read_the_clock() {
     std::panic::set_hook(Box::new(|_| {
         let _ = Handle::try_current().map(|handle| (handle.is_paused(), Instant::now()));
     }));
-    let running = Driver::running();
-    let resumed = Driver::paused();
+    let running = TestTimers::running();
+    let resumed = TestTimers::paused();
     resumed.handle.resume();
-    let paused = Driver::paused();
+    let paused = TestTimers::paused();
     panics(&paused, Handle::pause);
     panics(&running, Handle::resume);
     panics(&resumed, Handle::resume);
@@ -26,7 +26,7 @@ fn a_panic_hook_may_read_the_clock() {
     panics(&paused, |handle| handle.advance(Duration::MAX));
 }
 
-fn panics(driver: &Driver, misuse: impl FnOnce(&Handle)) {
+fn panics(driver: &TestTimers, misuse: impl FnOnce(&Handle)) {
     let _entered = driver.handle.enter();
     let caught = catch_unwind(AssertUnwindSafe(|| misuse(&driver.handle)));
     assert!(caught.is_err());

@@ -10,7 +10,7 @@ use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
 use raddle_primitives::sync::Mutex;
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, Sleep, sleep};
-use support::{Driver, ms};
+use support::{TestTimers, ms};
 
 type Sleeps = Arc<Mutex<Vec<Pin<Box<Sleep>>>>>;
 
@@ -39,7 +39,7 @@ fn sleeps_of_one_tick(sleeps: &Sleeps, waker: &Waker) {
 
 #[test]
 fn a_waker_may_drop_timers_of_the_same_tick() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let sleeps = Sleeps::default();
@@ -61,7 +61,7 @@ fn a_waker_may_drop_timers_of_the_same_tick() {
 
 #[test]
 fn a_waker_may_set_timers() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let sleeps = Sleeps::default();
@@ -85,7 +85,7 @@ fn a_waker_may_set_timers() {
 
 #[test]
 fn a_waker_may_reset_timers_of_the_same_tick() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let sleeps = Sleeps::default();
@@ -115,7 +115,7 @@ fn a_waker_may_reset_timers_of_the_same_tick() {
 
 #[test]
 fn a_waker_may_drop_timers_during_the_shutdown() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let sleeps = Sleeps::default();
@@ -135,7 +135,7 @@ fn a_waker_may_drop_timers_during_the_shutdown() {
 
 #[test]
 fn a_waker_that_panics_does_not_prevent_other_wakes() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (woken, waker) = Wakes::new();
@@ -177,7 +177,7 @@ fn meddling() -> Waker {
 /// tokio 5578.
 #[test]
 fn no_operation_of_a_waker_runs_under_the_lock() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle: Handle = driver.handle.clone();
     let _entered = handle.enter();
     let waker = meddling();

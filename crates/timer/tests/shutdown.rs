@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, sleep};
-use support::{Driver, ms};
+use support::{TestTimers, ms};
 
 #[test]
 fn pending_sleeps_are_woken_once() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -42,7 +42,7 @@ impl std::task::Wake for Panics {
 /// A batch of wakers is 32.
 #[test]
 fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_shutdown() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -59,7 +59,7 @@ fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_shutdown() {
 #[test]
 #[should_panic(expected = "the timers have shut down")]
 fn polling_a_sleep_that_was_pending_panics() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = pin!(sleep(ms(10)));
@@ -71,7 +71,7 @@ fn polling_a_sleep_that_was_pending_panics() {
 #[test]
 #[should_panic(expected = "the timers have shut down")]
 fn polling_a_new_sleep_panics() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     drop(driver);
@@ -80,7 +80,7 @@ fn polling_a_new_sleep_panics() {
 
 #[test]
 fn a_sleep_that_has_fired_is_ready() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = pin!(sleep(ms(10)));
@@ -92,7 +92,7 @@ fn a_sleep_that_has_fired_is_ready() {
 
 #[test]
 fn sleeps_may_be_reset_and_dropped_afterwards() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut armed = Box::pin(sleep(ms(10)));

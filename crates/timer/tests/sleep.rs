@@ -10,11 +10,11 @@ use std::time::Duration;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Instant, Sleep, sleep, sleep_until};
-use support::{Driver, ms};
+use support::{TestTimers, ms};
 
 #[test]
 fn a_sleep_fires_at_its_deadline_and_not_before() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     for millis in [1, 2, 63, 64, 65, 1_000, 4_096, 100_000, 300_000_000] {
@@ -34,7 +34,7 @@ fn a_sleep_fires_at_its_deadline_and_not_before() {
 
 #[test]
 fn a_sleep_is_not_early_by_a_fraction_of_a_millisecond() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleep = pin!(sleep(Duration::from_micros(1_500)));
@@ -45,7 +45,7 @@ fn a_sleep_is_not_early_by_a_fraction_of_a_millisecond() {
 
 #[test]
 fn a_deadline_a_nanosecond_after_a_tick_fires_at_the_next_tick() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     for _ in 0..1_000 {
@@ -59,7 +59,7 @@ fn a_deadline_a_nanosecond_after_a_tick_fires_at_the_next_tick() {
 /// tokio 3069.
 #[test]
 fn a_sleep_of_zero_is_ready_at_once() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     assert!(poll_with(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
     // Also where a tick has begun since the last turn of the owner.
@@ -70,7 +70,7 @@ fn a_sleep_of_zero_is_ready_at_once() {
 
 #[test]
 fn a_deadline_in_the_past_fires_at_the_next_turn() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     handle.advance(ms(100));
@@ -91,7 +91,7 @@ fn a_deadline_in_the_past_fires_at_the_next_turn() {
 
 #[test]
 fn the_longest_duration_waits_for_thirty_years() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -106,7 +106,7 @@ fn the_longest_duration_waits_for_thirty_years() {
 
 #[test]
 fn a_reset_to_later_keeps_the_waker() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -123,7 +123,7 @@ fn a_reset_to_later_keeps_the_waker() {
 
 #[test]
 fn a_reset_to_sooner_keeps_the_waker() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -137,7 +137,7 @@ fn a_reset_to_sooner_keeps_the_waker() {
 
 #[test]
 fn a_reset_to_the_past_wakes_the_task() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     driver.advance(ms(50));
@@ -151,7 +151,7 @@ fn a_reset_to_the_past_wakes_the_task() {
 
 #[test]
 fn a_reset_after_firing_starts_anew() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -168,7 +168,7 @@ fn a_reset_after_firing_starts_anew() {
 
 #[test]
 fn the_last_waker_is_woken() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (first, first_waker) = Wakes::new();
@@ -191,7 +191,7 @@ fn polling_again_with_the_same_waker_clones_no_waker() {
     static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, |_| {}, |_| {}, |_| {});
     // SAFETY: the functions ignore the pointer and may be called anywhere.
     let waker = unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &VTABLE)) };
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let mut sleep = pin!(sleep(ms(10)));
     for _ in 0..10 {
@@ -202,7 +202,7 @@ fn polling_again_with_the_same_waker_clones_no_waker() {
 
 #[test]
 fn dropping_a_sleep_drops_its_waker() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -227,7 +227,7 @@ fn dropping_a_sleep_drops_its_waker() {
 /// tokio 3229.
 #[test]
 fn a_sleep_may_be_dropped_in_the_tick_in_which_it_fires() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     for _ in 0..100 {
@@ -246,7 +246,7 @@ fn a_sleep_may_be_dropped_in_the_tick_in_which_it_fires() {
 
 #[test]
 fn ten_thousand_sleeps_fire_in_order() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -265,7 +265,7 @@ fn ten_thousand_sleeps_fire_in_order() {
 
 #[test]
 fn ten_thousand_sleeps_of_one_tick_fire_at_once() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut sleeps: Vec<_> = (0..10_000).map(|_| Box::pin(sleep(ms(100)))).collect();
@@ -277,7 +277,7 @@ fn ten_thousand_sleeps_of_one_tick_fire_at_once() {
 
 #[test]
 fn a_ready_sleep_uses_up_the_budget() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let (count, waker) = Wakes::new();
     let ready = raddle_coop::budget(|| {
@@ -291,7 +291,7 @@ fn a_ready_sleep_uses_up_the_budget() {
 
 #[test]
 fn a_pending_poll_costs_no_budget() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let mut sleep = pin!(sleep(ms(1)));
     raddle_coop::budget(|| {
@@ -312,7 +312,7 @@ fn a_sleep_has_at_most_72_bytes() {
 
 #[test]
 fn the_present_is_ready_at_once_when_the_clock_has_just_stopped() {
-    let driver = Driver::running();
+    let driver = TestTimers::running();
     let _entered = driver.handle.enter();
     let start = Instant::now();
     while start.elapsed() < ms(2) {
@@ -326,7 +326,7 @@ fn the_present_is_ready_at_once_when_the_clock_has_just_stopped() {
 /// The slot of a higher level that holds the later timer begins at or before the present.
 #[test]
 fn the_present_is_ready_at_once_beside_a_later_timer_of_a_higher_level() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     for beside in 1..130 {

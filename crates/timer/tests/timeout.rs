@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Instant, timeout, timeout_at};
-use support::{Driver, ms};
+use support::{TestTimers, ms};
 
 #[test]
 fn a_ready_future_wins_and_touches_no_timer() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     for duration in [Duration::ZERO, ms(1), Duration::MAX] {
         let mut timeout = pin!(timeout(duration, ready(7)));
@@ -29,7 +29,7 @@ fn a_ready_future_wins_and_touches_no_timer() {
 
 #[test]
 fn a_future_that_is_late_elapses() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let (count, waker) = Wakes::new();
@@ -46,7 +46,7 @@ fn a_future_that_is_late_elapses() {
 
 #[test]
 fn a_timeout_of_zero_polls_the_future_once() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let mut timeout = pin!(timeout(Duration::ZERO, pending::<()>()));
     assert!(matches!(
@@ -57,7 +57,7 @@ fn a_timeout_of_zero_polls_the_future_once() {
 
 #[test]
 fn the_longest_duration_never_elapses() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let mut timeout = pin!(timeout(Duration::MAX, pending::<()>()));
@@ -68,7 +68,7 @@ fn the_longest_duration_never_elapses() {
 
 #[test]
 fn a_timeout_elapses_though_the_future_uses_up_the_budget() {
-    let mut driver = Driver::paused();
+    let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
     let greedy = poll_fn(|cx| {
@@ -88,7 +88,7 @@ fn a_timeout_elapses_though_the_future_uses_up_the_budget() {
 
 #[test]
 fn a_ready_timeout_uses_up_the_budget() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let elapsed = raddle_coop::budget(|| {
         (0..1_000)
@@ -103,7 +103,7 @@ fn a_ready_timeout_uses_up_the_budget() {
 
 #[test]
 fn get_mut_and_into_inner_return_the_future() {
-    let driver = Driver::paused();
+    let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let mut timeout = timeout(ms(1), ready(1));
     assert!(format!("{:?}", timeout.get_ref()).contains('1'));

@@ -8,7 +8,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use raddle_primitives::counting;
-use raddle_timer::driver::{Driver, Token, Wait as _};
+use raddle_timer::driver::{EventSource as _, NoEvents, TimerDriver};
 
 /// There is one ledger: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -29,29 +29,29 @@ fn waits() -> u64 {
 }
 
 #[test]
-fn a_token_waits_unless_it_is_set_or_the_timeout_is_zero() {
+fn no_events_waits_unless_it_was_unparked_or_the_timeout_is_zero() {
     let _alone = alone();
-    let mut token = Token::default();
-    let unpark = token.unparker();
+    let mut source = NoEvents::default();
+    let unpark = source.unparker();
     waits();
-    token.wait(Some(Duration::ZERO), usize::MAX);
+    source.wait(Some(Duration::ZERO), usize::MAX);
     assert_eq!(waits(), 0, "nothing to wait for");
-    token.wait(Some(Duration::from_millis(1)), usize::MAX);
+    source.wait(Some(Duration::from_millis(1)), usize::MAX);
     assert_eq!(waits(), 1, "the time is not over");
     for timeout in [None, Some(Duration::from_secs(3600)), Some(Duration::ZERO)] {
         unpark();
-        token.wait(timeout, usize::MAX);
-        assert_eq!(waits(), 0, "the token is set, {timeout:?}");
+        source.wait(timeout, usize::MAX);
+        assert_eq!(waits(), 0, "it was unparked, {timeout:?}");
     }
-    // A look takes the token as a wait does.
-    token.wait(Some(Duration::from_millis(1)), usize::MAX);
-    assert_eq!(waits(), 1, "the token is not set any more");
+    // A wait of zero uses up the unpark, as any other wait does.
+    source.wait(Some(Duration::from_millis(1)), usize::MAX);
+    assert_eq!(waits(), 1, "the unpark is used up");
 }
 
 #[test]
 fn a_park_that_only_looks_or_has_a_due_timer_does_not_wait() {
     let _alone = alone();
-    let mut driver = Driver::new(Token::default(), 1, false);
+    let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
     let handle = driver.handles().next().expect("one shard of timers");
     let _entered = handle.enter();
     waits();

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sched::{Turn, Unpark};
-use raddle_timer::driver::{Token, UnparkFn, Wait};
+use raddle_timer::driver::{EventSource, NoEvents, TimerDriver, UnparkFn};
 
 use crate::runtime::reactor::{self, Reactor};
 
 /// Sockets, if they are enabled, and timers, as a driver of the scheduler.
 pub(crate) struct RuntimeDriver {
-    driver: raddle_timer::driver::Driver<EventSource>,
+    driver: TimerDriver<RuntimeEvents>,
     settings: Settings,
     last_turn: Turn,
 }
@@ -47,12 +47,12 @@ impl Default for Settings {
     }
 }
 
-/// The object in which the driver waits.
-enum EventSource {
+/// The event source in which the driver waits.
+enum RuntimeEvents {
     /// Waits for events: sockets are enabled.
     Reactor(Reactor),
     /// Waits only for an unpark.
-    Token(Token),
+    Unpark(NoEvents),
 }
 
 struct Unparker(UnparkFn);
@@ -64,12 +64,12 @@ impl RuntimeDriver {
     ///
     /// Returns an error if the system has no descriptor for the reactor.
     pub(crate) fn new(settings: Settings, workers: usize, is_pausable: bool) -> io::Result<Self> {
-        let place = match settings.io {
-            true => EventSource::Reactor(Reactor::new()?),
-            false => EventSource::Token(Token::default()),
+        let event_source = match settings.io {
+            true => RuntimeEvents::Reactor(Reactor::new()?),
+            false => RuntimeEvents::Unpark(NoEvents::default()),
         };
         let timer_shards = if settings.time { workers } else { 0 };
-        let driver = raddle_timer::driver::Driver::new(place, timer_shards, is_pausable);
+        let driver = TimerDriver::new(event_source, timer_shards, is_pausable);
         if settings.start_paused {
             driver.handles().for_each(|timers| timers.pause());
         }
@@ -83,9 +83,9 @@ impl RuntimeDriver {
     /// Returns the handles of each worker that has a timer shard; without timers, those of all
     /// workers together.
     pub(crate) fn handles(&self) -> Vec<DriverHandles> {
-        let reactor = match self.driver.place() {
-            EventSource::Reactor(reactor) => Some(reactor.handle()),
-            EventSource::Token(_) => None,
+        let reactor = match self.driver.event_source() {
+            RuntimeEvents::Reactor(reactor) => Some(reactor.handle()),
+            RuntimeEvents::Unpark(_) => None,
         };
         let mut timers: Vec<_> = self.driver.handles().map(Some).collect();
         if timers.is_empty() {
@@ -121,18 +121,18 @@ impl raddle_sched::Driver for RuntimeDriver {
     }
 
     fn shutdown(&mut self) {
-        self.driver.shutdown(|place| {
-            if let EventSource::Reactor(reactor) = place {
+        self.driver.shutdown(|event_source| {
+            if let RuntimeEvents::Reactor(reactor) = event_source {
                 reactor.shutdown();
             }
         });
     }
 }
 
-impl Wait for EventSource {
+impl EventSource for RuntimeEvents {
     fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize {
         match self {
-            EventSource::Reactor(reactor) => match reactor.turn(timeout, limit) {
+            RuntimeEvents::Reactor(reactor) => match reactor.turn(timeout, limit) {
                 Ok(dispatched) => dispatched,
                 // The program has closed or replaced the selector's descriptor.
                 Err(error) => {
@@ -141,17 +141,17 @@ impl Wait for EventSource {
                     )
                 }
             },
-            EventSource::Token(token) => token.wait(timeout, limit),
+            RuntimeEvents::Unpark(source) => source.wait(timeout, limit),
         }
     }
 
     fn unparker(&self) -> UnparkFn {
         match self {
-            EventSource::Reactor(reactor) => {
+            RuntimeEvents::Reactor(reactor) => {
                 let reactor = reactor.handle();
                 Arc::new(move || reactor.unpark())
             }
-            EventSource::Token(token) => token.unparker(),
+            RuntimeEvents::Unpark(source) => source.unparker(),
         }
     }
 }

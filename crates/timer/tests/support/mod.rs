@@ -13,13 +13,13 @@ pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-pub(crate) struct Driver {
+pub(crate) struct TestTimers {
     pub(crate) timers: Timers,
     pub(crate) handle: Handle,
     unparks: Arc<AtomicUsize>,
 }
 
-impl Driver {
+impl TestTimers {
     /// Makes timers whose clock is stopped.
     pub(crate) fn paused() -> Self {
         let driver = Self::running();

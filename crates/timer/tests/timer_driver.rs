@@ -11,10 +11,10 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_timer::driver::{Driver, Token, UnparkFn, Wait};
+use raddle_timer::driver::{EventSource, NoEvents, TimerDriver, UnparkFn};
 use raddle_timer::{Handle, sleep};
 
-/// A place that returns at once, and records the waits that the driver asks for.
+/// An event source that returns at once, and records the waits that the driver asks for.
 #[derive(Default)]
 struct FakeSource {
     waits: Vec<(Option<Duration>, usize)>,
@@ -25,7 +25,7 @@ struct FakeSource {
     unparks: Arc<AtomicUsize>,
 }
 
-impl Wait for FakeSource {
+impl EventSource for FakeSource {
     fn wait(&mut self, timeout: Option<Duration>, limit: usize) -> usize {
         self.waits.push((timeout, limit));
         if let Some(call) = self.during.take() {
@@ -46,7 +46,7 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-fn handle<W: Wait>(driver: &Driver<W>) -> Handle {
+fn handle<S: EventSource>(driver: &TimerDriver<S>) -> Handle {
     driver.handles().next().unwrap()
 }
 
@@ -55,15 +55,15 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 }
 
 /// The waits since the last call.
-fn waits(driver: &mut Driver<FakeSource>) -> Vec<(Option<Duration>, usize)> {
+fn waits(driver: &mut TimerDriver<FakeSource>) -> Vec<(Option<Duration>, usize)> {
     let mut waits = Vec::new();
-    driver.shutdown(|place| waits = std::mem::take(&mut place.waits));
+    driver.shutdown(|source| waits = std::mem::take(&mut source.waits));
     waits
 }
 
 #[test]
-fn without_timers_the_place_waits_for_the_timeout() {
-    let mut driver = Driver::new(FakeSource::default(), 0, true);
+fn without_timers_the_event_source_waits_for_the_timeout() {
+    let mut driver = TimerDriver::new(FakeSource::default(), 0, true);
     assert_eq!(driver.handles().count(), 0);
     driver.park(None, 7);
     driver.park(Some(ms(3)), 8);
@@ -75,11 +75,11 @@ fn without_timers_the_place_waits_for_the_timeout() {
 #[test]
 fn a_wait_ends_with_the_next_timer_in_whole_milliseconds() {
     for is_pausable in [false, true] {
-        wait_ends_with_the_next_timer(Driver::new(FakeSource::default(), 2, is_pausable));
+        wait_ends_with_the_next_timer(TimerDriver::new(FakeSource::default(), 2, is_pausable));
     }
 }
 
-fn wait_ends_with_the_next_timer(mut driver: Driver<FakeSource>) {
+fn wait_ends_with_the_next_timer(mut driver: TimerDriver<FakeSource>) {
     assert_eq!(driver.handles().count(), 2);
     let timers = handle(&driver);
     let _entered = timers.enter();
@@ -105,7 +105,7 @@ fn wait_ends_with_the_next_timer(mut driver: Driver<FakeSource>) {
 
 #[test]
 fn a_park_moves_a_paused_clock_to_the_next_timer() {
-    let mut driver = Driver::new(FakeSource::default(), 1, true);
+    let mut driver = TimerDriver::new(FakeSource::default(), 1, true);
     let timers = handle(&driver);
     let _entered = timers.enter();
     timers.pause();
@@ -127,11 +127,11 @@ fn a_park_moves_a_paused_clock_to_the_next_timer() {
 
 #[test]
 fn a_ready_event_keeps_a_paused_clock_from_moving() {
-    let place = FakeSource {
+    let source = FakeSource {
         ready: 1,
         ..FakeSource::default()
     };
-    let mut driver = Driver::new(place, 1, true);
+    let mut driver = TimerDriver::new(source, 1, true);
     let timers = handle(&driver);
     let _entered = timers.enter();
     timers.pause();
@@ -147,8 +147,8 @@ fn a_ready_event_keeps_a_paused_clock_from_moving() {
 }
 
 #[test]
-fn a_held_clock_does_not_move_and_the_place_waits() {
-    let mut driver = Driver::new(FakeSource::default(), 1, true);
+fn a_held_clock_does_not_move_and_the_event_source_waits() {
+    let mut driver = TimerDriver::new(FakeSource::default(), 1, true);
     let timers = handle(&driver);
     let _entered = timers.enter();
     timers.pause();
@@ -166,7 +166,7 @@ fn a_held_clock_does_not_move_and_the_place_waits() {
 
 #[test]
 fn a_timer_that_is_due_by_a_held_clock_fires_without_a_wait() {
-    let mut driver = Driver::new(FakeSource::default(), 1, true);
+    let mut driver = TimerDriver::new(FakeSource::default(), 1, true);
     let timers = handle(&driver);
     let _entered = timers.enter();
     timers.pause();
@@ -181,8 +181,8 @@ fn a_timer_that_is_due_by_a_held_clock_fires_without_a_wait() {
 }
 
 #[test]
-fn a_paused_clock_without_a_timer_stays_and_the_place_waits() {
-    let mut driver = Driver::new(FakeSource::default(), 1, true);
+fn a_paused_clock_without_a_timer_stays_and_the_event_source_waits() {
+    let mut driver = TimerDriver::new(FakeSource::default(), 1, true);
     let timers = handle(&driver);
     timers.pause();
     let start = timers.now();
@@ -195,16 +195,16 @@ fn a_paused_clock_without_a_timer_stays_and_the_place_waits() {
 #[test]
 fn an_earlier_timer_that_is_set_during_a_look_does_not_unpark() {
     for (timeout, unparks) in [(Some(Duration::ZERO), 0), (None, 1)] {
-        let mut place = FakeSource::default();
-        let unparked = Arc::clone(&place.unparks);
+        let mut source = FakeSource::default();
+        let unparked = Arc::clone(&source.unparks);
         let early = Rc::new(RefCell::new(None));
         let sets = Rc::clone(&early);
-        place.during = Some(Box::new(move || {
+        source.during = Some(Box::new(move || {
             let mut early = Box::pin(sleep(ms(10_000)));
             assert!(poll(early.as_mut()).is_pending());
             sets.replace(Some(early));
         }));
-        let mut driver = Driver::new(place, 1, false);
+        let mut driver = TimerDriver::new(source, 1, false);
         let timers = handle(&driver);
         let _entered = timers.enter();
         let mut late = pin!(sleep(ms(20_000)));
@@ -216,17 +216,17 @@ fn an_earlier_timer_that_is_set_during_a_look_does_not_unpark() {
 }
 
 #[test]
-fn the_unparker_unparks_the_place() {
+fn the_unparker_unparks_the_event_source() {
     for is_pausable in [false, true] {
-        let driver = Driver::new(FakeSource::default(), 1, is_pausable);
+        let driver = TimerDriver::new(FakeSource::default(), 1, is_pausable);
         driver.unparker()();
-        assert_eq!(driver.place().unparks.load(SeqCst), 1);
+        assert_eq!(driver.event_source().unparks.load(SeqCst), 1);
     }
 }
 
 #[test]
-fn a_shutdown_ends_the_place_and_then_the_timers() {
-    let mut driver = Driver::new(FakeSource::default(), 1, false);
+fn a_shutdown_ends_the_event_source_and_then_the_timers() {
+    let mut driver = TimerDriver::new(FakeSource::default(), 1, false);
     let timers = handle(&driver);
     let _entered = timers.enter();
     let mut sleep = Box::pin(sleep(ms(1)));
@@ -238,7 +238,7 @@ fn a_shutdown_ends_the_place_and_then_the_timers() {
 
 #[test]
 fn a_token_waits_for_an_unpark_or_its_timeout() {
-    let mut token = Token::default();
+    let mut token = NoEvents::default();
     let unpark = token.unparker();
     // An unpark before the wait ends it, once.
     unpark();
@@ -260,7 +260,7 @@ fn a_token_waits_for_an_unpark_or_its_timeout() {
 
 #[test]
 fn a_driver_with_a_token_fires_timers() {
-    let mut driver = Driver::new(Token::default(), 1, false);
+    let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
     let timers = handle(&driver);
     let _entered = timers.enter();
     let start = Instant::now();
