@@ -237,15 +237,15 @@ fn a_shutdown_ends_the_event_source_and_then_the_timers() {
 }
 
 #[test]
-fn a_token_waits_for_an_unpark_or_its_timeout() {
-    let mut token = NoEvents::default();
-    let unpark = token.unparker();
+fn no_events_waits_for_an_unpark_or_its_timeout() {
+    let mut source = NoEvents::default();
+    let unpark = source.unparker();
     // An unpark before the wait ends it, once.
     unpark();
-    assert_eq!(token.wait(None, 1), 0);
+    assert_eq!(source.wait(None, 1), 0);
     let mut lasts = || {
         let start = Instant::now();
-        token.wait(Some(ms(20)), 1);
+        source.wait(Some(ms(20)), 1);
         start.elapsed() >= ms(20)
     };
     // One may end without a reason.
@@ -254,12 +254,12 @@ fn a_token_waits_for_an_unpark_or_its_timeout() {
         thread::sleep(ms(20));
         unpark();
     });
-    token.wait(None, 1);
+    source.wait(None, 1);
     other.join().unwrap();
 }
 
 #[test]
-fn a_driver_with_a_token_fires_timers() {
+fn a_driver_without_events_fires_timers() {
     let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
     let timers = handle(&driver);
     let _entered = timers.enter();

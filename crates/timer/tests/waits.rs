@@ -49,14 +49,14 @@ fn no_events_waits_unless_it_was_unparked_or_the_timeout_is_zero() {
 }
 
 #[test]
-fn a_park_that_only_looks_or_has_a_due_timer_does_not_wait() {
+fn a_park_with_a_zero_timeout_or_a_due_timer_does_not_wait() {
     let _alone = alone();
     let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
     let handle = driver.handles().next().expect("one shard of timers");
     let _entered = handle.enter();
     waits();
     driver.park(Some(Duration::ZERO), usize::MAX);
-    assert_eq!(waits(), 0, "a look without timers");
+    assert_eq!(waits(), 0, "zero, without timers");
 
     let mut far = pin!(raddle_timer::sleep(Duration::from_secs(3600)));
     let mut near = pin!(raddle_timer::sleep(Duration::from_millis(1)));
@@ -64,7 +64,7 @@ fn a_park_that_only_looks_or_has_a_due_timer_does_not_wait() {
     assert!(far.as_mut().poll(&mut cx).is_pending());
     assert!(near.as_mut().poll(&mut cx).is_pending());
     driver.park(Some(Duration::ZERO), usize::MAX);
-    assert_eq!(waits(), 0, "a look with timers");
+    assert_eq!(waits(), 0, "zero, with timers");
 
     std::thread::sleep(Duration::from_millis(10));
     let woken = driver.park(None, usize::MAX);
