@@ -111,7 +111,7 @@ pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
 /// The calling thread has called [`context::leave`].
 fn leave(worker: &Worker) -> bool {
     let core = worker.core();
-    if core.shared().config.handoff.is_none() || !core.live.part_with_running() {
+    if core.shared().config.handoff.is_none() || !core.live.prepare_handoff() {
         return false;
     }
     // Other workers can steal it from the queue if no thread takes the worker over.

@@ -153,7 +153,7 @@ impl LiveList {
     /// assert!(matches!(task.run_in(&live), Outcome::CompleteElsewhere));
     /// ```
     #[must_use = "if it is false, the list must stay on this thread"]
-    pub fn part_with_running(&self) -> bool {
+    pub fn prepare_handoff(&self) -> bool {
         let Some(header) = current::task() else {
             return false;
         };
@@ -172,7 +172,7 @@ impl LiveList {
             let slot = unsafe { &mut *slot };
             // SAFETY: as above, so it is in its slot.
             *slot = slot.map(|slot| match unsafe { slot.list() } == self.id {
-                true => slot.parted(),
+                true => slot.handed_off(),
                 false => slot,
             });
         });
@@ -387,7 +387,9 @@ impl<'a> ListMembership<'a> {
         match (slot, live) {
             (None, _) => Self::Unlisted,
             // SAFETY: a task that has a runnable has not completed.
-            (Some(slot), Some(live)) if !slot.is_parted() && unsafe { slot.list() } == live.id => {
+            (Some(slot), Some(live))
+                if !slot.is_handed_off() && unsafe { slot.list() } == live.id =>
+            {
                 Self::Here(live, slot)
             }
             (Some(slot), _) => Self::Elsewhere(slot),

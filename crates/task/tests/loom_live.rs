@@ -349,11 +349,11 @@ fn abort_all_against_a_detached_task_that_wakes_itself() {
 }
 
 /// A list that one thread at a time uses, except for fields that never change.
-struct Away(LiveList);
+struct HandedOffList(LiveList);
 
 // SAFETY: the model's first thread leaves the list alone from the moment that it goes to the second
 // until that has ended (`docs/block-in-place.md`, rule 2).
-unsafe impl Sync for Away {}
+unsafe impl Sync for HandedOffList {}
 
 /// A list moves to another thread in the first poll of a task, which then wakes itself: another
 /// thread may now change the state word, although the reference count is one. All interleavings are
@@ -362,7 +362,7 @@ unsafe impl Sync for Away {}
 fn abort_all_against_a_poll_that_the_list_has_left() {
     model::check(|| {
         let tally = Tally::default();
-        let live = Arc::new(Away(LiveList::new()));
+        let live = Arc::new(HandedOffList(LiveList::new()));
         let aborting = Arc::new(Mutex::new(None));
         let (moving, mover) = (live.clone(), aborting.clone());
         let mut yields = Box::pin(yields());
@@ -370,7 +370,7 @@ fn abort_all_against_a_poll_that_the_list_has_left() {
             let mut mover = mover.lock();
             if mover.is_none() {
                 let live = moving.clone();
-                assert!(live.0.part_with_running());
+                assert!(live.0.prepare_handoff());
                 *mover = Some(thread::spawn(move || {
                     let live = live;
                     abort_one(&live.0)

@@ -1,4 +1,4 @@
-//! A live list that goes to another thread while a task is in its poll.
+//! The handoff of a live list to another thread while one of its tasks is polled.
 #![cfg(not(raddle_loom))]
 
 mod common;
@@ -22,8 +22,8 @@ fn with_list<R>(f: impl FnOnce(&LiveList) -> R) -> R {
     LIST.with(|list| f(list.borrow().as_ref().unwrap()))
 }
 
-fn part() -> bool {
-    with_list(LiveList::part_with_running)
+fn prepare_handoff() -> bool {
+    with_list(LiveList::prepare_handoff)
 }
 
 fn adopt_and_run(task: Runnable) -> Outcome {
@@ -36,7 +36,7 @@ fn adopt_and_run(task: Runnable) -> Outcome {
 fn assert_elsewhere(outcome: Outcome) {
     assert!(
         matches!(outcome, Outcome::CompleteElsewhere),
-        "{outcome:?} in place of a task whose list went away"
+        "{outcome:?} in place of a task whose list was handed off"
     );
 }
 
@@ -44,7 +44,7 @@ fn assert_elsewhere(outcome: Outcome) {
 fn the_task_completes_as_if_elsewhere() {
     let executor = Executor::new();
     for joins in [true, false] {
-        let (task, handle) = executor.task(async { assert!(part()) });
+        let (task, handle) = executor.task(async { assert!(prepare_handoff()) });
         let handle = joins.then_some(handle);
         assert_elsewhere(adopt_and_run(task));
         assert!(with_list(LiveList::is_empty));
@@ -59,13 +59,13 @@ fn the_task_completes_as_if_elsewhere() {
 #[test]
 fn a_task_in_its_first_poll_is_adopted() {
     let executor = Executor::new();
-    let (task, handle) = executor.task(async { assert!(part()) });
+    let (task, handle) = executor.task(async { assert!(prepare_handoff()) });
     assert_elsewhere(with_list(|live| task.run_in(live)));
     assert!(with_list(LiveList::is_empty));
     join(handle).unwrap();
 
     let (task, handle) = executor.task(async {
-        assert!(part());
+        assert!(prepare_handoff());
         std::future::pending::<()>().await;
     });
     assert!(matches!(with_list(|live| task.run_in(live)), Outcome::Idle));
@@ -81,7 +81,7 @@ fn a_task_in_its_first_poll_is_adopted() {
 #[test]
 fn a_detached_task_is_finished_when_it_completes_elsewhere() {
     let executor = Executor::new();
-    let (task, handle) = executor.task(async { assert!(part()) });
+    let (task, handle) = executor.task(async { assert!(prepare_handoff()) });
     let abort = handle.abort_handle();
     drop(handle);
     assert_elsewhere(adopt_and_run(task));
@@ -93,15 +93,15 @@ fn a_detached_task_is_finished_when_it_completes_elsewhere() {
 /// The drop of the output is the last code of the task that runs before it is complete.
 #[test]
 fn the_task_of_a_detached_output_completes_elsewhere() {
-    struct Parts;
-    impl Drop for Parts {
+    struct HandsOffOnDrop;
+    impl Drop for HandsOffOnDrop {
         fn drop(&mut self) {
-            assert!(part());
+            assert!(prepare_handoff());
         }
     }
     let executor = Executor::new();
     for is_listed in [false, true] {
-        let (task, handle) = executor.task(async { Parts });
+        let (task, handle) = executor.task(async { HandsOffOnDrop });
         drop(handle);
         if is_listed {
             with_list(|live| live.adopt(&task));
@@ -119,7 +119,7 @@ fn the_task_completes_as_if_elsewhere_in_a_later_run() {
     let (task, handle) = executor.task(poll_fn(move |cx| {
         polls += 1;
         // The mark stays, and may be set again.
-        assert!(polls == 2 || part());
+        assert!(polls == 2 || prepare_handoff());
         cx.waker().wake_by_ref();
         match polls {
             4 => Poll::Ready(()),
@@ -139,7 +139,7 @@ fn the_task_completes_as_if_elsewhere_in_a_later_run() {
 fn a_task_of_another_list_is_removed_from_that_list() {
     let executor = Executor::new();
     let other = LiveList::new();
-    let (task, handle) = executor.task(async { assert!(part()) });
+    let (task, handle) = executor.task(async { assert!(prepare_handoff()) });
     other.adopt(&task);
     drop(handle);
     assert_elsewhere(adopt_and_run(task));
@@ -148,15 +148,15 @@ fn a_task_of_another_list_is_removed_from_that_list() {
 }
 
 #[test]
-fn a_task_that_does_not_run_in_the_list_is_not_parted_with() {
+fn a_task_that_does_not_run_in_the_list_cannot_hand_the_list_off() {
     let executor = Executor::new();
-    assert!(!part(), "no task runs");
-    let (task, handle) = executor.task(async { assert!(!part()) });
+    assert!(!prepare_handoff(), "no task runs");
+    let (task, handle) = executor.task(async { assert!(!prepare_handoff()) });
     drop(handle);
     assert!(matches!(task.run(), Outcome::Complete));
     let (task, handle) = executor.task(std::future::pending::<()>());
     assert!(matches!(adopt_and_run(task), Outcome::Idle));
-    assert!(!part(), "its run has ended");
+    assert!(!prepare_handoff(), "its run has ended");
     handle.abort();
     while let Some(task) = executor.pop() {
         assert!(matches!(adopt_and_run(task), Outcome::Complete));
@@ -167,9 +167,9 @@ fn a_task_that_does_not_run_in_the_list_is_not_parted_with() {
 
 /// The completion of the outer task would access the list.
 #[test]
-fn a_task_polled_inside_another_is_not_parted_with() {
+fn a_task_polled_inside_another_cannot_hand_the_list_off() {
     let executor = Executor::new();
-    let (inner, inner_handle) = executor.task(async { assert!(!part()) });
+    let (inner, inner_handle) = executor.task(async { assert!(!prepare_handoff()) });
     let (outer, outer_handle) = executor.task(async move {
         assert!(matches!(inner.run(), Outcome::Complete));
         join(inner_handle).unwrap();
@@ -180,7 +180,7 @@ fn a_task_polled_inside_another_is_not_parted_with() {
     let (outer, outer_handle) = executor.task(async move {
         assert!(matches!(adopt_and_run(inner), Outcome::Complete));
         join(inner_handle).unwrap();
-        assert!(!part(), "another was run in the list since");
+        assert!(!prepare_handoff(), "another was run in the list since");
     });
     assert!(matches!(adopt_and_run(outer), Outcome::Complete));
     join(outer_handle).unwrap();
@@ -189,16 +189,16 @@ fn a_task_polled_inside_another_is_not_parted_with() {
 
 /// The task has already left the list when its completion wakes the joiner.
 #[test]
-fn a_completed_task_is_not_parted_with() {
-    struct Asks(Arc<Mutex<Option<bool>>>);
-    impl Wake for Asks {
+fn a_completed_task_cannot_hand_the_list_off() {
+    struct TriesHandoff(Arc<Mutex<Option<bool>>>);
+    impl Wake for TriesHandoff {
         fn wake(self: Arc<Self>) {
-            *self.0.lock() = Some(part());
+            *self.0.lock() = Some(prepare_handoff());
         }
     }
     let executor = Executor::new();
     let answer = Arc::default();
-    let waker = Arc::new(Asks(Arc::clone(&answer))).into();
+    let waker = Arc::new(TriesHandoff(Arc::clone(&answer))).into();
     let (task, mut handle) = executor.task(async {});
     let mut cx = Context::from_waker(&waker);
     assert!(Pin::new(&mut handle).poll(&mut cx).is_pending());
@@ -211,23 +211,25 @@ fn a_completed_task_is_not_parted_with() {
 /// Code that runs when the cell is freed: the task has left the list by then, and adopting it again
 /// would leave freed memory in the list.
 #[test]
-fn a_task_that_is_being_freed_is_not_parted_with() {
-    type Answers = Arc<Mutex<Vec<(bool, Option<raddle_task::Id>)>>>;
+fn a_task_that_is_being_freed_cannot_hand_the_list_off() {
+    type Results = Arc<Mutex<Vec<(bool, Option<raddle_task::Id>)>>>;
     #[derive(Clone)]
-    struct Asks(Answers);
-    impl raddle_task::Schedule for Asks {
+    struct TriesHandoff(Results);
+    impl raddle_task::Schedule for TriesHandoff {
         fn schedule(&self, _: Runnable) {
             unreachable!("no thread wakes the task");
         }
     }
-    impl Drop for Asks {
+    impl Drop for TriesHandoff {
         fn drop(&mut self) {
-            self.0.lock().push((part(), raddle_task::try_id()));
+            self.0
+                .lock()
+                .push((prepare_handoff(), raddle_task::try_id()));
         }
     }
-    let answers = Answers::default();
+    let answers = Results::default();
     for is_listed in [false, true] {
-        let (task, handle) = raddle_task::spawn(async {}, Asks(answers.clone()));
+        let (task, handle) = raddle_task::spawn(async {}, TriesHandoff(answers.clone()));
         drop(handle);
         if is_listed {
             with_list(|live| live.adopt(&task));
@@ -237,7 +239,7 @@ fn a_task_that_is_being_freed_is_not_parted_with() {
         assert!(with_list(LiveList::is_empty));
     }
     // Elsewhere, too.
-    let (task, handle) = raddle_task::spawn(async {}, Asks(answers.clone()));
+    let (task, handle) = raddle_task::spawn(async {}, TriesHandoff(answers.clone()));
     drop(handle);
     with_list(|live| live.adopt(&task));
     assert_elsewhere(task.run());
