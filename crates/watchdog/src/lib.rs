@@ -9,5 +9,5 @@ mod stack;
 mod watchdog;
 
 pub use report::{Report, ShutdownReport, SlowPoll, WaitingJobs, warn};
-pub use stack::{Frame, StackTrace};
+pub use stack::{StackFrame, StackTrace};
 pub use watchdog::Watchdog;

@@ -8,7 +8,7 @@ use raddle_events::{EndReason, PollResult, SpawnedTask, TaskRef};
 use raddle_task::Id;
 
 use crate::registry::Registry;
-use crate::slot::{Activity, Kind};
+use crate::slot::{Activity, ActivityKind};
 
 /// Records what the threads of a runtime run.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl raddle_events::Observer for WatchdogObserver {
 
     fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
         self.0.start(Activity {
-            kind: Kind::Poll,
+            kind: ActivityKind::Poll,
             worker: Some(worker),
             id: number(task.id()),
             location: Some(task.location()),
@@ -44,7 +44,7 @@ impl raddle_events::Observer for WatchdogObserver {
 
     fn root_poll_started(&self, worker: Option<usize>) {
         self.0.start(Activity {
-            kind: Kind::RootPoll,
+            kind: ActivityKind::RootPoll,
             worker,
             id: 0,
             location: None,
@@ -68,7 +68,7 @@ impl raddle_blocking::Observer for WatchdogObserver {
     fn started(&self, job: JobMeta) {
         self.0.take_job(job.id);
         self.0.start(Activity {
-            kind: Kind::Job,
+            kind: ActivityKind::Job,
             worker: None,
             id: job.id,
             location: job.location,

@@ -10,26 +10,26 @@ use raddle_primitives::Numbers;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 
-use crate::slot::{Activity, Kind, Running, Slot};
+use crate::slot::{Activity, ActivityKind, ActivitySlot, RunningActivity};
 
 static NUMBERS: Numbers = Numbers::new();
 
 /// The threads of one runtime, and what each runs.
 pub(crate) struct Registry {
     number: u64,
-    threads: Mutex<Vec<Thread>>,
+    threads: Mutex<Vec<WatchedThread>>,
     names: Names,
     jobs: Mutex<HashMap<u64, Job>>,
 }
 
 /// A thread and the result of the last check.
-struct Thread {
-    slot: Arc<Slot>,
-    seen: Option<Seen>,
+struct WatchedThread {
+    slot: Arc<ActivitySlot>,
+    last: Option<Observation>,
 }
 
 #[derive(Clone, Copy)]
-struct Seen {
+struct Observation {
     sequence: usize,
     since: Instant,
     is_reported: bool,
@@ -51,9 +51,9 @@ pub(crate) struct Job {
 
 /// An activity of a thread, and a time at which it was already running.
 #[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) slot: Arc<Slot>,
-    pub(crate) running: Running,
+pub(crate) struct ObservedActivity {
+    pub(crate) slot: Arc<ActivitySlot>,
+    pub(crate) running: RunningActivity,
     pub(crate) since: Instant,
 }
 
@@ -96,21 +96,29 @@ impl Registry {
     }
 
     /// Checks all threads, and returns the polls that have taken long enough to be reported.
-    pub(crate) fn look(&self, now: Instant, is_slow: impl Fn(Instant) -> bool) -> Vec<Found> {
+    pub(crate) fn slow_polls(
+        &self,
+        now: Instant,
+        is_slow: impl Fn(Instant) -> bool,
+    ) -> Vec<ObservedActivity> {
         let mut found = Vec::new();
         let mut threads = self.threads.lock();
         threads.retain(|thread| !thread.slot.has_ended());
         for thread in threads.iter_mut() {
             let Some(running) = thread.slot.running() else {
-                thread.seen = None;
+                thread.last = None;
                 continue;
             };
-            let seen = thread.see(running.sequence, now);
-            let is_poll = running.activity.kind != Kind::Job;
-            if is_poll && !running.may_block && !seen.is_reported && is_slow(seen.since) {
-                seen.is_reported = true;
-                let since = seen.since;
-                found.push(Found {
+            let observation = thread.observe(running.sequence, now);
+            let is_poll = running.activity.kind != ActivityKind::Job;
+            if is_poll
+                && !running.may_block
+                && !observation.is_reported
+                && is_slow(observation.since)
+            {
+                observation.is_reported = true;
+                let since = observation.since;
+                found.push(ObservedActivity {
                     slot: Arc::clone(&thread.slot),
                     running,
                     since,
@@ -121,15 +129,15 @@ impl Registry {
     }
 
     /// Returns all current activities.
-    pub(crate) fn running(&self, now: Instant) -> Vec<Found> {
+    pub(crate) fn running(&self, now: Instant) -> Vec<ObservedActivity> {
         let threads = self.threads.lock();
         let running = threads.iter().filter_map(|thread| {
             let running = thread.slot.running()?;
-            let seen = thread.seen.filter(|seen| seen.sequence == running.sequence);
-            Some(Found {
+            let last = thread.last.filter(|last| last.sequence == running.sequence);
+            Some(ObservedActivity {
                 slot: Arc::clone(&thread.slot),
                 running,
-                since: seen.map_or(now, |seen| seen.since),
+                since: last.map_or(now, |last| last.since),
             })
         });
         running.collect()
@@ -181,10 +189,10 @@ impl Registry {
     }
 }
 
-impl Thread {
-    fn see(&mut self, sequence: usize, now: Instant) -> &mut Seen {
-        let seen = self.seen.filter(|seen| seen.sequence == sequence);
-        self.seen.insert(seen.unwrap_or(Seen {
+impl WatchedThread {
+    fn observe(&mut self, sequence: usize, now: Instant) -> &mut Observation {
+        let last = self.last.filter(|last| last.sequence == sequence);
+        self.last.insert(last.unwrap_or(Observation {
             sequence,
             since: now,
             is_reported: false,
@@ -208,7 +216,7 @@ struct Slots(Vec<OwnSlot>);
 /// A slot of the calling thread.
 struct OwnSlot {
     registry: u64,
-    slot: Arc<Slot>,
+    slot: Arc<ActivitySlot>,
     /// The activity that runs.
     current: Option<Activity>,
     /// The activities around the current one: a poll that blocks in place may run a future to
@@ -235,10 +243,10 @@ impl Slots {
         }
         // Removes the slots of registries that were dropped.
         self.0.retain(|slot| Arc::strong_count(&slot.slot) > 1);
-        let slot = Arc::new(Slot::of_current_thread());
-        registry.threads.lock().push(Thread {
+        let slot = Arc::new(ActivitySlot::of_current_thread());
+        registry.threads.lock().push(WatchedThread {
             slot: Arc::clone(&slot),
-            seen: None,
+            last: None,
         });
         let own = OwnSlot {
             registry: registry.number,

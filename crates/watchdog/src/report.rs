@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::{Mutex, Rank};
 
-use crate::slot::Kind;
+use crate::slot::ActivityKind;
 use crate::stack::StackTrace;
 
 /// The shortest interval between two warnings about one location.
@@ -52,7 +52,7 @@ pub enum Report {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SlowPoll {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ActivityKind,
     pub(crate) id: u64,
     pub(crate) name: Option<String>,
     pub(crate) location: Option<&'static Location<'static>>,
@@ -123,7 +123,7 @@ impl SlowPoll {
     /// Returns whether this is a job of the blocking pool, not a poll.
     #[doc = example!("is_blocking_job()")]
     pub fn is_blocking_job(&self) -> bool {
-        self.kind == Kind::Job
+        self.kind == ActivityKind::Job
     }
 }
 
@@ -321,9 +321,9 @@ impl fmt::Display for Report {
 impl fmt::Display for SlowPoll {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            Kind::Poll => write!(f, "a poll of task {}", self.id)?,
-            Kind::RootPoll => write!(f, "a poll of the future of block_on")?,
-            Kind::Job => write!(f, "blocking job {}", self.id)?,
+            ActivityKind::Poll => write!(f, "a poll of task {}", self.id)?,
+            ActivityKind::RootPoll => write!(f, "a poll of the future of block_on")?,
+            ActivityKind::Job => write!(f, "blocking job {}", self.id)?,
         }
         if let Some(name) = &self.name {
             write!(f, " {name:?}")?;

@@ -25,7 +25,7 @@ use crate::stack::{Pending, Sampler, ThreadStack};
 /// assert_eq!(describe(Kind::Job), "a blocking job");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ActivityKind {
     /// The poll of a task.
     Poll,
     /// The poll of the future of `block_on`.
@@ -54,7 +54,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// The kind.
-    pub kind: Kind,
+    pub kind: ActivityKind,
     /// The worker that the thread drives, if it drives one.
     pub worker: Option<usize>,
     /// The number of the task or the job, 0 if it has none.
@@ -80,7 +80,7 @@ pub struct Activity {
 /// assert_ne!(first.sequence, second.sequence);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Running {
+pub struct RunningActivity {
     /// An odd number.
     pub sequence: usize,
     /// The activity that runs.
@@ -109,7 +109,7 @@ pub struct Running {
 /// slot.finish();
 /// assert_eq!(slot.running(), None);
 /// ```
-pub struct Slot {
+pub struct ActivitySlot {
     sequence: AtomicUsize,
     /// The kind in the two lowest bits; above them the worker's number plus one, or 0.
     kind: AtomicUsize,
@@ -129,7 +129,7 @@ struct ThreadInfo {
 }
 
 /// Transitions, each made by the thread that owns the slot.
-impl Slot {
+impl ActivitySlot {
     /// Makes the slot of the calling thread.
     pub fn of_current_thread() -> Self {
         let current = std::thread::current();
@@ -201,9 +201,9 @@ impl Slot {
 }
 
 /// The view of other threads.
-impl Slot {
+impl ActivitySlot {
     /// Returns the activity that runs, if there is one.
-    pub fn running(&self) -> Option<Running> {
+    pub fn running(&self) -> Option<RunningActivity> {
         // ORDERING: acquires the words from `start`.
         let sequence = self.sequence.load(Ordering::Acquire);
         if sequence % 2 == 0 {
@@ -222,8 +222,12 @@ impl Slot {
         if self.sequence.load(Ordering::Relaxed) != sequence {
             return None;
         }
-        let kind_of = [Kind::Poll, Kind::RootPoll, Kind::Job];
-        Some(Running {
+        let kind_of = [
+            ActivityKind::Poll,
+            ActivityKind::RootPoll,
+            ActivityKind::Job,
+        ];
+        Some(RunningActivity {
             sequence,
             activity: Activity {
                 kind: kind_of[kind & 0b11],
@@ -268,19 +272,19 @@ impl Slot {
     pub(crate) fn request(&self, sampler: &Sampler, sequence: usize) -> Option<Pending> {
         let thread = self.thread.lock();
         let stack = thread.as_ref()?.stack.as_ref()?;
-        self.is_at(sequence).then(|| sampler.request(stack))?
+        self.is_running(sequence).then(|| sampler.request(stack))?
     }
 
     /// Returns whether the thread still runs the activity with this sequence.
-    pub(crate) fn is_at(&self, sequence: usize) -> bool {
+    pub(crate) fn is_running(&self, sequence: usize) -> bool {
         // ORDERING: an outdated result is as good as that of an earlier call.
         self.sequence.load(Ordering::Relaxed) == sequence
     }
 }
 
-impl fmt::Debug for Slot {
+impl fmt::Debug for ActivitySlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Slot")
+        f.debug_struct("ActivitySlot")
             .field("running", &self.running())
             .finish_non_exhaustive()
     }

@@ -63,7 +63,7 @@ pub struct StackTrace {
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct StackFrame {
     address: usize,
     function: Option<String>,
     file: Option<PathBuf>,
@@ -87,20 +87,20 @@ impl StackTrace {
     ///     }
     /// }
     /// ```
-    pub fn frames(&self) -> Vec<Frame> {
+    pub fn frames(&self) -> Vec<StackFrame> {
         linux::resolve(&self.addresses)
     }
 }
 
-impl Frame {
+impl StackFrame {
     /// Returns an address in the code of the function.
     ///
     /// # Examples
     ///
     /// ```
-    /// use raddle_watchdog::Frame;
+    /// use raddle_watchdog::StackFrame;
     ///
-    /// fn print(frame: &Frame) {
+    /// fn print(frame: &StackFrame) {
     ///     println!("{:#x}", frame.address());
     /// }
     /// ```
@@ -113,9 +113,9 @@ impl Frame {
     /// # Examples
     ///
     /// ```
-    /// use raddle_watchdog::Frame;
+    /// use raddle_watchdog::StackFrame;
     ///
-    /// fn print(frame: &Frame) {
+    /// fn print(frame: &StackFrame) {
     ///     println!("{}", frame.function().unwrap_or("?"));
     /// }
     /// ```
@@ -128,9 +128,9 @@ impl Frame {
     /// # Examples
     ///
     /// ```
-    /// use raddle_watchdog::Frame;
+    /// use raddle_watchdog::StackFrame;
     ///
-    /// fn print(frame: &Frame) {
+    /// fn print(frame: &StackFrame) {
     ///     println!("{:?}", frame.file());
     /// }
     /// ```
@@ -143,9 +143,9 @@ impl Frame {
     /// # Examples
     ///
     /// ```
-    /// use raddle_watchdog::Frame;
+    /// use raddle_watchdog::StackFrame;
     ///
-    /// fn print(frame: &Frame) {
+    /// fn print(frame: &StackFrame) {
     ///     println!("{:?}", frame.line());
     /// }
     /// ```
@@ -164,7 +164,7 @@ impl fmt::Display for StackTrace {
     }
 }
 
-impl fmt::Display for Frame {
+impl fmt::Display for StackFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.function {
             Some(function) => write!(f, "{function}")?,

@@ -8,15 +8,15 @@ use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 use raddle_primitives::thread;
 
 use crate::observer::WatchdogObserver;
-use crate::registry::{Found, Registry};
+use crate::registry::{ObservedActivity, Registry};
 use crate::report::{Report, ShutdownReport, SlowPoll, WaitingJobs};
-use crate::slot::Slot;
+use crate::slot::ActivitySlot;
 use crate::stack::Sampler;
 
 /// The number of checks within the threshold.
 const CHECKS: u32 = 4;
 /// The shortest and the longest time between two checks.
-const INTERVALS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
+const INTERVAL_RANGE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
 /// The time that a thread has to take the sample of its stack. It takes microseconds, unless the
 /// thread gets no processor, blocks the signal or is in a system call that no signal ends.
 const SAMPLE_LIMIT: Duration = Duration::from_millis(500);
@@ -196,13 +196,14 @@ impl Drop for Watchdog {
 impl Shared {
     /// Runs the thread of the watchdog.
     fn watch(&self) {
-        let interval = (self.threshold / CHECKS).clamp(INTERVALS.0, INTERVALS.1);
+        let interval =
+            (self.threshold / CHECKS).clamp(INTERVAL_RANGE.0, INTERVAL_RANGE.1);
         let mut jobs_reported: Option<Instant> = None;
         self.sampler.lock().prepare();
         while !self.stop.wait(interval) {
             let now = Instant::now();
             let is_slow = |since: Instant| now.duration_since(since) >= self.threshold;
-            for found in self.registry.look(now, is_slow) {
+            for found in self.registry.slow_polls(now, is_slow) {
                 let poll = self.describe(&found);
                 self.call(&Report::SlowPoll(poll));
             }
@@ -225,7 +226,7 @@ impl Shared {
         raddle_primitives::contain(|| (self.action)(report));
     }
 
-    fn describe(&self, found: &Found) -> SlowPoll {
+    fn describe(&self, found: &ObservedActivity) -> SlowPoll {
         let running = found.running;
         let stack = self.stack(&found.slot, running.sequence);
         let activity = running.activity;
@@ -242,12 +243,12 @@ impl Shared {
     }
 
     /// Returns the stack of a thread while it runs the activity with this sequence.
-    fn stack(&self, slot: &Slot, sequence: usize) -> Option<crate::StackTrace> {
+    fn stack(&self, slot: &ActivitySlot, sequence: usize) -> Option<crate::StackTrace> {
         let mut sampler = self.sampler.lock();
         let pending = slot.request(&sampler, sequence)?;
         let trace = sampler.wait(pending, SAMPLE_LIMIT)?;
         // Otherwise the stack may be that of another activity.
-        slot.is_at(sequence).then_some(trace)
+        slot.is_running(sequence).then_some(trace)
     }
 }
 

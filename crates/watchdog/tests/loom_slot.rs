@@ -7,18 +7,18 @@
 use raddle_primitives::model;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
-use raddle_watchdog::slot::{Activity, Kind, Slot};
+use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
 
 fn poll(number: usize) -> Activity {
     Activity {
-        kind: Kind::Poll,
+        kind: ActivityKind::Poll,
         worker: Some(number),
         id: number as u64,
         location: None,
     }
 }
 
-fn check(slot: &Slot) {
+fn check(slot: &ActivitySlot) {
     if let Some(running) = slot.running() {
         let activity = running.activity;
         let number = activity.id as usize;
@@ -35,7 +35,7 @@ fn check(slot: &Slot) {
 #[test]
 fn a_reader_sees_one_poll_whole_or_none() {
     model::check(|| {
-        let slot = Arc::new(Slot::of_current_thread());
+        let slot = Arc::new(ActivitySlot::of_current_thread());
         let reader_slot = Arc::clone(&slot);
         let reader = thread::spawn(move || check(&reader_slot));
         for number in 1..=2 {
@@ -50,7 +50,7 @@ fn a_reader_sees_one_poll_whole_or_none() {
 #[test]
 fn a_reader_that_is_slow_sees_one_poll_whole_or_none() {
     model::check(|| {
-        let slot = Arc::new(Slot::of_current_thread());
+        let slot = Arc::new(ActivitySlot::of_current_thread());
         slot.start(poll(1));
         let reader_slot = Arc::clone(&slot);
         let reader = thread::spawn(move || check(&reader_slot));
@@ -68,7 +68,7 @@ fn a_reader_that_is_slow_sees_one_poll_whole_or_none() {
 #[should_panic(expected = "torn activity")]
 fn canary_a_poll_that_is_rewritten_under_a_reader_is_caught() {
     model::check(|| {
-        let slot = Arc::new(Slot::of_current_thread());
+        let slot = Arc::new(ActivitySlot::of_current_thread());
         slot.start(poll(1));
         let reader_slot = Arc::clone(&slot);
         let reader = thread::spawn(move || check(&reader_slot));

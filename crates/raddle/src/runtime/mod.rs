@@ -78,7 +78,7 @@ mod watching;
 #[cfg(feature = "watchdog")]
 pub mod watchdog {
     pub use raddle_watchdog::{
-        Frame, Report, ShutdownReport, SlowPoll, StackTrace, WaitingJobs, warn,
+        Report, ShutdownReport, SlowPoll, StackFrame, StackTrace, WaitingJobs, warn,
     };
 }
 

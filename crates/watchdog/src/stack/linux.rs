@@ -11,7 +11,7 @@ use framehop::{CacheNative, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder}
 
 use self::modules::Modules;
 use self::signal::{Sample, SignalRequest};
-use super::{Frame, StackTrace};
+use super::{StackFrame, StackTrace};
 
 pub(crate) use self::thread::ThreadStack;
 
@@ -100,13 +100,13 @@ impl std::fmt::Debug for Sampler {
 }
 
 /// Returns the functions at `addresses`, including inlined ones.
-pub(super) fn resolve(addresses: &[usize]) -> Vec<Frame> {
+pub(super) fn resolve(addresses: &[usize]) -> Vec<StackFrame> {
     let mut frames = Vec::new();
     for &address in addresses {
         let known = frames.len();
         // `resolve` expects return addresses, and looks up the byte before each.
         backtrace::resolve((address + 1) as *mut c_void, |symbol| {
-            frames.push(Frame {
+            frames.push(StackFrame {
                 address,
                 function: symbol.name().map(|name| format!("{name:#}")),
                 file: symbol.filename().map(std::path::Path::to_path_buf),
@@ -114,7 +114,7 @@ pub(super) fn resolve(addresses: &[usize]) -> Vec<Frame> {
             });
         });
         if frames.len() == known {
-            frames.push(Frame {
+            frames.push(StackFrame {
                 address,
                 function: None,
                 file: None,

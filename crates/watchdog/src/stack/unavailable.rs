@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Frame, StackTrace};
+use super::{StackFrame, StackTrace};
 
 /// The stack of a thread, which is unknown on this system.
 #[derive(Debug)]
@@ -38,6 +38,6 @@ impl Sampler {
     }
 }
 
-pub(super) fn resolve(_: &[usize]) -> Vec<Frame> {
+pub(super) fn resolve(_: &[usize]) -> Vec<StackFrame> {
     Vec::new()
 }
