@@ -11,15 +11,31 @@ pub use configuration::{
     HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
 };
 
-/// A histogram of durations, which one thread at a time writes.
+/// Records durations in a [`Histogram`]. One thread at a time records; any thread may read the
+/// histogram meanwhile.
 ///
 /// ```
 /// use std::time::Duration;
-/// use raddle_counters::{Histogram, HistogramConfiguration};
+/// use raddle_counters::{HistogramConfiguration, HistogramRecorder};
 ///
-/// let times = Histogram::new(&HistogramConfiguration::linear(Duration::from_micros(50), 20));
-/// times.record(Duration::from_micros(70));
-/// assert_eq!((times.num_buckets(), times.count(1)), (20, 1));
+/// let configuration = HistogramConfiguration::linear(Duration::from_micros(50), 20);
+/// let recorder = HistogramRecorder::new(&configuration);
+/// recorder.record(Duration::from_micros(70));
+/// assert_eq!(recorder.histogram().count(1), 1);
+/// ```
+#[derive(Debug)]
+pub struct HistogramRecorder(Histogram);
+
+/// A histogram of durations, to be read. A [`HistogramRecorder`] writes it.
+///
+/// ```
+/// use std::time::Duration;
+/// use raddle_counters::{HistogramConfiguration, HistogramRecorder};
+///
+/// let configuration = HistogramConfiguration::linear(Duration::from_micros(50), 20);
+/// let recorder = HistogramRecorder::new(&configuration);
+/// let times = recorder.histogram();
+/// assert_eq!(times.num_buckets(), 20);
 /// assert_eq!(times.range(1), Duration::from_micros(50)..Duration::from_micros(100));
 /// ```
 #[derive(Debug)]
@@ -28,20 +44,35 @@ pub struct Histogram {
     counts: Box<[Count]>,
 }
 
-impl Histogram {
-    /// Makes an empty histogram.
+impl HistogramRecorder {
+    /// Makes a recorder with an empty histogram.
     pub fn new(configuration: &HistogramConfiguration) -> Self {
-        let buckets = configuration.num_buckets();
-        Self {
-            configuration: configuration.clone(),
-            counts: (0..buckets).map(|_| Count::default()).collect(),
-        }
+        Self(Histogram::new(configuration))
     }
 
     /// Adds a duration.
     #[inline]
     pub fn record(&self, time: Duration) {
-        self.counts[self.configuration.bucket(nanos(time))].add(1);
+        let Histogram {
+            configuration,
+            counts,
+        } = &self.0;
+        counts[configuration.bucket(nanos(time))].add(1);
+    }
+
+    /// Returns the histogram.
+    pub fn histogram(&self) -> &Histogram {
+        &self.0
+    }
+}
+
+impl Histogram {
+    fn new(configuration: &HistogramConfiguration) -> Self {
+        let buckets = configuration.num_buckets();
+        Self {
+            configuration: configuration.clone(),
+            counts: (0..buckets).map(|_| Count::default()).collect(),
+        }
     }
 
     /// Returns the number of buckets.

@@ -8,8 +8,8 @@ mod worker;
 
 pub use busy_clock::BusyClock;
 pub use histogram::{
-    Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,
-    LogHistogramBuilder,
+    Histogram, HistogramConfiguration, HistogramRecorder, InvalidHistogramConfiguration,
+    LogHistogram, LogHistogramBuilder,
 };
 pub use poll_average::PollAverage;
 pub use worker::{WorkerCounters, WorkerMetrics};

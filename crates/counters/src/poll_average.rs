@@ -16,7 +16,7 @@ const EWMA_WEIGHT: u64 = 9;
 ///
 /// let average = PollAverage::default();
 /// // 90 polls have taken 1 ms since the beginning.
-/// average.note(Duration::from_millis(1), 90);
+/// average.update(Duration::from_millis(1), 90);
 /// let mean = average.mean_poll_time();
 /// assert!(mean > Duration::from_micros(9) && mean < Duration::from_micros(11), "{mean:?}");
 /// ```
@@ -33,7 +33,7 @@ pub struct PollAverage {
 impl PollAverage {
     /// Adds a sample: the total busy time and the total number of polls so far.
     #[inline]
-    pub fn note(&self, busy: Duration, polls: u64) {
+    pub fn update(&self, busy: Duration, polls: u64) {
         let busy = busy.as_nanos() as u64;
         let time = busy.saturating_sub(self.busy.get());
         let count = polls - self.polls.get();

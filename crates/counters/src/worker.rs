@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle_primitives::{Count, Epoch, thread};
 
-use crate::{BusyClock, Histogram, HistogramConfiguration, PollAverage};
+use crate::{BusyClock, HistogramConfiguration, HistogramRecorder, PollAverage};
 
 /// The counts of one worker. Only that worker writes them. The counts that each step and poll
 /// changes come first, so that they share one cache line.
@@ -15,8 +15,8 @@ use crate::{BusyClock, Histogram, HistogramConfiguration, PollAverage};
 ///
 /// let counters = WorkerCounters::new(None, Epoch::now());
 /// counters.polls.add(3);
-/// counters.park();
-/// counters.park();
+/// counters.count_park();
+/// counters.count_park();
 /// let metrics = counters.metrics(0);
 /// assert_eq!((metrics.polls, metrics.parks, metrics.noops), (3, 2, 1));
 /// ```
@@ -54,7 +54,7 @@ pub struct WorkerCounters {
     /// The moving average of poll times.
     pub poll_average: PollAverage,
     /// The duration of each poll, if they are measured.
-    pub poll_times: Option<Histogram>,
+    pub poll_times: Option<HistogramRecorder>,
     /// One more than the number of polls at the last park; zero before the first.
     polls_at_park: Count,
 }
@@ -65,7 +65,7 @@ impl WorkerCounters {
     pub fn new(poll_times: Option<&HistogramConfiguration>, epoch: Epoch) -> Self {
         Self {
             clock: BusyClock::new(epoch),
-            poll_times: poll_times.map(Histogram::new),
+            poll_times: poll_times.map(HistogramRecorder::new),
             ..Self::default()
         }
     }
@@ -82,21 +82,21 @@ impl WorkerCounters {
     /// assert_eq!((metrics.steals, metrics.steal_operations), (5, 2));
     /// ```
     #[inline]
-    pub fn stole(&self, tasks: usize) {
+    pub fn count_steal(&self, tasks: usize) {
         self.steals.add(tasks as u64);
         self.steal_operations.add(1);
     }
 
     /// Counts a park that is about to begin.
     #[inline]
-    pub fn park(&self) {
+    pub fn count_park(&self) {
         let polls = self.polls.get() + 1;
         self.parks.add(1);
         if self.polls_at_park.get() == polls {
             self.noops.add(1);
         }
         self.polls_at_park.set(polls);
-        self.rest();
+        self.stop_clock();
     }
 
     /// Counts the worker as not busy until its clock is started again.
@@ -111,9 +111,9 @@ impl WorkerCounters {
     /// assert_eq!(counters.clock.busy(), counters.clock.busy());
     /// ```
     #[inline]
-    pub fn rest(&self) {
+    pub fn stop_clock(&self) {
         self.clock.stop();
-        self.take_time();
+        self.update_poll_average();
     }
 
     /// Yields the processor to other threads, and returns how long they had it. The worker does not
@@ -146,9 +146,9 @@ impl WorkerCounters {
     /// assert!(counters.metrics(0).mean_poll_time <= busy / 20);
     /// ```
     #[inline]
-    pub fn take_time(&self) -> Duration {
+    pub fn update_poll_average(&self) -> Duration {
         let busy = self.clock.busy();
-        self.poll_average.note(busy, self.polls.get());
+        self.poll_average.update(busy, self.polls.get());
         busy
     }
 

@@ -2,8 +2,8 @@
 #![cfg(not(raddle_loom))]
 
 use raddle_counters::{
-    BusyClock, Histogram, HistogramConfiguration, LogHistogram, LogHistogramBuilder, PollAverage,
-    WorkerCounters, WorkerMetrics,
+    BusyClock, Histogram, HistogramConfiguration, HistogramRecorder, LogHistogram,
+    LogHistogramBuilder, PollAverage, WorkerCounters, WorkerMetrics,
 };
 use static_assertions::assert_impl_all;
 
@@ -12,6 +12,7 @@ assert_impl_all!(PollAverage: Send, Sync, Unpin);
 assert_impl_all!(WorkerCounters: Send, Sync, Unpin);
 assert_impl_all!(WorkerMetrics: Send, Sync, Clone);
 assert_impl_all!(Histogram: Send, Sync, Unpin);
+assert_impl_all!(HistogramRecorder: Send, Sync, Unpin);
 assert_impl_all!(HistogramConfiguration: Send, Sync, Clone);
 assert_impl_all!(LogHistogram: Send, Sync, Copy);
 assert_impl_all!(LogHistogramBuilder: Send, Sync, Copy);

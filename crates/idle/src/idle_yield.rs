@@ -23,7 +23,7 @@ const MAX_SKIPPED_PARKS: u32 = 1024;
 ///
 /// let yields = IdleYield::default();
 /// assert!(yields.is_due());
-/// yields.note(Duration::from_micros(20), false);
+/// yields.record(Duration::from_micros(20), false);
 /// assert!(!yields.is_due());
 /// assert!(yields.is_due());
 /// ```
@@ -58,7 +58,7 @@ impl IdleYield {
 
     /// Notes how long a yield took, and whether the worker has a task after it.
     #[inline]
-    pub fn note(&self, took: Duration, has_task: bool) {
+    pub fn record(&self, took: Duration, has_task: bool) {
         if has_task && took <= MAX_YIELD {
             self.next_skip.set(1);
         } else {

@@ -1,7 +1,7 @@
 //! A view of a scheduler's counters. `docs/metrics.md` says what each counter means and what
 //! counting costs.
 
-use raddle_counters::{Histogram, WorkerCounters, WorkerMetrics};
+use raddle_counters::{Histogram, HistogramRecorder, WorkerCounters, WorkerMetrics};
 
 use crate::handle::{Handle, no_worker};
 use crate::worker::shared::{Remote, Shared};
@@ -147,7 +147,11 @@ impl Metrics {
     /// ```
     #[track_caller]
     pub fn poll_times(&self, worker: usize) -> Option<&Histogram> {
-        self.remote(worker).counters.poll_times.as_ref()
+        self.remote(worker)
+            .counters
+            .poll_times
+            .as_ref()
+            .map(HistogramRecorder::histogram)
     }
 
     /// Returns the thread that drives a worker, or drove it last; `None` if no thread has.

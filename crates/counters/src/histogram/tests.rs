@@ -1,7 +1,8 @@
 use std::time::Duration;
 
 use super::{
-    Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram, nanos,
+    Histogram, HistogramConfiguration, HistogramRecorder, InvalidHistogramConfiguration,
+    LogHistogram, nanos,
 };
 
 fn configurations() -> Vec<HistogramConfiguration> {
@@ -182,11 +183,12 @@ fn a_maximum_of_zero_is_refused() {
 
 #[test]
 fn each_time_is_counted_in_its_bucket() {
-    let histogram = Histogram::new(&HistogramConfiguration::default());
-    histogram.record(Duration::ZERO);
-    histogram.record(Duration::from_nanos(95));
-    histogram.record(Duration::from_nanos(96));
-    histogram.record(Duration::MAX);
+    let recorder = HistogramRecorder::new(&HistogramConfiguration::default());
+    recorder.record(Duration::ZERO);
+    recorder.record(Duration::from_nanos(95));
+    recorder.record(Duration::from_nanos(96));
+    recorder.record(Duration::MAX);
+    let histogram = recorder.histogram();
     assert_eq!(histogram.count(0), 2);
     assert_eq!(histogram.count(1), 1);
     assert_eq!(histogram.count(histogram.num_buckets() - 1), 1);

@@ -24,7 +24,7 @@ impl History {
     fn sample(&mut self, polls: u64, time: Duration) {
         self.busy += time;
         self.polls += polls;
-        self.average.note(self.busy, self.polls);
+        self.average.update(self.busy, self.polls);
     }
 }
 

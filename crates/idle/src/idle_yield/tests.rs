@@ -14,7 +14,7 @@ fn a_worker_yields_before_each_park_while_yields_are_useful() {
     let yields = IdleYield::default();
     for _ in 0..3 {
         assert_eq!(skipped_parks(&yields), 0);
-        yields.note(MAX_YIELD, true);
+        yields.record(MAX_YIELD, true);
     }
 }
 
@@ -23,7 +23,7 @@ fn each_yield_that_is_long_or_finds_no_task_doubles_the_number_of_parks_without_
     for (duration, has_task) in [(TOO_LONG, true), (Duration::ZERO, false)] {
         let yields = IdleYield::default();
         for expected in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024] {
-            yields.note(duration, has_task);
+            yields.record(duration, has_task);
             assert_eq!(skipped_parks(&yields), expected);
         }
     }
@@ -32,10 +32,10 @@ fn each_yield_that_is_long_or_finds_no_task_doubles_the_number_of_parks_without_
 #[test]
 fn a_useful_yield_resets_the_number_of_parks_without_one() {
     let yields = IdleYield::default();
-    yields.note(TOO_LONG, true);
-    yields.note(Duration::ZERO, false);
+    yields.record(TOO_LONG, true);
+    yields.record(Duration::ZERO, false);
     assert_eq!(skipped_parks(&yields), 2);
-    yields.note(Duration::ZERO, true);
-    yields.note(TOO_LONG, true);
+    yields.record(Duration::ZERO, true);
+    yields.record(TOO_LONG, true);
     assert_eq!(skipped_parks(&yields), 1);
 }

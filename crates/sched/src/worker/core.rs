@@ -170,7 +170,7 @@ impl Core {
 
     /// Notes that no thread drives the worker for now.
     pub(crate) fn detach(&self) {
-        self.queues.counters.rest();
+        self.queues.counters.stop_clock();
     }
 
     /// Notes that the worker runs in the loop of a thread from now on. In a model no time passes.
@@ -200,7 +200,7 @@ impl Core {
             self.poll_driver();
         }
         let has_task = queues.has_queued() || !queues.shared.injection.is_empty();
-        self.idle_yield.note(took, has_task);
+        self.idle_yield.record(took, has_task);
         has_task
     }
 
@@ -290,7 +290,7 @@ impl Core {
             self.queues
                 .is_free_running
                 .get()
-                .then(|| self.queues.counters.take_time())
+                .then(|| self.queues.counters.update_poll_average())
         };
         let due = self.ticks.take(busy);
         if due.events {
@@ -428,11 +428,11 @@ impl Core {
         call_hook(&hooks.before_poll, &meta);
         let outcome = match &self.queues.counters.poll_times {
             None => self.poll(task),
-            Some(histogram) => {
+            Some(recorder) => {
                 let start = Instant::now();
                 let outcome = self.poll(task);
                 if context::is_worker() {
-                    histogram.record(start.elapsed());
+                    recorder.record(start.elapsed());
                 }
                 outcome
             }

@@ -22,7 +22,7 @@ pub(super) fn check_workers(queues: &Queues, interval: &mut Duration) -> bool {
         let task = shared.remotes[stuck].slot.take();
         let is_rescued = task.is_some();
         if let Some(task) = task {
-            queues.counters.stole(1);
+            queues.counters.count_steal(1);
             let _ = queues.push_needs_notify(task);
             notify_of_action(queues, stuck, MonitorAction::TookNextTask);
         }

@@ -264,7 +264,7 @@ fn mark_parked(queues: &Queues) -> bool {
         }
         return false;
     }
-    queues.counters.park();
+    queues.counters.count_park();
     true
 }
 

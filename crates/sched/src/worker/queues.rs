@@ -211,7 +211,7 @@ impl Queues {
             }
         }
         let task = remote.slot.take()?;
-        self.counters.stole(1);
+        self.counters.count_steal(1);
         let victim = self.shared.first_worker + victim;
         self.notify_observer(|observer, worker| observer.tasks_stolen(worker, victim, 1));
         Some(task)
@@ -234,7 +234,7 @@ impl Queues {
         match stealer.steal_into(self.run_queue.owner(), |n| n.div_ceil(2)) {
             Some(stolen) => {
                 let count = 1 + stolen.moved;
-                self.counters.stole(count);
+                self.counters.count_steal(count);
                 if stolen.moved > 0 {
                     // The end of the search has the fence.
                     self.shared.stealable.insert(self.index);
