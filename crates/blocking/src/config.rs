@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::observer::Observer;
+use crate::observer::JobObserver;
 
 /// A hook that runs around the whole life of a thread: it gets the thread's loop as an argument,
 /// and must call it once.
-pub type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+pub type AroundThread = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 
 /// The settings of a [`Pool`](crate::Pool).
 ///
@@ -44,9 +44,9 @@ pub struct Config {
     pub stack_size: Option<usize>,
     /// Runs around each thread's loop, on that thread. A hook that panics or does not call the loop
     /// costs the pool that thread.
-    pub around_thread: Option<Around>,
+    pub around_thread: Option<AroundThread>,
     /// The observer, which is called for the events of jobs.
-    pub observer: Option<Arc<dyn Observer>>,
+    pub observer: Option<Arc<dyn JobObserver>>,
 }
 
 impl Default for Config {

@@ -20,7 +20,7 @@ use std::{error, fmt, io};
 /// refused.into_job().run();
 /// assert_eq!(receiver.recv().unwrap(), 42);
 /// ```
-pub struct Refused<J> {
+pub struct SubmitError<J> {
     job: J,
     reason: Reason,
 }
@@ -31,7 +31,7 @@ enum Reason {
     NoThread(io::Error),
 }
 
-impl<J> Refused<J> {
+impl<J> SubmitError<J> {
     pub(crate) fn shut_down(job: J) -> Self {
         Self {
             job,
@@ -62,7 +62,7 @@ impl<J> Refused<J> {
     }
 }
 
-impl<J> fmt::Display for Refused<J> {
+impl<J> fmt::Display for SubmitError<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
             Reason::ShutDown => f.write_str("the blocking pool has been shut down"),
@@ -74,10 +74,10 @@ impl<J> fmt::Display for Refused<J> {
     }
 }
 
-impl<J> fmt::Debug for Refused<J> {
+impl<J> fmt::Debug for SubmitError<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Refused").field(&self.reason).finish()
+        f.debug_tuple("SubmitError").field(&self.reason).finish()
     }
 }
 
-impl<J> error::Error for Refused<J> {}
+impl<J> error::Error for SubmitError<J> {}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use crate::observer::{JobMeta, Observer};
+use crate::observer::{JobMeta, JobObserver};
 
 /// A piece of blocking work.
 ///
@@ -40,7 +40,7 @@ pub trait Job: Send + 'static {
     /// Does the work, on a thread of the pool.
     fn run(self);
 
-    /// Returns what an [`Observer`](crate::Observer) sees of the job; empty by default. Not called
+    /// Returns what an [`JobObserver`](crate::JobObserver) sees of the job; empty by default. Not called
     /// without an observer.
     fn meta(&self) -> JobMeta {
         JobMeta::default()
@@ -55,7 +55,7 @@ impl<F: FnOnce() + Send + 'static> Job for F {
 
 /// The observer of a pool, if there is one.
 #[derive(Clone, Default)]
-pub(crate) struct Observed(pub(crate) Option<Arc<dyn Observer>>);
+pub(crate) struct Observed(pub(crate) Option<Arc<dyn JobObserver>>);
 
 impl Observed {
     /// The job as the observer sees it.
@@ -67,7 +67,7 @@ impl Observed {
     }
 
     /// Calls the observer. If it panics, the payload is dropped.
-    pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer)) {
+    pub(crate) fn notify(&self, call: impl FnOnce(&dyn JobObserver)) {
         let Some(observer) = &self.0 else { return };
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| call(&**observer))) {
             drop_each([payload]);

@@ -36,15 +36,15 @@
 mod config;
 mod error;
 mod job;
-mod member;
 mod observer;
 mod pool;
 mod shared;
+mod thread;
 
-pub use crate::config::{Around, Config};
-pub use crate::error::Refused;
+pub use crate::config::{AroundThread, Config};
+pub use crate::error::SubmitError;
 pub use crate::job::Job;
-pub use crate::observer::{JobMeta, Observer};
+pub use crate::observer::{JobMeta, JobObserver};
 pub use crate::pool::{Handle, Pool};
 
 #[cfg(all(test, not(raddle_loom)))]

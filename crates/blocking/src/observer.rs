@@ -13,12 +13,12 @@ use std::panic::Location;
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicUsize, Ordering};
-/// use raddle_blocking::{Config, JobMeta, Observer, Pool};
+/// use raddle_blocking::{Config, JobMeta, JobObserver, Pool};
 ///
 /// #[derive(Default)]
 /// struct Finished(AtomicUsize);
 ///
-/// impl Observer for Finished {
+/// impl JobObserver for Finished {
 ///     fn finished(&self, _job: JobMeta) {
 ///         self.0.fetch_add(1, Ordering::Relaxed);
 ///     }
@@ -31,7 +31,7 @@ use std::panic::Location;
 /// pool.shutdown(None);
 /// assert_eq!(finished.0.load(Ordering::Relaxed), 1);
 /// ```
-pub trait Observer: Send + Sync {
+pub trait JobObserver: Send + Sync {
     /// A job was submitted, on this thread. It has not been started.
     fn queued(&self, job: JobMeta) {
         let _ = job;

@@ -9,10 +9,10 @@ use raddle_primitives::sync::{Arc, MutexGuard};
 use raddle_primitives::thread::{self, Builder};
 
 use crate::config::Config;
-use crate::error::Refused;
+use crate::error::SubmitError;
 use crate::job::{Job, drop_each};
-use crate::member::Member;
-use crate::shared::{Queued, Recipe, Shared, Spawn, State};
+use crate::shared::{PoolState, Queued, Shared, Spawn, ThreadConfig};
+use crate::thread::CountedThread;
 
 /// The owner of a pool of threads for blocking work, which shuts the pool down.
 ///
@@ -132,7 +132,7 @@ impl<J: Job> Pool<J> {
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         let shared = &self.handle.shared;
         let mut state = shared.state.lock();
-        let recipe = state.recipe.take();
+        let thread_config = state.thread_config.take();
         // The threads check the queue once more before they end. Each free thread was started or
         // woken for one of the first jobs in it.
         let mut free = state.free;
@@ -145,8 +145,8 @@ impl<J: Job> Pool<J> {
             });
         state.queue = kept;
         drop(state);
-        shared.work.notify_all();
-        drop_each(recipe);
+        shared.work_available.notify_all();
+        drop_each(thread_config);
         let jobs: VecDeque<Queued<J>> = jobs;
         shared
             .observed
@@ -213,7 +213,7 @@ impl<J: Job> Handle<J> {
     /// // This thread does other work until the file is there.
     /// assert!(receiver.recv().unwrap().unwrap().contains("raddle-blocking"));
     /// ```
-    pub fn submit(&self, job: J) -> Result<(), Refused<J>> {
+    pub fn submit(&self, job: J) -> Result<(), SubmitError<J>> {
         self.submit_observed(Queued {
             job,
             mandatory: false,
@@ -251,7 +251,7 @@ impl<J: Job> Handle<J> {
     /// assert!(pool.shutdown(None));
     /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
     /// ```
-    pub fn submit_mandatory(&self, job: J) -> Result<(), Refused<J>> {
+    pub fn submit_mandatory(&self, job: J) -> Result<(), SubmitError<J>> {
         self.submit_observed(Queued {
             job,
             mandatory: true,
@@ -259,7 +259,7 @@ impl<J: Job> Handle<J> {
     }
 
     /// Submits a job, and notifies the observer.
-    fn submit_observed(&self, job: Queued<J>) -> Result<(), Refused<J>> {
+    fn submit_observed(&self, job: Queued<J>) -> Result<(), SubmitError<J>> {
         let observed = &self.shared.observed;
         let meta = observed.meta(&job.job);
         // Called before a thread can start the job.
@@ -271,19 +271,19 @@ impl<J: Job> Handle<J> {
         submitted
     }
 
-    fn submit_queued(&self, job: Queued<J>) -> Result<(), Refused<J>> {
+    fn submit_queued(&self, job: Queued<J>) -> Result<(), SubmitError<J>> {
         let state = self.shared.state.lock();
-        let recipe = match &state.recipe {
-            Some(recipe) => recipe,
+        let thread_config = match &state.thread_config {
+            Some(thread_config) => thread_config,
             None => {
                 drop(state);
-                return Err(Refused::shut_down(job.job));
+                return Err(SubmitError::shut_down(job.job));
             }
         };
-        if state.wants_thread(recipe.config.max_threads) {
-            let recipe = StdArc::clone(recipe);
+        if state.wants_thread(thread_config.config.max_threads) {
+            let thread_config = StdArc::clone(thread_config);
             drop(state);
-            return self.submit_to_new(job, recipe);
+            return self.submit_to_new(job, thread_config);
         }
         self.enqueue(state, job);
         Ok(())
@@ -291,23 +291,27 @@ impl<J: Job> Handle<J> {
 
     /// Queues `job` and starts a thread, unless a thread has become free in the meantime.
     #[cold]
-    fn submit_to_new(&self, job: Queued<J>, recipe: StdArc<Recipe>) -> Result<(), Refused<J>> {
+    fn submit_to_new(
+        &self,
+        job: Queued<J>,
+        thread_config: StdArc<ThreadConfig>,
+    ) -> Result<(), SubmitError<J>> {
         // `thread_name` is user code, so it is called before the lock is taken.
-        let name = (recipe.config.thread_name)();
+        let name = (thread_config.config.thread_name)();
         assert!(
             !name.contains('\0'),
             "a thread's name must not contain a zero byte; change thread_name"
         );
         let mut builder = Builder::new().name(name);
-        if let Some(size) = recipe.config.stack_size {
+        if let Some(size) = thread_config.config.stack_size {
             builder = builder.stack_size(size);
         }
         let mut state = self.shared.state.lock();
         if state.is_shut_down() {
             drop(state);
-            return Err(Refused::shut_down(job.job));
+            return Err(SubmitError::shut_down(job.job));
         }
-        if !state.wants_thread(recipe.config.max_threads) {
+        if !state.wants_thread(thread_config.config.max_threads) {
             self.enqueue(state, job);
             return Ok(());
         }
@@ -320,10 +324,10 @@ impl<J: Job> Handle<J> {
         state.serving += 1;
         state.free += 1;
         let shared = Arc::clone(&self.shared);
-        let around = recipe.config.around_thread.clone();
-        let keep_alive = recipe.config.keep_alive;
-        let body = move || Member::new(shared, number).live(around.as_ref(), keep_alive);
-        match (recipe.spawn)(builder, Box::new(body)) {
+        let around = thread_config.config.around_thread.clone();
+        let keep_alive = thread_config.config.keep_alive;
+        let body = move || CountedThread::new(shared, number).run(around.as_ref(), keep_alive);
+        match (thread_config.spawn)(builder, Box::new(body)) {
             Ok(handle) => {
                 state.handles.insert(number, handle);
             }
@@ -333,7 +337,7 @@ impl<J: Job> Handle<J> {
                 state.free -= 1;
                 if state.serving == 0 {
                     drop(state);
-                    return Err(Refused::no_thread(job.job, error));
+                    return Err(SubmitError::no_thread(job.job, error));
                 }
             }
         }
@@ -342,12 +346,12 @@ impl<J: Job> Handle<J> {
     }
 
     /// Queues `job` for the threads that exist.
-    fn enqueue(&self, mut state: MutexGuard<'_, State<J>>, job: Queued<J>) {
+    fn enqueue(&self, mut state: MutexGuard<'_, PoolState<J>>, job: Queued<J>) {
         state.queue.push_back(job);
         let wake = state.free > 0;
         drop(state);
         if wake {
-            self.shared.work.notify_one();
+            self.shared.work_available.notify_one();
         }
     }
 
@@ -373,16 +377,16 @@ impl<J: Job> Handle<J> {
 fn wait_for_threads<J>(
     shared: &Shared<J>,
     wait: Option<Duration>,
-) -> (MutexGuard<'_, State<J>>, bool) {
+) -> (MutexGuard<'_, PoolState<J>>, bool) {
     // A deadline beyond the range of the clock means no limit.
     let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
     let mut state = shared.state.lock();
     while state.alive > 0 {
         state = match deadline {
-            None => shared.gone.wait(state),
+            None => shared.all_exited.wait(state),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                let (state, timed_out) = shared.gone.wait_timeout(state, left);
+                let (state, timed_out) = shared.all_exited.wait_timeout(state, left);
                 if timed_out {
                     let ended = state.alive == 0;
                     return (state, ended);

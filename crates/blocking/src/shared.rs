@@ -15,17 +15,17 @@ pub(crate) type Spawn =
     dyn Fn(Builder, Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Sync;
 
 pub(crate) struct Shared<J> {
-    pub(crate) state: Mutex<State<J>>,
+    pub(crate) state: Mutex<PoolState<J>>,
     /// Notified when a job is queued or the shutdown starts; free threads wait on it.
-    pub(crate) work: Condvar,
+    pub(crate) work_available: Condvar,
     /// Notified when the last thread ends; the shutdown waits on it.
-    pub(crate) gone: Condvar,
+    pub(crate) all_exited: Condvar,
     pub(crate) observed: Observed,
 }
 
 /// The whole state of a pool. The counts change only under the lock; the rules they keep are in
 /// `docs/blocking.md`.
-pub(crate) struct State<J> {
+pub(crate) struct PoolState<J> {
     pub(crate) queue: VecDeque<Queued<J>>,
     /// Threads that exist or are being started.
     pub(crate) alive: usize,
@@ -36,7 +36,7 @@ pub(crate) struct State<J> {
     pub(crate) free: usize,
     /// The configuration of new threads; `None` after the shutdown, so that hooks which own the
     /// pool's owner are dropped.
-    pub(crate) recipe: Option<StdArc<Recipe>>,
+    pub(crate) thread_config: Option<StdArc<ThreadConfig>>,
     /// The threads that the shutdown joins, by number. A thread that exits earlier removes its own
     /// handle.
     pub(crate) handles: BTreeMap<u64, JoinHandle<()>>,
@@ -50,7 +50,7 @@ pub(crate) struct Queued<J> {
     pub(crate) mandatory: bool,
 }
 
-pub(crate) struct Recipe {
+pub(crate) struct ThreadConfig {
     pub(crate) config: Config,
     pub(crate) spawn: Box<Spawn>,
 }
@@ -61,23 +61,23 @@ impl<J> Shared<J> {
             observed: Observed(config.observer.clone()),
             state: Mutex::ranked(
                 Rank::leaf("blocking pool"),
-                State {
+                PoolState {
                     queue: VecDeque::new(),
                     alive: 0,
                     serving: 0,
                     free: 0,
-                    recipe: Some(StdArc::new(Recipe { config, spawn })),
+                    thread_config: Some(StdArc::new(ThreadConfig { config, spawn })),
                     handles: BTreeMap::new(),
                     next_number: 0,
                 },
             ),
-            work: Condvar::new(),
-            gone: Condvar::new(),
+            work_available: Condvar::new(),
+            all_exited: Condvar::new(),
         }
     }
 }
 
-impl<J> State<J> {
+impl<J> PoolState<J> {
     /// Returns whether one more job would outnumber the free threads while another thread may be
     /// started.
     pub(crate) fn wants_thread(&self, max_threads: usize) -> bool {
@@ -85,6 +85,6 @@ impl<J> State<J> {
     }
 
     pub(crate) fn is_shut_down(&self) -> bool {
-        self.recipe.is_none()
+        self.thread_config.is_none()
     }
 }

@@ -154,7 +154,7 @@ fn a_spurious_notification_does_not_end_the_wait_of_a_shutdown() {
     let handle = pool.handle().clone();
     let notifier = thread::spawn(move || {
         for _ in 0..50 {
-            handle.shared.gone.notify_all();
+            handle.shared.all_exited.notify_all();
             thread::sleep(Duration::from_millis(1));
         }
         drop(end);

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, mpsc};
 
-use raddle_blocking::{Config, Job, JobMeta, Observer, Pool};
+use raddle_blocking::{Config, Job, JobMeta, JobObserver, Pool};
 use raddle_primitives::sync::Mutex;
 
 /// A job with a number.
@@ -51,7 +51,7 @@ impl Log {
     }
 }
 
-impl Observer for Log {
+impl JobObserver for Log {
     fn queued(&self, job: JobMeta) {
         self.push(Queued, job);
     }

@@ -3,7 +3,7 @@
 use std::io;
 
 use raddle_task::JoinHandle;
-use raddle_task::blocking::{self, BlockingTask, Refused};
+use raddle_task::blocking::{self, BlockingTask, SubmitError};
 
 /// Makes a call on the pool and waits for it. Dropping the future does not stop the call.
 ///
@@ -58,7 +58,7 @@ where
 }
 
 #[track_caller]
-fn submit(task: BlockingTask) -> Result<(), Refused> {
+fn submit(task: BlockingTask) -> Result<(), SubmitError> {
     match blocking::submit(task) {
         Err(refused) if refused.is_no_runtime() => panic!("{refused}"),
         submitted => submitted,

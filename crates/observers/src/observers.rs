@@ -9,8 +9,8 @@ use raddle_events::{EndReason, MonitorAction, PollResult, SpawnedTask, TaskRef, 
 use raddle_primitives::contain;
 use raddle_task::Id;
 
-type OfTasks = Arc<dyn raddle_events::Observer>;
-type OfJobs = Arc<dyn raddle_blocking::Observer>;
+type SharedObserver = Arc<dyn raddle_events::Observer>;
+type SharedJobObserver = Arc<dyn raddle_blocking::JobObserver>;
 
 /// The observers of one runtime. They are called in the order in which they are added.
 ///
@@ -24,17 +24,17 @@ type OfJobs = Arc<dyn raddle_blocking::Observer>;
 /// impl raddle_events::Observer for Silent {}
 ///
 /// let mut observers = Observers::default();
-/// assert!(observers.of_tasks().is_none());
-/// observers.add_of_tasks(Arc::new(Silent));
+/// assert!(observers.scheduler_observer().is_none());
+/// observers.add_scheduler_observer(Arc::new(Silent));
 /// let config = raddle_sched::Config {
-///     observer: observers.of_tasks(),
+///     observer: observers.scheduler_observer(),
 ///     ..Default::default()
 /// };
 /// ```
 #[derive(Clone, Default)]
 pub struct Observers {
-    of_tasks: Vec<OfTasks>,
-    of_jobs: Vec<OfJobs>,
+    scheduler_observers: Vec<SharedObserver>,
+    job_observers: Vec<SharedJobObserver>,
 }
 
 impl Observers {
@@ -46,11 +46,11 @@ impl Observers {
     /// # struct Silent;
     /// # impl raddle_events::Observer for Silent {}
     /// let mut observers = raddle_observers::Observers::default();
-    /// observers.add_of_tasks(std::sync::Arc::new(Silent));
-    /// assert!(observers.of_tasks().is_some());
+    /// observers.add_scheduler_observer(std::sync::Arc::new(Silent));
+    /// assert!(observers.scheduler_observer().is_some());
     /// ```
-    pub fn add_of_tasks(&mut self, observer: OfTasks) {
-        self.of_tasks.push(observer);
+    pub fn add_scheduler_observer(&mut self, observer: SharedObserver) {
+        self.scheduler_observers.push(observer);
     }
 
     /// Adds an observer of blocking jobs.
@@ -59,13 +59,13 @@ impl Observers {
     ///
     /// ```
     /// # struct Silent;
-    /// # impl raddle_blocking::Observer for Silent {}
+    /// # impl raddle_blocking::JobObserver for Silent {}
     /// let mut observers = raddle_observers::Observers::default();
-    /// observers.add_of_jobs(std::sync::Arc::new(Silent));
-    /// assert!(observers.of_jobs().is_some());
+    /// observers.add_job_observer(std::sync::Arc::new(Silent));
+    /// assert!(observers.job_observer().is_some());
     /// ```
-    pub fn add_of_jobs(&mut self, observer: OfJobs) {
-        self.of_jobs.push(observer);
+    pub fn add_job_observer(&mut self, observer: SharedJobObserver) {
+        self.job_observers.push(observer);
     }
 
     /// The observer for the configuration of a scheduler, or none if none was added.
@@ -73,13 +73,13 @@ impl Observers {
     /// # Examples
     ///
     /// ```
-    /// assert!(raddle_observers::Observers::default().of_tasks().is_none());
+    /// assert!(raddle_observers::Observers::default().scheduler_observer().is_none());
     /// ```
-    pub fn of_tasks(&self) -> Option<OfTasks> {
-        match self.of_tasks.as_slice() {
+    pub fn scheduler_observer(&self) -> Option<SharedObserver> {
+        match self.scheduler_observers.as_slice() {
             [] => None,
             [one] => Some(Arc::clone(one)),
-            several => Some(Arc::new(Several(several.to_vec()))),
+            several => Some(Arc::new(ObserverList(several.to_vec()))),
         }
     }
 
@@ -88,21 +88,21 @@ impl Observers {
     /// # Examples
     ///
     /// ```
-    /// assert!(raddle_observers::Observers::default().of_jobs().is_none());
+    /// assert!(raddle_observers::Observers::default().job_observer().is_none());
     /// ```
-    pub fn of_jobs(&self) -> Option<OfJobs> {
-        match self.of_jobs.as_slice() {
+    pub fn job_observer(&self) -> Option<SharedJobObserver> {
+        match self.job_observers.as_slice() {
             [] => None,
             [one] => Some(Arc::clone(one)),
-            several => Some(Arc::new(Several(several.to_vec()))),
+            several => Some(Arc::new(ObserverList(several.to_vec()))),
         }
     }
 }
 
 /// Calls each observer, in the order in which they were added. The panic of one ends its own call.
-struct Several<T>(Vec<T>);
+struct ObserverList<T>(Vec<T>);
 
-impl<T> Several<T> {
+impl<T> ObserverList<T> {
     #[inline]
     fn each(&self, call: impl Fn(&T)) {
         for observer in &self.0 {
@@ -114,13 +114,13 @@ impl<T> Several<T> {
 impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Observers")
-            .field("of_tasks", &self.of_tasks.len())
-            .field("of_jobs", &self.of_jobs.len())
+            .field("scheduler_observers", &self.scheduler_observers.len())
+            .field("job_observers", &self.job_observers.len())
             .finish()
     }
 }
 
-impl raddle_events::Observer for Several<OfTasks> {
+impl raddle_events::Observer for ObserverList<SharedObserver> {
     fn needs_locations(&self) -> bool {
         self.0.iter().any(|observer| observer.needs_locations())
     }
@@ -202,7 +202,7 @@ impl raddle_events::Observer for Several<OfTasks> {
     }
 }
 
-impl raddle_blocking::Observer for Several<OfJobs> {
+impl raddle_blocking::JobObserver for ObserverList<SharedJobObserver> {
     fn queued(&self, job: JobMeta) {
         self.each(|observer| observer.queued(job));
     }

@@ -7,28 +7,28 @@ pub(crate) const NO_REACTOR: &str =
     "no reactor on this thread; run inside a Raddle runtime built with enable_io";
 
 /// The reactor of a resource has been shut down.
-struct ShutDown;
+struct ShutdownError;
 
 const SHUT_DOWN: &str = "the runtime has shut down; keep it alive while its I/O resources are used";
 
-impl fmt::Display for ShutDown {
+impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(SHUT_DOWN)
     }
 }
 
 /// Shows only the text, as this is what an `unwrap` prints.
-impl fmt::Debug for ShutDown {
+impl fmt::Debug for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(SHUT_DOWN, f)
     }
 }
 
-impl Error for ShutDown {}
+impl Error for ShutdownError {}
 
 #[cold]
 pub(crate) fn shut_down() -> io::Error {
-    io::Error::other(ShutDown)
+    io::Error::other(ShutdownError)
 }
 
 /// Returns whether an error says that the reactor of a resource has been shut down.
@@ -47,7 +47,9 @@ pub(crate) fn shut_down() -> io::Error {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn is_shut_down(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<ShutDown>())
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<ShutdownError>())
 }
 
 #[cold]

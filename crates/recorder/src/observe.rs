@@ -149,7 +149,7 @@ impl raddle_events::Observer for Recorder {
 }
 
 /// Records the jobs of a blocking pool. A job that is dropped without a run is done.
-impl raddle_blocking::Observer for Recorder {
+impl raddle_blocking::JobObserver for Recorder {
     fn queued(&self, job: JobMeta) {
         self.record(Event::JobQueued { job: job.id });
     }

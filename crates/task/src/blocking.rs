@@ -5,10 +5,10 @@
 //! [registers](set_submit) a function that accepts such tasks.
 //!
 //! ```
-//! use raddle_task::blocking::{self, BlockingTask, Refused};
+//! use raddle_task::blocking::{self, BlockingTask, SubmitError};
 //!
 //! /// A thread for each.
-//! fn submit(task: BlockingTask) -> Result<(), Refused> {
+//! fn submit(task: BlockingTask) -> Result<(), SubmitError> {
 //!     std::thread::spawn(|| drop(task.into_runnable().run()));
 //!     Ok(())
 //! }
@@ -44,7 +44,7 @@ raddle_primitives::thread_local! {
 }
 
 /// A function that accepts a blocking task, or returns it in the error.
-pub type Submit = fn(BlockingTask) -> Result<(), Refused>;
+pub type Submit = fn(BlockingTask) -> Result<(), SubmitError>;
 
 static SUBMIT: OnceLock<Submit> = OnceLock::new();
 
@@ -83,8 +83,8 @@ pub fn set_submit(submit: Submit) {
 /// ```
 /// use raddle_task::blocking;
 ///
-/// // No runtime has called `set_submit`.
-/// let call = blocking::try_spawn(|accepted| accepted, false, blocking::submit);
+/// // No runtime SubmitError> called `set_submit`.
+/// let call = blocking::try_spawn(|accepted| accepted, false, Err(SubmitError::submit);
 /// let error = call.unwrap_err().unwrap_err();
 /// assert_eq!(error.to_string(), "no runtime on this thread; enter one first");
 /// ```
@@ -183,14 +183,14 @@ impl BlockingTask {
 /// assert_eq!(raddle_testing::ready(answer).unwrap(), 42);
 /// ```
 #[derive(Debug)]
-pub struct Refused {
+pub struct SubmitError {
     runnable: Runnable,
-    kind: RefusedKind,
+    kind: SubmitErrorKind,
     reason: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RefusedKind {
+enum SubmitErrorKind {
     NoRuntime,
     NoThread,
     ShutDown,
@@ -202,7 +202,7 @@ impl Refused {
     /// ```
     /// use raddle_task::blocking::{self, Refused};
     ///
-    /// let call = blocking::try_spawn(|accepted| accepted, false, |task| {
+    /// let call = blocking::try_spawn(|accepted| accepted, false, SubmitError {
     ///     Err(Refused::no_runtime(task.into_runnable(), "enter a runtime first".to_owned()))
     /// });
     /// let error = call.unwrap_err().unwrap_err();
@@ -211,7 +211,7 @@ impl Refused {
     pub fn no_runtime(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
-            kind: RefusedKind::NoRuntime,
+            kind: SubmitErrorKind::NoRuntime,
             reason,
         }
     }
@@ -232,7 +232,7 @@ impl Refused {
     pub fn no_thread(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
-            kind: RefusedKind::NoThread,
+            kind: SubmitErrorKind::NoThread,
             reason,
         }
     }
@@ -250,19 +250,19 @@ impl Refused {
     pub fn shut_down(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
-            kind: RefusedKind::ShutDown,
+            kind: SubmitErrorKind::ShutDown,
             reason,
         }
     }
 
     /// Returns whether the thread was not in a runtime.
     pub fn is_no_runtime(&self) -> bool {
-        self.kind == RefusedKind::NoRuntime
+        self.kind == SubmitErrorKind::NoRuntime
     }
 
     /// Returns whether the system has started no thread for the task.
     pub fn is_no_thread(&self) -> bool {
-        self.kind == RefusedKind::NoThread
+        self.kind == SubmitErrorKind::NoThread
     }
 
     /// Converts it to a [`Runnable`].
@@ -273,7 +273,7 @@ impl Refused {
     /// Runs the task on this thread and passes the reason to its closure, which must not block.
     fn run(self) {
         let reason = match self.kind {
-            RefusedKind::ShutDown => io::Error::other(ShutDown),
+            SubmitErrorKind::ShutDown => io::Error::other(ShutdownError),
             _ => io::Error::other(self.reason),
         };
         REFUSED.with(|refused| refused.set(Some(reason)));
@@ -281,7 +281,7 @@ impl Refused {
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for SubmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)
     }
@@ -289,30 +289,32 @@ impl fmt::Display for Refused {
 
 /// The runtime that should have made a call has shut down.
 #[derive(Debug)]
-struct ShutDown;
+struct ShutdownError;
 
-impl fmt::Display for ShutDown {
+impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the runtime has shut down; keep it alive while its handles are used")
     }
 }
 
-impl std::error::Error for ShutDown {}
+impl std::error::Error for ShutdownError {}
 
 /// Returns whether an error that was passed to refused work means that the runtime has shut down.
 ///
 /// ```
-/// use raddle_task::blocking::{self, Refused};
+/// use raddle_task::blocking::{self, SubmitError};
 ///
 /// let refused = blocking::try_spawn(
 ///     |taken| taken.unwrap_err(),
 ///     false,
-///     |task| Err(Refused::shut_down(task.into_runnable(), "closed".to_owned())),
+///     |task| Err(SubmitError::shut_down(task.into_runnable(), "closed".to_owned())),
 /// );
 /// assert!(blocking::is_shut_down(&refused.unwrap_err()));
 /// ```
 pub fn is_shut_down(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<ShutDown>())
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<ShutdownError>())
 }
 
 /// Makes a task of `work` and submits it with `submit`.
@@ -339,7 +341,7 @@ pub fn is_shut_down(error: &io::Error) -> bool {
 #[track_caller]
 pub fn spawn<F, R>(
     work: F,
-    submit: impl FnOnce(BlockingTask) -> Result<(), Refused>,
+    submit: impl FnOnce(BlockingTask) -> Result<(), SubmitError>,
 ) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
@@ -390,7 +392,7 @@ where
 pub fn try_spawn<F, R>(
     work: F,
     mandatory: bool,
-    submit: impl FnOnce(BlockingTask) -> Result<(), Refused>,
+    submit: impl FnOnce(BlockingTask) -> Result<(), SubmitError>,
 ) -> Result<JoinHandle<R>, R>
 where
     F: FnOnce(io::Result<()>) -> R + Send + 'static,

@@ -73,7 +73,7 @@ enum Arm {
 
 /// The timers have shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ShutDown;
+pub(crate) struct ShutdownError;
 
 impl Parked {
     fn new(waker: Waker) -> Self {
@@ -169,7 +169,7 @@ impl Entry {
         self: Pin<&mut Self>,
         deadline: Instant,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<(), ShutDown>> {
+    ) -> Poll<Result<(), ShutdownError>> {
         let this = self.into_ref().get_ref();
         let state = this.node.state.load();
         if state.is_fired() {
@@ -191,7 +191,7 @@ impl Entry {
 
     /// Arms an entry that is idle or shut down. Only the owner may call this function and those
     /// below.
-    fn arm(&self, deadline: Instant, waker: Waker) -> Poll<Result<(), ShutDown>> {
+    fn arm(&self, deadline: Instant, waker: Waker) -> Poll<Result<(), ShutdownError>> {
         let shard = self.handle.shard();
         let tick = shard.shared.tick_of_deadline(deadline);
         // SAFETY: the caller is the owner, and the entry is not armed.
@@ -207,7 +207,7 @@ impl Entry {
                 self.node.state.transition_to_fired_by_owner();
                 Ok(())
             }
-            Arm::ShutDown => Err(ShutDown),
+            Arm::ShutDown => Err(ShutdownError),
         };
         // SAFETY: the entry was not armed, so no other thread takes the waker that was set above.
         drop(unsafe { self.node.copy_waker().into_waker() });
@@ -242,7 +242,7 @@ impl Entry {
     }
 
     #[cold]
-    fn replace_waker(&self, waker: Waker) -> Poll<Result<(), ShutDown>> {
+    fn replace_waker(&self, waker: Waker) -> Poll<Result<(), ShutdownError>> {
         let core = self.handle.shard().core();
         let state = self.node.state.load();
         if !state.is_armed() {
@@ -250,7 +250,7 @@ impl Entry {
             return Poll::Ready(if state.is_fired() {
                 Ok(())
             } else {
-                Err(ShutDown)
+                Err(ShutdownError)
             });
         }
         // SAFETY: the caller is the owner and holds the lock, and the entry is armed with the waker

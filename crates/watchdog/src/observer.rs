@@ -60,7 +60,7 @@ impl raddle_events::Observer for WatchdogObserver {
     }
 }
 
-impl raddle_blocking::Observer for WatchdogObserver {
+impl raddle_blocking::JobObserver for WatchdogObserver {
     fn queued(&self, job: JobMeta) {
         self.0.queue_job(job.id, job.location);
     }

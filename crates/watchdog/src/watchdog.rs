@@ -140,7 +140,7 @@ impl Watchdog {
     /// let observer = watchdog.job_observer();
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn job_observer(&self) -> std::sync::Arc<dyn raddle_blocking::Observer> {
+    pub fn job_observer(&self) -> std::sync::Arc<dyn raddle_blocking::JobObserver> {
         std::sync::Arc::new(WatchdogObserver(std::sync::Arc::clone(
             &self.shared.registry,
         )))

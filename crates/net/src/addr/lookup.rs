@@ -11,7 +11,7 @@ use std::vec;
 
 use raddle_primitives::thread;
 use raddle_task::JoinHandle;
-use raddle_task::blocking::{self, Refused};
+use raddle_task::blocking::{self, SubmitError};
 
 type Addresses = vec::IntoIter<SocketAddr>;
 
@@ -65,7 +65,7 @@ impl Lookup {
 }
 
 /// Runs a look-up on a new thread: there is no runtime.
-fn run_on_new_thread(refused: Refused) -> io::Result<()> {
+fn run_on_new_thread(refused: SubmitError) -> io::Result<()> {
     let task = refused.into_runnable();
     let thread = thread::Builder::new()
         .name("raddle-lookup".to_owned())

@@ -21,7 +21,7 @@ impl raddle_sched::Observer for Counting {
     }
 }
 
-impl raddle_blocking::Observer for Counting {
+impl raddle_blocking::JobObserver for Counting {
     fn finished(&self, _job: JobMeta) {
         self.jobs.fetch_add(1, Ordering::Relaxed);
         assert!(!self.panics, "planted");
@@ -43,18 +43,18 @@ fn a_panic_of_one_observer_does_not_prevent_calls_of_the_others() {
     let working = Arc::new(Counting::default());
     let mut observers = Observers::default();
     for observer in [&panicking, &working] {
-        observers.add_of_tasks(observer.clone());
-        observers.add_of_jobs(observer.clone());
+        observers.add_scheduler_observer(observer.clone());
+        observers.add_job_observer(observer.clone());
     }
     let config = raddle_sched::Config {
-        observer: observers.of_tasks(),
+        observer: observers.scheduler_observer(),
         ..Default::default()
     };
     CurrentThread::new(config, None).block_on(async {
         raddle_sched::spawn(async {}).await.unwrap();
     });
     let mut pool = Pool::new(raddle_blocking::Config {
-        observer: observers.of_jobs(),
+        observer: observers.job_observer(),
         ..Default::default()
     });
     assert!(pool.handle().submit(EmptyJob).is_ok());
@@ -77,10 +77,11 @@ impl raddle_sched::Observer for WithoutLocations {
 #[test]
 fn several_observers_need_locations_if_one_does() {
     let mut observers = Observers::default();
-    observers.add_of_tasks(Arc::new(WithoutLocations));
-    observers.add_of_tasks(Arc::new(WithoutLocations));
-    let needs_locations = |observers: &Observers| observers.of_tasks().unwrap().needs_locations();
+    observers.add_scheduler_observer(Arc::new(WithoutLocations));
+    observers.add_scheduler_observer(Arc::new(WithoutLocations));
+    let needs_locations =
+        |observers: &Observers| observers.scheduler_observer().unwrap().needs_locations();
     assert!(!needs_locations(&observers));
-    observers.add_of_tasks(Arc::new(Counting::default()));
+    observers.add_scheduler_observer(Arc::new(Counting::default()));
     assert!(needs_locations(&observers));
 }

@@ -5,7 +5,7 @@ use std::panic::Location;
 
 use raddle_blocking::{Job, JobMeta};
 use raddle_task::Runnable;
-use raddle_task::blocking::{BlockingTask, Refused};
+use raddle_task::blocking::{BlockingTask, SubmitError};
 use raddle_timer::ClockHold;
 
 use crate::runtime::{Handle, context};
@@ -49,18 +49,18 @@ impl Job for HandoffJob {
 }
 
 /// Submits a task to the blocking pool of the current runtime.
-pub(crate) fn submit_to_current(task: BlockingTask) -> Result<(), Refused> {
+pub(crate) fn submit_to_current(task: BlockingTask) -> Result<(), SubmitError> {
     match context::current() {
         Ok(handle) => submit(&handle, task),
         Err(error) => {
             let reason = error.to_string();
-            Err(Refused::no_runtime(task.into_runnable(), reason))
+            Err(SubmitError::no_runtime(task.into_runnable(), reason))
         }
     }
 }
 
 /// Submits a task to the blocking pool of a runtime.
-pub(crate) fn submit(handle: &Handle, task: BlockingTask) -> Result<(), Refused> {
+pub(crate) fn submit(handle: &Handle, task: BlockingTask) -> Result<(), SubmitError> {
     let pool = &handle.inner.blocking;
     let is_mandatory = task.is_mandatory();
     let job = BlockingJob {
@@ -77,8 +77,8 @@ pub(crate) fn submit(handle: &Handle, task: BlockingTask) -> Result<(), Refused>
         let (reason, is_no_thread) = (refused.to_string(), refused.is_no_thread());
         let task = refused.into_job().task;
         match is_no_thread {
-            true => Refused::no_thread(task, reason),
-            false => Refused::shut_down(task, reason),
+            true => SubmitError::no_thread(task, reason),
+            false => SubmitError::shut_down(task, reason),
         }
     })
 }

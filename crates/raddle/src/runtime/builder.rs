@@ -907,7 +907,7 @@ impl Builder {
         raddle_task::blocking::set_submit(blocking::submit_to_current);
         let mut blocking = None;
         let inner = Arc::new_cyclic(|inner| {
-            let observer = tools.observers.of_jobs();
+            let observer = tools.observers.job_observer();
             let pool = self.thread_pool(inner, self.max_blocking_threads, observer);
             let pool = blocking.insert(pool);
             Inner {
@@ -923,7 +923,7 @@ impl Builder {
         let blocking = blocking.expect("the closure that makes the handle sets it");
 
         let config = raddle_sched::Config {
-            observer: tools.observers.of_tasks(),
+            observer: tools.observers.scheduler_observer(),
             ..self.scheduler_config(workers, &inner)
         };
         let mut drivers = drivers
@@ -1046,7 +1046,7 @@ impl Builder {
         &self,
         inner: &Weak<Inner>,
         max_threads: usize,
-        observer: Option<Arc<dyn raddle_blocking::Observer>>,
+        observer: Option<Arc<dyn raddle_blocking::JobObserver>>,
     ) -> raddle_blocking::Pool<J> {
         let around = self.around(inner, |handle, _, run| {
             let _guard = handle.enter();

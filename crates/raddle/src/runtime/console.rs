@@ -27,7 +27,7 @@ struct Url(Arc<OnceLock<String>>);
 /// Binds the address of a page, and collects what it shows.
 fn start(address: &str, tools: &mut Tools) -> io::Result<()> {
     let console = Console::bind(address)?;
-    tools.observers.add_of_tasks(console.observer());
+    tools.observers.add_scheduler_observer(console.observer());
     let slow = console.slow_polls();
     let listener = Listener(Arc::new(move |report| slow.push_report(report)));
     tools.shared.add(listener);

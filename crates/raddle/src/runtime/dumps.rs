@@ -11,7 +11,7 @@ use crate::runtime::{Builder, Handle};
 /// Adds a table of tasks to the tools of a runtime.
 fn start(tools: &mut Tools) -> io::Result<()> {
     let tasks = Tasks::new();
-    tools.observers.add_of_tasks(tasks.observer());
+    tools.observers.add_scheduler_observer(tasks.observer());
     tools.shared.add(tasks);
     Ok(())
 }

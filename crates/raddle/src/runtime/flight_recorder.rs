@@ -54,8 +54,10 @@ impl Builder {
     pub fn flight_recorder(&mut self, options: Options) -> &mut Self {
         let start = Arc::new(move |tools: &mut Tools| {
             let recorder = Recorder::new(options.clone());
-            tools.observers.add_of_tasks(Arc::new(recorder.clone()));
-            tools.observers.add_of_jobs(Arc::new(recorder.clone()));
+            tools
+                .observers
+                .add_scheduler_observer(Arc::new(recorder.clone()));
+            tools.observers.add_job_observer(Arc::new(recorder.clone()));
             tools.shared.add(recorder.clone());
             tools.shared.add(RecordingFile(Box::new(move || {
                 let mut file = Vec::new();

@@ -37,8 +37,8 @@ where
             }
             action(report);
         })?;
-        tools.observers.add_of_tasks(watchdog.observer());
-        tools.observers.add_of_jobs(watchdog.job_observer());
+        tools.observers.add_scheduler_observer(watchdog.observer());
+        tools.observers.add_job_observer(watchdog.job_observer());
         let first_report = FirstReport::default();
         tools.shared.add(first_report.clone());
         tools.running.push(Box::new(Watching {

@@ -8,20 +8,20 @@ fn poll<T>(handle: &mut JoinHandle<T>) -> Poll<Result<T, crate::JoinError>> {
     pin!(handle).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-fn run(task: BlockingTask) -> Result<(), Refused> {
+fn run(task: BlockingTask) -> Result<(), SubmitError> {
     drop(task.into_runnable().run());
     Ok(())
 }
 
-fn no_thread(task: BlockingTask) -> Result<(), Refused> {
-    Err(Refused::no_thread(
+fn no_thread(task: BlockingTask) -> Result<(), SubmitError> {
+    Err(SubmitError::no_thread(
         task.into_runnable(),
         "no thread".to_owned(),
     ))
 }
 
-fn shut_down(task: BlockingTask) -> Result<(), Refused> {
-    Err(Refused::shut_down(
+fn shut_down(task: BlockingTask) -> Result<(), SubmitError> {
+    Err(SubmitError::shut_down(
         task.into_runnable(),
         "shut down".to_owned(),
     ))
@@ -38,12 +38,12 @@ fn a_task_that_is_run_returns_its_output() {
 #[test]
 fn a_refused_task_carries_the_reason() {
     let (runnable, _handle) = crate::spawn(async {}, drop::<Runnable>);
-    let refused = Refused::no_runtime(runnable, "enter one first".to_owned());
+    let refused = SubmitError::no_runtime(runnable, "enter one first".to_owned());
     assert!(refused.is_no_runtime() && !refused.is_no_thread());
     assert_eq!(refused.to_string(), "enter one first");
-    let refused = Refused::shut_down(refused.into_runnable(), "closed".to_owned());
+    let refused = SubmitError::shut_down(refused.into_runnable(), "closed".to_owned());
     assert!(!refused.is_no_runtime() && !refused.is_no_thread());
-    let refused = Refused::no_thread(refused.into_runnable(), "closed".to_owned());
+    let refused = SubmitError::no_thread(refused.into_runnable(), "closed".to_owned());
     assert!(!refused.is_no_runtime() && refused.is_no_thread());
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use raddle_blocking::{Config, Handle, Job, Pool};
 use raddle_task::Runnable;
-use raddle_task::blocking::{self, BlockingTask, Refused};
+use raddle_task::blocking::{self, BlockingTask, SubmitError};
 
 thread_local! {
     static CURRENT: RefCell<Option<Handle<Task>>> = const { RefCell::new(None) };
@@ -57,11 +57,11 @@ impl RuntimeHandle {
     }
 }
 
-fn submit(task: BlockingTask) -> Result<(), Refused> {
+fn submit(task: BlockingTask) -> Result<(), SubmitError> {
     let is_mandatory = task.is_mandatory();
     let task = Task(task.into_runnable());
     let Some(pool) = CURRENT.with_borrow(Clone::clone) else {
-        return Err(Refused::no_runtime(task.0, "no runtime".to_owned()));
+        return Err(SubmitError::no_runtime(task.0, "no runtime".to_owned()));
     };
     let submitted = match is_mandatory {
         true => pool.submit_mandatory(task),
@@ -70,8 +70,8 @@ fn submit(task: BlockingTask) -> Result<(), Refused> {
     submitted.map_err(|refused| {
         let reason = refused.to_string();
         match refused.is_no_thread() {
-            true => Refused::no_thread(refused.into_job().0, reason),
-            false => Refused::shut_down(refused.into_job().0, reason),
+            true => SubmitError::no_thread(refused.into_job().0, reason),
+            false => SubmitError::shut_down(refused.into_job().0, reason),
         }
     })
 }

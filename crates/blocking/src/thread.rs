@@ -6,53 +6,53 @@ use std::time::Duration;
 
 use raddle_primitives::sync::Arc;
 
-use crate::config::Around;
+use crate::config::AroundThread;
 use crate::job::{Job, Observed, drop_each};
 use crate::shared::{Queued, Shared};
 
 /// A thread's entries in the counts. The drop removes the remaining entries, so that counts are
 /// right even if a hook panics.
-pub(crate) struct Member<J: Job> {
+pub(crate) struct CountedThread<J: Job> {
     shared: Arc<Shared<J>>,
     number: u64,
-    standing: Standing,
+    phase: Phase,
 }
 
 /// The count that includes a thread, besides that of all threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Phase {
     /// The thread counts as serving and as free: it has not checked the queue yet.
     Starting,
     /// The thread counts as serving, and as free while it waits.
     Serving,
     /// The thread counts in neither: it takes no more jobs.
-    Left,
+    Exiting,
 }
 
-impl<J: Job> Member<J> {
+impl<J: Job> CountedThread<J> {
     /// Makes the member for a thread that has just been counted as starting.
     pub(crate) fn new(shared: Arc<Shared<J>>, number: u64) -> Self {
         Self {
             shared,
             number,
-            standing: Standing::Starting,
+            phase: Phase::Starting,
         }
     }
 
     /// Runs the thread until it ends.
-    pub(crate) fn live(mut self, around: Option<&Around>, keep_alive: Option<Duration>) {
+    pub(crate) fn run(mut self, around: Option<&AroundThread>, keep_alive: Option<Duration>) {
         match around {
-            Some(around) => around(&mut || self.serve(keep_alive)),
-            None => self.serve(keep_alive),
+            Some(around) => around(&mut || self.run_jobs(keep_alive)),
+            None => self.run_jobs(keep_alive),
         }
     }
 
     /// Runs jobs until the shutdown, or until there was none for `keep_alive`.
-    fn serve(&mut self, keep_alive: Option<Duration>) {
-        if self.standing != Standing::Starting {
+    fn run_jobs(&mut self, keep_alive: Option<Duration>) {
+        if self.phase != Phase::Starting {
             return;
         }
-        self.standing = Standing::Serving;
+        self.phase = Phase::Serving;
         let shared = &*self.shared;
         let mut state = shared.state.lock();
         state.free -= 1;
@@ -61,7 +61,7 @@ impl<J: Job> Member<J> {
             // CHECK: a job that was queued while this thread was not waiting.
             while let Some(job) = state.queue.pop_front() {
                 drop(state);
-                run(job.job, &shared.observed);
+                run_job(job.job, &shared.observed);
                 timed_out = false;
                 state = shared.state.lock();
             }
@@ -72,13 +72,13 @@ impl<J: Job> Member<J> {
                 // Under the lock under which the queue was empty: a later submission must not rely
                 // on this thread.
                 state.serving -= 1;
-                self.standing = Standing::Left;
+                self.phase = Phase::Exiting;
                 return;
             }
             state.free += 1;
             match keep_alive {
-                None => state = shared.work.wait(state),
-                Some(time) => (state, timed_out) = shared.work.wait_timeout(state, time),
+                None => state = shared.work_available.wait(state),
+                Some(time) => (state, timed_out) = shared.work_available.wait_timeout(state, time),
             }
             state.free -= 1;
         }
@@ -87,7 +87,7 @@ impl<J: Job> Member<J> {
 
 /// Runs a job. If it panics, the payload is dropped; if that drop panics too, the second payload is
 /// forgotten.
-fn run<J: Job>(job: J, observed: &Observed) {
+fn run_job<J: Job>(job: J, observed: &Observed) {
     let meta = observed.meta(&job);
     observed.notify(|observer| observer.started(meta));
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| job.run())) {
@@ -96,14 +96,14 @@ fn run<J: Job>(job: J, observed: &Observed) {
     observed.notify(|observer| observer.finished(meta));
 }
 
-impl<J: Job> Drop for Member<J> {
+impl<J: Job> Drop for CountedThread<J> {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
         state.alive -= 1;
-        if self.standing == Standing::Starting {
+        if self.phase == Phase::Starting {
             state.free -= 1;
         }
-        if self.standing != Standing::Left {
+        if self.phase != Phase::Exiting {
             state.serving -= 1;
         }
         // Without a serving thread, jobs are queued only if the hook of the last thread panicked;
@@ -120,7 +120,7 @@ impl<J: Job> Drop for Member<J> {
         };
         drop(state);
         if last {
-            self.shared.gone.notify_all();
+            self.shared.all_exited.notify_all();
         }
         drop(handle);
         let orphans = orphans.into_iter().map(|queued: Queued<J>| queued.job);
