@@ -236,6 +236,7 @@ pub struct TaskDump {
 /// assert_eq!(raddle_dump::State::Waiting.to_string(), "waiting");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum State {
     /// The task waits to be woken.
     Waiting,

@@ -109,7 +109,7 @@ impl raddle_events::Observer for Recorder {
                 task.since = now;
                 task.state = match result {
                     PollResult::Rescheduled => State::Queued,
-                    PollResult::Pending | PollResult::Ended => State::Waiting,
+                    _ => State::Waiting,
                 };
             }
         };

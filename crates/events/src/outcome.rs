@@ -13,6 +13,7 @@ use raddle_task::Outcome;
 /// assert_eq!(PollResult::of(&Outcome::Idle), PollResult::Pending);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PollResult {
     /// The task waits to be woken.
     Pending,
@@ -46,6 +47,7 @@ impl PollResult {
 /// assert_eq!(format!("{:?}", MonitorAction::TookDriver), "TookDriver");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MonitorAction {
     /// It takes the task out of the next-task slot of the stuck worker.
     TookNextTask,

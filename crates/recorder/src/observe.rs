@@ -72,9 +72,9 @@ impl raddle_events::Observer for Recorder {
     #[inline]
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
         let end = match result {
-            PollResult::Pending => PollEnd::Pending,
             PollResult::Rescheduled => PollEnd::Rescheduled,
             PollResult::Ended => PollEnd::Ended(raddle_recording::EndReason::Completed),
+            _ => PollEnd::Pending,
         };
         self.record_poll_end(number(task), end);
     }
@@ -85,8 +85,8 @@ impl raddle_events::Observer for Recorder {
         use raddle_recording::EndReason as Recorded;
         let reason = match reason {
             Observed::Completed => Recorded::Completed,
-            Observed::Cancelled => Recorded::Cancelled,
             Observed::Panicked => Recorded::Panicked,
+            _ => Recorded::Cancelled,
         };
         self.record_end(number(task), reason);
     }
@@ -137,13 +137,16 @@ impl raddle_events::Observer for Recorder {
 
     fn monitor_acted(&self, _worker: usize, stuck: usize, action: MonitorAction) {
         use raddle_recording::MonitorAction as Recorded;
+        let action = match action {
+            MonitorAction::TookNextTask => Recorded::TookNextTask,
+            MonitorAction::HelpedWorker => Recorded::HelpedWorker,
+            MonitorAction::TookDriver => Recorded::TookDriver,
+            // A recording cannot express it.
+            _ => return,
+        };
         self.record(Event::MonitorActed {
             worker: small(stuck),
-            action: match action {
-                MonitorAction::TookNextTask => Recorded::TookNextTask,
-                MonitorAction::HelpedWorker => Recorded::HelpedWorker,
-                MonitorAction::TookDriver => Recorded::TookDriver,
-            },
+            action,
         });
     }
 }

@@ -150,6 +150,7 @@ pub enum Event {
 /// assert_ne!(event, Event::PollFinished { task: 1, result: PollResult::Ended });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PollResult {
     /// The task waits to be woken.
     Pending,
@@ -170,6 +171,7 @@ pub enum PollResult {
 /// assert!(matches!(event, Event::TaskEnded { reason: EndReason::Panicked, .. }));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EndReason {
     /// Its future returned a value, or the recorder does not know better.
     Completed,
@@ -193,6 +195,7 @@ pub enum EndReason {
 /// ]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PollEnd {
     /// The task waits to be woken.
     Pending,
@@ -259,6 +262,7 @@ impl PollEnd {
 /// assert_ne!(MonitorAction::TookDriver, MonitorAction::TookNextTask);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MonitorAction {
     /// It stops parking, to steal from the queue of the stuck worker.
     HelpedWorker,

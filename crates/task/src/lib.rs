@@ -160,6 +160,7 @@ pub trait Schedule: Clone + Send + Sync + 'static {
 /// # drop(handle);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EndReason {
     /// Its future was ready.
     Completed,
