@@ -9,7 +9,7 @@ use std::time::Duration;
 use raddle_primitives::sync::atomic::Ordering;
 use raddle_primitives::thread;
 
-use crate::metrics::Source;
+use crate::metrics::MetricsSource;
 use crate::observer::ConsoleObserver;
 use crate::server::Server;
 use crate::slow::SlowPolls;
@@ -75,7 +75,7 @@ pub struct Console {
 /// assert_eq!(&status, b"HTTP/1.1 200 OK");
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct Serving {
+pub struct ServeGuard {
     server: Arc<Server>,
     address: SocketAddr,
 }
@@ -146,7 +146,7 @@ impl Console {
     /// # Errors
     ///
     /// Returns an error if the system refuses the thread.
-    pub fn serve(self, source: impl Source) -> io::Result<Serving> {
+    pub fn serve(self, source: impl MetricsSource) -> io::Result<ServeGuard> {
         let Self {
             listener,
             table,
@@ -159,11 +159,11 @@ impl Console {
         thread::Builder::new()
             .name("raddle-console".to_owned())
             .spawn(move || running.run(&listener))?;
-        Ok(Serving { server, address })
+        Ok(ServeGuard { server, address })
     }
 }
 
-impl Serving {
+impl ServeGuard {
     /// Returns the address of the page, with the token.
     pub fn url(&self) -> String {
         let token = self.server.token.as_str();
@@ -171,7 +171,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServeGuard {
     fn drop(&mut self) {
         // ORDERING: no other data depends on it; the listener checks it after each client.
         self.server.is_stopped.store(true, Ordering::Relaxed);
@@ -187,9 +187,9 @@ impl fmt::Debug for Console {
 }
 
 /// Without the token.
-impl fmt::Debug for Serving {
+impl fmt::Debug for ServeGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serving")
+        f.debug_struct("ServeGuard")
             .field("address", &self.address)
             .finish_non_exhaustive()
     }

@@ -10,6 +10,6 @@ mod slow;
 mod table;
 mod token;
 
-pub use console::{Console, Serving};
-pub use metrics::{Metrics, Source, WorkerMetrics};
+pub use console::{Console, ServeGuard};
+pub use metrics::{Metrics, MetricsSource, WorkerMetrics};
 pub use slow::{SlowPoll, SlowPolls};

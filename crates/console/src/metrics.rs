@@ -38,7 +38,7 @@ use std::time::Duration;
 /// assert_eq!(source.metrics().spawned_tasks, 1);
 /// assert_eq!(source.metrics().workers[0].polls, 1);
 /// ```
-pub trait Source: Send + Sync + 'static {
+pub trait MetricsSource: Send + Sync + 'static {
     /// Returns the current metrics of the runtime.
     fn metrics(&self) -> Metrics;
 

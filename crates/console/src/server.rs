@@ -9,7 +9,7 @@ use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::thread;
 use serde_json::{Value, json};
 
-use crate::metrics::{Metrics, Source};
+use crate::metrics::{Metrics, MetricsSource};
 use crate::request::{self, Refusal, Route};
 use crate::slow::SlowPolls;
 use crate::table::{self, Activity, Query, Table};
@@ -35,7 +35,7 @@ pub(crate) struct Server {
     pub(crate) token: Token,
     pub(crate) table: Arc<Table>,
     pub(crate) slow: SlowPolls,
-    pub(crate) source: Box<dyn Source>,
+    pub(crate) source: Box<dyn MetricsSource>,
     pub(crate) is_stopped: AtomicBool,
     clients: AtomicUsize,
     streams: AtomicUsize,
@@ -46,7 +46,7 @@ impl Server {
         token: Token,
         table: Arc<Table>,
         slow: SlowPolls,
-        source: Box<dyn Source>,
+        source: Box<dyn MetricsSource>,
     ) -> Self {
         Self {
             token,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use raddle_dump::{Dump, Edge, State, TaskDump, Tasks};
+use raddle_dump::{Dump, Edge, TaskDump, TaskState, TaskTable};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ const MAX_WAITS: usize = 50;
 /// The current state of workers and tasks.
 pub(crate) struct Table {
     workers: OnceLock<Box<[Mutex<WorkerState>]>>,
-    pub(crate) tasks: Tasks,
+    pub(crate) tasks: TaskTable,
     /// The last copy of all tasks. Held while a copy is made, so that one is made at a time.
     copy: Mutex<Option<(Instant, Arc<Dump>)>>,
 }
@@ -94,7 +94,7 @@ impl Table {
     pub(crate) fn new() -> Self {
         Self {
             workers: OnceLock::new(),
-            tasks: Tasks::new(),
+            tasks: TaskTable::new(),
             copy: Mutex::ranked(Rank::outer(1, "console copy"), None),
         }
     }
@@ -195,13 +195,13 @@ impl Table {
 }
 
 impl Filter {
-    fn matches(self, state: State, since: Duration, longest: Duration) -> bool {
+    fn matches(self, state: TaskState, since: Duration, longest: Duration) -> bool {
         match self {
             Self::All => true,
-            Self::Busy => state != State::Waiting,
-            Self::Waiting => state == State::Waiting,
+            Self::Busy => state != TaskState::Waiting,
+            Self::Waiting => state == TaskState::Waiting,
             Self::Slow => longest >= SLOW,
-            Self::Idle => state == State::Waiting && since >= IDLE,
+            Self::Idle => state == TaskState::Waiting && since >= IDLE,
         }
     }
 }

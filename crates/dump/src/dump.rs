@@ -19,7 +19,7 @@ const MAX_BLOCKERS: usize = 4;
 /// # Examples
 ///
 /// ```
-/// let dump = raddle_dump::Tasks::new().dump();
+/// let dump = raddle_dump::TaskTable::new().dump();
 /// assert_eq!(dump.to_string(), "0 tasks\n");
 /// ```
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl Dump {
         block_ons: Vec<BlockOn>,
         is_unchanged: impl Fn(u64) -> bool,
     ) -> Self {
-        let waiting = tasks.iter().filter(|task| task.state == State::Waiting);
+        let waiting = tasks.iter().filter(|task| task.state == TaskState::Waiting);
         let waiting = waiting.map(|task| (task.id, task.waits()));
         let blocked = block_ons.iter().map(|call| (call.id, call.waits()));
         let (edges, deadlocks) = graph::search(waiting.chain(blocked), is_unchanged);
@@ -54,7 +54,7 @@ impl Dump {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// for task in dump.tasks() {
     ///     println!("{} was polled {} times", task.id(), task.polls());
     /// }
@@ -68,7 +68,7 @@ impl Dump {
     /// # Examples
     ///
     /// ```
-    /// for call in raddle_dump::Tasks::new().dump().block_ons() {
+    /// for call in raddle_dump::TaskTable::new().dump().block_ons() {
     ///     println!("{:?} blocks on {} waits", call.thread(), call.waits().len());
     /// }
     /// ```
@@ -81,7 +81,7 @@ impl Dump {
     /// # Examples
     ///
     /// ```
-    /// for edge in raddle_dump::Tasks::new().dump().edges() {
+    /// for edge in raddle_dump::TaskTable::new().dump().edges() {
     ///     println!("{edge}");
     /// }
     /// ```
@@ -98,7 +98,7 @@ impl Dump {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(dump.deadlocks().is_empty());
     /// ```
     pub fn deadlocks(&self) -> &[Deadlock] {
@@ -110,7 +110,7 @@ impl Dump {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(dump.task(1).is_none());
     /// ```
     pub fn task(&self, id: u64) -> Option<&TaskDump> {
@@ -124,9 +124,9 @@ impl Dump {
 /// # Examples
 ///
 /// ```
-/// use raddle_dump::{BlockOn, Tasks};
+/// use raddle_dump::{BlockOn, TaskTable};
 ///
-/// let dump = Tasks::new().dump();
+/// let dump = TaskTable::new().dump();
 /// let threads: Vec<_> = dump.block_ons().iter().map(BlockOn::thread).collect();
 /// assert!(threads.is_empty());
 /// ```
@@ -144,7 +144,7 @@ impl BlockOn {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(dump.block_ons().iter().all(|call| dump.task(call.id()).is_none()));
     /// ```
     pub fn id(&self) -> u64 {
@@ -156,7 +156,7 @@ impl BlockOn {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(!dump.block_ons().iter().any(|call| call.thread() == Some("main")));
     /// ```
     pub fn thread(&self) -> Option<&str> {
@@ -168,7 +168,7 @@ impl BlockOn {
     /// # Examples
     ///
     /// ```
-    /// for call in raddle_dump::Tasks::new().dump().block_ons() {
+    /// for call in raddle_dump::TaskTable::new().dump().block_ons() {
     ///     println!("{:?}", call.time_in_state());
     /// }
     /// ```
@@ -181,7 +181,7 @@ impl BlockOn {
     /// # Examples
     ///
     /// ```
-    /// for call in raddle_dump::Tasks::new().dump().block_ons() {
+    /// for call in raddle_dump::TaskTable::new().dump().block_ons() {
     ///     println!("{} waits", call.waits().len());
     /// }
     /// ```
@@ -207,9 +207,9 @@ impl fmt::Display for BlockOn {
 /// # Examples
 ///
 /// ```
-/// use raddle_dump::{TaskDump, Tasks};
+/// use raddle_dump::{TaskDump, TaskTable};
 ///
-/// let dump = Tasks::new().dump();
+/// let dump = TaskTable::new().dump();
 /// let slowest = dump.tasks().iter().max_by_key(|task| task.longest_poll());
 /// assert!(slowest.is_none());
 /// ```
@@ -218,13 +218,13 @@ pub struct TaskDump {
     id: u64,
     name: Option<Arc<str>>,
     location: &'static Location<'static>,
-    state: State,
+    state: TaskState,
     since: Duration,
     age: Duration,
     polls: u64,
     busy: Duration,
     longest: Duration,
-    woken: Option<Wake>,
+    woken: Option<LastWake>,
     waits: Box<[Wait]>,
 }
 
@@ -233,11 +233,11 @@ pub struct TaskDump {
 /// # Examples
 ///
 /// ```
-/// assert_eq!(raddle_dump::State::Waiting.to_string(), "waiting");
+/// assert_eq!(raddle_dump::TaskState::Waiting.to_string(), "waiting");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum State {
+pub enum TaskState {
     /// The task waits to be woken.
     Waiting,
     /// The task is in a queue, and waits for a worker.
@@ -258,10 +258,10 @@ pub enum State {
 ///     let wakes = dump.tasks().iter().filter_map(|task| task.last_wake());
 ///     wakes.filter(|wake| wake.by() == WokenBy::Driver).count()
 /// }
-/// # assert_eq!(woken_by_driver(&raddle_dump::Tasks::new().dump()), 0);
+/// # assert_eq!(woken_by_driver(&raddle_dump::TaskTable::new().dump()), 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wake {
+pub struct LastWake {
     ago: Duration,
     by: WokenBy,
 }
@@ -299,13 +299,13 @@ impl TaskDump {
             polls: task.polls,
             busy: task.busy + poll,
             longest: task.longest.max(poll),
-            woken: task.woken.map(|(at, by)| Wake {
+            woken: task.woken.map(|(at, by)| LastWake {
                 ago: now.saturating_duration_since(at),
                 by,
             }),
             waits: match task.state {
-                State::Waiting => task.waits.into(),
-                State::Queued | State::Running => Box::default(),
+                TaskState::Waiting => task.waits.into(),
+                TaskState::Queued | TaskState::Running => Box::default(),
             },
         }
     }
@@ -315,7 +315,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// let ids = raddle_dump::Tasks::new().dump().tasks().iter().map(|task| task.id()).sum::<u64>();
+    /// let ids = raddle_dump::TaskTable::new().dump().tasks().iter().map(|task| task.id()).sum::<u64>();
     /// assert_eq!(ids, 0);
     /// ```
     pub fn id(&self) -> u64 {
@@ -327,7 +327,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(!dump.tasks().iter().any(|task| task.name() == Some("worker")));
     /// ```
     pub fn name(&self) -> Option<&str> {
@@ -339,7 +339,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// for task in raddle_dump::Tasks::new().dump().tasks() {
+    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
     ///     println!("{}", task.spawned_at());
     /// }
     /// ```
@@ -352,12 +352,12 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// use raddle_dump::{State, Tasks};
+    /// use raddle_dump::{TaskState, TaskTable};
     ///
-    /// let dump = Tasks::new().dump();
-    /// assert!(dump.tasks().iter().all(|task| task.state() == State::Waiting));
+    /// let dump = TaskTable::new().dump();
+    /// assert!(dump.tasks().iter().all(|task| task.state() == TaskState::Waiting));
     /// ```
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> TaskState {
         self.state
     }
 
@@ -366,7 +366,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// for task in raddle_dump::Tasks::new().dump().tasks() {
+    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
     ///     println!("{} for {:?}", task.state(), task.time_in_state());
     /// }
     /// ```
@@ -379,7 +379,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(dump.tasks().iter().map(|task| task.age()).max().is_none());
     /// ```
     pub fn age(&self) -> Duration {
@@ -391,7 +391,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert_eq!(dump.tasks().iter().map(|task| task.polls()).sum::<u64>(), 0);
     /// ```
     pub fn polls(&self) -> u64 {
@@ -403,7 +403,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(dump.tasks().iter().map(|task| task.busy()).max().is_none());
     /// ```
     pub fn busy(&self) -> Duration {
@@ -415,7 +415,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(dump.tasks().iter().map(|task| task.longest_poll()).max().is_none());
     /// ```
     pub fn longest_poll(&self) -> Duration {
@@ -428,13 +428,13 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// for task in raddle_dump::Tasks::new().dump().tasks() {
+    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
     ///     if let Some(wake) = task.last_wake() {
     ///         println!("woken {:?} ago by {}", wake.ago(), wake.by());
     ///     }
     /// }
     /// ```
-    pub fn last_wake(&self) -> Option<Wake> {
+    pub fn last_wake(&self) -> Option<LastWake> {
         self.woken
     }
 
@@ -449,7 +449,7 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// for task in raddle_dump::Tasks::new().dump().tasks() {
+    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
     ///     for wait in task.waits() {
     ///         println!("task {} waits for {wait}", task.id());
     ///     }
@@ -460,13 +460,13 @@ impl TaskDump {
     }
 }
 
-impl Wake {
+impl LastWake {
     /// Returns the time since the wake.
     ///
     /// # Examples
     ///
     /// ```
-    /// for task in raddle_dump::Tasks::new().dump().tasks() {
+    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
     ///     println!("{:?}", task.last_wake().map(|wake| wake.ago()));
     /// }
     /// ```
@@ -479,7 +479,7 @@ impl Wake {
     /// # Examples
     ///
     /// ```
-    /// for task in raddle_dump::Tasks::new().dump().tasks() {
+    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
     ///     println!("{:?}", task.last_wake().map(|wake| wake.by()));
     /// }
     /// ```
@@ -547,7 +547,7 @@ impl fmt::Display for TaskDump {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for TaskState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Waiting => "waiting",

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::panic::Location;
 
-use raddle_wait::{Resource, Role, Wait, uses};
+use raddle_wait::{Resource, Role, Wait, users};
 
 /// A poll with this number of waits may have further waits that are not recorded.
 const MAX_WAITS: usize = 64;
@@ -16,7 +16,7 @@ const MAX_WAITS: usize = 64;
 /// # Examples
 ///
 /// ```
-/// for edge in raddle_dump::Tasks::new().dump().edges() {
+/// for edge in raddle_dump::TaskTable::new().dump().edges() {
 ///     println!("{edge}");
 /// }
 /// ```
@@ -36,7 +36,7 @@ pub struct Edge {
 /// # Examples
 ///
 /// ```
-/// let dump = raddle_dump::Tasks::new().dump();
+/// let dump = raddle_dump::TaskTable::new().dump();
 /// for deadlock in dump.deadlocks() {
 ///     eprint!("{deadlock}");
 /// }
@@ -53,7 +53,7 @@ impl Edge {
     /// # Examples
     ///
     /// ```
-    /// for edge in raddle_dump::Tasks::new().dump().edges() {
+    /// for edge in raddle_dump::TaskTable::new().dump().edges() {
     ///     println!("{} -> {}", edge.from(), edge.to());
     /// }
     /// ```
@@ -66,7 +66,7 @@ impl Edge {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(!dump.edges().iter().any(|edge| edge.from() == edge.to()));
     /// ```
     pub fn to(&self) -> u64 {
@@ -78,7 +78,7 @@ impl Edge {
     /// # Examples
     ///
     /// ```
-    /// for edge in raddle_dump::Tasks::new().dump().edges() {
+    /// for edge in raddle_dump::TaskTable::new().dump().edges() {
     ///     println!("{}", edge.wait());
     /// }
     /// ```
@@ -92,7 +92,7 @@ impl Edge {
     /// # Examples
     ///
     /// ```
-    /// for edge in raddle_dump::Tasks::new().dump().edges() {
+    /// for edge in raddle_dump::TaskTable::new().dump().edges() {
     ///     println!("{:?}", edge.location());
     /// }
     /// ```
@@ -108,7 +108,7 @@ impl Edge {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert_eq!(dump.edges().iter().filter(|edge| edge.is_certain()).count(), 0);
     /// ```
     pub fn is_certain(&self) -> bool {
@@ -124,7 +124,7 @@ impl Deadlock {
     /// # Examples
     ///
     /// ```
-    /// for deadlock in raddle_dump::Tasks::new().dump().deadlocks() {
+    /// for deadlock in raddle_dump::TaskTable::new().dump().deadlocks() {
     ///     println!("{} tasks", deadlock.edges().len());
     /// }
     /// ```
@@ -138,7 +138,7 @@ impl Deadlock {
     /// # Examples
     ///
     /// ```
-    /// let dump = raddle_dump::Tasks::new().dump();
+    /// let dump = raddle_dump::TaskTable::new().dump();
     /// assert!(!dump.deadlocks().iter().any(|deadlock| deadlock.is_suspected()));
     /// ```
     pub fn is_suspected(&self) -> bool {
@@ -207,8 +207,8 @@ fn edges_of(from: u64, wait: &Wait) -> Vec<Edge> {
         Resource::Room(address) => (address, Role::Receiver),
         _ => return Vec::new(),
     };
-    let uses = uses(address);
-    let of_role = uses.iter().filter(|user| user.role() == role);
+    let users = users(address);
+    let of_role = users.iter().filter(|user| user.role() == role);
     let known: Option<Vec<_>> = of_role
         .map(|user| Some(edge(user.task()?, Some(role), user.location())))
         .collect();

@@ -9,11 +9,11 @@ mod observer;
 mod sigquit;
 mod table;
 
-pub use dump::{BlockOn, Dump, State, TaskDump, Wake, WokenBy};
+pub use dump::{BlockOn, Dump, LastWake, TaskDump, TaskState, WokenBy};
 pub use error::DumpError;
 pub use graph::{Deadlock, Edge};
 #[cfg(unix)]
-pub use sigquit::Printing;
-pub use table::Tasks;
+pub use sigquit::SigquitGuard;
+pub use table::TaskTable;
 
 pub use raddle_wait::{Direction, Resource, Wait};

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use raddle_events::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
-use raddle_wait::{Frame, Wait};
+use raddle_wait::{PollFrame, Wait};
 
-use crate::dump::{State, WokenBy};
-use crate::table::{Poll, Task, Tasks, Waiting};
+use crate::dump::{TaskState, WokenBy};
+use crate::table::{Poll, Task, TaskTable, Waiting};
 
 raddle_primitives::thread_local! {
     /// Whether this thread is in the driver, which wakes tasks for events and timers.
@@ -18,7 +18,7 @@ raddle_primitives::thread_local! {
 }
 
 /// The observer of a table.
-pub(crate) struct Recorder(pub(crate) Tasks);
+pub(crate) struct DumpObserver(pub(crate) TaskTable);
 
 fn number(task: Id) -> u64 {
     NonZeroU64::from(task).get()
@@ -43,7 +43,7 @@ fn present_waker() -> WokenBy {
     }
 }
 
-impl raddle_events::Observer for Recorder {
+impl raddle_events::Observer for DumpObserver {
     fn needs_locations(&self) -> bool {
         false
     }
@@ -55,7 +55,7 @@ impl raddle_events::Observer for Recorder {
             name: task.name().map(Into::into),
             location: task.location(),
             spawned: now,
-            state: State::Queued,
+            state: TaskState::Queued,
             since: now,
             poll: None,
             polls: 0,
@@ -69,7 +69,7 @@ impl raddle_events::Observer for Recorder {
     fn task_woken(&self, task: Id) {
         let (now, by) = (Instant::now(), present_waker());
         self.0.change(number(task), |task| {
-            task.state = State::Queued;
+            task.state = TaskState::Queued;
             task.since = now;
             task.woken = Some((now, by));
         });
@@ -78,14 +78,14 @@ impl raddle_events::Observer for Recorder {
     fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
         let (now, thread) = (Instant::now(), thread());
         self.0.change(number(task.id()), |task| {
-            task.state = State::Running;
+            task.state = TaskState::Running;
             task.since = now;
             task.poll = Some(Poll {
                 started: now,
                 thread,
             });
         });
-        let _ = Frame::begin(number(task.id()), Some(task.waker_address()));
+        let _ = PollFrame::begin(number(task.id()), Some(task.waker_address()));
     }
 
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
@@ -105,15 +105,15 @@ impl raddle_events::Observer for Recorder {
                 task.waits.extend_from_slice(waits);
             }
             // A task that another thread has woken in the meantime stays queued.
-            if task.state == State::Running {
+            if task.state == TaskState::Running {
                 task.since = now;
                 task.state = match result {
-                    PollResult::Rescheduled => State::Queued,
-                    _ => State::Waiting,
+                    PollResult::Rescheduled => TaskState::Queued,
+                    _ => TaskState::Waiting,
                 };
             }
         };
-        Frame::resume(number(task)).finish(|waits| {
+        PollFrame::resume(number(task)).finish(|waits| {
             self.0.change(number(task), |task| finish(task, waits));
         });
     }
@@ -125,12 +125,12 @@ impl raddle_events::Observer for Recorder {
     fn root_poll_started(&self, _worker: Option<usize>) {
         let id = raddle_wait::root_task();
         self.0.unblock(id);
-        let _ = Frame::begin(id, None);
+        let _ = PollFrame::begin(id, None);
     }
 
     fn root_poll_finished(&self, _worker: Option<usize>, is_ready: bool) {
         let id = raddle_wait::root_task();
-        Frame::resume(id).finish(|waits| {
+        PollFrame::resume(id).finish(|waits| {
             // A future that has panicked was not ready, but does not wait.
             if !is_ready && !thread::panicking() {
                 let since = Instant::now();

@@ -7,22 +7,22 @@ use std::thread;
 use signal_hook::consts::SIGQUIT;
 use signal_hook::iterator::{Handle, Signals};
 
-use crate::table::Tasks;
+use crate::table::TaskTable;
 
 /// Prints a dump to standard error for each SIGQUIT, until it is dropped.
 ///
 /// # Examples
 ///
 /// ```
-/// use raddle_dump::Tasks;
+/// use raddle_dump::TaskTable;
 ///
-/// let printing = Tasks::new().print_on_sigquit()?;
+/// let printing = TaskTable::new().print_on_sigquit()?;
 /// drop(printing);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct Printing(Handle);
+pub struct SigquitGuard(Handle);
 
-impl Tasks {
+impl TaskTable {
     /// Starts a thread that prints a [dump](Self::dump) to standard error each time the process
     /// gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal), also while all workers are
     /// stuck.
@@ -36,12 +36,12 @@ impl Tasks {
     /// # Examples
     ///
     /// ```
-    /// let printing = raddle_dump::Tasks::new().print_on_sigquit()?;
+    /// let printing = raddle_dump::TaskTable::new().print_on_sigquit()?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn print_on_sigquit(&self) -> io::Result<Printing> {
+    pub fn print_on_sigquit(&self) -> io::Result<SigquitGuard> {
         let mut signals = Signals::new([SIGQUIT])?;
-        let printing = Printing(signals.handle());
+        let printing = SigquitGuard(signals.handle());
         let tasks = self.clone();
         let thread = thread::Builder::new().name("raddle-dump".to_owned());
         thread.spawn(move || {
@@ -55,14 +55,14 @@ impl Tasks {
     }
 }
 
-impl Drop for Printing {
+impl Drop for SigquitGuard {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
-impl fmt::Debug for Printing {
+impl fmt::Debug for SigquitGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Printing").finish_non_exhaustive()
+        f.debug_struct("SigquitGuard").finish_non_exhaustive()
     }
 }

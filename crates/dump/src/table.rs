@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_wait::Wait;
 
-use crate::dump::{BlockOn, Dump, State, TaskDump, WokenBy};
-use crate::observer::Recorder;
+use crate::dump::{BlockOn, Dump, TaskDump, TaskState, WokenBy};
+use crate::observer::DumpObserver;
 
 /// The number of shards of the table; each has a lock.
 const SHARDS: u64 = 64;
@@ -19,19 +19,19 @@ const SHARDS: u64 = 64;
 /// # Examples
 ///
 /// ```
-/// use raddle_dump::Tasks;
+/// use raddle_dump::TaskTable;
 /// use raddle_sched::{Config, CurrentThread};
 ///
-/// let tasks = Tasks::new();
+/// let tasks = TaskTable::new();
 /// let config = Config { observer: Some(tasks.observer()), ..Config::default() };
 /// let scheduler = CurrentThread::new(config, None);
 /// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
 /// assert!(tasks.dump().tasks().is_empty());
 /// ```
 #[derive(Clone, Default)]
-pub struct Tasks(Arc<Table>);
+pub struct TaskTable(Arc<Shared>);
 
-pub(crate) struct Table {
+pub(crate) struct Shared {
     shards: Box<[Mutex<HashMap<u64, Task>>]>,
     /// The futures of `block_on` whose last poll has returned `Pending`, by their numbers.
     block_ons: Mutex<HashMap<u64, Waiting>>,
@@ -52,7 +52,7 @@ pub(crate) struct Task {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) location: &'static Location<'static>,
     pub(crate) spawned: Instant,
-    pub(crate) state: State,
+    pub(crate) state: TaskState,
     /// The time when the task entered this state.
     pub(crate) since: Instant,
     /// The poll that has started and not finished. `state` may differ from `Running`: the task may
@@ -74,13 +74,13 @@ pub(crate) struct Poll {
     pub(crate) thread: usize,
 }
 
-impl Tasks {
+impl TaskTable {
     /// Creates an empty table.
     ///
     /// # Examples
     ///
     /// ```
-    /// assert!(raddle_dump::Tasks::new().dump().tasks().is_empty());
+    /// assert!(raddle_dump::TaskTable::new().dump().tasks().is_empty());
     /// ```
     pub fn new() -> Self {
         Self::default()
@@ -92,7 +92,7 @@ impl Tasks {
     /// # Examples
     ///
     /// ```
-    /// let tasks = raddle_dump::Tasks::new();
+    /// let tasks = raddle_dump::TaskTable::new();
     /// let config = raddle_sched::Config {
     ///     observer: Some(tasks.observer()),
     ///     ..Default::default()
@@ -100,7 +100,7 @@ impl Tasks {
     /// ```
     pub fn observer(&self) -> std::sync::Arc<dyn raddle_events::Observer> {
         raddle_wait::enable();
-        std::sync::Arc::new(Recorder(self.clone()))
+        std::sync::Arc::new(DumpObserver(self.clone()))
     }
 
     /// Copies the table. This polls no task, and needs no worker.
@@ -111,7 +111,7 @@ impl Tasks {
     /// # Examples
     ///
     /// ```
-    /// print!("{}", raddle_dump::Tasks::new().dump());
+    /// print!("{}", raddle_dump::TaskTable::new().dump());
     /// ```
     pub fn dump(&self) -> Dump {
         let mut tasks = Vec::new();
@@ -151,7 +151,7 @@ impl Tasks {
     fn is_waiting_since(&self, id: u64, polls: u64) -> bool {
         let shard = self.shard(id).lock();
         let task = shard.get(&id);
-        task.is_some_and(|task| task.state == State::Waiting && task.polls == polls)
+        task.is_some_and(|task| task.state == TaskState::Waiting && task.polls == polls)
     }
 
     /// Returns whether the future of the `block_on` still waits since then.
@@ -178,7 +178,7 @@ impl Tasks {
     /// # Examples
     ///
     /// ```
-    /// assert!(raddle_dump::Tasks::new().task(1).is_none());
+    /// assert!(raddle_dump::TaskTable::new().task(1).is_none());
     /// ```
     pub fn task(&self, id: u64) -> Option<TaskDump> {
         let task = self.shard(id).lock().get(&id).cloned();
@@ -207,7 +207,7 @@ impl Tasks {
     }
 }
 
-impl Default for Table {
+impl Default for Shared {
     fn default() -> Self {
         let shard = |_| Mutex::ranked(Rank::leaf("tasks of dumps"), HashMap::new());
         Self {
@@ -217,8 +217,8 @@ impl Default for Table {
     }
 }
 
-impl fmt::Debug for Tasks {
+impl fmt::Debug for TaskTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tasks").finish_non_exhaustive()
+        f.debug_struct("TaskTable").finish_non_exhaustive()
     }
 }

@@ -6,10 +6,10 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-use raddle_dump::{State, Tasks, WokenBy};
+use raddle_dump::{TaskState, TaskTable, WokenBy};
 use raddle_sched::{Config, CurrentThread};
 
-fn scheduler(tasks: &Tasks) -> CurrentThread {
+fn scheduler(tasks: &TaskTable) -> CurrentThread {
     let config = Config {
         observer: Some(tasks.observer()),
         ..Config::default()
@@ -19,13 +19,13 @@ fn scheduler(tasks: &Tasks) -> CurrentThread {
 
 #[test]
 fn a_spawned_task_is_queued_and_then_waits() {
-    let tasks = Tasks::new();
+    let tasks = TaskTable::new();
     scheduler(&tasks).block_on(async {
         let line = line!() + 1;
         let task = raddle_sched::spawn(pending::<()>());
         let dump = tasks.dump();
         assert_eq!(dump.tasks().len(), 1);
-        assert_eq!(dump.tasks()[0].state(), State::Queued);
+        assert_eq!(dump.tasks()[0].state(), TaskState::Queued);
         assert_eq!(dump.tasks()[0].polls(), 0);
         assert_eq!(dump.tasks()[0].spawned_at().line(), line);
         assert!(dump.tasks()[0].spawned_at().file().ends_with("dump.rs"));
@@ -33,7 +33,7 @@ fn a_spawned_task_is_queued_and_then_waits() {
 
         raddle_sched::yield_now().await;
         let dump = tasks.dump();
-        assert_eq!(dump.tasks()[0].state(), State::Waiting);
+        assert_eq!(dump.tasks()[0].state(), TaskState::Waiting);
         assert_eq!(dump.tasks()[0].polls(), 1);
         let id = dump.tasks()[0].id();
         assert!(dump.task(id).is_some() && dump.task(id + 1).is_none());
@@ -43,7 +43,7 @@ fn a_spawned_task_is_queued_and_then_waits() {
 
 #[test]
 fn a_task_that_takes_a_dump_is_running() {
-    let tasks = Tasks::new();
+    let tasks = TaskTable::new();
     let dump = scheduler(&tasks).block_on(async {
         let tasks = tasks.clone();
         let task = raddle_sched::spawn(async move {
@@ -53,7 +53,7 @@ fn a_task_that_takes_a_dump_is_running() {
         task.await.unwrap()
     });
     let task = &dump.tasks()[0];
-    assert_eq!(task.state(), State::Running);
+    assert_eq!(task.state(), TaskState::Running);
     assert_eq!(task.polls(), 0);
     assert!(task.busy() >= Duration::from_millis(5));
     assert_eq!(task.longest_poll(), task.busy());
@@ -62,7 +62,7 @@ fn a_task_that_takes_a_dump_is_running() {
 
 #[test]
 fn completed_and_aborted_tasks_are_not_in_the_dump() {
-    let tasks = Tasks::new();
+    let tasks = TaskTable::new();
     scheduler(&tasks).block_on(async {
         raddle_sched::spawn(async {}).await.unwrap();
         let aborted = raddle_sched::spawn(pending::<()>());
@@ -77,7 +77,7 @@ fn completed_and_aborted_tasks_are_not_in_the_dump() {
 
 #[test]
 fn a_completing_task_is_the_waker_of_the_task_that_joins_it() {
-    let tasks = Tasks::new();
+    let tasks = TaskTable::new();
     scheduler(&tasks).block_on(async {
         let first = raddle_sched::spawn(raddle_sched::yield_now());
         let first_id = tasks.dump().tasks()[0].id();
@@ -100,7 +100,7 @@ fn a_completing_task_is_the_waker_of_the_task_that_joins_it() {
 
 #[test]
 fn a_waker_that_is_called_outside_tasks_is_other_code() {
-    let tasks = Tasks::new();
+    let tasks = TaskTable::new();
     scheduler(&tasks).block_on(async {
         let (sender, receiver) = std::sync::mpsc::channel();
         let task = raddle_sched::spawn(std::future::poll_fn(move |cx| {
@@ -110,7 +110,7 @@ fn a_waker_that_is_called_outside_tasks_is_other_code() {
         raddle_sched::yield_now().await;
         receiver.recv().unwrap().wake();
         let dump = tasks.dump();
-        assert_eq!(dump.tasks()[0].state(), State::Queued);
+        assert_eq!(dump.tasks()[0].state(), TaskState::Queued);
         assert_eq!(dump.tasks()[0].last_wake().unwrap().by(), WokenBy::Other);
         task.abort();
     });
@@ -118,7 +118,7 @@ fn a_waker_that_is_called_outside_tasks_is_other_code() {
 
 #[test]
 fn the_polls_of_a_task_are_counted_and_a_name_is_shown() {
-    let tasks = Tasks::new();
+    let tasks = TaskTable::new();
     scheduler(&tasks).block_on(async {
         let name_guard = raddle_task::name_next(Some("yields"));
         let task = raddle_sched::spawn(async {

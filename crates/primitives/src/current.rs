@@ -10,7 +10,7 @@
 //! How a frame answers by type is the provider interface of Rust's RFC 3192.
 //!
 //! ```
-//! use raddle_primitives::current::{self, Frame, One, Request};
+//! use raddle_primitives::current::{self, Frame, HandleFrame, Request};
 //!
 //! struct Port(u16);
 //! struct Name(&'static str);
@@ -26,7 +26,7 @@
 //! let outer = current::enter(Server(Port(80), Name("web")));
 //! assert_eq!(port(), Some(80));
 //! {
-//!     let _inner = current::enter(One(Some(Port(8080))));
+//!     let _inner = current::enter(HandleFrame(Some(Port(8080))));
 //!     assert_eq!(port(), Some(8080));
 //!     assert_eq!(current::with(|name: &Name| name.0), Some("web"));
 //! }
@@ -90,9 +90,9 @@ pub trait Frame: 'static {
 /// assert_eq!(current::get(), Some(Clock(7)));
 /// ```
 #[derive(Debug)]
-pub struct One<T>(pub Option<T>);
+pub struct HandleFrame<T>(pub Option<T>);
 
-impl<T: 'static> Frame for One<T> {
+impl<T: 'static> Frame for HandleFrame<T> {
     fn provide<'a>(&'a self, request: &mut Request<'a>) {
         request.offer(|| self.0.as_ref());
     }

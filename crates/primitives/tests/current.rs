@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use raddle_primitives::current::{self, EnterGuard, Frame, One, Request};
+use raddle_primitives::current::{self, EnterGuard, Frame, HandleFrame, Request};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Number(u32);
@@ -39,7 +39,7 @@ fn the_innermost_frame_with_a_type_provides_its_current_handle() {
     let _outer = current::enter(Both(Number(1), Some(Letter('a'))));
     assert_eq!((number(), letter()), (Some(1), Some('a')));
     {
-        let _inner = current::enter(One(Some(Number(2))));
+        let _inner = current::enter(HandleFrame(Some(Number(2))));
         assert_eq!(
             (number(), letter(), current::depth()),
             (Some(2), Some('a'), Some(2))
@@ -57,8 +57,8 @@ fn the_innermost_frame_with_a_type_provides_its_current_handle() {
 
 #[test]
 fn a_frame_that_returns_none_hides_the_handle_of_an_outer_frame() {
-    let _outer = current::enter(One(Some(Number(1))));
-    let hidden = current::enter(One(None::<Number>));
+    let _outer = current::enter(HandleFrame(Some(Number(1))));
+    let hidden = current::enter(HandleFrame(None::<Number>));
     assert_eq!(number(), None);
     drop(hidden);
     assert_eq!(number(), Some(1));
@@ -66,14 +66,14 @@ fn a_frame_that_returns_none_hides_the_handle_of_an_outer_frame() {
 
 #[test]
 fn a_guard_ends_its_own_frame_in_any_order() {
-    let first = current::enter(One(Some(Number(1))));
-    let second = current::enter(One(Some(Number(2))));
-    let third = current::enter(One(Some(Number(3))));
+    let first = current::enter(HandleFrame(Some(Number(1))));
+    let second = current::enter(HandleFrame(Some(Number(2))));
+    let third = current::enter(HandleFrame(Some(Number(3))));
     drop(second);
     assert_eq!((number(), current::depth()), (Some(3), Some(3)));
     drop(third);
     assert_eq!((number(), current::depth()), (Some(1), Some(1)));
-    let fourth = current::enter(One(Some(Number(4))));
+    let fourth = current::enter(HandleFrame(Some(Number(4))));
     drop(first);
     assert_eq!(number(), Some(4));
     drop(fourth);
@@ -82,7 +82,7 @@ fn a_guard_ends_its_own_frame_in_any_order() {
 
 #[test]
 fn another_thread_has_a_stack_of_its_own() {
-    let _guard = current::enter(One(Some(Number(1))));
+    let _guard = current::enter(HandleFrame(Some(Number(1))));
     let there = std::thread::spawn(|| (number(), current::depth()));
     assert_eq!(there.join().unwrap(), (None, Some(0)));
 }
@@ -92,7 +92,7 @@ struct Owner(Rc<RefCell<Vec<Option<u32>>>>);
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        let _guard = current::enter(One(Some(Number(9))));
+        let _guard = current::enter(HandleFrame(Some(Number(9))));
         self.0.borrow_mut().push(number());
     }
 }
@@ -100,7 +100,7 @@ impl Drop for Owner {
 #[test]
 fn a_handle_that_is_dropped_with_its_frame_may_enter_another() {
     let seen = Rc::new(RefCell::new(Vec::new()));
-    drop(current::enter(One(Some(Owner(Rc::clone(&seen))))));
+    drop(current::enter(HandleFrame(Some(Owner(Rc::clone(&seen))))));
     assert_eq!(
         (&*seen.borrow(), current::depth()),
         (&vec![Some(9)], Some(0))
@@ -109,9 +109,9 @@ fn a_handle_that_is_dropped_with_its_frame_may_enter_another() {
 
 #[test]
 fn a_panic_while_a_handle_is_lent_leaves_the_stack_usable() {
-    let _guard = current::enter(One(Some(Number(1))));
+    let _guard = current::enter(HandleFrame(Some(Number(1))));
     let panic = catch_unwind(AssertUnwindSafe(|| {
-        current::with(|_: &Number| drop(current::enter(One(Some(Number(2))))))
+        current::with(|_: &Number| drop(current::enter(HandleFrame(Some(Number(2))))))
     }));
     assert!(panic.is_err());
     assert_eq!((number(), current::depth()), (Some(1), Some(1)));
@@ -126,7 +126,7 @@ fn a_thread_that_ends_has_nothing_current() {
             let has_nothing = (number(), current::depth()) == (None, None);
             // On that target, a thread-local variable that was dropped is created again.
             assert!(has_nothing || cfg!(all(windows, target_env = "gnu")));
-            drop(current::enter(One(Some(Number(2)))));
+            drop(current::enter(HandleFrame(Some(Number(2)))));
             drop(self.0.take());
         }
     }
@@ -136,7 +136,10 @@ fn a_thread_that_ends_has_nothing_current() {
     std::thread::spawn(|| {
         // The variable is used before the stack, so it is dropped after it.
         LAST.with(|last| last.0.replace(None));
-        LAST.with(|last| last.0.replace(Some(current::enter(One(Some(Number(1)))))));
+        LAST.with(|last| {
+            last.0
+                .replace(Some(current::enter(HandleFrame(Some(Number(1))))))
+        });
         assert_eq!(number(), Some(1));
     })
     .join()

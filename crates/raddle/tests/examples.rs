@@ -330,7 +330,7 @@ fn flight_recorder_names_the_task_that_blocks() {
 mod each_tool_shows_its_fault {
     use std::time::Duration;
 
-    use raddle::runtime::dump::{Dump, State, TaskDump};
+    use raddle::runtime::dump::{Dump, TaskDump, TaskState};
     use raddle::runtime::flight_recorder::recording::analysis::{
         Distribution, kernel_delays, longest_polls, polls_by_location, scheduling_delays,
     };
@@ -381,7 +381,8 @@ mod each_tool_shows_its_fault {
     #[test]
     fn a_dump_shows_the_tasks_that_wait_for_a_lock_and_the_one_that_holds_it() {
         let dump = run("held_lock", TIME).unwrap().dump;
-        let waiting = tasks_of(&dump, "held_lock.rs").filter(|task| task.state() == State::Waiting);
+        let waiting =
+            tasks_of(&dump, "held_lock.rs").filter(|task| task.state() == TaskState::Waiting);
         assert!(waiting.count() > 5, "{dump}");
         let text = dump.to_string();
         assert!(text.contains("waits for Mutex::lock at "), "{text}");
@@ -397,7 +398,7 @@ mod each_tool_shows_its_fault {
         let tasks: Vec<_> = tasks_of(&dump, "full_channels.rs").collect();
         assert_eq!(tasks.len(), 2, "{dump}");
         for task in tasks {
-            assert_eq!(task.state(), State::Waiting, "{dump}");
+            assert_eq!(task.state(), TaskState::Waiting, "{dump}");
         }
         let text = dump.to_string();
         let sends = text.matches("waits for mpsc::Sender::send at ").count();

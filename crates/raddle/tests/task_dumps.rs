@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use raddle::runtime::dump::{State, WokenBy};
+use raddle::runtime::dump::{TaskState, WokenBy};
 use raddle::runtime::{Builder, Runtime};
 
 fn runtime() -> Runtime {
@@ -47,9 +47,9 @@ fn a_dump_is_taken_while_the_only_worker_is_stuck_in_a_poll() {
     });
 
     assert_eq!(dump.tasks().len(), 2, "{dump}");
-    assert_eq!(dump.tasks()[0].state(), State::Running);
+    assert_eq!(dump.tasks()[0].state(), TaskState::Running);
     assert!(dump.tasks()[0].longest_poll() >= Duration::from_millis(10));
-    assert_eq!(dump.tasks()[1].state(), State::Queued);
+    assert_eq!(dump.tasks()[1].state(), TaskState::Queued);
     assert!(dump.to_string().contains("running for"));
 }
 

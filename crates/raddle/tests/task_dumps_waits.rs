@@ -5,7 +5,7 @@ use std::future::{Future, pending};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use raddle::runtime::dump::{Dump, Resource, State, Wait};
+use raddle::runtime::dump::{Dump, Resource, TaskState, Wait};
 use raddle::runtime::{Builder, Runtime};
 use raddle::sync::{Barrier, Mutex, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use raddle::time::{interval_at, sleep, timeout};
@@ -229,11 +229,11 @@ fn only_a_task_that_waits_has_waits_and_the_text_shows_them() {
             "{text}"
         );
         notify.notify_one();
-        assert_eq!(dump().tasks()[0].state(), State::Queued);
+        assert_eq!(dump().tasks()[0].state(), TaskState::Queued);
         assert!(dump().tasks()[0].waits().is_empty());
         raddle::task::yield_now().await;
         assert!(!task.is_finished());
-        assert_eq!(dump().tasks()[0].state(), State::Waiting);
+        assert_eq!(dump().tasks()[0].state(), TaskState::Waiting);
         assert!(
             dump().tasks()[0].waits().is_empty(),
             "the first wait has ended"

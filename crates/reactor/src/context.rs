@@ -1,6 +1,6 @@
 //! The reactor of the current thread.
 
-use raddle_primitives::current::{self, EnterGuard, One};
+use raddle_primitives::current::{self, EnterGuard, HandleFrame};
 
 use crate::{Handle, error};
 
@@ -65,6 +65,6 @@ impl Handle {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
-        current::enter(One(Some(self.clone())))
+        current::enter(HandleFrame(Some(self.clone())))
     }
 }

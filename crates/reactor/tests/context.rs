@@ -3,7 +3,7 @@
 
 use std::panic::catch_unwind;
 
-use raddle_primitives::current::{self, One};
+use raddle_primitives::current::{self, HandleFrame};
 use raddle_reactor::{Handle, Reactor};
 
 #[test]
@@ -14,7 +14,7 @@ fn an_inner_guard_hides_the_outer_reactor() {
     let outer = handle.enter();
     assert!(Handle::try_current().is_some());
     {
-        let _none = current::enter(One(None::<Handle>));
+        let _none = current::enter(HandleFrame(None::<Handle>));
         let panic =
             catch_unwind(|| drop(Handle::current())).expect_err("Handle::current did not panic");
         assert!(panic.is::<&str>() || panic.is::<String>());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 
-use raddle_primitives::current::{self, Frame, One};
+use raddle_primitives::current::{self, Frame, HandleFrame};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_task::JoinHandle;
@@ -134,7 +134,7 @@ impl Handle {
     /// assert_eq!(scheduler.block_on(task).unwrap(), 42);
     /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard::new(One(Some(self.clone())))
+        EnterGuard::new(HandleFrame(Some(self.clone())))
     }
 
     /// Like [`enter`](Self::enter), but with `frame`, which must contain this handle: a runtime

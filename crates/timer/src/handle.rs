@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 
-use raddle_primitives::current::{self, EnterGuard, One};
+use raddle_primitives::current::{self, EnterGuard, HandleFrame};
 use raddle_primitives::sync::Arc;
 
 use crate::instant::Instant;
@@ -180,7 +180,7 @@ impl Handle {
     /// assert!(Handle::try_current().is_none());
     /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
-        current::enter(One(Some(CurrentHandle::new(self.clone()))))
+        current::enter(HandleFrame(Some(CurrentHandle::new(self.clone()))))
     }
 
     /// Returns the current handle of this thread.

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::Waker;
 use std::time::Duration;
 
-use raddle_primitives::current::{self, One};
+use raddle_primitives::current::{self, HandleFrame};
 use raddle_testing::poll_with;
 use raddle_timer::{
     CurrentHandle, Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until,
@@ -49,7 +49,7 @@ fn guards_nest() {
     }
     assert_eq!(Instant::now(), first.handle.now());
     {
-        let _none = current::enter(One(None::<CurrentHandle>));
+        let _none = current::enter(HandleFrame(None::<CurrentHandle>));
         assert!(Handle::try_current().is_none());
         let _inner = second.handle.enter();
         assert_eq!(Instant::now(), second.handle.now());

@@ -78,20 +78,20 @@ raddle_primitives::thread_local! {
 /// # Examples
 ///
 /// ```
-/// use raddle_wait::{Frame, current_task};
+/// use raddle_wait::{PollFrame, current_task};
 ///
-/// let frame = Frame::begin(7, None);
+/// let frame = PollFrame::begin(7, None);
 /// assert_eq!(current_task(), Some(7));
 /// frame.finish(|waits| assert!(waits.is_empty()));
 /// assert_eq!(current_task(), None);
 /// ```
 #[derive(Debug)]
 #[must_use = "finish it when the poll has returned"]
-pub struct Frame {
+pub struct PollFrame {
     task: u64,
 }
 
-impl Frame {
+impl PollFrame {
     /// Begins the poll of a task on the calling thread. If another observer has begun the same
     /// poll, they share it. `waker` is the address at which the task's own waker points, if that is
     /// known.
@@ -99,7 +99,7 @@ impl Frame {
     /// # Examples
     ///
     /// ```
-    /// raddle_wait::Frame::begin(7, None).finish(|waits| assert!(waits.is_empty()));
+    /// raddle_wait::PollFrame::begin(7, None).finish(|waits| assert!(waits.is_empty()));
     /// ```
     pub fn begin(task: u64, waker: Option<usize>) -> Self {
         with(|stack| match stack.polls.last_mut() {
@@ -120,10 +120,10 @@ impl Frame {
     /// # Examples
     ///
     /// ```
-    /// use raddle_wait::Frame;
+    /// use raddle_wait::PollFrame;
     ///
-    /// let _ = Frame::begin(7, None);
-    /// Frame::resume(7).finish(|waits| assert!(waits.is_empty()));
+    /// let _ = PollFrame::begin(7, None);
+    /// PollFrame::resume(7).finish(|waits| assert!(waits.is_empty()));
     /// ```
     pub fn resume(task: u64) -> Self {
         Self { task }
@@ -135,7 +135,7 @@ impl Frame {
     /// # Examples
     ///
     /// ```
-    /// let frame = raddle_wait::Frame::begin(7, None);
+    /// let frame = raddle_wait::PollFrame::begin(7, None);
     /// let count = frame.finish(|waits| waits.len());
     /// assert_eq!(count, 0);
     /// ```
@@ -167,7 +167,7 @@ impl Frame {
 }
 
 /// Returns the task whose poll is in progress on the calling thread, if it was
-/// [begun](Frame::begin).
+/// [begun](PollFrame::begin).
 ///
 /// # Examples
 ///

@@ -5,14 +5,14 @@
 mod frame;
 mod located;
 mod span;
-mod uses;
+mod users;
 mod wait;
 
 #[cfg(feature = "record")]
-pub use frame::{Frame, current_task, enable, is_enabled, root_number, root_task};
+pub use frame::{PollFrame, current_task, enable, is_enabled, root_number, root_task};
 pub use located::{Caller, located, note, poll_located};
 pub use span::ResourceSpan;
 #[cfg(feature = "record")]
-pub use uses::uses;
-pub use uses::{End, Role, Use, acquired, released};
+pub use users::users;
+pub use users::{ChannelEnd, ResourceUser, Role, acquired, released};
 pub use wait::{Direction, Resource, Wait};

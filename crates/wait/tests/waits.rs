@@ -6,15 +6,15 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use raddle_testing::Wakes;
-use raddle_wait::{Caller, Frame, Resource, Wait, current_task, enable, located, note};
+use raddle_wait::{Caller, PollFrame, Resource, Wait, current_task, enable, located, note};
 
 /// Polls a future once with a waker, and returns the waits of the poll.
 fn poll_once<F: Future>(future: Pin<&mut F>, task: u64, waker: &Waker) -> Vec<Wait> {
     enable();
     let own = Waker::noop().data().addr();
-    let _ = Frame::begin(task, Some(own));
+    let _ = PollFrame::begin(task, Some(own));
     let _ = future.poll(&mut Context::from_waker(waker));
-    Frame::resume(task).finish(|waits| waits.to_vec())
+    PollFrame::resume(task).finish(|waits| waits.to_vec())
 }
 
 fn waits_of<F: Future>(future: F) -> Vec<Wait> {
@@ -139,8 +139,8 @@ fn a_poll_within_a_poll_has_its_own_waits() {
 #[test]
 fn two_observers_of_one_poll_read_the_same_waits() {
     enable();
-    let _ = Frame::begin(1, None);
-    let _ = Frame::begin(1, None);
+    let _ = PollFrame::begin(1, None);
+    let _ = PollFrame::begin(1, None);
     let mut future = pin!(leaf(Resource::Unknown));
     assert!(
         future
@@ -149,9 +149,9 @@ fn two_observers_of_one_poll_read_the_same_waits() {
             .is_pending()
     );
     for _ in 0..2 {
-        Frame::resume(1).finish(|waits| assert_eq!(waits.len(), 1));
+        PollFrame::resume(1).finish(|waits| assert_eq!(waits.len(), 1));
     }
-    Frame::resume(1).finish(|waits| assert!(waits.is_empty()));
+    PollFrame::resume(1).finish(|waits| assert!(waits.is_empty()));
     assert_eq!(current_task(), None);
 }
 

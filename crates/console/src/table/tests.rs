@@ -1,7 +1,7 @@
 use std::future::{pending, ready};
 use std::time::Duration;
 
-use raddle_dump::State;
+use raddle_dump::TaskState;
 use raddle_sched::{Config, CurrentThread, yield_now};
 
 use super::{Filter, IDLE, MAX_ROWS, Order, Query, SLOW, Table};
@@ -82,7 +82,7 @@ fn pages_are_sorted_and_bounded() {
 #[test]
 fn filters_select_tasks_by_state_and_time() {
     let (zero, nanosecond) = (Duration::ZERO, Duration::from_nanos(1));
-    let all = [State::Waiting, State::Queued, State::Running];
+    let all = [TaskState::Waiting, TaskState::Queued, TaskState::Running];
     let matching =
         |filter: Filter, since, longest| all.map(|state| filter.matches(state, since, longest));
     assert_eq!(matching(Filter::All, zero, zero), [true, true, true]);

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use raddle_console::{Console, Metrics, Serving, Source, WorkerMetrics};
+use raddle_console::{Console, Metrics, MetricsSource, ServeGuard, WorkerMetrics};
 
 use crate::runtime::tools::{RecordingFile, Running, Tool, Tools};
 use crate::runtime::watching::{self, Listener};
@@ -16,7 +16,7 @@ const THRESHOLD: Duration = Duration::from_millis(100);
 /// The page of one runtime.
 struct Page {
     bound: Option<Console>,
-    serving: Option<Serving>,
+    serving: Option<ServeGuard>,
     url: Url,
 }
 
@@ -59,7 +59,7 @@ impl Running for Page {
 /// The data of the runtime that the page shows.
 struct OfRuntime(Handle);
 
-impl Source for OfRuntime {
+impl MetricsSource for OfRuntime {
     fn metrics(&self) -> Metrics {
         let metrics = self.0.metrics();
         let worker = |worker| WorkerMetrics {

@@ -3,14 +3,14 @@
 use std::io;
 use std::sync::Arc;
 
-use raddle_dump::{Dump, DumpError, Tasks};
+use raddle_dump::{Dump, DumpError, TaskTable};
 
 use crate::runtime::tools::{Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
 /// Adds a table of tasks to the tools of a runtime.
 fn start(tools: &mut Tools) -> io::Result<()> {
-    let tasks = Tasks::new();
+    let tasks = TaskTable::new();
     tools.observers.add_scheduler_observer(tasks.observer());
     tools.shared.add(tasks);
     Ok(())
@@ -60,7 +60,7 @@ impl Builder {
     pub fn dump_tasks_on_sigquit(&mut self) -> &mut Self {
         let start_with_signal = |tools: &mut Tools| {
             start(tools)?;
-            let printing = tools.shared.get().map(Tasks::print_on_sigquit);
+            let printing = tools.shared.get().map(TaskTable::print_on_sigquit);
             // The thread prints until this value is dropped, with the last handle.
             tools.shared.add(printing.transpose()?);
             Ok(())
@@ -103,6 +103,8 @@ impl Handle {
     /// ```
     pub fn dump(&self) -> Result<Dump, DumpError> {
         let tasks = self.inner.tools.get();
-        tasks.map(Tasks::dump).ok_or_else(DumpError::not_enabled)
+        tasks
+            .map(TaskTable::dump)
+            .ok_or_else(DumpError::not_enabled)
     }
 }

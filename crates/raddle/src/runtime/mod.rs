@@ -86,8 +86,8 @@ pub mod watchdog {
 #[cfg(feature = "task-dumps")]
 pub mod dump {
     pub use raddle_dump::{
-        BlockOn, Deadlock, Direction, Dump, DumpError, Edge, Resource, State, TaskDump, Wait, Wake,
-        WokenBy,
+        BlockOn, Deadlock, Direction, Dump, DumpError, Edge, LastWake, Resource, TaskDump,
+        TaskState, Wait, WokenBy,
     };
 }
 

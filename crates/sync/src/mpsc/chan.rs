@@ -6,7 +6,7 @@ use std::ptr;
 
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
-use raddle_wait::{Caller, End, Resource, Role};
+use raddle_wait::{Caller, ChannelEnd, Resource, Role};
 
 use super::list::List;
 use crate::Notify;
@@ -167,12 +167,12 @@ impl<T, L: Limit> Chan<T, L> {
 }
 
 /// A sender that is counted.
-pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>, End);
+pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>, ChannelEnd);
 
 impl<T, L: Limit> Tx<T, L> {
     /// Makes the first sender, which the channel has already counted.
     pub(super) fn first(chan: Arc<Chan<T, L>>) -> Self {
-        Self(chan, End::default())
+        Self(chan, ChannelEnd::default())
     }
 
     /// Records that the running task sends.
@@ -211,7 +211,7 @@ impl<T, L: Limit> Clone for Tx<T, L> {
     fn clone(&self) -> Self {
         // ORDERING: the caller's own sender keeps the count above zero.
         self.0.senders.fetch_add(1, Ordering::Relaxed);
-        Self(self.0.clone(), End::default())
+        Self(self.0.clone(), ChannelEnd::default())
     }
 }
 
@@ -247,7 +247,9 @@ impl<T, L: Limit> WeakTx<T, L> {
             .0
             .senders
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted);
-        counted.ok().map(|_| Tx(self.0.clone(), End::default()))
+        counted
+            .ok()
+            .map(|_| Tx(self.0.clone(), ChannelEnd::default()))
     }
 }
 

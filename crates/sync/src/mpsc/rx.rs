@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Context, Poll, ready};
 
 use raddle_primitives::sync::Arc;
-use raddle_wait::{Caller, End, Role};
+use raddle_wait::{Caller, ChannelEnd, Role};
 
 use super::chan::{Chan, Limit};
 use super::error::TryRecvError;
@@ -23,7 +23,7 @@ pub(super) struct Rx<T, L: Limit> {
     /// that got it panicked.
     is_paid: bool,
     /// The task that received last.
-    end: End,
+    end: ChannelEnd,
 }
 
 impl<T, L: Limit> Rx<T, L> {
@@ -38,7 +38,7 @@ impl<T, L: Limit> Rx<T, L> {
             head,
             closing: false,
             is_paid: false,
-            end: End::default(),
+            end: ChannelEnd::default(),
         }
     }
 

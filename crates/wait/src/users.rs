@@ -31,29 +31,29 @@ pub enum Role {
 ///
 /// ```
 /// # #[cfg(feature = "record")] {
-/// use raddle_wait::{Use, uses};
+/// use raddle_wait::{ResourceUser, users};
 ///
 /// fn holders(lock: usize) -> Vec<u64> {
-///     uses(lock).iter().filter_map(Use::task).collect()
+///     users(lock).iter().filter_map(ResourceUser::task).collect()
 /// }
 /// # assert!(holders(0).is_empty());
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct ResourceUser {
     task: Option<u64>,
     role: Role,
     location: Option<&'static Location<'static>>,
     permits: usize,
 }
 
-impl Use {
+impl ResourceUser {
     /// The task. `None` if it was code outside the tasks of runtimes with dumps.
     ///
     /// # Examples
     ///
     /// ```
-    /// # fn task(user: &raddle_wait::Use) -> Option<u64> {
+    /// # fn task(user: &raddle_wait::ResourceUser) -> Option<u64> {
     /// user.task()
     /// # }
     /// ```
@@ -66,7 +66,7 @@ impl Use {
     /// # Examples
     ///
     /// ```
-    /// # fn holds(user: &raddle_wait::Use) -> bool {
+    /// # fn holds(user: &raddle_wait::ResourceUser) -> bool {
     /// user.role() == raddle_wait::Role::Holder
     /// # }
     /// ```
@@ -79,7 +79,7 @@ impl Use {
     /// # Examples
     ///
     /// ```
-    /// # fn line(user: &raddle_wait::Use) -> Option<u32> {
+    /// # fn line(user: &raddle_wait::ResourceUser) -> Option<u32> {
     /// Some(user.location()?.line())
     /// # }
     /// ```
@@ -137,10 +137,10 @@ pub fn released(address: usize, permits: usize) {
 /// # Examples
 ///
 /// ```
-/// use raddle_wait::{Caller, End, Role};
+/// use raddle_wait::{Caller, ChannelEnd, Role};
 ///
 /// struct Sender {
-///     end: End,
+///     end: ChannelEnd,
 /// }
 ///
 /// impl Sender {
@@ -150,22 +150,22 @@ pub fn released(address: usize, permits: usize) {
 ///     }
 /// }
 ///
-/// Sender { end: End::default() }.send();
+/// Sender { end: ChannelEnd::default() }.send();
 /// ```
 #[derive(Debug, Default)]
-pub struct End {
+pub struct ChannelEnd {
     #[cfg(feature = "record")]
-    end: record::End,
+    end: record::ChannelEnd,
 }
 
-impl End {
+impl ChannelEnd {
     /// Notes that the running task uses this end of the channel at an address. The end has the same
     /// address and role in all its calls.
     ///
     /// # Examples
     ///
     /// ```
-    /// raddle_wait::End::default().used(8, raddle_wait::Role::Receiver, None);
+    /// raddle_wait::ChannelEnd::default().used(8, raddle_wait::Role::Receiver, None);
     /// ```
     #[inline(always)]
     pub fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
@@ -179,7 +179,7 @@ impl End {
 }
 
 #[cfg(feature = "record")]
-pub use record::uses;
+pub use record::users;
 
 #[cfg(feature = "record")]
 mod record {
@@ -189,17 +189,17 @@ mod record {
     use raddle_primitives::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
     use raddle_primitives::sync::{Mutex, Rank};
 
-    use super::{Caller, Role, Use};
+    use super::{Caller, ResourceUser, Role};
 
     /// The number of locks that the objects are spread over.
     const SHARDS: usize = 64;
     /// The number of uses that are kept of one object.
-    const MAX_USES: usize = 64;
+    const MAX_USERS: usize = 64;
 
-    type Shard = Mutex<BTreeMap<usize, Vec<Use>>>;
+    type Shard = Mutex<BTreeMap<usize, Vec<ResourceUser>>>;
 
     static OBJECTS: [Shard; SHARDS] =
-        [const { Mutex::ranked(Rank::leaf("uses of locks and channels"), BTreeMap::new()) };
+        [const { Mutex::ranked(Rank::leaf("users of locks and channels"), BTreeMap::new()) };
             SHARDS];
 
     /// The tasks that hold the lock or the permits at an address, or that use the ends of the
@@ -208,17 +208,17 @@ mod record {
     /// # Examples
     ///
     /// ```
-    /// use raddle_wait::{Caller, Frame, acquired, enable, released, uses};
+    /// use raddle_wait::{Caller, PollFrame, acquired, enable, released, users};
     ///
     /// enable();
-    /// let _ = Frame::begin(7, None);
+    /// let _ = PollFrame::begin(7, None);
     /// acquired(8, 1, Caller::here());
-    /// assert_eq!(uses(8)[0].task(), Some(7));
+    /// assert_eq!(users(8)[0].task(), Some(7));
     /// released(8, 1);
-    /// assert!(uses(8).is_empty());
-    /// # Frame::resume(7).finish(|_| {});
+    /// assert!(users(8).is_empty());
+    /// # PollFrame::resume(7).finish(|_| {});
     /// ```
-    pub fn uses(address: usize) -> Vec<Use> {
+    pub fn users(address: usize) -> Vec<ResourceUser> {
         shard(address)
             .lock()
             .get(&address)
@@ -238,55 +238,55 @@ mod record {
         location: Option<&'static Location<'static>>,
         permits: usize,
     ) {
-        let added = Use {
+        let added = ResourceUser {
             task,
             role,
             location,
             permits,
         };
         let mut objects = shard(address).lock();
-        let uses = objects.entry(address).or_default();
-        if uses.len() < MAX_USES {
-            uses.push(added);
+        let users = objects.entry(address).or_default();
+        if users.len() < MAX_USERS {
+            users.push(added);
         }
     }
 
     /// Removes the task's latest uses first, then those of other tasks.
     pub(super) fn remove(address: usize, task: Option<u64>, role: Role, mut permits: usize) {
         let mut objects = shard(address).lock();
-        let Some(uses) = objects.get_mut(&address) else {
+        let Some(users) = objects.get_mut(&address) else {
             return;
         };
         while permits > 0 {
-            let of_role = |user: &Use| user.role == role;
-            let own = uses
+            let of_role = |user: &ResourceUser| user.role == role;
+            let own = users
                 .iter()
                 .rposition(|user| of_role(user) && user.task == task);
-            let Some(index) = own.or_else(|| uses.iter().rposition(of_role)) else {
+            let Some(index) = own.or_else(|| users.iter().rposition(of_role)) else {
                 break;
             };
-            let taken = uses[index].permits.min(permits);
+            let taken = users[index].permits.min(permits);
             permits -= taken;
-            uses[index].permits -= taken;
-            if uses[index].permits == 0 {
-                uses.remove(index);
+            users[index].permits -= taken;
+            if users[index].permits == 0 {
+                users.remove(index);
             }
         }
-        if uses.is_empty() {
+        if users.is_empty() {
             objects.remove(&address);
         }
     }
 
     /// The object for which the use of an end is recorded.
     #[derive(Debug, Default)]
-    pub(super) struct End {
+    pub(super) struct ChannelEnd {
         address: AtomicUsize,
         /// Zero if no task has used it.
         task: AtomicU64,
         is_receiver: AtomicUsize,
     }
 
-    impl End {
+    impl ChannelEnd {
         pub(super) fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
             let Some(task) = crate::current_task() else {
                 return;
@@ -310,7 +310,7 @@ mod record {
         }
     }
 
-    impl Drop for End {
+    impl Drop for ChannelEnd {
         fn drop(&mut self) {
             // ORDERING: no other thread has the end during its drop.
             let task = self.task.load(Ordering::Relaxed);
