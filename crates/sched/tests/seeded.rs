@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use harness::{Plant, run};
+use harness::{PlantedFault, run};
 use raddle_sched::Policy;
 
 /// A sanitizer slows a run down and watches only one thread here, so fewer seeds suffice to reach
@@ -84,7 +84,7 @@ fn run_seeds(seeds: u64, policy: Policy) {
     exit_if_a_seed_hangs(current.clone(), policy);
     for seed in seeds {
         current.store(seed, Ordering::Relaxed);
-        if let (_, Err(failure)) = run(seed, policy, Plant::Nothing, verbose) {
+        if let (_, Err(failure)) = run(seed, policy, PlantedFault::None, verbose) {
             panic!("seed {seed}: {failure}\n{}", replay_command(seed, policy));
         }
     }
@@ -112,8 +112,8 @@ fn a_seed_makes_the_same_run_again() {
         let mut hashes = std::collections::HashSet::new();
         let seeds = seeds_to_run(REPEATED_SEEDS);
         for seed in 0..seeds {
-            let first = run(seed, policy, Plant::Nothing, false);
-            let again = run(seed, policy, Plant::Nothing, false);
+            let first = run(seed, policy, PlantedFault::None, false);
+            let again = run(seed, policy, PlantedFault::None, false);
             assert_eq!(first, again, "seed {seed}");
             hashes.insert(first.0);
         }
@@ -126,26 +126,26 @@ fn a_seed_makes_the_same_run_again() {
 }
 
 /// The first seed whose run fails, with the result of that run.
-fn first_failure(policy: Policy, plant: Plant) -> (u64, (u64, Result<(), String>)) {
+fn first_failure(policy: Policy, fault: PlantedFault) -> (u64, (u64, Result<(), String>)) {
     (0..200)
-        .map(|seed| (seed, run(seed, policy, plant, false)))
+        .map(|seed| (seed, run(seed, policy, fault, false)))
         .find(|(_, (_, result))| result.is_err())
         .expect("no seed finds the lost wake-up")
 }
 
-fn finds_and_replays(policy: Policy, plant: Plant) {
-    let (seed, found) = first_failure(policy, plant);
+fn finds_and_replays(policy: Policy, fault: PlantedFault) {
+    let (seed, found) = first_failure(policy, fault);
     let failure = found.1.as_ref().unwrap_err();
-    println!("{plant:?} under {policy:?} is found by seed {seed}: {failure}");
+    println!("{fault:?} under {policy:?} is found by seed {seed}: {failure}");
     assert!(failure.starts_with("lost wake-up"), "{failure}");
-    assert_eq!(run(seed, policy, plant, false), found);
-    assert_eq!(run(seed, policy, Plant::Nothing, false).1, Ok(()));
+    assert_eq!(run(seed, policy, fault, false), found);
+    assert_eq!(run(seed, policy, PlantedFault::None, false).1, Ok(()));
 }
 
 #[test]
 fn a_lost_unpark_of_the_driver_is_found() {
     for policy in [Policy::WorkStealing, Policy::Shared, Policy::Sharded] {
-        finds_and_replays(policy, Plant::DriverUnpark);
+        finds_and_replays(policy, PlantedFault::DriverUnpark);
     }
 }
 
@@ -153,6 +153,6 @@ fn a_lost_unpark_of_the_driver_is_found() {
 fn a_lost_unpark_of_a_thread_is_found() {
     // A worker of a sharded pool always waits in its driver.
     for policy in [Policy::WorkStealing, Policy::Shared] {
-        finds_and_replays(policy, Plant::ThreadUnpark);
+        finds_and_replays(policy, PlantedFault::ThreadUnpark);
     }
 }

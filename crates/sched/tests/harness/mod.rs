@@ -3,10 +3,10 @@
 
 mod driver;
 mod join;
-mod ordered;
-mod places;
+mod ordered_models;
 mod rng;
-mod seat;
+mod stealing_model;
+mod stepped_worker;
 mod task;
 mod world;
 
@@ -21,11 +21,11 @@ use raddle_sched::{Config, Driver, Handle, Hook, Policy, Pool};
 use driver::VirtualDriver;
 use join::Join;
 use rng::Rng;
-use seat::Seat;
+use stepped_worker::SteppedWorker;
 use world::{Event, Micros, World};
 
-/// More turns than any run needs until its workers rest.
-const TURNS_UNTIL_REST: usize = 20_000;
+/// More turns than any run needs until its workers are parked.
+const MAX_TURNS_UNTIL_PARKED: usize = 20_000;
 /// For how long a stuck worker is not driven.
 const STALL: Micros = 15_000;
 /// For how long a ready task may wait meanwhile.
@@ -33,8 +33,8 @@ const SERVED_WITHIN: Micros = 10_000;
 
 /// A deliberate fault: the harness loses a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plant {
-    Nothing,
+pub(crate) enum PlantedFault {
+    None,
     /// An unpark of the driver has no effect.
     DriverUnpark,
     /// A worker that sleeps outside the driver does not notice its unpark.
@@ -45,7 +45,7 @@ pub(crate) enum Plant {
 pub(crate) fn run(
     seed: u64,
     policy: Policy,
-    plant: Plant,
+    fault: PlantedFault,
     verbose: bool,
 ) -> (u64, Result<(), String>) {
     let mut rng = Rng::new(seed);
@@ -59,7 +59,7 @@ pub(crate) fn run(
     };
     let max_tasks = 4 + rng.below(60);
     let world = World::new(rng, max_tasks, &config, verbose);
-    let result = catch_unwind(AssertUnwindSafe(|| Run::new(&world, config, plant).run()));
+    let result = catch_unwind(AssertUnwindSafe(|| Run::new(&world, config, fault).run()));
     let hash = world.with(|state| state.hash);
     let result = match (result, world.with(|state| state.failure.take())) {
         (_, Some(failure)) => Err(failure),
@@ -93,18 +93,18 @@ fn hook(world: &World) -> Hook {
 struct Run {
     world: World,
     handle: Handle,
-    seats: Vec<Seat>,
+    workers: Vec<SteppedWorker>,
     event_interval: usize,
     joins: Vec<Join>,
     /// Whether waits sometimes end without a reason.
     spurious: bool,
     has_monitor: bool,
     /// After how many unparks of sleeping workers one is lost.
-    deaf_in: Option<usize>,
+    ignore_unpark_in: Option<usize>,
 }
 
 impl Run {
-    fn new(world: &World, mut config: Config, plant: Plant) -> Self {
+    fn new(world: &World, mut config: Config, fault: PlantedFault) -> Self {
         let has_monitor = config.has_monitor;
         let event_interval = config.event_interval as usize;
         if world.one_in(4) {
@@ -119,22 +119,22 @@ impl Run {
             .map(|driver| Box::new(driver) as Box<dyn Driver>);
         let (handle, workers) = Pool::stepped(config, drivers);
         let lost = world.below(4);
-        if plant == Plant::DriverUnpark {
+        if fault == PlantedFault::DriverUnpark {
             world.with(|state| state.drivers[0].lose_unpark_in = Some(lost));
         }
-        let seat = |(number, worker)| {
+        let stepped = |(number, worker)| {
             let shard = world.with(|state| state.shard_of(number));
-            Seat::new(worker, shard)
+            SteppedWorker::new(worker, shard)
         };
         Self {
             world: world.clone(),
             handle,
-            seats: workers.into_iter().enumerate().map(seat).collect(),
+            workers: workers.into_iter().enumerate().map(stepped).collect(),
             event_interval,
             joins: Vec::new(),
             spurious: world.one_in(4),
             has_monitor,
-            deaf_in: (plant == Plant::ThreadUnpark).then_some(lost),
+            ignore_unpark_in: (fault == PlantedFault::ThreadUnpark).then_some(lost),
         }
     }
 
@@ -150,7 +150,7 @@ impl Run {
             }
         }
         if self.world.one_in(2) {
-            self.rest();
+            self.park_all();
         }
         self.shut_down();
         drop(current);
@@ -166,7 +166,7 @@ impl Run {
     fn turn(&mut self) {
         match self.world.below(40) {
             0..=23 => {
-                let worker = self.world.below(self.seats.len());
+                let worker = self.world.below(self.workers.len());
                 self.drive(worker);
             }
             24..=33 => task::act(&self.world),
@@ -175,10 +175,10 @@ impl Run {
                 let time = self.world.below(3_000) as Micros;
                 self.advance(time);
             }
-            38 => self.rest(),
+            38 => self.park_all(),
             _ if self.world.one_in(2) => self.stall(),
             _ if self.world.one_in(3) => {
-                let worker = self.world.below(self.seats.len());
+                let worker = self.world.below(self.workers.len());
                 if self.alive() > 1 {
                     self.drop_worker(worker);
                 }
@@ -188,7 +188,10 @@ impl Run {
     }
 
     fn alive(&self) -> usize {
-        self.seats.iter().filter(|seat| seat.is_alive()).count()
+        self.workers
+            .iter()
+            .filter(|stepped| stepped.is_alive())
+            .count()
     }
 
     fn advance(&self, time: Micros) {
@@ -200,14 +203,14 @@ impl Run {
 
     /// Lets a worker make one call, unless it waits.
     fn drive(&mut self, worker: usize) {
-        let shard = self.seats[worker].shard;
+        let shard = self.workers[worker].shard;
         let driver_is_held = self.is_driver_held(shard);
-        let seat = &mut self.seats[worker];
-        seat.hear(&self.world, &mut self.deaf_in);
-        if seat.is_due(&self.world) || (self.spurious && seat.may_wake_early(&self.world)) {
+        let stepped = &mut self.workers[worker];
+        stepped.observe_unpark(&self.world, &mut self.ignore_unpark_in);
+        if stepped.is_due(&self.world) || (self.spurious && stepped.may_wake_early(&self.world)) {
             self.world.with(|state| state.worker = Some(worker));
             let turns = self.world.with(|state| state.drivers[shard].turns);
-            let steps = self.seats[worker].drive(&self.world, worker);
+            let steps = self.workers[worker].drive(&self.world, worker);
             let busy = steps.is_some_and(|steps| steps % self.event_interval == 0);
             self.world.with(|state| {
                 state.worker = None;
@@ -221,10 +224,10 @@ impl Run {
 
     /// While a task can be taken and a worker sleeps, some worker must search.
     fn check_awake(&self) {
-        let any_searches = self.seats.iter().any(Seat::may_search);
-        if self.seats.iter().any(Seat::is_asleep) && !any_searches {
+        let any_searches = self.workers.iter().any(SteppedWorker::may_search);
+        if self.workers.iter().any(SteppedWorker::is_asleep) && !any_searches {
             self.world.with(|state| {
-                let can_take = state.places.has_stealable();
+                let can_take = state.queue_model.has_stealable();
                 state.check(!can_take, || {
                     "a task can be taken and a worker sleeps, but no worker searches".to_owned()
                 });
@@ -235,9 +238,9 @@ impl Run {
     /// Returns the workers that have something to do, except `without`.
     fn due(&mut self, without: Option<usize>) -> Vec<usize> {
         let mut due = Vec::new();
-        for (worker, seat) in self.seats.iter_mut().enumerate() {
-            seat.hear(&self.world, &mut self.deaf_in);
-            if Some(worker) != without && seat.is_due(&self.world) {
+        for (worker, stepped) in self.workers.iter_mut().enumerate() {
+            stepped.observe_unpark(&self.world, &mut self.ignore_unpark_in);
+            if Some(worker) != without && stepped.is_due(&self.world) {
                 due.push(worker);
             }
         }
@@ -246,7 +249,7 @@ impl Run {
 
     /// Drives the workers, except `without`, until all of them are parked.
     fn drive_until_parked(&mut self, without: Option<usize>) {
-        for _ in 0..TURNS_UNTIL_REST {
+        for _ in 0..MAX_TURNS_UNTIL_PARKED {
             let due = self.due(without);
             let Some(index) = self.world.with(|state| state.rng.pick(&due)) else {
                 return;
@@ -262,14 +265,14 @@ impl Run {
     }
 
     /// Drives the workers until all are parked. No task may be ready then.
-    fn rest(&mut self) {
+    fn park_all(&mut self) {
         if self.alive() == 0 {
             return;
         }
         self.drive_until_parked(None);
-        self.world.with(|state| state.check_rest());
-        for seat in self.seats.iter().filter(|seat| seat.is_alive()) {
-            let in_driver = self.is_driver_held(seat.shard);
+        self.world.with(|state| state.check_all_parked());
+        for stepped in self.workers.iter().filter(|stepped| stepped.is_alive()) {
+            let in_driver = self.is_driver_held(stepped.shard);
             self.world.with(|state| {
                 state.check(in_driver, || {
                     "all workers are parked and no worker waits in the driver".to_owned()
@@ -281,18 +284,18 @@ impl Run {
 
     /// Whether a worker of the shard waits in the shard's driver.
     fn is_driver_held(&self, shard: usize) -> bool {
-        let mut seats = self.seats.iter().filter(|seat| seat.shard == shard);
-        seats.any(Seat::is_in_driver)
+        let mut workers = self.workers.iter().filter(|stepped| stepped.shard == shard);
+        workers.any(SteppedWorker::is_in_driver)
     }
 
     /// Does not drive a worker that has just run a task, as if the poll did not return. The other
     /// workers must run the tasks that it has queued.
     fn stall(&mut self) {
-        let stuck = self.world.below(self.seats.len());
+        let stuck = self.world.below(self.workers.len());
         if !self.has_monitor
             || self.is_sharded()
             || self.alive() < 2
-            || !self.seats[stuck].has_run()
+            || !self.workers[stuck].has_run()
         {
             return;
         }
@@ -301,10 +304,10 @@ impl Run {
         loop {
             self.drive_until_parked(Some(stuck));
             let now = self.world.with(|state| state.now);
-            let seats = self.seats.iter().enumerate();
-            let next = seats
+            let workers = self.workers.iter().enumerate();
+            let next = workers
                 .filter(|(worker, _)| *worker != stuck)
-                .filter_map(|(_, seat)| seat.deadline(&self.world))
+                .filter_map(|(_, stepped)| stepped.deadline(&self.world))
                 .chain([end])
                 .min();
             match next {
@@ -315,7 +318,8 @@ impl Run {
                 return;
             }
         }
-        self.world.with(|state| state.check_served(SERVED_WITHIN));
+        self.world
+            .with(|state| state.check_waits_behind_stuck(MAX_WAIT_BEHIND_STUCK));
     }
 
     /// Whether workers never take tasks from each other.
@@ -364,20 +368,20 @@ impl Run {
     }
 
     fn drop_worker(&mut self, worker: usize) {
-        if !self.seats[worker].is_alive() {
+        if !self.workers[worker].is_alive() {
             return;
         }
         let is_last = self.alive() == 1 || self.is_sharded();
-        let shard = self.seats[worker].shard;
+        let shard = self.workers[worker].shard;
         self.world.with(|state| {
             state.note(Event::DropWorker, worker);
             state.worker = Some(worker);
             state.ended[shard] |= is_last;
         });
-        self.seats[worker].vacate();
+        self.workers[worker].drop_worker();
         self.world.with(|state| {
             state.worker = None;
-            state.places.worker_dropped(worker);
+            state.queue_model.worker_dropped(worker);
         });
     }
 
@@ -385,7 +389,7 @@ impl Run {
     /// left.
     fn shut_down(&mut self) {
         while self.alive() > 0 {
-            let worker = self.world.below(self.seats.len());
+            let worker = self.world.below(self.workers.len());
             match self.world.below(4) {
                 0 => self.drop_worker(worker),
                 1 => task::act(&self.world),

@@ -10,9 +10,9 @@ use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, Policy};
 use raddle_task::{AbortHandle, JoinHandle};
 
-use super::ordered::{ShardedPlaces, SharedPlaces};
-use super::places::StealingPlaces;
+use super::ordered_models::{ShardedModel, SharedModel};
 use super::rng::{Rng, mix};
+use super::stealing_model::StealingModel;
 use super::task::Output;
 
 /// The index of a task among those of its run.
@@ -41,7 +41,7 @@ pub(crate) enum Event {
     LostUnpark,
     Advance,
     Stall,
-    Rest,
+    AllParked,
 }
 
 /// How a task ended.
@@ -52,9 +52,9 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// Where a ready task is.
+/// The queue of a ready task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TaskLocation {
     /// It is not ready, or it runs.
     NotQueued,
     Slot(usize),
@@ -66,10 +66,10 @@ pub(crate) enum Place {
 
 /// The model of the queues of one policy: the place of each task as far as it is known, and which
 /// task may run next.
-pub(crate) trait Places {
+pub(crate) trait QueueModel {
     fn add_task(&mut self, _shard: usize) {}
 
-    fn of(&self, task: TaskId) -> Place;
+    fn location_of(&self, task: TaskId) -> TaskLocation;
 
     /// A task becomes ready on a worker, or outside the workers (`None`).
     fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>);
@@ -141,7 +141,7 @@ pub(crate) struct State {
     /// How many tasks were spawned without a chosen shard.
     spawned: usize,
     pub(crate) tasks: Vec<Task>,
-    pub(crate) places: Box<dyn Places + Send>,
+    pub(crate) queue_model: Box<dyn QueueModel + Send>,
     pub(crate) wakers: Vec<(TaskId, Waker)>,
     pub(crate) handles: Vec<(TaskId, JoinHandle<Output>)>,
     pub(crate) aborts: Vec<(TaskId, AbortHandle)>,
@@ -160,10 +160,10 @@ impl World {
     pub(crate) fn new(rng: Rng, max_tasks: usize, config: &Config, verbose: bool) -> Self {
         let workers = config.workers;
         let interval = config.global_queue_interval as usize;
-        let (shards, places): (_, Box<dyn Places + Send>) = match config.policy {
-            Policy::Shared => (1, Box::new(SharedPlaces::new(workers))),
-            Policy::Sharded => (workers, Box::new(ShardedPlaces::new(workers, interval))),
-            _ => (1, Box::new(StealingPlaces::new(workers, interval))),
+        let (shards, queue_model): (_, Box<dyn QueueModel + Send>) = match config.policy {
+            Policy::Shared => (1, Box::new(SharedModel::new(workers))),
+            Policy::Sharded => (workers, Box::new(ShardedModel::new(workers, interval))),
+            _ => (1, Box::new(StealingModel::new(workers, interval))),
         };
         Self(Arc::new(Mutex::new(State {
             rng,
@@ -174,7 +174,7 @@ impl World {
             ended: vec![false; shards],
             spawned: 0,
             tasks: Vec::new(),
-            places,
+            queue_model,
             wakers: Vec::new(),
             handles: Vec::new(),
             aborts: Vec::new(),
@@ -265,7 +265,7 @@ impl State {
             shard,
             ..Task::default()
         });
-        self.places.add_task(shard);
+        self.queue_model.add_task(shard);
         self.wake(Event::Spawn, task);
         task
     }
@@ -280,7 +280,7 @@ impl State {
         task.notified = Some(self.now);
         if !task.running {
             let is_new = matches!(event, Event::Spawn);
-            self.places.scheduled(id, is_new, self.worker);
+            self.queue_model.scheduled(id, is_new, self.worker);
         }
     }
 
@@ -294,14 +294,14 @@ impl State {
         self.ended[self.tasks[id].shard]
     }
 
-    /// Records that a task is taken from its place, to be polled or dropped.
+    /// Records that a task is taken from its queue, to be polled or dropped.
     fn run(&mut self, id: TaskId) {
         let was_due = self.tasks[id].notified.take().is_some();
         if !self.has_ended(id) {
             self.check(was_due, || format!("task {id} runs but was not woken"));
             match self.worker {
                 Some(worker) => {
-                    if let Err(message) = self.places.ran(id, worker) {
+                    if let Err(message) = self.queue_model.ran(id, worker) {
                         self.fail(|| message);
                     }
                 }
@@ -334,7 +334,7 @@ impl State {
         task.outcome = outcome;
         if task.notified.is_some() && outcome.is_none() {
             if let Some(worker) = self.worker {
-                self.places.requeued(id, worker);
+                self.queue_model.requeued(id, worker);
             }
         }
     }
@@ -373,28 +373,30 @@ impl State {
     }
 
     /// Every worker is parked: no task may be ready.
-    pub(crate) fn check_rest(&mut self) {
-        self.note(Event::Rest, 0);
+    pub(crate) fn check_all_parked(&mut self) {
+        self.note(Event::AllParked, 0);
         let lost = self.tasks.iter().position(|task| task.notified.is_some());
         if let Some(id) = lost {
-            let place = self.places.of(id);
+            let location = self.queue_model.location_of(id);
             self.fail(|| {
-                format!("lost wake-up: all workers are parked and task {id} is ready, at {place:?}")
+                format!(
+                    "lost wake-up: all workers are parked and task {id} is ready, at {location:?}"
+                )
             });
         }
     }
 
     /// One worker was stuck until now, and another was idle: nothing may be due for longer than
     /// `limit`.
-    pub(crate) fn check_served(&mut self, limit: Micros) {
+    pub(crate) fn check_waits_behind_stuck(&mut self, limit: Micros) {
         let now = self.now;
         let late = self
             .tasks
             .iter()
             .position(|task| task.notified.is_some_and(|since| since + limit < now));
         if let Some(id) = late {
-            let place = self.places.of(id);
-            self.fail(|| format!("task {id} has waited too long for a stuck worker, at {place:?}"));
+            let location = self.queue_model.location_of(id);
+            self.fail(|| format!("task {id} has waited too long for a stuck worker, at {location:?}"));
         }
         let driver = &self.drivers[0];
         let due = driver.due.iter().chain(&driver.timers);

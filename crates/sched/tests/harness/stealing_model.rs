@@ -1,7 +1,7 @@
 //! A model of `WorkStealing`: the places of ready tasks as far as the harness can know them, and
 //! the fairness bounds that follow.
 
-use super::world::{Place, Places, TaskId};
+use super::world::{QueueModel, TaskId, TaskLocation};
 
 /// How many times in a row a worker may run its slot while its queue is not empty.
 const SLOT_STREAK: usize = 3;
@@ -16,7 +16,7 @@ struct Injected {
 }
 
 #[derive(Clone, Default)]
-struct WorkerPlaces {
+struct WorkerModel {
     slot: Option<TaskId>,
     /// Whether the slot may hold a task other than `slot`.
     slot_uncertain: bool,
@@ -29,17 +29,18 @@ struct WorkerPlaces {
     steps: usize,
 }
 
-pub(crate) struct StealingPlaces {
-    tasks: Vec<Place>,
-    workers: Vec<WorkerPlaces>,
+pub(crate) struct StealingModel {
+    tasks: Vec<TaskLocation>,
+    workers: Vec<WorkerModel>,
     injected: Vec<Injected>,
     interval: usize,
-    /// Whether the last step took from the injection queue and may have taken more tasks than were
-    /// seen to run: the first ones may have been aborted.
+    /// Whether the last step took from the injection queue, and may have taken more tasks than were
+    /// seen to
+    /// run: the first ones may have been aborted.
     unseen_take: bool,
 }
 
-impl WorkerPlaces {
+impl WorkerModel {
     /// Whether this task alone was woken more times in a row than the slot allows.
     fn is_woken_again(&mut self, task: TaskId) -> bool {
         let times = match self.last_woken {
@@ -51,11 +52,11 @@ impl WorkerPlaces {
     }
 }
 
-impl StealingPlaces {
+impl StealingModel {
     pub(crate) fn new(workers: usize, interval: usize) -> Self {
         Self {
             tasks: Vec::new(),
-            workers: vec![WorkerPlaces::default(); workers],
+            workers: vec![WorkerModel::default(); workers],
             injected: Vec::new(),
             interval,
             unseen_take: false,
@@ -66,7 +67,9 @@ impl StealingPlaces {
     /// that it runs, and more for its own queue. Also false if the content of the injection queue
     /// is uncertain.
     fn took_batch(&mut self, task: TaskId, worker: usize) -> bool {
-        let uncertain = |place: &&Place| matches!(place, Place::Injection | Place::Unknown);
+        let uncertain = |location: &&TaskLocation| {
+            matches!(location, TaskLocation::Injection | TaskLocation::Unknown)
+        };
         let others = self.tasks.iter().filter(uncertain).count();
         let is_first = self
             .injected
@@ -102,102 +105,102 @@ impl StealingPlaces {
     /// Marks the places of all tasks in a worker's queue as unknown.
     fn forget_queue(&mut self, worker: usize) {
         for (task, _) in self.workers[worker].queue.drain(..) {
-            self.tasks[task] = Place::Unknown;
+            self.tasks[task] = TaskLocation::Unknown;
         }
         self.workers[worker].unnotified = None;
     }
 
     /// Adds a task to the end of a worker's queue.
     fn enqueue(&mut self, task: TaskId, worker: usize) {
-        self.tasks[task] = Place::Queue(worker);
+        self.tasks[task] = TaskLocation::Queue(worker);
         self.workers[worker].queue.push((task, 0));
     }
 
     fn turns(&self) -> Vec<usize> {
-        let turns = |worker: &WorkerPlaces| worker.steps / self.interval;
+        let turns = |worker: &WorkerModel| worker.steps / self.interval;
         self.workers.iter().map(turns).collect()
     }
 }
 
-impl Places for StealingPlaces {
+impl QueueModel for StealingModel {
     fn add_task(&mut self, _shard: usize) {
-        self.tasks.push(Place::NotQueued);
+        self.tasks.push(TaskLocation::NotQueued);
     }
 
-    fn of(&self, task: TaskId) -> Place {
+    fn location_of(&self, task: TaskId) -> TaskLocation {
         self.tasks[task]
     }
 
     fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>) {
         let Some(worker) = worker else {
-            let ahead = self.tasks.iter().filter(|place| {
+            let ahead = self.tasks.iter().filter(|location| {
                 // A stolen task may return to the injection queue when its worker is dropped.
-                matches!(place, Place::Injection | Place::Unknown)
+                matches!(location, TaskLocation::Injection | TaskLocation::Unknown)
             });
             self.injected.push(Injected {
                 task,
                 ahead: ahead.count(),
                 turns: self.turns(),
             });
-            self.tasks[task] = Place::Injection;
+            self.tasks[task] = TaskLocation::Injection;
             return;
         };
-        let uncertain = self.tasks.contains(&Place::Unknown);
-        let places = &mut self.workers[worker];
-        let repeated = !is_new && places.is_woken_again(task);
-        if repeated && !places.queue.is_empty() {
+        let uncertain = self.tasks.contains(&TaskLocation::Unknown);
+        let model = &mut self.workers[worker];
+        let repeated = !is_new && model.is_woken_again(task);
+        if repeated && !model.queue.is_empty() {
             self.enqueue(task, worker);
         } else if repeated && uncertain {
             // The task is in the slot if the queue is empty.
-            places.slot_uncertain = true;
-            if let Some(former) = places.slot.take() {
-                self.tasks[former] = Place::Unknown;
+            model.slot_uncertain = true;
+            if let Some(former) = model.slot.take() {
+                self.tasks[former] = TaskLocation::Unknown;
             }
-            self.tasks[task] = Place::Unknown;
-        } else if is_new && places.slot_uncertain {
-            self.tasks[task] = Place::Unknown;
-        } else if is_new && places.slot.is_some() {
+            self.tasks[task] = TaskLocation::Unknown;
+        } else if is_new && model.slot_uncertain {
+            self.tasks[task] = TaskLocation::Unknown;
+        } else if is_new && model.slot.is_some() {
             self.enqueue(task, worker);
         } else {
-            places.slot_uncertain = false;
-            if let Some(former) = places.slot.replace(task) {
+            model.slot_uncertain = false;
+            if let Some(former) = model.slot.replace(task) {
                 self.enqueue(former, worker);
             }
-            self.tasks[task] = Place::Slot(worker);
+            self.tasks[task] = TaskLocation::Slot(worker);
         }
     }
 
     /// The worker notifies no other worker if the task is its only one.
     fn requeued(&mut self, task: TaskId, worker: usize) {
-        let places = &mut self.workers[worker];
-        if places.slot.is_none() && places.queue.is_empty() {
-            places.unnotified = Some(task);
+        let model = &mut self.workers[worker];
+        if model.slot.is_none() && model.queue.is_empty() {
+            model.unnotified = Some(task);
         }
         self.enqueue(task, worker);
     }
 
     fn ran(&mut self, task: TaskId, worker: usize) -> Result<(), String> {
-        let place = std::mem::replace(&mut self.tasks[task], Place::NotQueued);
+        let location = std::mem::replace(&mut self.tasks[task], TaskLocation::NotQueued);
         if self.took_batch(task, worker) {
             return Ok(());
         }
         self.injected.retain(|injected| injected.task != task);
-        match place {
-            Place::Slot(owner) => self.workers[owner].slot = None,
-            Place::Queue(owner) => {
-                let places = &mut self.workers[owner];
-                places.queue.retain(|queued| queued.0 != task);
-                places.unnotified.take_if(|unnotified| *unnotified == task);
+        match location {
+            TaskLocation::Slot(owner) => self.workers[owner].slot = None,
+            TaskLocation::Queue(owner) => {
+                let model = &mut self.workers[owner];
+                model.queue.retain(|queued| queued.0 != task);
+                model.unnotified.take_if(|unnotified| *unnotified == task);
             }
             _ => {}
         }
-        if place == Place::Slot(worker) {
+        if location == TaskLocation::Slot(worker) {
             return self.ran_from_slot(worker);
         }
         for queued in &mut self.workers[worker].queue {
             queued.1 = 0;
         }
-        if place != Place::Queue(worker) {
+        if location != TaskLocation::Queue(worker) {
             if self.workers[worker].steps % self.interval != 0 {
                 // The worker had no task of its own, and may have taken a batch.
                 self.injected.clear();
@@ -220,9 +223,10 @@ impl Places for StealingPlaces {
         steps
     }
 
-    /// Whether some idle worker can certainly take a task for which a worker was notified.
+    /// Whether some idle worker can certainly take a task for which whose worker was notified
+    /// another worker.
     fn has_stealable(&self) -> bool {
-        let has_notified = |worker: &WorkerPlaces| {
+        let has_notified = |worker: &WorkerModel| {
             let mut queued = worker.queue.iter().map(|queued| queued.0);
             queued.any(|task| Some(task) != worker.unnotified)
         };
@@ -250,7 +254,7 @@ impl Places for StealingPlaces {
     fn monitored(&mut self, monitor: usize) {
         for worker in (0..self.workers.len()).filter(|&worker| worker != monitor) {
             if let Some(task) = self.workers[worker].slot.take() {
-                self.tasks[task] = Place::Unknown;
+                self.tasks[task] = TaskLocation::Unknown;
                 self.workers[worker].slot_uncertain = true;
             }
         }
@@ -258,7 +262,7 @@ impl Places for StealingPlaces {
 
     fn worker_dropped(&mut self, worker: usize) {
         if let Some(task) = self.workers[worker].slot.take() {
-            self.tasks[task] = Place::Unknown;
+            self.tasks[task] = TaskLocation::Unknown;
         }
         self.forget_queue(worker);
     }

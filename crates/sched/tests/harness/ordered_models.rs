@@ -1,17 +1,18 @@
-//! Models of the policies that keep an order: the place of every ready task is known, and so is the
-//! task that runs next.
+//! Models of the policies that keep an order: the place of every ready task is known, and the
+//! next task the
+//! task that are known.
 
 use std::collections::VecDeque;
 
-use super::world::{Place, Places, TaskId};
+use super::world::{QueueModel, TaskId, TaskLocation};
 
 /// Under `Shared`: one queue for all workers.
-pub(crate) struct SharedPlaces {
+pub(crate) struct SharedModel {
     due: VecDeque<TaskId>,
     steps: Vec<usize>,
 }
 
-impl SharedPlaces {
+impl SharedModel {
     pub(crate) fn new(workers: usize) -> Self {
         Self {
             due: VecDeque::new(),
@@ -20,11 +21,11 @@ impl SharedPlaces {
     }
 }
 
-impl Places for SharedPlaces {
-    fn of(&self, task: TaskId) -> Place {
+impl QueueModel for SharedModel {
+    fn location_of(&self, task: TaskId) -> TaskLocation {
         match self.due.contains(&task) {
-            true => Place::Injection,
-            false => Place::NotQueued,
+            true => TaskLocation::Injection,
+            false => TaskLocation::NotQueued,
         }
     }
 
@@ -51,52 +52,52 @@ impl Places for SharedPlaces {
 }
 
 /// Under `Sharded`: each worker's own queue, and its injection queue.
-pub(crate) struct ShardedPlaces {
-    shards: Vec<ShardPlaces>,
+pub(crate) struct ShardedModel {
+    shards: Vec<ShardModel>,
     /// The shard of each task.
     tasks: Vec<usize>,
     interval: usize,
 }
 
 #[derive(Clone, Default)]
-struct ShardPlaces {
+struct ShardModel {
     queue: VecDeque<TaskId>,
     injected: VecDeque<TaskId>,
     steps: usize,
 }
 
-impl ShardedPlaces {
+impl ShardedModel {
     pub(crate) fn new(workers: usize, interval: usize) -> Self {
         Self {
-            shards: vec![ShardPlaces::default(); workers],
+            shards: vec![ShardModel::default(); workers],
             tasks: Vec::new(),
             interval,
         }
     }
 }
 
-impl Places for ShardedPlaces {
+impl QueueModel for ShardedModel {
     fn add_task(&mut self, shard: usize) {
         self.tasks.push(shard);
     }
 
-    fn of(&self, task: TaskId) -> Place {
+    fn location_of(&self, task: TaskId) -> TaskLocation {
         let shard = self.tasks[task];
         if self.shards[shard].queue.contains(&task) {
-            Place::Queue(shard)
+            TaskLocation::Queue(shard)
         } else if self.shards[shard].injected.contains(&task) {
-            Place::Injection
+            TaskLocation::Injection
         } else {
-            Place::NotQueued
+            TaskLocation::NotQueued
         }
     }
 
     fn scheduled(&mut self, task: TaskId, _is_new: bool, worker: Option<usize>) {
         let shard = self.tasks[task];
-        let places = &mut self.shards[shard];
+        let model = &mut self.shards[shard];
         match worker == Some(shard) {
-            true => places.queue.push_back(task),
-            false => places.injected.push_back(task),
+            true => model.queue.push_back(task),
+            false => model.injected.push_back(task),
         }
     }
 
@@ -111,7 +112,7 @@ impl Places for ShardedPlaces {
                 self.tasks[task]
             ));
         }
-        let ShardPlaces {
+        let ShardModel {
             queue,
             injected,
             steps,

@@ -4,7 +4,8 @@ use raddle_sched::{Step, Waiting, Worker};
 
 use super::world::{Event, Micros, World};
 
-enum Posture {
+/// What the worker does between two calls of the harness.
+enum Activity {
     /// It may be stepped. It has just run a task, or come from parking.
     Awake { has_run: bool },
     /// Its last step found nothing: it parks, or is stepped once more.
@@ -15,25 +16,25 @@ enum Posture {
     },
 }
 
-pub(crate) struct Seat {
+pub(crate) struct SteppedWorker {
     /// None once it was dropped.
     worker: Option<Worker>,
     /// Which driver is its own.
     pub(crate) shard: usize,
-    posture: Posture,
-    /// Whether its unpark was heard of, and whether that is to be ignored.
-    heard: bool,
-    deaf: bool,
+    activity: Activity,
+    /// Whether an unpark of it was observed, and whether the harness ignores that unpark.
+    saw_unpark: bool,
+    ignores_unpark: bool,
 }
 
-impl Seat {
+impl SteppedWorker {
     pub(crate) fn new(worker: Worker, shard: usize) -> Self {
         Self {
             worker: Some(worker),
             shard,
-            posture: Posture::Awake { has_run: false },
-            heard: false,
-            deaf: false,
+            activity: Activity::Awake { has_run: false },
+            saw_unpark: false,
+            ignores_unpark: false,
         }
     }
 
@@ -42,18 +43,18 @@ impl Seat {
     }
 
     /// Drops the worker.
-    pub(crate) fn vacate(&mut self) {
+    pub(crate) fn drop_worker(&mut self) {
         self.worker = None;
     }
 
     pub(crate) fn is_in_driver(&self) -> bool {
         self.is_alive()
-            && matches!(&self.posture, Posture::Parked { waiting, .. } if waiting.in_driver)
+            && matches!(&self.activity, Activity::Parked { waiting, .. } if waiting.in_driver)
     }
 
     /// Whether it is parked and was not unparked.
     pub(crate) fn is_asleep(&self) -> bool {
-        let parked = matches!(self.posture, Posture::Parked { .. });
+        let parked = matches!(self.activity, Activity::Parked { .. });
         self.worker
             .as_ref()
             .is_some_and(|worker| parked && !worker.is_unparked())
@@ -61,27 +62,28 @@ impl Seat {
 
     /// Whether it may be searching, or will be as soon as it goes on.
     pub(crate) fn may_search(&self) -> bool {
-        !matches!(self.posture, Posture::Awake { has_run: true })
+        !matches!(self.activity, Activity::Awake { has_run: true })
             && self.is_alive()
             && !self.is_asleep()
     }
 
     pub(crate) fn has_run(&self) -> bool {
-        self.is_alive() && matches!(self.posture, Posture::Awake { has_run: true })
+        self.is_alive() && matches!(self.activity, Activity::Awake { has_run: true })
     }
 
     /// Notices an unpark of a worker that sleeps outside the driver.
-    pub(crate) fn hear(&mut self, world: &World, deaf_in: &mut Option<usize>) {
+    pub(crate) fn observe_unpark(&mut self, world: &World, ignore_unpark_in: &mut Option<usize>) {
         let Some(worker) = &self.worker else { return };
-        let sleeps = matches!(&self.posture, Posture::Parked { waiting, .. } if !waiting.in_driver);
-        if !sleeps || self.heard || !worker.is_unparked() {
+        let sleeps =
+            matches!(&self.activity, Activity::Parked { waiting, .. } if !waiting.in_driver);
+        if !sleeps || self.saw_unpark || !worker.is_unparked() {
             return;
         }
-        self.heard = true;
-        match deaf_in {
+        self.saw_unpark = true;
+        match ignore_unpark_in {
             Some(0) => {
-                *deaf_in = None;
-                self.deaf = true;
+                *ignore_unpark_in = None;
+                self.ignores_unpark = true;
                 world.with(|state| state.note(Event::LostUnpark, 1));
             }
             Some(left) => *left -= 1,
@@ -92,12 +94,12 @@ impl Seat {
     /// Whether the worker has something to do: it does not wait, or its wait has ended.
     pub(crate) fn is_due(&self, world: &World) -> bool {
         self.is_alive()
-            && match &self.posture {
-                Posture::Awake { .. } | Posture::Idle => true,
-                Posture::Parked { waiting, deadline } => world.with(|state| {
+            && match &self.activity {
+                Activity::Awake { .. } | Activity::Idle => true,
+                Activity::Parked { waiting, deadline } => world.with(|state| {
                     let wait_has_ended = match waiting.in_driver {
                         true => state.driver_is_ready(self.shard),
-                        false => self.heard && !self.deaf,
+                        false => self.saw_unpark && !self.ignores_unpark,
                     };
                     wait_has_ended || deadline.is_some_and(|deadline| deadline <= state.now)
                 }),
@@ -108,14 +110,14 @@ impl Seat {
     /// may.
     pub(crate) fn may_wake_early(&self, world: &World) -> bool {
         self.is_alive()
-            && matches!(&self.posture, Posture::Parked { waiting, deadline }
+            && matches!(&self.activity, Activity::Parked { waiting, deadline }
                 if waiting.in_driver || deadline.is_some())
             && world.one_in(8)
     }
 
     /// When its wait ends at the latest, by a time-out or a timer.
     pub(crate) fn deadline(&self, world: &World) -> Option<Micros> {
-        let Posture::Parked { waiting, deadline } = &self.posture else {
+        let Activity::Parked { waiting, deadline } = &self.activity else {
             return None;
         };
         let timer = || {
@@ -133,19 +135,19 @@ impl Seat {
     pub(crate) fn drive(&mut self, world: &World, index: usize) -> Option<usize> {
         let worker = self.worker.as_mut()?;
         let mut steps = None;
-        self.posture = match &self.posture {
-            Posture::Idle if !world.one_in(4) => {
+        self.activity = match &self.activity {
+            Activity::Idle if !world.one_in(4) => {
                 world.with(|state| state.note(Event::BeginPark, index));
-                posture(world, worker.begin_park())
+                activity_of(world, worker.begin_park())
             }
-            Posture::Awake { .. } | Posture::Idle => {
+            Activity::Awake { .. } | Activity::Idle => {
                 world.with(|state| {
                     state.note(Event::Step, index);
-                    steps = Some(state.places.step(index));
+                    steps = Some(state.queue_model.step(index));
                 });
                 let step = worker.step();
                 world.with(|state| {
-                    if let Err(message) = state.places.check_injected() {
+                    if let Err(message) = state.queue_model.check_injected() {
                         state.fail(|| message);
                     }
                     state.check(step != Step::Shutdown, || {
@@ -153,30 +155,30 @@ impl Seat {
                     });
                 });
                 match step {
-                    Step::Ran => Posture::Awake { has_run: true },
-                    Step::Idle | Step::Shutdown => Posture::Idle,
+                    Step::Ran => Activity::Awake { has_run: true },
+                    Step::Idle | Step::Shutdown => Activity::Idle,
                 }
             }
-            Posture::Parked { waiting, .. } => {
+            Activity::Parked { waiting, .. } => {
                 world.with(|state| {
                     state.note(Event::Resume, index);
                     if waiting.timeout.is_some() {
-                        state.places.monitored(index);
+                        state.queue_model.monitored(index);
                     }
                 });
-                posture(world, worker.resume_park())
+                activity_of(world, worker.resume_park())
             }
         };
-        self.heard = false;
-        self.deaf = false;
+        self.saw_unpark = false;
+        self.ignores_unpark = false;
         steps
     }
 }
 
-fn posture(world: &World, waiting: Option<Waiting>) -> Posture {
+fn activity_of(world: &World, waiting: Option<Waiting>) -> Activity {
     match waiting {
-        None => Posture::Awake { has_run: false },
-        Some(waiting) => Posture::Parked {
+        None => Activity::Awake { has_run: false },
+        Some(waiting) => Activity::Parked {
             waiting,
             deadline: waiting
                 .timeout
