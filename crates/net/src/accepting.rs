@@ -5,18 +5,18 @@ use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// The reaction to an error of `accept`.
 #[derive(Debug, PartialEq, Eq)]
-enum Remedy {
+enum ErrorAction {
     /// The error concerns one connection, which was closed: accept the next one.
-    GoOn,
+    AcceptNext,
     /// A resource or a permission is missing, perhaps temporarily: the same call would fail again
     /// at once.
     Pause,
     /// The error is permanent.
-    GiveUp,
+    Fail,
 }
 
 /// Calls `accept` until it returns a connection or a permanent error.
@@ -34,13 +34,13 @@ where
             Ok(accepted) => return Ok(accepted),
             Err(error) => error,
         };
-        match remedy(&error) {
-            Remedy::GoOn => {}
-            Remedy::Pause => {
+        match action_of(&error) {
+            ErrorAction::AcceptNext => {}
+            ErrorAction::Pause => {
                 sleep(pause).await;
-                pause = LONGEST_PAUSE.min(pause * 2);
+                pause = MAX_PAUSE.min(pause * 2);
             }
-            Remedy::GiveUp => return Err(error),
+            ErrorAction::Fail => return Err(error),
         }
     }
 }
@@ -58,7 +58,7 @@ pub(crate) fn explained(error: io::Error) -> io::Error {
     error
 }
 
-fn remedy(error: &io::Error) -> Remedy {
+fn action_of(error: &io::Error) -> ErrorAction {
     match error.kind() {
         ErrorKind::ConnectionAborted
         | ErrorKind::ConnectionReset
@@ -66,37 +66,39 @@ fn remedy(error: &io::Error) -> Remedy {
         | ErrorKind::Interrupted
         | ErrorKind::NetworkDown
         | ErrorKind::NetworkUnreachable
-        | ErrorKind::TimedOut => Remedy::GoOn,
+        | ErrorKind::TimedOut => ErrorAction::AcceptNext,
         ErrorKind::OutOfMemory | ErrorKind::PermissionDenied | ErrorKind::StorageFull => {
-            Remedy::Pause
+            ErrorAction::Pause
         }
-        _ => error.raw_os_error().map_or(Remedy::GiveUp, remedy_of_code),
+        _ => error
+            .raw_os_error()
+            .map_or(ErrorAction::Fail, action_of_code),
     }
 }
 
-/// Returns the remedy for an error that std has no kind for.
+/// Returns the action for an error that std has no kind for.
 #[cfg(unix)]
-fn remedy_of_code(code: i32) -> Remedy {
+fn action_of_code(code: i32) -> ErrorAction {
     match code {
-        libc::EPROTO | libc::ENOPROTOOPT | libc::EHOSTDOWN => Remedy::GoOn,
+        libc::EPROTO | libc::ENOPROTOOPT | libc::EHOSTDOWN => ErrorAction::AcceptNext,
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        libc::ENONET => Remedy::GoOn,
-        libc::EMFILE | libc::ENFILE | libc::ENOBUFS => Remedy::Pause,
-        _ => Remedy::GiveUp,
+        libc::ENONET => ErrorAction::AcceptNext,
+        libc::EMFILE | libc::ENFILE | libc::ENOBUFS => ErrorAction::Pause,
+        _ => ErrorAction::Fail,
     }
 }
 
-/// Returns the remedy for an error that std has no kind for.
+/// Returns the action for an error that std has no kind for.
 #[cfg(not(unix))]
-fn remedy_of_code(code: i32) -> Remedy {
+fn action_of_code(code: i32) -> ErrorAction {
     /// `WSAEMFILE` and `WSAENOBUFS`.
-    const WANTING: [i32; 2] = [10024, 10055];
+    const RESOURCE_ERRORS: [i32; 2] = [10024, 10055];
     /// `WSAENOTCONN`, of a connection that was reset before it was accepted (Wine).
-    const OF_ONE_CONNECTION: i32 = 10057;
+    const CONNECTION_ERROR: i32 = 10057;
     match code {
-        OF_ONE_CONNECTION => Remedy::GoOn,
-        _ if WANTING.contains(&code) => Remedy::Pause,
-        _ => Remedy::GiveUp,
+        CONNECTION_ERROR => ErrorAction::AcceptNext,
+        _ if RESOURCE_ERRORS.contains(&code) => ErrorAction::Pause,
+        _ => ErrorAction::Fail,
     }
 }
 

@@ -150,9 +150,9 @@ fn named_pipes_connect_a_reader_and_a_writer() {
         let mut sender = OpenOptions::new().open_sender(&path).unwrap();
         sender.write_all(b"hello").await.unwrap();
         drop(sender);
-        let mut heard = String::new();
-        receiver.read_to_string(&mut heard).await.unwrap();
-        assert_eq!(heard, "hello");
+        let mut received = String::new();
+        receiver.read_to_string(&mut received).await.unwrap();
+        assert_eq!(received, "hello");
         // Another sender to the same receiver.
         let mut sender = OpenOptions::new().open_sender(&path).unwrap();
         sender.write_all(b"again").await.unwrap();

@@ -50,9 +50,9 @@ fn dropping_the_owned_writer_shuts_down_only_its_direction() {
         let (mut read, mut write) = near.into_split();
         write.write_all(b"bye").await.unwrap();
         drop(write);
-        let mut heard = Vec::new();
-        far.read_to_end(&mut heard).await.unwrap();
-        assert_eq!(heard, b"bye");
+        let mut received = Vec::new();
+        far.read_to_end(&mut received).await.unwrap();
+        assert_eq!(received, b"bye");
         far.write_all(b"hello").await.unwrap();
         let mut buffer = [0; 5];
         read.read_exact(&mut buffer).await.unwrap();
@@ -93,11 +93,11 @@ fn a_forgotten_writer_shuts_down_nothing() {
         write.forget();
         let mut buffer = [0; 8];
         {
-            let mut heard = pin!(far.read(&mut buffer));
-            assert!(poll(heard.as_mut()).is_pending());
+            let mut received = pin!(far.read(&mut buffer));
+            assert!(poll(received.as_mut()).is_pending());
             // Dropping the last half closes the connection.
             drop(read);
-            assert_eq!(heard.await.unwrap(), 0);
+            assert_eq!(received.await.unwrap(), 0);
         }
     });
 }

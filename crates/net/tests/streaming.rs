@@ -26,9 +26,9 @@ fn a_half_close_keeps_the_other_direction_open() {
         let (mut near, mut far) = pair().await;
         near.write_all(b"last words").await.unwrap();
         near.shutdown().await.unwrap();
-        let mut heard = String::new();
-        far.read_to_string(&mut heard).await.unwrap();
-        assert_eq!(heard, "last words");
+        let mut received = String::new();
+        far.read_to_string(&mut received).await.unwrap();
+        assert_eq!(received, "last words");
 
         // The other direction transfers more than the buffers hold.
         let answer = vec![7; 4 << 20];

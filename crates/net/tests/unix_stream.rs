@@ -133,14 +133,14 @@ fn a_half_close_keeps_the_other_direction_open() {
         let (mut near, mut far) = UnixStream::pair().unwrap();
         near.write_all(b"last words").await.unwrap();
         near.shutdown().await.unwrap();
-        let mut heard = String::new();
-        far.read_to_string(&mut heard).await.unwrap();
-        assert_eq!(heard, "last words");
+        let mut received = String::new();
+        far.read_to_string(&mut received).await.unwrap();
+        assert_eq!(received, "last words");
         far.write_all(b"answer").await.unwrap();
         drop(far);
-        heard.clear();
-        near.read_to_string(&mut heard).await.unwrap();
-        assert_eq!(heard, "answer");
+        received.clear();
+        near.read_to_string(&mut received).await.unwrap();
+        assert_eq!(received, "answer");
         let error = near.write(b"x").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
     });
@@ -205,9 +205,9 @@ fn a_read_continues_after_a_passed_descriptor() {
         far.writable().await.unwrap();
         send_with_descriptor(&far, b"one", 0);
         (&far.into_std().unwrap()).write_all(b"two").unwrap();
-        let mut heard = String::new();
-        near.read_to_string(&mut heard).await.unwrap();
-        assert_eq!(heard, "onetwo");
+        let mut received = String::new();
+        near.read_to_string(&mut received).await.unwrap();
+        assert_eq!(received, "onetwo");
 
         let (mut near, far) = UnixStream::pair().unwrap();
         far.writable().await.unwrap();

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use raddle_reactor::{Ready, ReadyEvent};
 
-use super::found::Found;
+use super::readiness::GuardedReadiness;
 use super::{AsyncFd, TryIoError};
 
 /// The readiness of a descriptor, with access to the descriptor.
@@ -37,14 +37,14 @@ use super::{AsyncFd, TryIoError};
 #[must_use = "operate on the descriptor, and clear the readiness when it would block"]
 pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
     async_fd: &'a AsyncFd<T>,
-    found: Found,
+    readiness: GuardedReadiness,
 }
 
 impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     pub(super) fn new(async_fd: &'a AsyncFd<T>, event: ReadyEvent) -> Self {
         Self {
             async_fd,
-            found: Found::new(event),
+            readiness: GuardedReadiness::new(event),
         }
     }
 
@@ -98,7 +98,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     /// # }) }
     /// ```
     pub fn clear_ready_matching(&mut self, ready: Ready) {
-        self.found.clear(&self.async_fd.registration, ready);
+        self.readiness.clear(&self.async_fd.registration, ready);
     }
 
     /// Leaves the readiness as it is, as dropping the guard does.
@@ -144,7 +144,7 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     /// # }) }
     /// ```
     pub fn ready(&self) -> Ready {
-        self.found.ready()
+        self.readiness.ready()
     }
 
     /// Calls `f`, and clears the readiness if `f` returns `WouldBlock`. `f` must return that only

@@ -1,9 +1,9 @@
 //! Any descriptor that the selector can wait for.
 
 mod error;
-mod found;
 mod guard;
 mod guard_mut;
+mod readiness;
 #[allow(unsafe_code, reason = "declares what the caller has to see to")]
 mod register;
 

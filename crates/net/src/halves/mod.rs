@@ -1,5 +1,5 @@
-//! The halves of a stream, shared by all kinds of streams: [`Reading`] and [`Writing`] over a
-//! reference that borrows or shares the stream.
+//! The halves of a stream, shared by all kinds of streams: [`ReadHalfOf`] and [`WriteHalfOf`] over
+//! a reference that borrows or shares the stream.
 //!
 //! Programs use them under the names of [`tcp`](crate::tcp) and, for Unix sockets, of the module
 //! `unix`.
@@ -14,8 +14,8 @@ use mio::event::Source;
 use raddle_primitives::sync::Arc;
 use raddle_reactor::Evented;
 
-pub use reading::Reading;
-pub use writing::Writing;
+pub use reading::ReadHalfOf;
+pub use writing::WriteHalfOf;
 
 /// A stream that can be split.
 pub(crate) trait Stream {
@@ -44,12 +44,12 @@ pub(crate) trait Stream {
 /// ```
 #[derive(Debug)]
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
-pub struct Ending<S: Stream> {
+pub struct ShutdownOnDrop<S: Stream> {
     stream: Arc<S>,
     on_drop: bool,
 }
 
-impl<S: Stream> Deref for Ending<S> {
+impl<S: Stream> Deref for ShutdownOnDrop<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
@@ -57,7 +57,7 @@ impl<S: Stream> Deref for Ending<S> {
     }
 }
 
-impl<S: Stream> Drop for Ending<S> {
+impl<S: Stream> Drop for ShutdownOnDrop<S> {
     fn drop(&mut self) {
         if self.on_drop {
             // An error is ignored, because no half is left to return it.
@@ -67,43 +67,43 @@ impl<S: Stream> Drop for Ending<S> {
 }
 
 /// A reference to a stream through which its writing direction can be ended.
-pub(crate) trait End: Deref<Target: Stream> {
-    fn end(&mut self) -> io::Result<()>;
+pub(crate) trait EndWriting: Deref<Target: Stream> {
+    fn end_writing(&mut self) -> io::Result<()>;
 }
 
-impl<S: Stream> End for &S {
-    fn end(&mut self) -> io::Result<()> {
+impl<S: Stream> EndWriting for &S {
+    fn end_writing(&mut self) -> io::Result<()> {
         self.shutdown_write()
     }
 }
 
-impl<S: Stream> End for Ending<S> {
-    fn end(&mut self) -> io::Result<()> {
+impl<S: Stream> EndWriting for ShutdownOnDrop<S> {
+    fn end_writing(&mut self) -> io::Result<()> {
         self.shutdown_write()?;
         self.on_drop = false;
         Ok(())
     }
 }
 
-pub(crate) fn split<S: Stream>(stream: &S) -> (Reading<&S>, Writing<&S>) {
-    (Reading(stream), Writing(stream))
+pub(crate) fn split<S: Stream>(stream: &S) -> (ReadHalfOf<&S>, WriteHalfOf<&S>) {
+    (ReadHalfOf(stream), WriteHalfOf(stream))
 }
 
-type Halves<S> = (Reading<Arc<S>>, Writing<Ending<S>>);
+type Halves<S> = (ReadHalfOf<Arc<S>>, WriteHalfOf<ShutdownOnDrop<S>>);
 
 pub(crate) fn split_owned<S: Stream>(stream: S) -> Halves<S> {
     let stream = Arc::new(stream);
-    let writing = Ending {
+    let writing = ShutdownOnDrop {
         stream: stream.clone(),
         on_drop: true,
     };
-    (Reading(stream), Writing(writing))
+    (ReadHalfOf(stream), WriteHalfOf(writing))
 }
 
 /// Joins two halves, or returns them if they are not of the same stream.
 pub(crate) fn reunite<S: Stream>(
-    reading: Reading<Arc<S>>,
-    mut writing: Writing<Ending<S>>,
+    reading: ReadHalfOf<Arc<S>>,
+    mut writing: WriteHalfOf<ShutdownOnDrop<S>>,
 ) -> Result<S, Halves<S>> {
     if !Arc::ptr_eq(&reading.0, &writing.0.stream) {
         return Err((reading, writing));

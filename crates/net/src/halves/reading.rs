@@ -38,10 +38,10 @@ use crate::sys::Receive;
 /// # }) }
 /// ```
 #[derive(Debug)]
-pub struct Reading<P>(pub(crate) P);
+pub struct ReadHalfOf<P>(pub(crate) P);
 
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<P> Reading<P>
+impl<P> ReadHalfOf<P>
 where
     P: Deref<Target: Stream>,
 {
@@ -110,7 +110,7 @@ where
 }
 
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<P, A> Reading<P>
+impl<P, A> ReadHalfOf<P>
 where
     P: Deref,
     P::Target: Stream<Addr = A>,
@@ -165,7 +165,7 @@ where
 }
 
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<P> Reading<P>
+impl<P> ReadHalfOf<P>
 where
     P: Deref<Target: Stream<Source: Receive>>,
     for<'a> &'a <P::Target as Stream>::Source: Read,
@@ -260,7 +260,7 @@ where
     }
 }
 
-impl<P> AsyncRead for Reading<P>
+impl<P> AsyncRead for ReadHalfOf<P>
 where
     P: Deref<Target: Stream<Source: Receive>> + Unpin,
 {
@@ -273,7 +273,7 @@ where
     }
 }
 
-impl<P: Deref> AsRef<P::Target> for Reading<P> {
+impl<P: Deref> AsRef<P::Target> for ReadHalfOf<P> {
     fn as_ref(&self) -> &P::Target {
         &self.0
     }

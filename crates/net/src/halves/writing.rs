@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use raddle_io::AsyncWrite;
 use raddle_reactor::{Interest, Ready};
 
-use super::{End, Ending, Stream};
+use super::{EndWriting, ShutdownOnDrop, Stream};
 use crate::evented::ByteStream;
 
 /// The writing half of a stream, which `P` refers to. It comes from `split` or `into_split`;
@@ -40,10 +40,10 @@ use crate::evented::ByteStream;
 /// # }) }
 /// ```
 #[derive(Debug)]
-pub struct Writing<P>(pub(crate) P);
+pub struct WriteHalfOf<P>(pub(crate) P);
 
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<P> Writing<P>
+impl<P> WriteHalfOf<P>
 where
     P: Deref<Target: Stream>,
 {
@@ -107,7 +107,7 @@ where
 }
 
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<P, A> Writing<P>
+impl<P, A> WriteHalfOf<P>
 where
     P: Deref,
     P::Target: Stream<Addr = A>,
@@ -162,7 +162,7 @@ where
 }
 
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<P> Writing<P>
+impl<P> WriteHalfOf<P>
 where
     P: Deref<Target: Stream>,
     for<'a> &'a <P::Target as Stream>::Source: Write,
@@ -222,7 +222,7 @@ where
 }
 
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<S: Stream> Writing<Ending<S>> {
+impl<S: Stream> WriteHalfOf<ShutdownOnDrop<S>> {
     /// Drops the half without ending the writing direction.
     ///
     /// # Examples
@@ -250,9 +250,9 @@ impl<S: Stream> Writing<Ending<S>> {
     }
 }
 
-impl<P> AsyncWrite for Writing<P>
+impl<P> AsyncWrite for WriteHalfOf<P>
 where
-    P: End + Unpin,
+    P: EndWriting + Unpin,
     for<'a> &'a <P::Target as Stream>::Source: Write,
 {
     fn poll_write(
@@ -280,11 +280,11 @@ where
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.0.end())
+        Poll::Ready(self.0.end_writing())
     }
 }
 
-impl<P: Deref> AsRef<P::Target> for Writing<P> {
+impl<P: Deref> AsRef<P::Target> for WriteHalfOf<P> {
     fn as_ref(&self) -> &P::Target {
         &self.0
     }

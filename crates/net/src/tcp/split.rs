@@ -11,24 +11,24 @@ use raddle_primitives::sync::Arc;
 use super::TcpStream;
 use raddle_reactor::Evented;
 
-use crate::halves::{self, Ending, NOT_OF_ONE, Reading, Stream, Writing};
+use crate::halves::{self, NOT_OF_ONE, ReadHalfOf, ShutdownOnDrop, Stream, WriteHalfOf};
 
 /// The reading half of a borrowed stream; see [`TcpStream::split`].
-pub type ReadHalf<'a> = Reading<&'a TcpStream>;
+pub type ReadHalf<'a> = ReadHalfOf<&'a TcpStream>;
 
 /// The writing half of a borrowed stream; see [`TcpStream::split`].
 ///
 /// Dropping it does not end the writing direction.
-pub type WriteHalf<'a> = Writing<&'a TcpStream>;
+pub type WriteHalf<'a> = WriteHalfOf<&'a TcpStream>;
 
 /// The reading half of a stream; see [`TcpStream::into_split`].
-pub type OwnedReadHalf = Reading<Arc<TcpStream>>;
+pub type OwnedReadHalf = ReadHalfOf<Arc<TcpStream>>;
 
 /// The writing half of a stream; see [`TcpStream::into_split`].
 ///
 /// Dropping it ends the writing direction, unless it is [forgotten](OwnedWriteHalf::forget) or
 /// [reunited](OwnedWriteHalf::reunite).
-pub type OwnedWriteHalf = Writing<Ending<TcpStream>>;
+pub type OwnedWriteHalf = WriteHalfOf<ShutdownOnDrop<TcpStream>>;
 
 /// The error of `reunite`: the halves are not of the same stream. Contains both halves.
 ///

@@ -9,24 +9,24 @@ use raddle_primitives::sync::Arc;
 use super::{SocketAddr, UnixStream};
 use raddle_reactor::Evented;
 
-use crate::halves::{self, Ending, NOT_OF_ONE, Reading, Stream, Writing};
+use crate::halves::{self, NOT_OF_ONE, ReadHalfOf, ShutdownOnDrop, Stream, WriteHalfOf};
 
 /// The reading half of a borrowed stream; see [`UnixStream::split`].
-pub type ReadHalf<'a> = Reading<&'a UnixStream>;
+pub type ReadHalf<'a> = ReadHalfOf<&'a UnixStream>;
 
 /// The writing half of a borrowed stream; see [`UnixStream::split`].
 ///
 /// Dropping it does not end the writing direction.
-pub type WriteHalf<'a> = Writing<&'a UnixStream>;
+pub type WriteHalf<'a> = WriteHalfOf<&'a UnixStream>;
 
 /// The reading half of a stream; see [`UnixStream::into_split`].
-pub type OwnedReadHalf = Reading<Arc<UnixStream>>;
+pub type OwnedReadHalf = ReadHalfOf<Arc<UnixStream>>;
 
 /// The writing half of a stream; see [`UnixStream::into_split`].
 ///
 /// Dropping it ends the writing direction, unless it is [forgotten](OwnedWriteHalf::forget) or
 /// [reunited](OwnedWriteHalf::reunite).
-pub type OwnedWriteHalf = Writing<Ending<UnixStream>>;
+pub type OwnedWriteHalf = WriteHalfOf<ShutdownOnDrop<UnixStream>>;
 
 /// The error of `reunite`: the halves are not of the same stream. Contains both halves.
 ///

@@ -10,8 +10,8 @@
 //! let (mut sender, mut receiver) = pipe::pipe()?;
 //! sender.write_all(b"hello").await?;
 //! drop(sender);
-//! let mut heard = String::new();
-//! receiver.read_to_string(&mut heard).await?;
+//! let mut received = String::new();
+//! receiver.read_to_string(&mut received).await?;
 //! # Ok(())
 //! # }
 //! # }

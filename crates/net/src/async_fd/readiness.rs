@@ -3,9 +3,9 @@
 use raddle_reactor::{Ready, ReadyEvent, Registration};
 
 /// The readiness that was found, without the flags that have been cleared since.
-pub(super) struct Found(Option<ReadyEvent>);
+pub(super) struct GuardedReadiness(Option<ReadyEvent>);
 
-impl Found {
+impl GuardedReadiness {
     pub(super) fn new(event: ReadyEvent) -> Self {
         Self(Some(event))
     }
