@@ -90,7 +90,7 @@ pub enum Park {
     Wait,
     /// Tasks are ready, but events may have happened since the last check: check for them without
     /// waiting.
-    Look,
+    CheckEvents,
 }
 
 impl<'s, A, F, M, S> Executor<'s, A, F, M, S>
@@ -251,7 +251,7 @@ where
     /// Polls tasks, and calls `park` when none is ready, until there are no tasks.
     ///
     /// In `park` the program waits for events and wakes the tasks that wait for them. If tasks are
-    /// always ready, it is called from time to time with [`Park::Look`].
+    /// always ready, it is called from time to time with [`Park::CheckEvents`].
     ///
     /// # Errors
     ///
@@ -307,7 +307,7 @@ where
             }
             drop(running);
             if polls == 0 && lists.has_ready() {
-                park(Park::Look)?;
+                park(Park::CheckEvents)?;
             } else if lists.tasks() == 0 {
                 return Ok(());
             } else {
@@ -340,7 +340,7 @@ where
         // SAFETY: the slot belongs to this storage, which is pinned; no code makes a unique
         // reference to a slot before the executor is dropped.
         let slot = unsafe { TaskSlot::<A, F>::of(erased) };
-        let vacate = Vacate {
+        let vacate = FreeSlotOnDrop {
             lists,
             slot: erased,
         };
@@ -353,7 +353,7 @@ where
         // SAFETY: a task that has started has a future until it ends. No other call polls this
         // slot, as above.
         let future = unsafe { slot.future() };
-        let end = End(slot);
+        let end = DropFutureOnExit(slot);
         // SAFETY: the slot outlives the poll, as the executor does, and the table is the one that
         // the executor was made with.
         let waker = unsafe { waker::borrowed(erased, self.table) };
@@ -367,7 +367,7 @@ where
                 drop(vacate);
                 let wakers = slot.header().state.wakers();
                 if wakers > 0 {
-                    outlived(wakers);
+                    panic_outliving_wakers(wakers);
                 }
             }
         }
@@ -375,9 +375,9 @@ where
 }
 
 /// Drops the future of a slot when its last poll returns or panics.
-struct End<'a, A, F>(&'a TaskSlot<A, F>);
+struct DropFutureOnExit<'a, A, F>(&'a TaskSlot<A, F>);
 
-impl<A, F> Drop for End<'_, A, F> {
+impl<A, F> Drop for DropFutureOnExit<'_, A, F> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the slot has a future, because an `End` is forgotten when the future stays, and
@@ -386,13 +386,14 @@ impl<A, F> Drop for End<'_, A, F> {
     }
 }
 
-/// Frees a slot whose content was dropped, or is about to be dropped by an inner `End`.
-struct Vacate<'a> {
+/// Frees a slot whose content was dropped, or is about to be dropped by an inner
+/// `DropFutureOnExit`.
+struct FreeSlotOnDrop<'a> {
     lists: &'a Lists,
     slot: NonNull<Header>,
 }
 
-impl Drop for Vacate<'_> {
+impl Drop for FreeSlotOnDrop<'_> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the slot belongs to the storage of the executor.
@@ -406,7 +407,7 @@ impl Drop for Vacate<'_> {
 
 #[cold]
 #[inline(never)]
-fn outlived(wakers: usize) -> ! {
+fn panic_outliving_wakers(wakers: usize) -> ! {
     panic!("{wakers} wakers outlive their task; drop a waker before its task ends")
 }
 
@@ -435,7 +436,7 @@ impl<A, F, M, S: Storage<A, F>> Drop for Executor<'_, A, F, M, S> {
             self.spawner.detach();
             let slots = self.storage.slots();
             let next = Cell::new(0);
-            let rest = Rest { slots, next: &next };
+            let rest = RemainingSlots { slots, next: &next };
             rest.drop_contents();
         }
     }
@@ -443,12 +444,12 @@ impl<A, F, M, S: Storage<A, F>> Drop for Executor<'_, A, F, M, S> {
 
 /// The slots whose contents have not been dropped yet. A panic in one drop does not prevent the
 /// others, because pinned futures must be dropped.
-struct Rest<'a, A, F> {
+struct RemainingSlots<'a, A, F> {
     slots: &'a [TaskSlot<A, F>],
     next: &'a Cell<usize>,
 }
 
-impl<A, F> Rest<'_, A, F> {
+impl<A, F> RemainingSlots<'_, A, F> {
     fn drop_contents(&self) {
         while let Some(slot) = self.slots.get(self.next.get()) {
             self.next.set(self.next.get() + 1);
@@ -462,7 +463,7 @@ impl<A, F> Rest<'_, A, F> {
     }
 }
 
-impl<A, F> Drop for Rest<'_, A, F> {
+impl<A, F> Drop for RemainingSlots<'_, A, F> {
     fn drop(&mut self) {
         self.drop_contents();
     }

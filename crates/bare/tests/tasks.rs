@@ -206,7 +206,7 @@ fn events_are_polled_while_tasks_are_always_ready() {
     ));
     executor.as_ref().spawn(()).unwrap();
     let Ok(()) = executor.as_ref().run(|park| {
-        assert_eq!(park, Park::Look);
+        assert_eq!(park, Park::CheckEvents);
         stop.set(true);
         Ok::<(), Infallible>(())
     });

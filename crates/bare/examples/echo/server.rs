@@ -48,7 +48,7 @@ pub fn run(
         parked();
         reactor.poll(match park {
             Park::Wait => None,
-            Park::Look => Some(Duration::ZERO),
+            Park::CheckEvents => Some(Duration::ZERO),
         })
     })
 }
