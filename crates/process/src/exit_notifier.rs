@@ -14,7 +14,7 @@ use crate::signal::unix::{Signal, SignalKind, signal};
 /// It is made when the process is spawned, so that a later wait needs no resource that the system
 /// could refuse.
 #[derive(Debug)]
-pub(super) enum Ending {
+pub(super) enum ExitNotifier {
     /// A descriptor of the process.
     #[cfg(target_os = "linux")]
     Descriptor(pidfd::PidFd),
@@ -26,7 +26,7 @@ pub(super) enum Ending {
     Thread(thread::Waiting),
 }
 
-impl Ending {
+impl ExitNotifier {
     /// Listens for the end of the process from now on.
     pub(super) fn of(child: &Child) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
@@ -39,7 +39,7 @@ impl Ending {
                 Err(_) => {}
             }
             match Self::of_any_child() {
-                Ok(ending) => Ok(ending),
+                Ok(notifier) => Ok(notifier),
                 Err(error) => thread::Waiting::of(child)
                     .map(Self::Thread)
                     .map_err(|_| error),
@@ -193,12 +193,12 @@ mod thread {
             let child = sys::Waitable::of(child)?;
             let state = Mutex::ranked(Rank::leaf("end of a process"), State::Running(None));
             let state = Arc::new(state);
-            let ending = Arc::clone(&state);
+            let shared = Arc::clone(&state);
             thread::Builder::new()
                 .name("raddle-child".to_owned())
                 .spawn(move || {
                     child.wait();
-                    let former = std::mem::replace(&mut *ending.lock(), State::Ended);
+                    let former = std::mem::replace(&mut *shared.lock(), State::Ended);
                     if let State::Running(Some(waker)) = former {
                         waker.wake();
                     }

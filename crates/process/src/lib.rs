@@ -7,7 +7,7 @@ mod child;
 #[cfg(feature = "process")]
 mod command;
 #[cfg(feature = "process")]
-mod ending;
+mod exit_notifier;
 #[cfg(all(feature = "process", unix))]
 mod orphans;
 #[cfg(feature = "process")]

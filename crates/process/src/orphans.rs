@@ -10,16 +10,16 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_primitives::sync::{Mutex, Rank};
 
-use super::ending::Ending;
+use super::exit_notifier::ExitNotifier;
 
 static UNNOTIFIED: LazyLock<Mutex<Vec<Child>>> =
     LazyLock::new(|| Mutex::ranked(Rank::leaf("orphans"), Vec::new()));
 
 /// Takes the exit status of a process once it has ended.
-pub(super) fn add(child: Child, ending: Option<Ending>) {
-    match ending {
-        Some(ending) => {
-            let orphan = Mutex::ranked(Rank::outer(1, "orphan"), Some((child, ending)));
+pub(super) fn add(child: Child, notifier: Option<ExitNotifier>) {
+    match notifier {
+        Some(notifier) => {
+            let orphan = Mutex::ranked(Rank::outer(1, "orphan"), Some((child, notifier)));
             Arc::new(Orphan(orphan)).poll();
         }
         None => add_unnotified(child),
@@ -44,7 +44,7 @@ pub(super) fn reap() {
 
 /// A process that notifies of its end. The notifier has its waker, which keeps it alive. It is
 /// empty once the exit status has been taken.
-struct Orphan(Mutex<Option<(Child, Ending)>>);
+struct Orphan(Mutex<Option<(Child, ExitNotifier)>>);
 
 impl Orphan {
     /// Takes the exit status if the process has ended, and otherwise waits for the next
@@ -54,11 +54,11 @@ impl Orphan {
         let mut cx = Context::from_waker(&waker);
         let mut orphan = self.0.lock();
         let is_notified = loop {
-            let Some((child, ending)) = &mut *orphan else {
+            let Some((child, notifier)) = &mut *orphan else {
                 return;
             };
             // No task waits for the process, so there is no task's budget to spend.
-            match raddle_coop::unlimited(|| ending.poll(&mut cx)) {
+            match raddle_coop::unlimited(|| notifier.poll(&mut cx)) {
                 Poll::Pending => return,
                 Poll::Ready(Err(_)) => break false,
                 Poll::Ready(Ok(())) => {}

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::task::{Context, Poll, ready};
 
-use super::ending::Ending;
+use super::exit_notifier::ExitNotifier;
 #[cfg(unix)]
 use super::orphans;
 
@@ -16,7 +16,7 @@ pub(super) struct Process {
     running: Option<std::process::Child>,
     status: Option<ExitStatus>,
     /// Made together with the process. `None` if that failed, or once the process has ended.
-    ending: Option<Ending>,
+    notifier: Option<ExitNotifier>,
 }
 
 impl Process {
@@ -25,11 +25,11 @@ impl Process {
         orphans::reap();
         // Make it now, since spawning has just freed descriptors. If every way fails, the wait
         // tries again and reports the error.
-        let ending = Ending::of(&running).ok();
+        let notifier = ExitNotifier::of(&running).ok();
         Self {
             running: Some(running),
             status: None,
-            ending,
+            notifier,
         }
     }
 
@@ -53,7 +53,7 @@ impl Process {
             if let Some(status) = running.try_wait()? {
                 self.status = Some(status);
                 self.running = None;
-                self.ending = None;
+                self.notifier = None;
             }
         }
         Ok(self.status)
@@ -62,19 +62,19 @@ impl Process {
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
         loop {
             // Listen first: then an end that the check misses is still noticed.
-            if self.ending.is_none() {
+            if self.notifier.is_none() {
                 if let Some(running) = &self.running {
-                    self.ending = Some(Ending::of(running)?);
+                    self.notifier = Some(ExitNotifier::of(running)?);
                 }
             }
             if let Some(status) = self.try_wait()? {
                 return Poll::Ready(Ok(status));
             }
-            if let Some(ending) = &mut self.ending {
-                if ready!(ending.poll(cx)).is_err() {
+            if let Some(notifier) = &mut self.notifier {
+                if ready!(notifier.poll(cx)).is_err() {
                     // The runtime of the process has shut down. If another runtime is current, that
                     // one takes over; otherwise return an error.
-                    self.ending = None;
+                    self.notifier = None;
                 }
             }
         }
@@ -89,7 +89,7 @@ impl Drop for Process {
             return;
         }
         if let Some(running) = self.running.take() {
-            orphans::add(running, self.ending.take());
+            orphans::add(running, self.notifier.take());
         }
     }
 }

@@ -50,21 +50,21 @@ fn shell(code: i32) -> Child {
 
 #[test]
 fn without_pidfd_a_signal_reports_the_end() {
-    ends_are_noticed(|_| Ending::of_any_child());
+    ends_are_noticed(|_| ExitNotifier::of_any_child());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn without_pidfd_and_signals_a_thread_reports_the_end() {
-    ends_are_noticed(Ending::of_thread);
+    ends_are_noticed(ExitNotifier::of_thread);
 }
 
-fn ends_are_noticed(ending: fn(&Child) -> io::Result<Ending>) {
+fn ends_are_noticed(notifier: fn(&Child) -> io::Result<ExitNotifier>) {
     let mut reactor = Reactor::new().unwrap();
     block_on(&mut reactor, async {
         let mut processes = [0, 1, 2].map(|code| {
             let mut process = Process::new(shell(code));
-            process.ending = Some(ending(process.running().unwrap()).unwrap());
+            process.notifier = Some(notifier(process.running().unwrap()).unwrap());
             process
         });
         for code in [1, 0, 2] {
@@ -89,13 +89,16 @@ fn exists(pid: u32) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_dropped_process_leaves_no_zombie_with_any_way_of_notification() {
-    let endings: [fn(&Child) -> io::Result<Ending>; 3] =
-        [Ending::of, |_| Ending::of_any_child(), Ending::of_thread];
+    let notifiers: [fn(&Child) -> io::Result<ExitNotifier>; 3] = [
+        ExitNotifier::of,
+        |_| ExitNotifier::of_any_child(),
+        ExitNotifier::of_thread,
+    ];
     let mut reactor = Reactor::new().unwrap();
-    for ending in endings {
+    for notifier in notifiers {
         let (pid, stdin) = block_on(&mut reactor, async {
             let mut process = Process::new(shell(0));
-            process.ending = Some(ending(process.running().unwrap()).unwrap());
+            process.notifier = Some(notifier(process.running().unwrap()).unwrap());
             let stdin = process.running().unwrap().stdin.take();
             (process.id().unwrap(), stdin)
         });

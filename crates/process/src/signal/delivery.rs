@@ -36,7 +36,7 @@ struct Waiting {
     kind: c_int,
     receiver: Weak<Receiver>,
     /// Whether a signal has come that the listener has not received.
-    heard: bool,
+    received: bool,
     waker: Option<Waker>,
 }
 
@@ -113,7 +113,7 @@ fn deliver() {
     let come = delivered.pipe.take();
     let mut batches = delivered.wakers(|listener| {
         let concerned = come[listener.kind as usize];
-        listener.heard |= concerned;
+        listener.received |= concerned;
         concerned
     });
     drop(delivery);
@@ -223,7 +223,7 @@ impl Listener {
         let waiting = Waiting {
             kind,
             receiver: Arc::downgrade(&receiver),
-            heard: false,
+            received: false,
             waker: None,
         };
         delivery.listeners.insert(key, waiting);
@@ -242,7 +242,7 @@ impl Listener {
             // A forked child has its own listeners.
             return Poll::Ready(None);
         };
-        if std::mem::take(&mut waiting.heard) {
+        if std::mem::take(&mut waiting.received) {
             return Poll::Ready(Some(()));
         }
         // ORDERING: pairs with `close`: its critical section comes after this one, or it has set

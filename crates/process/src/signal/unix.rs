@@ -387,8 +387,8 @@ impl Signal {
     /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let unit = ready!(raddle_coop::poll_proceed(cx));
-        let heard = ready!(self.0.poll(cx));
+        let received = ready!(self.0.poll(cx));
         unit.made_progress();
-        Poll::Ready(heard)
+        Poll::Ready(received)
     }
 }

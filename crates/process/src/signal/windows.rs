@@ -33,7 +33,7 @@ macro_rules! listener {
         /// # Ok(())
         /// # }) }
         /// ```
-        #[must_use = "events are heard of by `recv`"]
+        #[must_use = "events are received by `recv`"]
         #[derive(Debug)]
         pub struct $name(Listener);
 

@@ -55,7 +55,7 @@ struct Listeners {
 struct Waiting {
     event: Event,
     /// Whether an event has come that the listener has not received.
-    heard: bool,
+    received: bool,
     waker: Option<Waker>,
 }
 
@@ -70,11 +70,11 @@ static LISTENERS: LazyLock<Mutex<Listeners>> = LazyLock::new(|| {
 fn deliver(event: Event) -> bool {
     let mut listeners = LISTENERS.lock();
     let concerned = listeners.waiting.values_mut();
-    let mut is_heard = false;
+    let mut is_delivered = false;
     let mut wakers = Vec::new();
     for waiting in concerned.filter(|waiting| waiting.event == event) {
-        waiting.heard = true;
-        is_heard = true;
+        waiting.received = true;
+        is_delivered = true;
         wakers.extend(waiting.waker.take());
     }
     drop(listeners);
@@ -82,7 +82,7 @@ fn deliver(event: Event) -> bool {
         // A panic must not unwind out of the handler.
         contain(|| waker.wake());
     }
-    is_heard
+    is_delivered
 }
 
 /// Runs on a thread that the system starts for the event.
@@ -90,11 +90,11 @@ extern "system" fn handle(code: u32) -> BOOL {
     let Some(event) = Event::from_code(code) else {
         return BOOL::from(false);
     };
-    let is_heard = deliver(event);
-    while is_heard && event.ends_the_process() {
+    let is_delivered = deliver(event);
+    while is_delivered && event.ends_the_process() {
         thread::park();
     }
-    BOOL::from(is_heard)
+    BOOL::from(is_delivered)
 }
 
 /// Listens for one event.
@@ -111,7 +111,7 @@ impl Listener {
         listeners.next += 1;
         let waiting = Waiting {
             event,
-            heard: false,
+            received: false,
             waker: None,
         };
         listeners.waiting.insert(key, waiting);
@@ -127,7 +127,7 @@ impl Listener {
         let Some(waiting) = waiting else {
             unreachable!("a listener is in the list until it is dropped")
         };
-        if std::mem::take(&mut waiting.heard) {
+        if std::mem::take(&mut waiting.received) {
             return Poll::Ready(());
         }
         let former = waiting.waker.replace(waker);
