@@ -144,7 +144,7 @@ impl IoState {
     /// ```
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
-        match self.look(Ready::READ, None).transpose() {
+        match self.check(Ready::READ, None).transpose() {
             Some(result) => Poll::Ready(result),
             None => self.poll_slot(cx, Ready::READ, |waiters| &mut waiters.reader),
         }
@@ -172,7 +172,7 @@ impl IoState {
     /// ```
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
-        match self.look(Ready::WRITE, None).transpose() {
+        match self.check(Ready::WRITE, None).transpose() {
             Some(result) => Poll::Ready(result),
             None => self.poll_slot(cx, Ready::WRITE, |waiters| &mut waiters.writer),
         }
@@ -379,7 +379,7 @@ impl IoState {
 
     /// The set flags among `flags`, unless `tried` is the newest event.
     #[inline]
-    fn look(&self, flags: Ready, tried: Option<ReadyEvent>) -> io::Result<Option<ReadyEvent>> {
+    fn check(&self, flags: Ready, tried: Option<ReadyEvent>) -> io::Result<Option<ReadyEvent>> {
         let now = self.readiness.load();
         if now.is_shutdown() {
             return Err(error::shut_down());
@@ -411,9 +411,9 @@ impl IoState {
         // one dropped after it: both may run code of the user.
         let waker = cx.waker().clone();
         let mut waiters = self.waiters.lock();
-        // CHECK: an event since the first look. The reactor takes the wakers in
-        // a later section than this one, or has set the word before this look.
-        if let Some(result) = self.look(flags, None).transpose() {
+        // CHECK: an event since the first check. The reactor takes the wakers in
+        // a later section than this one, or has set the word before this check.
+        if let Some(result) = self.check(flags, None).transpose() {
             return Poll::Ready(result);
         }
         let former = slot(&mut waiters).replace(waker);
@@ -468,8 +468,8 @@ pub struct WaitReady<'a> {
 
 impl WaitReady<'_> {
     #[inline]
-    fn look(&self) -> Option<io::Result<ReadyEvent>> {
-        self.state.look(self.interest, self.tried).transpose()
+    fn check(&self) -> Option<io::Result<ReadyEvent>> {
+        self.state.check(self.interest, self.tried).transpose()
     }
 }
 
@@ -477,7 +477,7 @@ impl Future for WaitReady<'_> {
     type Output = io::Result<ReadyEvent>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(result) = self.look() {
+        if let Some(result) = self.check() {
             return Poll::Ready(result);
         }
         // As in `poll_slot`.
@@ -485,7 +485,7 @@ impl Future for WaitReady<'_> {
         let state = self.state;
         let mut waiters = state.waiters.lock();
         // CHECK: as there.
-        if let Some(result) = self.look() {
+        if let Some(result) = self.check() {
             return Poll::Ready(result);
         }
         let former = match self.key {

@@ -59,13 +59,13 @@ impl Follower {
     pub fn read(&mut self) -> Recording {
         let lanes = self.recorder.lanes();
         self.positions.resize(lanes.len(), 0);
-        let mut excerpts = Vec::with_capacity(lanes.len());
+        let mut all = Vec::with_capacity(lanes.len());
         for (lane, position) in lanes.iter().zip(&mut self.positions) {
-            let excerpt = lane.read_from(*position);
-            *position = excerpt.end();
-            excerpts.push(excerpt);
+            let records = lane.read_from(*position);
+            *position = records.end();
+            all.push(records);
         }
         self.recorder
-            .recording(&excerpts, &mut self.former, &mut self.polled)
+            .recording(&all, &mut self.former, &mut self.polled)
     }
 }

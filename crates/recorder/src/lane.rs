@@ -77,11 +77,11 @@ impl Lane {
     }
 
     /// Copies the records from `position` on.
-    pub(crate) fn read_from(&self, position: u64) -> Excerpt {
+    pub(crate) fn read_from(&self, position: u64) -> LaneRecords {
         let batch = self.reader.read_from(position);
         // Read after the batch, because a thread is on the list before it writes its first record.
         let threads = self.state.lock().threads.clone();
-        Excerpt {
+        LaneRecords {
             position,
             batch,
             threads,
@@ -91,14 +91,14 @@ impl Lane {
 
 /// Records that were read from a lane, and the threads that wrote them.
 #[derive(Debug)]
-pub(crate) struct Excerpt {
+pub(crate) struct LaneRecords {
     /// The position from which the records were requested.
     position: u64,
     batch: Batch,
     threads: VecDeque<Writer>,
 }
 
-impl Excerpt {
+impl LaneRecords {
     /// Returns the position after the last record.
     pub(crate) fn end(&self) -> u64 {
         self.batch.end()

@@ -11,13 +11,13 @@ use raddle_recording::{EndReason, Event, PollEnd, Record, Recording, StringId};
 
 use crate::clock::{Anchor, Clock, Scale};
 use crate::kernel::Delays;
-use crate::lane::{Excerpt, Identity, Lane, Polled};
+use crate::lane::{Identity, Lane, LaneRecords, Polled};
 use crate::ring::RingWriter;
 use crate::strings::Strings;
 use crate::{Follower, Options, kernel};
 
 /// The number of locations whose ids a thread remembers.
-const REMEMBERED: usize = 16;
+const LOCATION_CACHE_SIZE: usize = 16;
 
 /// Records the events of a runtime's threads.
 ///
@@ -59,10 +59,10 @@ struct Local {
     /// The recorder's [`Shared::id`].
     recorder: u64,
     /// `None` if all rings are taken.
-    writing: Option<Writing>,
+    writer: Option<LaneWriter>,
 }
 
-struct Writing {
+struct LaneWriter {
     lane: Arc<Lane>,
     /// `None` after the ring was returned.
     ring: Option<RingWriter>,
@@ -71,7 +71,7 @@ struct Writing {
     /// The last poll, if its end has no record yet; the next record of the thread contains it.
     ended: Option<(u64, PollEnd)>,
     /// Ids of locations, indexed by the address of the location.
-    locations: [Option<(&'static Location<'static>, StringId)>; REMEMBERED],
+    locations: [Option<(&'static Location<'static>, StringId)>; LOCATION_CACHE_SIZE],
     delays: Option<Delays>,
 }
 
@@ -189,7 +189,7 @@ impl Recorder {
     #[inline]
     pub fn record(&self, event: Event) {
         if self.is_on() {
-            self.with_writing(|shared, writing| writing.push(shared, event));
+            self.with_lane_writer(|shared, writer| writer.push(shared, event));
         }
     }
 
@@ -229,9 +229,9 @@ impl Recorder {
         if !self.is_on() {
             return;
         }
-        self.with_writing(|shared, writing| {
-            let location = writing.location(shared, location);
-            writing.push(shared, Event::TaskSpawned { task, location });
+        self.with_lane_writer(|shared, writer| {
+            let location = writer.location(shared, location);
+            writer.push(shared, Event::TaskSpawned { task, location });
         });
     }
 
@@ -262,7 +262,7 @@ impl Recorder {
     #[inline]
     pub fn record_poll(&self, task: u64) {
         if self.is_on() {
-            self.with_writing(|shared, writing| writing.start_poll(shared, task));
+            self.with_lane_writer(|shared, writer| writer.start_poll(shared, task));
         }
     }
 
@@ -285,7 +285,7 @@ impl Recorder {
     #[inline]
     pub fn record_poll_end(&self, task: u64, end: PollEnd) {
         if self.is_on() {
-            self.with_writing(|shared, writing| writing.note_end(shared, task, end));
+            self.with_lane_writer(|shared, writer| writer.note_end(shared, task, end));
         }
     }
 
@@ -307,11 +307,11 @@ impl Recorder {
     #[inline]
     pub fn record_end(&self, task: u64, reason: EndReason) {
         if self.is_on() {
-            self.with_writing(|shared, writing| match &mut writing.ended {
+            self.with_lane_writer(|shared, writer| match &mut writer.ended {
                 Some((polled, end @ PollEnd::Ended(_))) if *polled == task => {
                     *end = PollEnd::Ended(reason);
                 }
-                _ => writing.push(shared, Event::TaskEnded { task, reason }),
+                _ => writer.push(shared, Event::TaskEnded { task, reason }),
             });
         }
     }
@@ -335,9 +335,9 @@ impl Recorder {
     /// ```
     pub fn end_poll(&self) {
         if self.is_on() {
-            self.with_writing(|shared, writing| {
-                if writing.ended.is_some() {
-                    writing.push_end(shared.clock.now());
+            self.with_lane_writer(|shared, writer| {
+                if writer.ended.is_some() {
+                    writer.push_end(shared.clock.now());
                 }
             });
         }
@@ -346,9 +346,9 @@ impl Recorder {
     /// Records the start of a poll of the future of `block_on`, unless it is within another poll.
     pub(crate) fn record_root_poll(&self) {
         if self.is_on() {
-            self.with_writing(|shared, writing| {
-                if writing.polled.is_none() {
-                    writing.start_poll(shared, ROOT);
+            self.with_lane_writer(|shared, writer| {
+                if writer.polled.is_none() {
+                    writer.start_poll(shared, ROOT);
                 }
             });
         }
@@ -357,11 +357,11 @@ impl Recorder {
     /// Records the end of such a poll.
     pub(crate) fn record_root_poll_end(&self) {
         if self.is_on() {
-            self.with_writing(|shared, writing| {
-                if writing.polled == Some(ROOT) {
-                    writing.note_end(shared, ROOT, PollEnd::Pending);
+            self.with_lane_writer(|shared, writer| {
+                if writer.polled == Some(ROOT) {
+                    writer.note_end(shared, ROOT, PollEnd::Pending);
                     // The thread may leave the runtime without a further record.
-                    writing.push_end(shared.clock.now());
+                    writer.push_end(shared.clock.now());
                 }
             });
         }
@@ -383,9 +383,9 @@ impl Recorder {
     /// ```
     pub fn record_kernel_delays(&self) {
         if self.is_on() && self.shared.options.kernel_delays {
-            self.with_writing(|shared, writing| {
-                for event in writing.delays.get_or_insert_default().read() {
-                    writing.push(shared, event);
+            self.with_lane_writer(|shared, writer| {
+                for event in writer.delays.get_or_insert_default().read() {
+                    writer.push(shared, event);
                 }
             });
         }
@@ -454,7 +454,7 @@ impl Recorder {
     /// reading of the clock, and is set to a new one.
     pub(crate) fn recording(
         &self,
-        excerpts: &[Excerpt],
+        all: &[LaneRecords],
         former: &mut Anchor,
         polled: &mut Polled,
     ) -> Recording {
@@ -470,8 +470,8 @@ impl Recorder {
             strings: self.shared.strings.all(),
             ..Recording::default()
         };
-        for excerpt in excerpts {
-            excerpt.add_to(&mut recording, &scale, polled);
+        for records in all {
+            records.add_to(&mut recording, &scale, polled);
         }
         recording
     }
@@ -483,15 +483,15 @@ impl Recorder {
     /// Calls `f` with the ring of the thread. Does nothing if the thread has no ring, or is about
     /// to end.
     #[inline]
-    fn with_writing(&self, f: impl FnOnce(&Shared, &mut Writing)) {
+    fn with_lane_writer(&self, f: impl FnOnce(&Shared, &mut LaneWriter)) {
         let _ended = LOCALS.try_with(|locals| {
             let mut locals = locals.borrow_mut();
             let local = match &mut locals.first {
                 Some(local) if local.recorder == self.shared.id => local,
                 _ => self.find_local(&mut locals),
             };
-            if let Some(writing) = &mut local.writing {
-                f(&self.shared, writing);
+            if let Some(writer) = &mut local.writer {
+                f(&self.shared, writer);
             }
         });
     }
@@ -502,12 +502,12 @@ impl Recorder {
         let is_ours = |local: &Local| local.recorder == self.shared.id;
         if !locals.others.iter().any(is_ours) {
             // If the recorder was dropped, only this thread refers to the lane.
-            let is_shared = |writing: &Writing| Arc::strong_count(&writing.lane) > 1;
-            let is_of_use = |local: &Local| local.writing.as_ref().is_some_and(is_shared);
+            let is_shared = |writer: &LaneWriter| Arc::strong_count(&writer.lane) > 1;
+            let is_of_use = |local: &Local| local.writer.as_ref().is_some_and(is_shared);
             locals.others.retain(is_of_use);
             let local = Local {
                 recorder: self.shared.id,
-                writing: self.shared.claim_lane(),
+                writer: self.shared.claim_lane(),
             };
             if !locals.first.as_ref().is_some_and(is_of_use) {
                 return locals.first.insert(local);
@@ -523,7 +523,7 @@ impl Recorder {
 
 impl Shared {
     /// Finds a ring for the calling thread.
-    fn claim_lane(&self) -> Option<Writing> {
+    fn claim_lane(&self) -> Option<LaneWriter> {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         let identity = Identity {
             // ORDERING: none, the number only has to be unique.
@@ -542,12 +542,12 @@ impl Shared {
                 self.refused.fetch_add(1, Ordering::Relaxed);
                 None
             })?;
-        Some(Writing {
+        Some(LaneWriter {
             lane,
             ring: Some(ring),
             polled: None,
             ended: None,
-            locations: [None; REMEMBERED],
+            locations: [None; LOCATION_CACHE_SIZE],
             delays: None,
         })
     }
@@ -563,7 +563,7 @@ impl Shared {
     }
 }
 
-impl Writing {
+impl LaneWriter {
     #[inline]
     fn push(&mut self, shared: &Shared, event: Event) {
         let time = shared.clock.now();
@@ -617,7 +617,7 @@ impl Writing {
     #[inline]
     fn location(&mut self, shared: &Shared, location: &'static Location<'static>) -> StringId {
         let address = std::ptr::from_ref(location).addr() / align_of::<Location<'_>>();
-        let place = &mut self.locations[address % REMEMBERED];
+        let place = &mut self.locations[address % LOCATION_CACHE_SIZE];
         match place {
             Some((known, id)) if std::ptr::eq(*known, location) => *id,
             _ => {
@@ -630,7 +630,7 @@ impl Writing {
 }
 
 /// Returns the ring when the thread ends, or when the recorder was dropped.
-impl Drop for Writing {
+impl Drop for LaneWriter {
     fn drop(&mut self) {
         if let Some(ring) = self.ring.take() {
             self.lane.release(ring);
