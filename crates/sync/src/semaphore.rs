@@ -4,7 +4,7 @@ mod acquire;
 pub(crate) mod core;
 mod error;
 mod permit;
-pub(crate) mod returned;
+pub(crate) mod release_word;
 mod state;
 
 pub use error::{AcquireError, TryAcquireError};

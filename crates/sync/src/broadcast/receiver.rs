@@ -9,7 +9,7 @@ use raddle_wait::Resource;
 
 use super::Shared;
 use super::error::{RecvError, TryRecvError};
-use super::ring::Found;
+use super::ring::SlotContent;
 
 /// Receives all values that are sent after the receiver was made.
 ///
@@ -283,8 +283,8 @@ impl<T: Clone> Receiver<T> {
         // The value counts as received even if the clone panics.
         self.next += 1;
         match self.shared.ring.get(position) {
-            Found::Value(value) => Ok(value),
-            Found::Overwritten(by) => {
+            SlotContent::Value(value) => Ok(value),
+            SlotContent::Overwritten(by) => {
                 self.known = self.shared.sent.now().count;
                 // The sender of the newer value may not have advanced `sent` yet.
                 self.next = self.known.max(by + 1) - self.shared.ring.capacity();

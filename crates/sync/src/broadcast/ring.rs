@@ -20,8 +20,8 @@ struct ValueSlot<T> {
 /// The position of a slot without a value. Real positions have fewer bits.
 const NOTHING: u64 = u64::MAX;
 
-/// The state of a position as a receiver finds it.
-pub(super) enum Found<T> {
+/// The content of a slot for a receiver.
+pub(super) enum SlotContent<T> {
     Value(T),
     /// The slot has a newer value, at this position.
     Overwritten(u64),
@@ -72,7 +72,7 @@ impl<T> Ring<T> {
     }
 
     /// Receives the value at a position at which one was stored.
-    pub(super) fn get(&self, position: u64) -> Found<T>
+    pub(super) fn get(&self, position: u64) -> SlotContent<T>
     where
         T: Clone,
     {
@@ -89,8 +89,8 @@ impl<T> Ring<T> {
             Some(is_last.then(|| value.take()).flatten())
         });
         match found {
-            Found::Value(value) => value,
-            Found::Overwritten(_) => None,
+            SlotContent::Value(value) => value,
+            SlotContent::Overwritten(_) => None,
         }
     }
 
@@ -100,15 +100,15 @@ impl<T> Ring<T> {
         &self,
         position: u64,
         look: impl FnOnce(&mut Option<T>, bool) -> Option<R>,
-    ) -> Found<R> {
+    ) -> SlotContent<R> {
         let mut slot = self.slot(position).lock();
         if slot.position != position {
-            return Found::Overwritten(slot.position);
+            return SlotContent::Overwritten(slot.position);
         }
         slot.remaining -= 1;
         let is_last = slot.remaining == 0;
         let seen = look(&mut slot.value, is_last);
-        Found::Value(seen.expect("the value stays until the last receiver takes it"))
+        SlotContent::Value(seen.expect("the value stays until the last receiver takes it"))
     }
 
     /// Returns whether a receiver has not received the value at a position at which one was stored.

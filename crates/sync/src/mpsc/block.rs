@@ -30,7 +30,7 @@ mod state {
 
 /// The state of a slot as the receiver finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum SlotState {
     Empty,
     Waiting,
     Waking,
@@ -38,7 +38,7 @@ pub(super) enum Look {
     End,
 }
 
-impl Look {
+impl SlotState {
     fn new(word: u32) -> Self {
         match word {
             state::EMPTY => Self::Empty,
@@ -77,10 +77,10 @@ impl<T> MessageSlot<T> {
     }
 
     #[inline]
-    pub(super) fn look(&self) -> Look {
+    pub(super) fn load_state(&self) -> SlotState {
         // ORDERING: Acquire pairs with `fill` and `fill_after_waking`: the receiver sees the
         // message, and the sender's accesses to the list are over.
-        Look::new(self.state.load(Ordering::Acquire))
+        SlotState::new(self.state.load(Ordering::Acquire))
     }
 
     /// Writes the message, which the receiver does not see before [`fill`](Self::fill).
@@ -123,7 +123,7 @@ impl<T> MessageSlot<T> {
 
     #[inline]
     fn fill_empty(&self, fill: Fill) -> bool {
-        // ORDERING: Release pairs with `look`.
+        // ORDERING: Release pairs with `load_state`.
         let empty = self.state.compare_exchange(
             state::EMPTY,
             word(fill),
@@ -154,7 +154,7 @@ impl<T> MessageSlot<T> {
 
     /// Publishes the content of the slot after the receiver's waker has been taken.
     pub(super) fn fill_after_waking(&self, fill: Fill) {
-        // ORDERING: Release pairs with `look`, also for the waker's cell.
+        // ORDERING: Release pairs with `load_state`, also for the waker's cell.
         self.state.store(word(fill), Ordering::Release);
     }
 
@@ -263,7 +263,7 @@ impl<T> Block<T> {
         self.slots
             .iter()
             .rev()
-            .all(|slot| slot.look() == Look::Filled)
+            .all(|slot| slot.load_state() == SlotState::Filled)
     }
 
     /// Announces that no sender which reserves a position from `reserved` on accesses the block.

@@ -48,7 +48,7 @@ pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     );
     let (list, head) = List::new();
     let limit = Limited {
-        permits: Core::with_returned(buffer),
+        permits: Core::with_separate_word(buffer),
         capacity: buffer,
     };
     let chan = Chan::new(list, limit);

@@ -11,7 +11,7 @@ use raddle_wait::{Caller, ChannelEnd, Resource, Role};
 use super::list::List;
 use crate::Notify;
 use crate::semaphore::core::Core;
-use crate::semaphore::returned::Returned;
+use crate::semaphore::release_word::SeparateWord;
 
 /// The number of messages that a channel takes before senders have to wait.
 pub(super) trait Limit {
@@ -51,7 +51,7 @@ impl Limit for Unlimited {
 /// closed when the last permit has been returned.
 #[derive(Debug)]
 pub(super) struct Limited {
-    pub(super) permits: Core<Returned>,
+    pub(super) permits: Core<SeparateWord>,
     pub(super) capacity: usize,
 }
 

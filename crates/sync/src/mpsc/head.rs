@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::sync::atomic::Ordering;
 
-use super::block::{Block, Look, MessageSlot, SLOTS};
+use super::block::{Block, MessageSlot, SLOTS, SlotState};
 use super::list::List;
 use super::position::Position;
 
@@ -26,11 +26,11 @@ pub(super) struct Head<T> {
 
 /// The reason why there is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum NoMessage {
     /// A message may arrive later.
-    Yet,
+    Empty,
     /// No message will arrive.
-    Forever,
+    Ended,
 }
 
 // SAFETY: the head owns blocks of messages, as the list does, and messages are `Send`.
@@ -84,25 +84,25 @@ impl<T> Head<T> {
     ///
     /// `list` is the head's.
     #[inline]
-    pub(super) unsafe fn pop(&mut self, list: &List<T>) -> Result<T, Missing> {
+    pub(super) unsafe fn pop(&mut self, list: &List<T>) -> Result<T, NoMessage> {
         // SAFETY: as the caller says.
         if unsafe { self.reach(list) } {
             let slot = self.block().slot(self.index);
-            match slot.look() {
-                Look::Filled => {
+            match slot.load_state() {
+                SlotState::Filled => {
                     // SAFETY: the slot is filled, and the head moves past it.
                     let message = unsafe { slot.read() };
                     self.index += 1;
                     return Ok(message);
                 }
-                Look::End => return Err(Missing::Forever),
-                Look::Empty | Look::Waiting | Look::Waking => {}
+                SlotState::End => return Err(NoMessage::Ended),
+                SlotState::Empty | SlotState::Waiting | SlotState::Waking => {}
             }
         }
         Err(if self.end == Some(self.position()) {
-            Missing::Forever
+            NoMessage::Ended
         } else {
-            Missing::Yet
+            NoMessage::Empty
         })
     }
 
@@ -123,20 +123,20 @@ impl<T> Head<T> {
     /// # Safety
     ///
     /// `list` is the head's.
-    pub(super) unsafe fn pop_settled(&mut self, list: &List<T>) -> Result<T, Missing> {
+    pub(super) unsafe fn pop_settled(&mut self, list: &List<T>) -> Result<T, NoMessage> {
         loop {
             // SAFETY: as the caller says.
             match unsafe { self.pop(list) } {
-                Err(Missing::Yet) => {}
+                Err(NoMessage::Empty) => {}
                 settled => return settled,
             }
             let tail = list.tail();
             if self.position() == tail.position() {
                 let closed = tail.is_closed();
                 return Err(if closed {
-                    Missing::Forever
+                    NoMessage::Ended
                 } else {
-                    Missing::Yet
+                    NoMessage::Empty
                 });
             }
             // The sender has reserved the position and not filled the slot yet.
@@ -157,16 +157,18 @@ impl<T> Head<T> {
             unsafe { self.enter(next, list) };
         }
         let slot = self.block().slot(self.index);
-        match slot.look() {
-            Look::Filled | Look::End => return Poll::Ready(()),
-            Look::Waking => {
+        match slot.load_state() {
+            SlotState::Filled | SlotState::End => return Poll::Ready(()),
+            SlotState::Waking => {
                 // The sender is about to fill the slot, and has taken an earlier waker.
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
             // SAFETY: the receiver's waker is registered.
-            Look::Waiting if unsafe { list.waker.will_wake(cx.waker()) } => return Poll::Pending,
-            Look::Waiting | Look::Empty => {}
+            SlotState::Waiting if unsafe { list.waker.will_wake(cx.waker()) } => {
+                return Poll::Pending;
+            }
+            SlotState::Waiting | SlotState::Empty => {}
         }
         let waker = cx.waker().clone();
         let Ok(_former) = withdraw(slot, list) else {
@@ -257,16 +259,16 @@ impl<T> Head<T> {
 }
 
 /// A sender has taken the waker, and fills the slot.
-struct Withdrawn;
+struct WakerTaken;
 
-fn withdraw<T>(slot: &MessageSlot<T>, list: &List<T>) -> Result<Option<Waker>, Withdrawn> {
-    match slot.look() {
-        Look::Waiting if slot.transition_to_empty() => {
+fn withdraw<T>(slot: &MessageSlot<T>, list: &List<T>) -> Result<Option<Waker>, WakerTaken> {
+    match slot.load_state() {
+        SlotState::Waiting if slot.transition_to_empty() => {
             // SAFETY: the receiver has taken the cell back.
             Ok(Some(unsafe { list.waker.take() }))
         }
-        Look::Waiting | Look::Waking => Err(Withdrawn),
-        Look::Empty | Look::Filled | Look::End => Ok(None),
+        SlotState::Waiting | SlotState::Waking => Err(WakerTaken),
+        SlotState::Empty | SlotState::Filled | SlotState::End => Ok(None),
     }
 }
 

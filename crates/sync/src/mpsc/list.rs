@@ -278,7 +278,7 @@ impl<T> Drop for List<T> {
         self.last_head.with_mut(|last_head| {
             // SAFETY: the list is not shared any more.
             if let Some(head) = unsafe { &mut *last_head } {
-                Rest { list: self, head }.drop_messages();
+                RemainingBlocks { list: self, head }.drop_messages();
             }
         });
     }
@@ -286,19 +286,19 @@ impl<T> Drop for List<T> {
 
 /// The remaining blocks of a list that is dropped. They are freed even if the drop of a message
 /// panics.
-struct Rest<'a, T> {
+struct RemainingBlocks<'a, T> {
     list: &'a List<T>,
     head: &'a mut Head<T>,
 }
 
-impl<T> Rest<'_, T> {
+impl<T> RemainingBlocks<'_, T> {
     fn drop_messages(&mut self) {
         // SAFETY: the head is that of the list.
         while unsafe { self.head.pop(self.list) }.is_ok() {}
     }
 }
 
-impl<T> Drop for Rest<'_, T> {
+impl<T> Drop for RemainingBlocks<'_, T> {
     fn drop(&mut self) {
         while catch_unwind(AssertUnwindSafe(|| self.drop_messages())).is_err() {}
         // SAFETY: the list is being dropped.

@@ -10,7 +10,7 @@ use raddle_wait::{Caller, ChannelEnd, Role};
 
 use super::chan::{Chan, Limit};
 use super::error::TryRecvError;
-use super::head::{Head, Missing};
+use super::head::{Head, NoMessage};
 
 /// The only receiver of a channel.
 pub(super) struct Rx<T, L: Limit> {
@@ -124,8 +124,8 @@ impl<T, L: Limit> Rx<T, L> {
         // SAFETY: the head is that of the list.
         match unsafe { self.head.pop_settled(&self.chan.list) } {
             Ok(message) => Ok(self.hand_out(message)),
-            Err(Missing::Yet) => Err(TryRecvError::Empty),
-            Err(Missing::Forever) => Err(TryRecvError::Disconnected),
+            Err(NoMessage::Empty) => Err(TryRecvError::Empty),
+            Err(NoMessage::Ended) => Err(TryRecvError::Disconnected),
         }
     }
 
@@ -152,15 +152,17 @@ impl<T, L: Limit> Rx<T, L> {
         loop {
             match self.pop() {
                 Ok(message) => return Poll::Ready(Some(message)),
-                Err(Missing::Forever) => return Poll::Ready(None),
+                Err(NoMessage::Ended) => return Poll::Ready(None),
                 // SAFETY: the head is that of the list.
-                Err(Missing::Yet) => ready!(unsafe { self.head.poll_wait(&self.chan.list, cx) }),
+                Err(NoMessage::Empty) => {
+                    ready!(unsafe { self.head.poll_wait(&self.chan.list, cx) })
+                }
             }
         }
     }
 
     #[inline]
-    fn pop(&mut self) -> Result<T, Missing> {
+    fn pop(&mut self) -> Result<T, NoMessage> {
         // SAFETY: the head is that of the list.
         unsafe { self.head.pop(&self.chan.list) }
     }
@@ -170,9 +172,9 @@ impl<T, L: Limit> Rx<T, L> {
     #[inline]
     fn hand_out(&mut self, message: T) -> T {
         let message = ManuallyDrop::new(message);
-        let keeping = Keeping(self);
-        keeping.0.received(1);
-        mem::forget(keeping);
+        let unpop = UnpopOnDrop(self);
+        unpop.0.received(1);
+        mem::forget(unpop);
         ManuallyDrop::into_inner(message)
     }
 
@@ -195,9 +197,9 @@ impl<T, L: Limit> Rx<T, L> {
 }
 
 /// A receiver that has popped a message and not returned it yet.
-struct Keeping<'a, T, L: Limit>(&'a mut Rx<T, L>);
+struct UnpopOnDrop<'a, T, L: Limit>(&'a mut Rx<T, L>);
 
-impl<T, L: Limit> Drop for Keeping<'_, T, L> {
+impl<T, L: Limit> Drop for UnpopOnDrop<'_, T, L> {
     fn drop(&mut self) {
         // SAFETY: the message was popped last, and is not dropped when the thread unwinds.
         unsafe { self.0.head.unpop() };
@@ -208,17 +210,17 @@ impl<T, L: Limit> Drop for Keeping<'_, T, L> {
 impl<T, L: Limit> Drop for Rx<T, L> {
     /// Closes the channel and drops its messages.
     fn drop(&mut self) {
-        let mut leaving = Leaving(self);
-        leaving.0.close();
-        leaving.drop_messages();
+        let mut drain = DrainOnDrop(self);
+        drain.0.close();
+        drain.drop_messages();
     }
 }
 
 /// A receiver that is being dropped. The rest of the drop runs even if a message or a sender's
 /// waker panics.
-struct Leaving<'a, T, L: Limit>(&'a mut Rx<T, L>);
+struct DrainOnDrop<'a, T, L: Limit>(&'a mut Rx<T, L>);
 
-impl<T, L: Limit> Leaving<'_, T, L> {
+impl<T, L: Limit> DrainOnDrop<'_, T, L> {
     fn drop_messages(&mut self) {
         while let Ok(_message) = self.0.pop() {
             self.0.received(1);
@@ -226,7 +228,7 @@ impl<T, L: Limit> Leaving<'_, T, L> {
     }
 }
 
-impl<T, L: Limit> Drop for Leaving<'_, T, L> {
+impl<T, L: Limit> Drop for DrainOnDrop<'_, T, L> {
     fn drop(&mut self) {
         while catch_unwind(AssertUnwindSafe(|| self.drop_messages())).is_err() {}
         let rx = &mut *self.0;

@@ -6,20 +6,20 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use super::core::{Closed, Core, Waiting};
-use super::returned::Returns;
+use super::release_word::ReleaseWord;
 
 pin_project! {
     /// Waits for permits; see [`Core::acquire`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
-    pub(crate) struct Acquire<'a, R> where R: Returns {
+    pub(crate) struct Acquire<'a, R> where R: ReleaseWord {
         core: &'a Core<R>,
         permits: usize,
         #[pin]
         waiting: Waiting,
     }
 
-    impl<R> PinnedDrop for Acquire<'_, R> where R: Returns {
+    impl<R> PinnedDrop for Acquire<'_, R> where R: ReleaseWord {
         #[inline]
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
@@ -28,7 +28,7 @@ pin_project! {
     }
 }
 
-impl<'a, R: Returns> Acquire<'a, R> {
+impl<'a, R: ReleaseWord> Acquire<'a, R> {
     #[inline]
     pub(super) fn new(core: &'a Core<R>, permits: usize) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl<'a, R: Returns> Acquire<'a, R> {
     }
 }
 
-impl<R: Returns> Future for Acquire<'_, R> {
+impl<R: ReleaseWord> Future for Acquire<'_, R> {
     type Output = Result<(), Closed>;
 
     #[inline]

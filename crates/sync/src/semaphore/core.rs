@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use raddle_primitives::sync::{Mutex, MutexGuard, Rank};
 
 use super::acquire::Acquire;
-use super::returned::{Returned, Returns};
+use super::release_word::{ReleaseWord, SeparateWord};
 use super::state::{Give, MAX_PERMITS, State, Take, too_many};
 use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;
@@ -19,7 +19,7 @@ use crate::wakers::Wakers;
 pub(crate) struct Core<R = ()> {
     state: State,
     waiters: Mutex<WaitList<Waiter, Verdict>>,
-    returned: R,
+    release_word: R,
 }
 
 type Waiters<'a> = MutexGuard<'a, WaitList<Waiter, Verdict>>;
@@ -71,7 +71,7 @@ impl Core {
         Self {
             state: State::new(permits),
             waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
-            returned: (),
+            release_word: (),
         }
     }
 
@@ -84,38 +84,38 @@ impl Core {
         Self {
             state: State::new(permits),
             waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
-            returned: (),
+            release_word: (),
         }
     }
 }
 
-impl Core<Returned> {
+impl Core<SeparateWord> {
     /// Makes a semaphore with `permits` permits, at most [`MAX_PERMITS`], which are returned to a
     /// second word.
-    pub(crate) fn with_returned(permits: usize) -> Self {
+    pub(crate) fn with_separate_word(permits: usize) -> Self {
         debug_assert!(permits <= MAX_PERMITS, "the caller checks it");
         Self {
             state: State::new(permits),
             waiters: Mutex::ranked(Rank::leaf("waiters of a semaphore"), WaitList::new()),
-            returned: Returned::new(),
+            release_word: SeparateWord::new(),
         }
     }
 
     /// Returns permits to the semaphore.
     #[inline]
     pub(crate) fn give_back(&self, permits: usize) {
-        if !self.returned.give(permits) {
+        if !self.release_word.give(permits) {
             self.release_slow(permits);
         }
     }
 }
 
-impl<R: Returns> Core<R> {
+impl<R: ReleaseWord> Core<R> {
     /// Returns the number of available permits: zero while there is a waiter. Permits that are
     /// acquired or released at the same time may count twice or not at all, unless the semaphore is
     /// closed.
     pub(crate) fn available(&self) -> usize {
-        self.state.load().available() + self.returned.permits()
+        self.state.load().available() + self.release_word.permits()
     }
 
     /// Returns whether [`close`](Self::close) was called.
@@ -128,7 +128,7 @@ impl<R: Returns> Core<R> {
     pub(crate) fn try_acquire(&self, permits: usize) -> Result<(), Refused> {
         let taken = match self.take(permits) {
             // The permits may be between the two words, so it checks under the lock.
-            Take::Short if R::IS_APART => self.take_moved(permits),
+            Take::Short if R::IS_SEPARATE => self.take_moved(permits),
             taken => taken,
         };
         match taken {
@@ -143,8 +143,8 @@ impl<R: Returns> Core<R> {
     fn take(&self, permits: usize) -> Take {
         match self.state.take(permits) {
             // These permits were returned while there was no waiter, so no waiter is overtaken.
-            Take::Short if self.returned.take(permits) => Take::Taken,
-            Take::Short if self.returned.permits() != 0 => self.take_moved(permits),
+            Take::Short if self.release_word.take(permits) => Take::Taken,
+            Take::Short if self.release_word.permits() != 0 => self.take_moved(permits),
             taken => taken,
         }
     }
@@ -155,8 +155,8 @@ impl<R: Returns> Core<R> {
     fn take_moved(&self, permits: usize) -> Take {
         let _waiters = self.waiters.lock();
         let mut taken = self.state.take(permits);
-        while taken == Take::Short && self.returned.permits() != 0 {
-            let given = self.state.give(self.returned.collect());
+        while taken == Take::Short && self.release_word.permits() != 0 {
+            let given = self.state.give(self.release_word.collect());
             debug_assert_eq!(
                 given,
                 Give::Given,
@@ -242,7 +242,7 @@ impl<R: Returns> Core<R> {
             Take::Closed => return Poll::Ready(Err(Closed)),
             Take::Taken => return Poll::Ready(Ok(())),
         }
-        let returned = self.returned.transition_to_disabled();
+        let returned = self.release_word.transition_to_disabled();
         waiters.push_back(waiting, Waiter { permits, waker });
         if returned != 0 {
             // These permits were returned after the caller's check, and may suffice.
@@ -341,7 +341,7 @@ impl<R: Returns> Core<R> {
             Give::Serve => self.serve(waiters, permits),
             // The last waiter may have left.
             Give::Given if self.is_closed() => {}
-            Give::Given => self.returned.transition_to_enabled(),
+            Give::Given => self.release_word.transition_to_enabled(),
         }
     }
 
@@ -351,7 +351,7 @@ impl<R: Returns> Core<R> {
         // After this, the state alone shows whether all permits were returned. It comes before
         // `CLOSED` is set, so that no permit is taken from the second word once a thread may have
         // seen the close.
-        let returned = self.returned.transition_to_disabled();
+        let returned = self.release_word.transition_to_disabled();
         self.state.transition_to_closed();
         match self.state.give(returned) {
             Give::Serve => self.serve(waiters, returned),

@@ -15,9 +15,9 @@ const DISABLED: usize = 1;
 const PERMIT: usize = DISABLED << 1;
 
 /// The word to which the permits of a semaphore are released while there is no waiter.
-pub(crate) trait Returns {
+pub(crate) trait ReleaseWord {
     /// Whether there is a second word for released permits.
-    const IS_APART: bool;
+    const IS_SEPARATE: bool;
 
     /// Takes `permits`, at least one, if the word has exactly this number.
     fn take(&self, permits: usize) -> bool;
@@ -36,8 +36,8 @@ pub(crate) trait Returns {
 }
 
 /// No second word: permits are released to the semaphore's own.
-impl Returns for () {
-    const IS_APART: bool = false;
+impl ReleaseWord for () {
+    const IS_SEPARATE: bool = false;
 
     #[inline]
     fn take(&self, _permits: usize) -> bool {
@@ -65,9 +65,9 @@ impl Returns for () {
 
 /// A second word, for a semaphore whose permits are acquired by some threads and released by
 /// another. It has a cache line of its own, so that the two sides do not contend for one line.
-pub(crate) struct Returned(CachePadded<AtomicUsize>);
+pub(crate) struct SeparateWord(CachePadded<AtomicUsize>);
 
-impl Returned {
+impl SeparateWord {
     pub(crate) fn new() -> Self {
         Self(CachePadded::new(AtomicUsize::new(0)))
     }
@@ -96,8 +96,8 @@ impl Returned {
     }
 }
 
-impl Returns for Returned {
-    const IS_APART: bool = true;
+impl ReleaseWord for SeparateWord {
+    const IS_SEPARATE: bool = true;
 
     #[inline]
     fn take(&self, permits: usize) -> bool {
@@ -133,8 +133,10 @@ impl Returns for Returned {
     }
 }
 
-impl fmt::Debug for Returned {
+impl fmt::Debug for SeparateWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Returned").field(&self.permits()).finish()
+        f.debug_tuple("SeparateWord")
+            .field(&self.permits())
+            .finish()
     }
 }

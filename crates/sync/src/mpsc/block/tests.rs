@@ -4,23 +4,23 @@ use super::*;
 fn a_slot_whose_receiver_stopped_waiting_is_filled_at_once() {
     let slot = MessageSlot::<u32>::new();
     assert!(slot.fill_waiting(Fill::Message));
-    assert_eq!(slot.look(), Look::Filled);
+    assert_eq!(slot.load_state(), SlotState::Filled);
     let slot = MessageSlot::<u32>::new();
     assert!(slot.transition_to_waiting() && slot.transition_to_empty());
     assert!(slot.fill(Fill::End));
-    assert_eq!(slot.look(), Look::End);
+    assert_eq!(slot.load_state(), SlotState::End);
 }
 
 #[test]
 fn a_slot_whose_receiver_waits_is_filled_once_the_waker_is_taken() {
     let slot = MessageSlot::<u32>::new();
     assert!(slot.transition_to_waiting());
-    assert_eq!(slot.look(), Look::Waiting);
+    assert_eq!(slot.load_state(), SlotState::Waiting);
     assert!(!slot.fill(Fill::Message));
-    assert_eq!(slot.look(), Look::Waking);
+    assert_eq!(slot.load_state(), SlotState::Waking);
     assert!(!slot.transition_to_empty() && !slot.transition_to_waiting());
     slot.fill_after_waking(Fill::Message);
-    assert_eq!(slot.look(), Look::Filled);
+    assert_eq!(slot.load_state(), SlotState::Filled);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use raddle_primitives::sync::Arc;
 
 use super::*;
 use crate::hooked::Hooked;
-use crate::mpsc::block::Look;
+use crate::mpsc::block::SlotState;
 use crate::mpsc::chan::{Chan, Unlimited};
 use crate::mpsc::error::TryRecvError;
 use crate::mpsc::rx::Rx;
@@ -39,7 +39,7 @@ impl List<u32> {
     /// The second part of the send.
     fn finish(&self) {
         let slot = self.slot(Position::of(0));
-        assert_eq!(slot.look(), Look::Waking);
+        assert_eq!(slot.load_state(), SlotState::Waking);
         // SAFETY: this sender has set the slot to `WAKING`.
         let waker = unsafe { self.waker.take() };
         slot.fill_after_waking(Fill::Message);

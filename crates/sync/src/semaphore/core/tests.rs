@@ -3,8 +3,8 @@
 use super::*;
 
 /// Makes a semaphore with all of its permits taken.
-fn all_taken(permits: usize) -> Core<Returned> {
-    let core = Core::with_returned(permits);
+fn all_taken(permits: usize) -> Core<SeparateWord> {
+    let core = Core::with_separate_word(permits);
     assert_eq!(core.try_acquire(permits), Ok(()));
     core
 }
@@ -15,7 +15,7 @@ fn returned_permits_are_taken_as_soon_as_they_are_moved() {
     core.give_back(3);
     assert_eq!(core.take_moved(2), Take::Taken);
     assert_eq!(
-        (core.returned.permits(), core.state.load().permits()),
+        (core.release_word.permits(), core.state.load().permits()),
         (0, 1)
     );
     assert_eq!(core.take_moved(2), Take::Short);
@@ -28,7 +28,7 @@ fn permits_returned_after_the_close_are_all_in_one_word() {
     core.give_back(1);
     core.give_back(2);
     assert_eq!(
-        (core.returned.permits(), core.state.load().permits()),
+        (core.release_word.permits(), core.state.load().permits()),
         (0, 3)
     );
 }
