@@ -27,7 +27,7 @@ static DEPOT: Depot =
     Depot([const { Mutex::ranked(Rank::leaf("depot of cells"), Vec::new()) }; SIZES]);
 
 raddle_primitives::thread_local! {
-    static CACHE: Cache = Cache([const { Shelf::new() }; SIZES]);
+    static CACHE: Cache = Cache([const { SizeCache::new() }; SIZES]);
 }
 
 /// A size of blocks.
@@ -123,10 +123,10 @@ struct Block {
 }
 
 /// The free memory that one thread keeps.
-struct Cache([Shelf; SIZES]);
+struct Cache([SizeCache; SIZES]);
 
 /// The free memory of one size that one thread keeps.
-struct Shelf {
+struct SizeCache {
     /// A chain of `count` blocks, at most a batch.
     current: Cell<Option<NonNull<Block>>>,
     count: Cell<usize>,
@@ -134,7 +134,7 @@ struct Shelf {
     spare: Cell<Option<NonNull<Block>>>,
 }
 
-impl Shelf {
+impl SizeCache {
     const fn new() -> Self {
         Self {
             current: Cell::new(None),
@@ -147,14 +147,14 @@ impl Shelf {
 impl Cache {
     #[inline]
     fn take(&self, size: Size) -> Option<NonNull<Block>> {
-        let shelf = &self.0[size.0];
-        let block = match shelf.current.get() {
+        let blocks = &self.0[size.0];
+        let block = match blocks.current.get() {
             Some(block) => block,
-            None => shelf.refill(size)?,
+            None => blocks.refill(size)?,
         };
-        // SAFETY: the shelf owns its blocks.
-        shelf.current.set(unsafe { block.as_ref() }.next);
-        shelf.count.set(shelf.count.get() - 1);
+        // SAFETY: the cache owns its blocks.
+        blocks.current.set(unsafe { block.as_ref() }.next);
+        blocks.count.set(blocks.count.get() - 1);
         Some(block)
     }
 
@@ -163,18 +163,18 @@ impl Cache {
     /// The block has this size, and is the caller's.
     #[inline]
     unsafe fn put(&self, size: Size, block: NonNull<Block>) {
-        let shelf = &self.0[size.0];
-        if shelf.count.get() == BATCH {
-            shelf.make_room(size);
+        let blocks = &self.0[size.0];
+        if blocks.count.get() == BATCH {
+            blocks.make_room(size);
         }
-        let next = shelf.current.replace(Some(block));
+        let next = blocks.current.replace(Some(block));
         // SAFETY: the caller gives up the block.
         unsafe { block.write(Block { next }) };
-        shelf.count.set(shelf.count.get() + 1);
+        blocks.count.set(blocks.count.get() + 1);
     }
 }
 
-impl Shelf {
+impl SizeCache {
     /// Gets a batch from the spare or from the depot, and returns its first block.
     #[cold]
     fn refill(&self, size: Size) -> Option<NonNull<Block>> {
@@ -196,13 +196,13 @@ impl Shelf {
 
 impl Drop for Cache {
     fn drop(&mut self) {
-        for (number, shelf) in self.0.iter().enumerate() {
+        for (number, blocks) in self.0.iter().enumerate() {
             let size = Size(number);
-            if let Some(batch) = shelf.spare.take() {
+            if let Some(batch) = blocks.spare.take() {
                 DEPOT.give(size, batch);
             }
-            // SAFETY: the shelf owns its blocks.
-            unsafe { free_chain(size, shelf.current.take()) };
+            // SAFETY: the cache owns its blocks.
+            unsafe { free_chain(size, blocks.current.take()) };
         }
     }
 }

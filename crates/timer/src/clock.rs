@@ -15,22 +15,23 @@ const TICK_NANOS: u32 = 1_000_000;
 pub(crate) struct Clock {
     /// The instant of tick 0.
     start: Instant,
-    /// Set permanently by the first `pause`: from then on `course` determines the time.
-    diverted: AtomicBool,
+    /// Set permanently by the first `pause`: from then on `adjusted` determines the time.
+    is_adjusted: AtomicBool,
     /// The number of holds: while there is one, a paused clock is not advanced automatically.
     holds: AtomicUsize,
-    course: Mutex<Course>,
+    adjusted: Mutex<AdjustedTime>,
 }
 
-/// The course of time: `base`, plus the system time that has passed since `running_since`.
+/// The time of a clock that has been paused: `base`, plus the system time that has passed since
+/// `running_since`.
 #[derive(Debug)]
-struct Course {
+struct AdjustedTime {
     base: Instant,
     /// The system time at `base`; `None` while the clock is paused.
     running_since: Option<Instant>,
 }
 
-impl Course {
+impl AdjustedTime {
     fn now(&self) -> Instant {
         match self.running_since {
             None => self.base,
@@ -44,11 +45,11 @@ impl Clock {
         let now = Instant::system();
         Self {
             start: now,
-            diverted: AtomicBool::new(false),
+            is_adjusted: AtomicBool::new(false),
             holds: AtomicUsize::new(0),
-            course: Mutex::ranked(
+            adjusted: Mutex::ranked(
                 Rank::leaf("clock"),
-                Course {
+                AdjustedTime {
                     base: now,
                     running_since: Some(now),
                 },
@@ -65,21 +66,21 @@ impl Clock {
     pub(crate) fn now(&self) -> Instant {
         // ORDERING: the flag only leads to the lock, which orders the rest. A thread that does not
         // see a pause yet reads the time as before it.
-        if self.diverted.load(Ordering::Relaxed) {
-            self.course_now()
+        if self.is_adjusted.load(Ordering::Relaxed) {
+            self.adjusted_now()
         } else {
             Instant::system()
         }
     }
 
     #[cold]
-    fn course_now(&self) -> Instant {
-        self.course.lock().now()
+    fn adjusted_now(&self) -> Instant {
+        self.adjusted.lock().now()
     }
 
     pub(crate) fn is_paused(&self) -> bool {
         // ORDERING: as in `now`.
-        self.diverted.load(Ordering::Relaxed) && self.course.lock().running_since.is_none()
+        self.is_adjusted.load(Ordering::Relaxed) && self.adjusted.lock().running_since.is_none()
     }
 
     pub(crate) fn is_held(&self) -> bool {
@@ -100,44 +101,44 @@ impl Clock {
 
     #[track_caller]
     pub(crate) fn pause(&self) {
-        let mut course = self.course.lock();
-        if course.running_since.is_none() {
-            drop(course);
+        let mut adjusted = self.adjusted.lock();
+        if adjusted.running_since.is_none() {
+            drop(adjusted);
             panic!("the clock is paused already; call resume first");
         }
         // Pause at a whole tick. Then a timer of n milliseconds is due once the clock is advanced
         // by n milliseconds.
-        let now = course.now();
+        let now = adjusted.now();
         let part = (now - self.start).subsec_nanos() % TICK_NANOS;
         let rest = (TICK_NANOS - part) % TICK_NANOS;
-        course.base = now + Duration::from_nanos(u64::from(rest));
-        course.running_since = None;
+        adjusted.base = now + Duration::from_nanos(u64::from(rest));
+        adjusted.running_since = None;
         // ORDERING: as in `now`.
-        self.diverted.store(true, Ordering::Relaxed);
+        self.is_adjusted.store(true, Ordering::Relaxed);
     }
 
     #[track_caller]
     pub(crate) fn resume(&self) {
-        let mut course = self.course.lock();
-        if course.running_since.is_some() {
-            drop(course);
+        let mut adjusted = self.adjusted.lock();
+        if adjusted.running_since.is_some() {
+            drop(adjusted);
             panic!("the clock is not paused; call pause first");
         }
-        course.running_since = Some(Instant::system());
+        adjusted.running_since = Some(Instant::system());
     }
 
     #[track_caller]
     pub(crate) fn advance(&self, duration: Duration) {
-        let mut course = self.course.lock();
-        let advanced = course.base.checked_add(duration);
-        match (course.running_since, advanced) {
-            (None, Some(advanced)) => course.base = advanced,
+        let mut adjusted = self.adjusted.lock();
+        let advanced = adjusted.base.checked_add(duration);
+        match (adjusted.running_since, advanced) {
+            (None, Some(advanced)) => adjusted.base = advanced,
             (Some(_), _) => {
-                drop(course);
+                drop(adjusted);
                 panic!("the clock is not paused; call pause first");
             }
             (None, None) => {
-                drop(course);
+                drop(adjusted);
                 panic!("the clock cannot be advanced that far; advance by less");
             }
         }
@@ -145,9 +146,9 @@ impl Clock {
 
     /// Moves a paused clock to `instant`, unless it is already past that.
     pub(crate) fn advance_to(&self, instant: Instant) {
-        let mut course = self.course.lock();
-        if course.running_since.is_none() {
-            course.base = course.base.max(instant);
+        let mut adjusted = self.adjusted.lock();
+        if adjusted.running_since.is_none() {
+            adjusted.base = adjusted.base.max(instant);
         }
     }
 }
