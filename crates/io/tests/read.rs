@@ -156,9 +156,9 @@ fn read_to_end_keeps_the_bytes_read_before_an_error() {
 }
 
 /// Initialises the whole buffer, and fills a small part of it.
-struct Wasteful(u8);
+struct InitializesWholeBuffer(u8);
 
-impl AsyncRead for Wasteful {
+impl AsyncRead for InitializesWholeBuffer {
     fn poll_read(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -176,10 +176,10 @@ impl AsyncRead for Wasteful {
 #[test]
 fn reads_return_only_filled_bytes() {
     let mut buf = Vec::new();
-    block_on(Wasteful(200).read_to_end(&mut buf)).unwrap();
+    block_on(InitializesWholeBuffer(200).read_to_end(&mut buf)).unwrap();
     assert!(buf.iter().copied().eq((0..200).rev()));
 
-    let mut limited = Wasteful(200).take(3);
+    let mut limited = InitializesWholeBuffer(200).take(3);
     let mut buf = [9; 8];
     let mut buf = ReadBuf::new(&mut buf);
     let mut cx = Context::from_waker(Waker::noop());
@@ -317,9 +317,9 @@ fn references_and_boxes_of_readers_read() {
 }
 
 /// Replaces the buffer that it is given by its own.
-struct Swindler;
+struct ReplacesBuffer;
 
-impl AsyncRead for Swindler {
+impl AsyncRead for ReplacesBuffer {
     fn poll_read(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -336,14 +336,14 @@ impl AsyncRead for Swindler {
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "exchanged its ReadBuf")]
 fn read_buf_panics_if_the_reader_replaces_the_buffer() {
-    let _ = block_on(Swindler.read_buf(&mut Vec::with_capacity(64)));
+    let _ = block_on(ReplacesBuffer.read_buf(&mut Vec::with_capacity(64)));
 }
 
 #[test]
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 #[should_panic(expected = "exchanged its ReadBuf")]
 fn take_panics_if_the_reader_replaces_the_buffer() {
-    let _ = block_on(AsyncReadExt::take(Swindler, 64).read_buf(&mut Vec::with_capacity(64)));
+    let _ = block_on(AsyncReadExt::take(ReplacesBuffer, 64).read_buf(&mut Vec::with_capacity(64)));
 }
 
 /// Fills one byte at a time and initialises the next one.

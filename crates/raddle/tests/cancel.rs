@@ -27,12 +27,12 @@ use raddle::time::{self, timeout};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A caller that drops futures after `max_polls` pending polls, and counts the drops.
-struct Impatient {
+struct DroppingCaller {
     max_polls: usize,
     dropped: Cell<usize>,
 }
 
-impl Impatient {
+impl DroppingCaller {
     /// Polls one future after the other until one is ready within `max_polls` polls.
     async fn until_ready<T>(&self, mut make: impl AsyncFnMut() -> T) -> T {
         loop {
@@ -53,17 +53,17 @@ impl Impatient {
 }
 
 /// Runs a test with one to three `max_polls`, and checks that futures were dropped.
-fn each_max_polls(test: impl AsyncFn(&Impatient)) {
+fn each_max_polls(test: impl AsyncFn(&DroppingCaller)) {
     each_flavor(|runtime| {
         let mut dropped = 0;
         for max_polls in 1..=3 {
-            let impatient = Impatient {
+            let caller = DroppingCaller {
                 max_polls,
                 dropped: Cell::new(0),
             };
-            let test = async { timeout(LIMIT, test(&impatient)).await };
+            let test = async { timeout(LIMIT, test(&caller)).await };
             runtime.block_on(test).expect("the test hangs");
-            dropped += impatient.dropped.get();
+            dropped += caller.dropped.get();
         }
         assert!(dropped > 0, "nothing was dropped");
     });
@@ -134,13 +134,13 @@ async fn while_fed<R>(writer: impl AsyncWrite + Unpin, reading: impl Future<Outp
 
 #[test]
 fn read_is_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         for (name, mut reader, writer) in streams().await {
             let reading = async {
                 let mut content = Vec::new();
                 let mut buffer = [0; 10];
                 loop {
-                    let n = impatient.until_ready(async || reader.read(&mut buffer).await);
+                    let n = caller.until_ready(async || reader.read(&mut buffer).await);
                     match n.await.unwrap() {
                         0 => break content,
                         n => content.extend_from_slice(&buffer[..n]),
@@ -155,15 +155,15 @@ fn read_is_cancel_safe() {
 
 #[test]
 fn read_buf_and_read_to_end_are_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         for (name, mut reader, writer) in streams().await {
             let mut content = Vec::new();
             let reading = async {
                 for _ in 0..3 {
                     let read = async || reader.read_buf(&mut content).await;
-                    impatient.until_ready(read).await.unwrap();
+                    caller.until_ready(read).await.unwrap();
                 }
-                impatient
+                caller
                     .until_ready(async || reader.read_to_end(&mut content).await)
                     .await
                     .unwrap();
@@ -176,19 +176,19 @@ fn read_buf_and_read_to_end_are_cancel_safe() {
 
 #[test]
 fn read_until_and_fill_buf_are_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         for (name, reader, writer) in streams().await {
             let mut reader = BufReader::with_capacity(4, reader);
             let mut content = Vec::new();
             let reading = async {
                 for _ in 0..20 {
                     let line = async || reader.read_until(b'\n', &mut content).await;
-                    impatient.until_ready(line).await.unwrap();
+                    caller.until_ready(line).await.unwrap();
                     assert!(content.ends_with(b"\n"));
                 }
                 loop {
                     let filled = async || reader.fill_buf().await.map(|filled| filled.to_owned());
-                    let filled = impatient.until_ready(filled).await.unwrap();
+                    let filled = caller.until_ready(filled).await.unwrap();
                     if filled.is_empty() {
                         break;
                     }
@@ -204,7 +204,7 @@ fn read_until_and_fill_buf_are_cancel_safe() {
 
 #[test]
 fn next_line_and_next_segment_are_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         for by_line in [true, false] {
             for (name, reader, writer) in streams().await {
                 let reader = BufReader::with_capacity(4, reader);
@@ -213,13 +213,13 @@ fn next_line_and_next_segment_are_cancel_safe() {
                     if by_line {
                         let mut lines = reader.lines();
                         let mut next = async || lines.next_line().await.unwrap();
-                        while let Some(line) = impatient.until_ready(&mut next).await {
+                        while let Some(line) = caller.until_ready(&mut next).await {
                             all.push(line.into_bytes());
                         }
                     } else {
                         let mut segments = reader.split(b'\n');
                         let mut next = async || segments.next_segment().await.unwrap();
-                        while let Some(segment) = impatient.until_ready(&mut next).await {
+                        while let Some(segment) = caller.until_ready(&mut next).await {
                             all.push(segment);
                         }
                     }
@@ -236,13 +236,13 @@ fn next_line_and_next_segment_are_cancel_safe() {
 /// Copies from each kind of stream to an in-memory pipe that is full most of the time.
 #[test]
 fn copy_buf_is_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         for (name, reader, writer) in streams().await {
             let mut reader = BufReader::with_capacity(4, reader);
             let (mut target, mut copied) = duplex(3);
             let copying = async {
                 let copy = async || copy_buf(&mut reader, &mut target).await;
-                impatient.until_ready(copy).await.unwrap();
+                caller.until_ready(copy).await.unwrap();
                 drop(target);
             };
             let mut content = String::new();
@@ -275,7 +275,7 @@ async fn read_all(mut reader: impl AsyncRead + Unpin) -> Vec<u8> {
 
 #[test]
 fn write_is_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         for (name, reader, mut writer) in streams().await {
             if name == "duplex" {
                 // A pipe of five bytes would take too long for this much text.
@@ -292,22 +292,22 @@ fn write_is_cancel_safe() {
                     match turn % 3 {
                         0 => {
                             let write = async || writer.write(rest).await;
-                            rest = &rest[impatient.until_ready(write).await.unwrap()..];
+                            rest = &rest[caller.until_ready(write).await.unwrap()..];
                         }
                         1 => {
                             let write = async || writer.write_vectored(&slices).await;
-                            rest = &rest[impatient.until_ready(write).await.unwrap()..];
+                            rest = &rest[caller.until_ready(write).await.unwrap()..];
                         }
                         _ => {
                             let write = async || writer.write_buf(&mut rest).await;
-                            impatient.until_ready(write).await.unwrap();
+                            caller.until_ready(write).await.unwrap();
                         }
                     }
                 }
                 let flush = async || writer.flush().await;
-                impatient.until_ready(flush).await.unwrap();
+                caller.until_ready(flush).await.unwrap();
                 let shutdown = async || writer.shutdown().await;
-                impatient.until_ready(shutdown).await.unwrap();
+                caller.until_ready(shutdown).await.unwrap();
                 drop(writer);
             };
             let ((), content) = raddle::join!(writing, read_all(reader));
@@ -318,7 +318,7 @@ fn write_is_cancel_safe() {
 
 #[test]
 fn write_all_buf_is_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         for (name, reader, mut writer) in streams().await {
             let text = text();
             let large = match name {
@@ -328,9 +328,9 @@ fn write_all_buf_is_cancel_safe() {
             let writing = async {
                 let mut rest = large;
                 let write = async || writer.write_all_buf(&mut rest).await;
-                impatient.until_ready(write).await.unwrap();
+                caller.until_ready(write).await.unwrap();
                 let shutdown = async || writer.shutdown().await;
-                impatient.until_ready(shutdown).await.unwrap();
+                caller.until_ready(shutdown).await.unwrap();
                 drop(writer);
             };
             let ((), content) = raddle::join!(writing, read_all(reader));
@@ -341,13 +341,13 @@ fn write_all_buf_is_cancel_safe() {
 
 #[test]
 fn readable_and_writable_are_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         let (near, far) = tcp().await;
         let large = large();
         let writing = async {
             let mut rest = large;
             while !rest.is_empty() {
-                impatient
+                caller
                     .until_ready(async || far.writable().await)
                     .await
                     .unwrap();
@@ -361,7 +361,7 @@ fn readable_and_writable_are_cancel_safe() {
             let mut content = Vec::new();
             let mut buffer = [0; 50_000];
             loop {
-                impatient
+                caller
                     .until_ready(async || near.readable().await)
                     .await
                     .unwrap();
@@ -379,14 +379,14 @@ fn readable_and_writable_are_cancel_safe() {
 
 #[test]
 fn peek_is_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         let (mut near, far) = tcp().await;
         let reading = async {
             let mut content = Vec::new();
             let mut buffer = [0; 10];
             loop {
                 let peek = async || near.peek(&mut buffer).await;
-                let n = impatient.until_ready(peek).await.unwrap();
+                let n = caller.until_ready(peek).await.unwrap();
                 if n == 0 {
                     break content;
                 }
@@ -401,7 +401,7 @@ fn peek_is_cancel_safe() {
 
 #[test]
 fn accept_is_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("listener");
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -420,20 +420,16 @@ fn accept_is_cancel_safe() {
         let accepting = async {
             for n in 0..20 {
                 let (mut stream, _) = match n % 2 {
-                    0 => {
-                        impatient
-                            .until_ready(async || listener.accept().await)
-                            .await
-                    }
+                    0 => caller.until_ready(async || listener.accept().await).await,
                     _ => {
                         let accept = async || listener.accept_retrying(time::sleep).await;
-                        impatient.until_ready(accept).await
+                        caller.until_ready(accept).await
                     }
                 }
                 .unwrap();
                 assert_eq!(stream.read_u32().await.unwrap(), n);
                 let accept = async || unix_listener.accept().await;
-                let (mut stream, _) = impatient.until_ready(accept).await.unwrap();
+                let (mut stream, _) = caller.until_ready(accept).await.unwrap();
                 assert_eq!(stream.read_u32().await.unwrap(), n);
             }
         };
@@ -464,7 +460,7 @@ fn dropping_connect_closes_the_connection() {
 
 #[test]
 fn udp_send_and_receive_are_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
         let sending = async {
@@ -472,7 +468,7 @@ fn udp_send_and_receive_are_cancel_safe() {
             for n in 0..40_u8 {
                 yield_now().await;
                 let send = async || sender.send_to(&[n], address).await;
-                impatient.until_ready(send).await.unwrap();
+                caller.until_ready(send).await.unwrap();
             }
         };
         let receiving = async {
@@ -480,25 +476,22 @@ fn udp_send_and_receive_are_cancel_safe() {
             for n in 0..40 {
                 let length = match n % 4 {
                     0 => {
-                        impatient
+                        caller
                             .until_ready(async || socket.recv(&mut buffer).await)
                             .await
                     }
                     1 => {
                         let receive = async || socket.recv_from(&mut buffer).await;
-                        impatient
-                            .until_ready(receive)
-                            .await
-                            .map(|(length, _)| length)
+                        caller.until_ready(receive).await.map(|(length, _)| length)
                     }
                     2 => {
                         let peek = async || socket.peek_sender().await;
-                        impatient.until_ready(peek).await.unwrap();
+                        caller.until_ready(peek).await.unwrap();
                         socket.recv(&mut buffer).await
                     }
                     _ => {
                         let peek = async || socket.peek_from(&mut buffer).await;
-                        impatient.until_ready(peek).await.unwrap();
+                        caller.until_ready(peek).await.unwrap();
                         socket.recv(&mut buffer).await
                     }
                 };
@@ -512,19 +505,19 @@ fn udp_send_and_receive_are_cancel_safe() {
 /// These sends wait for space in the buffer, so pending sends are dropped, too.
 #[test]
 fn unix_datagram_send_and_receive_are_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         let (near, far) = UnixDatagram::pair().unwrap();
         let sending = async {
             for n in 0..2_000_u32 {
                 let send = async || far.send(&n.to_le_bytes()).await;
-                impatient.until_ready(send).await.unwrap();
+                caller.until_ready(send).await.unwrap();
             }
         };
         let receiving = async {
             let mut buffer = [0; 4];
             for n in 0..2_000_u32 {
                 let receive = async || near.recv(&mut buffer).await;
-                assert_eq!(impatient.until_ready(receive).await.unwrap(), 4);
+                assert_eq!(caller.until_ready(receive).await.unwrap(), 4);
                 assert_eq!(u32::from_le_bytes(buffer), n);
             }
         };
@@ -573,12 +566,12 @@ fn next_entry_is_cancel_safe() {
 
 #[test]
 fn interval_tick_is_cancel_safe() {
-    each_max_polls(async |impatient| {
+    each_max_polls(async |caller| {
         let mut interval = time::interval(Duration::from_millis(1));
         interval.set_missed_tick_behavior(time::MissedTickBehavior::Burst);
         let first = interval.tick().await;
         for n in 1..20 {
-            let tick = impatient.until_ready(async || interval.tick().await).await;
+            let tick = caller.until_ready(async || interval.tick().await).await;
             assert_eq!(tick, first + Duration::from_millis(n));
         }
     });

@@ -31,7 +31,7 @@ std::thread_local! {
 }
 
 /// Calls into the runtime when it is woken and when it is dropped.
-struct Meddler {
+struct ReentrantWaker {
     handle: Handle,
     aborts: AbortHandle,
     messages: mpsc::Sender<()>,
@@ -39,8 +39,8 @@ struct Meddler {
     calls: Arc<AtomicUsize>,
 }
 
-impl Meddler {
-    fn meddle(&self) {
+impl ReentrantWaker {
+    fn call_runtime(&self) {
         self.calls.fetch_add(1, SeqCst);
         // The calls may drop another value of this type.
         if INSIDE.replace(true) {
@@ -71,27 +71,27 @@ impl Meddler {
     }
 }
 
-impl Wake for Meddler {
+impl Wake for ReentrantWaker {
     fn wake(self: Arc<Self>) {
-        self.meddle();
+        self.call_runtime();
     }
 }
 
-impl Drop for Meddler {
+impl Drop for ReentrantWaker {
     fn drop(&mut self) {
-        self.meddle();
+        self.call_runtime();
     }
 }
 
-/// Creates meddlers that call into one runtime.
-struct Workshop {
+/// Creates wakers that call into one runtime.
+struct WakerFactory {
     handle: Handle,
     notify: Arc<Notify>,
     messages: mpsc::Sender<()>,
     calls: Arc<AtomicUsize>,
 }
 
-impl Workshop {
+impl WakerFactory {
     fn new(runtime: &Runtime) -> Self {
         let (messages, mut inbox) = mpsc::channel(2);
         runtime.spawn(async move { while inbox.recv().await.is_some() {} });
@@ -103,10 +103,10 @@ impl Workshop {
         }
     }
 
-    fn meddler(&self) -> Arc<Meddler> {
+    fn reentrant_waker(&self) -> Arc<ReentrantWaker> {
         let notify = self.notify.clone();
         let victim = self.handle.spawn(async move { notify.notified().await });
-        Arc::new(Meddler {
+        Arc::new(ReentrantWaker {
             handle: self.handle.clone(),
             aborts: victim.abort_handle(),
             messages: self.messages.clone(),
@@ -116,7 +116,7 @@ impl Workshop {
     }
 
     fn waker(&self) -> Waker {
-        Waker::from(self.meddler())
+        Waker::from(self.reentrant_waker())
     }
 
     fn calls(&self) -> usize {
@@ -355,7 +355,7 @@ fn within_limit(test: impl FnOnce() + Send + 'static) {
 fn wakers_may_use_the_runtime_at_every_point() {
     each_flavor(|runtime| {
         within_limit(move || {
-            let workshop = Workshop::new(&runtime);
+            let factory = WakerFactory::new(&runtime);
             let mut left = Vec::new();
             let start = Instant::now();
             for (number, place) in WAKER_HOLDERS.iter().enumerate() {
@@ -366,7 +366,7 @@ fn wakers_may_use_the_runtime_at_every_point() {
                     let _guard = runtime.enter();
                     let (mut future, trigger) = place();
                     let mut poll = || {
-                        let waker = workshop.waker();
+                        let waker = factory.waker();
                         future.as_mut().poll(&mut Context::from_waker(&waker))
                     };
                     if (0..polls).all(|_| poll().is_pending()) {
@@ -378,25 +378,25 @@ fn wakers_may_use_the_runtime_at_every_point() {
                     );
                 };
                 eventually(&format!("{name}: a waker is woken"), || {
-                    let before = workshop.calls();
+                    let before = factory.calls();
                     let (_future, trigger) = begin(2);
-                    assert!(workshop.calls() > before, "{name}: no waker was replaced");
-                    let before = workshop.calls();
+                    assert!(factory.calls() > before, "{name}: no waker was replaced");
+                    let before = factory.calls();
                     trigger();
                     // The future may have completed before; then nothing is woken.
                     (0..100).any(|_| {
                         runtime.block_on(async { sleep(MOMENT).await });
-                        workshop.calls() > before
+                        factory.calls() > before
                     })
                 });
                 eventually(&format!("{name}: a waker is dropped"), || {
                     let (future, trigger) = begin(1);
-                    let before = workshop.calls();
+                    let before = factory.calls();
                     let _guard = runtime.enter();
                     drop(future);
                     // State that both share keeps the waker until both are dropped.
                     drop(trigger);
-                    workshop.calls() > before
+                    factory.calls() > before
                 });
                 left.push(begin(1));
             }
@@ -411,16 +411,16 @@ fn wakers_may_use_the_runtime_at_every_point() {
 fn drops_may_use_the_runtime_at_every_point() {
     each_flavor(|runtime| {
         within_limit(move || {
-            let workshop = Workshop::new(&runtime);
-            let value = || workshop.meddler();
+            let factory = WakerFactory::new(&runtime);
+            let value = || factory.reentrant_waker();
             // Each of them holds the only reference to a value.
             let count = |what: &str, act: &dyn Fn()| {
-                let before = workshop.calls();
+                let before = factory.calls();
                 act();
-                until(&runtime, what, || workshop.calls() > before);
+                until(&runtime, what, || factory.calls() > before);
             };
             let guard = runtime.enter();
-            let idle = |value: Arc<Meddler>| async move {
+            let idle = |value: Arc<ReentrantWaker>| async move {
                 let _value = value;
                 pending::<()>().await;
             };
@@ -496,10 +496,10 @@ fn drops_may_use_the_runtime_at_every_point() {
                 let value = value();
                 drop(spawn_blocking(move || drop(value)));
             }
-            let before = workshop.calls();
+            let before = factory.calls();
             drop(guard);
             drop(runtime);
-            assert!(workshop.calls() >= before + 3, "the calls of the shutdown");
+            assert!(factory.calls() >= before + 3, "the calls of the shutdown");
         });
     });
 }

@@ -198,9 +198,9 @@ fn a_future_dropped_by_shutdown_has_its_runtime_current() {
 }
 
 /// Panics in its drop.
-struct Grenade;
+struct PanicsOnDrop;
 
-impl Drop for Grenade {
+impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
         if !thread::panicking() {
             panic!("{EXPECTED}");
@@ -209,9 +209,9 @@ impl Drop for Grenade {
 }
 
 /// A future that is ready at once and panics in its drop.
-struct ReadyGrenade(Grenade);
+struct ReadyThenPanicsOnDrop(PanicsOnDrop);
 
-impl Future for ReadyGrenade {
+impl Future for ReadyThenPanicsOnDrop {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
@@ -222,7 +222,7 @@ impl Future for ReadyGrenade {
 #[test]
 fn a_panic_in_the_drop_of_a_future_that_is_ready_counts() {
     each_flavor(|runtime| {
-        let task = runtime.spawn(ReadyGrenade(Grenade));
+        let task = runtime.spawn(ReadyThenPanicsOnDrop(PanicsOnDrop));
         let said = panic_message(|| runtime.block_on(pending::<()>()));
         assert!(said.contains(ENDED), "{said}");
         assert_eq!(message(end_of(task).unwrap_err()), EXPECTED);
@@ -234,11 +234,11 @@ fn a_panic_in_the_drop_of_a_future_that_is_ready_counts() {
 fn a_panic_of_an_aborted_future_does_not_count() {
     each_flavor(|runtime| {
         let task = runtime.spawn(async {
-            let _grenade = Grenade;
+            let _value = PanicsOnDrop;
             pending::<()>().await;
         });
         let error = runtime.block_on(async {
-            // Lets the task be polled once, so that it owns its grenade.
+            // Lets the task be polled once, so that it owns its value.
             yield_now().await;
             raddle::spawn(async {}).await.unwrap();
             task.abort();
@@ -258,7 +258,7 @@ fn a_panic_of_an_output_does_not_count() {
             while detached.try_recv().is_err() {
                 yield_now().await;
             }
-            Grenade
+            PanicsOnDrop
         });
         drop(task);
         detach.send(()).unwrap();
@@ -269,7 +269,7 @@ fn a_panic_of_an_output_does_not_count() {
             }
         });
         assert_goes_on(&runtime);
-        let task = runtime.spawn(async { Grenade });
+        let task = runtime.spawn(async { PanicsOnDrop });
         runtime.block_on(async {
             while !task.is_finished() {
                 yield_now().await;

@@ -391,14 +391,14 @@ fn clear_drained_clears_readiness_until_the_next_event() {
 }
 
 /// A waker all of whose functions use the reactor.
-struct Meddler {
+struct ReactorUser {
     handle: Handle,
     registration: Mutex<Option<Arc<Registration>>>,
     tokens: Mutex<HashSet<usize>>,
 }
 
-impl Meddler {
-    fn meddle(&self) {
+impl ReactorUser {
+    fn use_reactor(&self) {
         let (mut near, _far) = UnixStream::pair().unwrap();
         drop(self.handle.register(&mut near, BOTH).unwrap());
         let registration = self.registration.lock().clone();
@@ -412,17 +412,17 @@ impl Meddler {
     }
 }
 
-struct Meddling(Arc<Meddler>);
+struct ReentrantWaker(Arc<ReactorUser>);
 
-impl Wake for Meddling {
+impl Wake for ReentrantWaker {
     fn wake(self: Arc<Self>) {
-        self.0.meddle();
+        self.0.use_reactor();
     }
 }
 
-impl Drop for Meddling {
+impl Drop for ReentrantWaker {
     fn drop(&mut self) {
-        self.0.meddle();
+        self.0.use_reactor();
     }
 }
 
@@ -433,12 +433,12 @@ fn no_waker_runs_under_a_lock() {
     let handle = reactor.handle();
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let registration = Arc::new(handle.register(&mut near, Interest::READABLE).unwrap());
-    let meddler = Arc::new(Meddler {
+    let user = Arc::new(ReactorUser {
         handle: handle.clone(),
         registration: Mutex::new(Some(registration.clone())),
         tokens: Mutex::new(HashSet::new()),
     });
-    let waker = || Waker::from(Arc::new(Meddling(meddler.clone())));
+    let waker = || Waker::from(Arc::new(ReentrantWaker(user.clone())));
     // The waker is replaced, woken by dispatch, dropped with its future, and woken by shutdown.
     for _ in 0..2 {
         let polled = registration.poll_read_ready(&mut Context::from_waker(&waker()));
@@ -466,6 +466,6 @@ fn no_waker_runs_under_a_lock() {
     let polled = leaving.poll_read_ready(&mut Context::from_waker(&waker()));
     assert!(polled.is_pending());
     drop(leaving);
-    *meddler.registration.lock() = None;
-    assert!(!meddler.tokens.lock().is_empty());
+    *user.registration.lock() = None;
+    assert!(!user.tokens.lock().is_empty());
 }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{DropTracker, Gate, OnDrop, Signal, config, wait_until};
+use common::{DropCounts, Gate, OnDrop, Signal, config, wait_until};
 use condvar_driver::Events;
 use handoff::Handoffs;
 use raddle_primitives::sync::Mutex;
@@ -61,7 +61,7 @@ impl Then {
 struct BlockedPool {
     pool: Pool,
     handoffs: Handoffs,
-    tracker: DropTracker,
+    drop_counts: DropCounts,
     gate: Gate,
 }
 
@@ -69,8 +69,12 @@ impl BlockedPool {
     fn new(workers: usize, then: Then) -> Self {
         let handoffs = Handoffs::default();
         let pool = handoffs.pool(config(workers));
-        let (tracker, gate) = (DropTracker::default(), Gate::default());
-        let (theirs, tracked, other) = (gate.clone(), tracker.tracked(), tracker.tracked());
+        let (drop_counts, gate) = (DropCounts::default(), Gate::default());
+        let (theirs, tracked, other) = (
+            gate.clone(),
+            drop_counts.counted_value(),
+            drop_counts.counted_value(),
+        );
         let beside = Signal::default();
         let waits = beside.clone();
         drop(pool.handle().spawn(async move {
@@ -87,7 +91,7 @@ impl BlockedPool {
         Self {
             pool,
             handoffs,
-            tracker,
+            drop_counts,
             gate,
         }
     }
@@ -100,17 +104,17 @@ fn shutdown_waits_for_the_function() {
             let BlockedPool {
                 mut pool,
                 handoffs,
-                tracker,
+                drop_counts,
                 gate,
             } = BlockedPool::new(workers, then);
             assert!(!pool.shutdown(Some(Duration::ZERO)));
             assert!(!pool.shutdown(Some(Duration::from_millis(5))));
             // The function may be waiting for the drop of the other task.
-            wait_until(|| tracker.dropped() == 1);
+            wait_until(|| drop_counts.dropped() == 1);
             gate.open();
             assert!(pool.shutdown(None));
-            assert_eq!(tracker.alive(), 0, "{then:?}");
-            assert_eq!(tracker.dropped(), 2);
+            assert_eq!(drop_counts.alive(), 0, "{then:?}");
+            assert_eq!(drop_counts.dropped(), 2);
             drop(pool);
             handoffs.join();
         }
@@ -123,7 +127,7 @@ fn dropping_the_pool_waits_for_the_function() {
         let BlockedPool {
             pool,
             handoffs,
-            tracker,
+            drop_counts,
             gate,
         } = BlockedPool::new(1, then);
         let opener = thread::spawn(move || {
@@ -131,7 +135,7 @@ fn dropping_the_pool_waits_for_the_function() {
             gate.open();
         });
         drop(pool);
-        assert_eq!((tracker.alive(), tracker.dropped()), (0, 2));
+        assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 2));
         opener.join().unwrap();
         handoffs.join();
     }
@@ -144,8 +148,8 @@ fn a_pool_that_is_dropped_inside_the_function_shuts_down_after_it() {
     for inside in [true, false] {
         let handoffs = Handoffs::default();
         let pool = Arc::new(Mutex::new(None::<Pool>));
-        let (tracker, ended) = (DropTracker::default(), Arc::new(AtomicBool::new(false)));
-        let (theirs, tracked) = (pool.clone(), tracker.tracked());
+        let (drop_counts, ended) = (DropCounts::default(), Arc::new(AtomicBool::new(false)));
+        let (theirs, tracked) = (pool.clone(), drop_counts.counted_value());
         *pool.lock() = Some(handoffs.pool(config(1)));
         let handle = pool.lock().as_ref().unwrap().handle().clone();
         let end = ended.clone();
@@ -171,7 +175,7 @@ fn a_pool_that_is_dropped_inside_the_function_shuts_down_after_it() {
             pending::<()>().await;
         });
         wait_until(|| ended.load(SeqCst) && task.is_finished());
-        wait_until(|| tracker.dropped() == 1);
+        wait_until(|| drop_counts.dropped() == 1);
         handoffs.join();
     }
 }
@@ -232,8 +236,10 @@ fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
             ..config(1)
         };
         let mut pool = Pool::start(config, None).unwrap();
-        let (tracker, gate, entered) = (DropTracker::default(), Gate::default(), Gate::default());
-        let (tracked, theirs, inside) = (tracker.tracked(), gate.clone(), entered.clone());
+        let (drop_counts, gate, entered) =
+            (DropCounts::default(), Gate::default(), Gate::default());
+        let (tracked, theirs, inside) =
+            (drop_counts.counted_value(), gate.clone(), entered.clone());
         drop(pool.handle().spawn(async move {
             let _tracked = tracked;
             block_in_place(|| {
@@ -252,7 +258,7 @@ fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
         assert!(!pool.shutdown(Some(Duration::ZERO)));
         gate.open();
         assert!(pool.shutdown(None));
-        assert_eq!(tracker.dropped(), 1);
+        assert_eq!(drop_counts.dropped(), 1);
         kept.lock().drain(..).for_each(Handoff::run);
     }
 }
@@ -282,9 +288,9 @@ fn shutdown_may_begin_while_functions_begin_and_return() {
     for round in 0..200 {
         let handoffs = Handoffs::default();
         let pool = handoffs.pool(config(1 + round % 2));
-        let tracker = DropTracker::default();
+        let drop_counts = DropCounts::default();
         for number in 0..8 {
-            let tracked = tracker.tracked();
+            let tracked = drop_counts.counted_value();
             drop(pool.handle().spawn(async move {
                 let _tracked = tracked;
                 for _ in 0..number {
@@ -298,7 +304,7 @@ fn shutdown_may_begin_while_functions_begin_and_return() {
             thread::yield_now();
         }
         drop(pool);
-        assert_eq!((tracker.alive(), tracker.dropped()), (0, 8));
+        assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 8));
         handoffs.join();
     }
 }

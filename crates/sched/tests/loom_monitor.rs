@@ -22,7 +22,7 @@ use raddle_primitives::thread;
 use raddle_sched::{Config, Handle, Pool, Step, Worker};
 
 /// Three workers: one waits in the driver, one sleeps, one runs. None of them is the monitor.
-struct Trio {
+struct ThreeWorkers {
     handle: Handle,
     events: Arc<Events>,
     in_driver: Worker,
@@ -32,7 +32,7 @@ struct Trio {
     waker: Waker,
 }
 
-impl Trio {
+impl ThreeWorkers {
     fn new() -> Self {
         let events = Events::new();
         let config = Config {
@@ -88,14 +88,14 @@ impl Trio {
 /// leaving the driver, it has elected no monitor.
 fn leave_the_driver_and_be_woken(by_event: bool) {
     Model::new().branches(20_000).check(move || {
-        let Trio {
+        let ThreeWorkers {
             handle,
             events,
             mut in_driver,
             asleep,
             running,
             waker,
-        } = Trio::new();
+        } = ThreeWorkers::new();
         if by_event {
             events.raise([waker]);
         }
@@ -164,13 +164,13 @@ fn an_event_against_a_worker_that_parks_in_the_driver() {
 #[test]
 fn a_worker_that_is_elected_while_it_finds_work_passes_the_role_on() {
     Model::new().branches(20_000).check(|| {
-        let Trio {
+        let ThreeWorkers {
             handle,
             in_driver,
             mut asleep,
             mut running,
             ..
-        } = Trio::new();
+        } = ThreeWorkers::new();
         // The worker searches, so no other worker is woken for the task.
         assert_eq!(running.step(), Step::Idle);
         drop(handle.spawn(async {}));
@@ -241,17 +241,17 @@ fn canary_a_write_after_the_end_of_a_worker_is_not_seen_by_its_successor() {
         // The workers run on their own thread: when the model fails, it cannot drop the
         // thread-local variables of a parked thread.
         let retiring = thread::spawn(|| {
-            let trio = Trio::new();
+            let workers = ThreeWorkers::new();
             let race = Race::new();
             let theirs = race.clone();
-            let (asleep, in_driver) = (trio.asleep, trio.in_driver);
+            let (asleep, in_driver) = (workers.asleep, workers.in_driver);
             let successor = thread::spawn(move || {
                 if asleep.is_unparked() || in_driver.is_unparked() {
                     theirs.second();
                 }
                 (asleep, in_driver)
             });
-            drop(trio.running);
+            drop(workers.running);
             race.first();
             drop(successor.join().unwrap());
         });

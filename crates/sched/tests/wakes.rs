@@ -18,22 +18,24 @@ use raddle_sched::{Handle, Policy, Pool, Step, Worker};
 const WORKERS: usize = 4;
 
 /// One worker waits in the driver, the others sleep. There is no monitor.
-struct Asleep {
+struct SleepingPool {
     handle: Handle,
     events: Arc<Events>,
     workers: Vec<Worker>,
     in_driver: usize,
 }
 
-impl Asleep {
+impl SleepingPool {
     /// Parks `in_driver` so that it would be the first of the idle workers to be woken.
     fn new(policy: Policy, in_driver: usize) -> Self {
         let events = Events::new();
         let driver = Events::driver(&events);
         let (handle, mut workers) = Pool::stepped(config_of(policy, WORKERS), Some(driver));
-        for place in 0..WORKERS {
-            let wait = workers[(in_driver + place) % WORKERS].begin_park().unwrap();
-            assert_eq!(wait.in_driver, place == 0);
+        for offset in 0..WORKERS {
+            let wait = workers[(in_driver + offset) % WORKERS]
+                .begin_park()
+                .unwrap();
+            assert_eq!(wait.in_driver, offset == 0);
         }
         assert_eq!(workers[in_driver].step(), Step::Idle);
         assert!(workers[in_driver].begin_park().unwrap().in_driver);
@@ -85,7 +87,7 @@ impl Asleep {
 fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
     for policy in SHARING {
         for in_driver in 0..WORKERS {
-            let mut pool = Asleep::new(policy, in_driver);
+            let mut pool = SleepingPool::new(policy, in_driver);
             for _ in 0..10 {
                 assert_eq!(pool.woken(), []);
                 let task = pool.handle.spawn(async {});
@@ -105,7 +107,7 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
 #[test]
 fn a_request_and_its_response_wake_no_other_worker() {
     const ROUNDS: usize = 1000;
-    let mut pool = Asleep::new(Policy::WorkStealing, 0);
+    let mut pool = SleepingPool::new(Policy::WorkStealing, 0);
     let handle = pool.handle.clone();
     let _entered = handle.enter();
     let (ping, pong) = (Signal::default(), Signal::default());
@@ -144,7 +146,7 @@ fn a_request_and_its_response_wake_no_other_worker() {
 #[test]
 fn a_task_that_yields_alone_wakes_no_worker() {
     const ROUNDS: usize = 1000;
-    let mut pool = Asleep::new(Policy::WorkStealing, 0);
+    let mut pool = SleepingPool::new(Policy::WorkStealing, 0);
     let handle = pool.handle.clone();
     let _entered = handle.enter();
     let task = pool.handle.spawn(async {
@@ -184,7 +186,7 @@ fn a_task_that_yields_alone_wakes_no_worker() {
 #[test]
 fn a_worker_that_has_left_is_not_monitored() {
     for policy in SHARING {
-        let mut pool = Asleep::new(policy, 0);
+        let mut pool = SleepingPool::new(policy, 0);
         drop(pool.workers.pop());
         // The worker had another woken in its place, and a third elected as the monitor.
         while let [woken, ..] = pool.woken()[..] {
@@ -206,7 +208,7 @@ fn a_worker_that_has_left_is_not_monitored() {
 #[test]
 fn a_worker_with_a_task_in_its_slot_elects_a_monitor() {
     for is_woken in [false, true] {
-        let mut pool = Asleep::new(Policy::WorkStealing, 0);
+        let mut pool = SleepingPool::new(Policy::WorkStealing, 0);
         let signal = Signal::default();
         drop(pool.handle.spawn(signal.clone()));
         let first = pool.only_woken();
@@ -236,7 +238,7 @@ fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
         .into_iter()
         .flat_map(|n| SHARING.map(|policy| (policy, n)))
     {
-        let mut pool = Asleep::new(policy, 0);
+        let mut pool = SleepingPool::new(policy, 0);
         let signals: Vec<_> = (0..tasks).map(|_| Signal::default()).collect();
         for signal in &signals {
             drop(pool.handle.spawn(signal.clone()));

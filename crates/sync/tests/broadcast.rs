@@ -264,12 +264,12 @@ fn dropping_a_receive_loses_no_value() {
 }
 
 /// Panics when it is cloned, or in its first drops, as the test configures it.
-struct Touchy {
+struct PanicsOnCloneOrDrop {
     at_clone: bool,
     at_drop: Arc<AtomicUsize>,
 }
 
-impl Clone for Touchy {
+impl Clone for PanicsOnCloneOrDrop {
     fn clone(&self) -> Self {
         assert!(!self.at_clone, "planted");
         Self {
@@ -279,7 +279,7 @@ impl Clone for Touchy {
     }
 }
 
-impl Drop for Touchy {
+impl Drop for PanicsOnCloneOrDrop {
     fn drop(&mut self) {
         if self.at_drop.fetch_sub(1, Ordering::Relaxed) > 0 {
             panic!("planted");
@@ -288,15 +288,15 @@ impl Drop for Touchy {
     }
 }
 
-fn touchy(at_clone: bool, drops: usize) -> Touchy {
-    Touchy {
+fn panicking_value(at_clone: bool, drops: usize) -> PanicsOnCloneOrDrop {
+    PanicsOnCloneOrDrop {
         at_clone,
         at_drop: Arc::new(AtomicUsize::new(drops)),
     }
 }
 
-impl Touchy {
-    fn calm(self) {
+impl PanicsOnCloneOrDrop {
+    fn forget(self) {
         self.at_drop.store(0, Ordering::Relaxed);
         std::mem::forget(self);
     }
@@ -307,15 +307,20 @@ impl Touchy {
 fn a_clone_that_panics_leaves_the_channel_usable() {
     let (sender, mut one) = broadcast::channel(2);
     let mut two = sender.subscribe();
-    sender.send(touchy(true, 0)).ok().unwrap();
-    sender.send(touchy(false, 0)).ok().unwrap();
-    assert!(catch_unwind(AssertUnwindSafe(|| one.try_recv().map(Touchy::calm))).is_err());
+    sender.send(panicking_value(true, 0)).ok().unwrap();
+    sender.send(panicking_value(false, 0)).ok().unwrap();
+    assert!(
+        catch_unwind(AssertUnwindSafe(|| one
+            .try_recv()
+            .map(PanicsOnCloneOrDrop::forget)))
+        .is_err()
+    );
     assert_eq!(one.len(), 1, "the value counts as received");
-    one.try_recv().ok().unwrap().calm();
+    one.try_recv().ok().unwrap().forget();
     assert_eq!(sender.len(), 2);
     // The last receiver gets the value itself, not a clone.
-    two.try_recv().ok().unwrap().calm();
-    two.try_recv().ok().unwrap().calm();
+    two.try_recv().ok().unwrap().forget();
+    two.try_recv().ok().unwrap().forget();
     assert!(sender.is_empty());
 }
 
@@ -323,14 +328,16 @@ fn a_clone_that_panics_leaves_the_channel_usable() {
 #[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]
 fn a_drop_that_panics_leaves_the_channel_usable() {
     let (sender, mut one) = broadcast::channel(2);
-    sender.send(touchy(false, 1)).ok().unwrap();
-    sender.send(touchy(false, 0)).ok().unwrap();
+    sender.send(panicking_value(false, 1)).ok().unwrap();
+    sender.send(panicking_value(false, 0)).ok().unwrap();
     // Overwrites the first value.
-    let result = catch_unwind(AssertUnwindSafe(|| sender.send(touchy(false, 0)).is_ok()));
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        sender.send(panicking_value(false, 0)).is_ok()
+    }));
     assert!(result.is_err());
     assert!(matches!(one.try_recv(), Err(TryRecvError::Lagged(1))));
-    one.try_recv().ok().unwrap().calm();
-    one.try_recv().ok().unwrap().calm();
+    one.try_recv().ok().unwrap().forget();
+    one.try_recv().ok().unwrap().forget();
     assert!(sender.is_empty());
 }
 

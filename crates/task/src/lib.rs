@@ -141,9 +141,9 @@ pub trait Schedule: Clone + Send + Sync + 'static {
 ///
 /// /// Notes why the task has ended.
 /// #[derive(Clone)]
-/// struct Noting(Arc<Mutex<Option<EndReason>>>);
+/// struct RecordsEnd(Arc<Mutex<Option<EndReason>>>);
 ///
-/// impl Schedule for Noting {
+/// impl Schedule for RecordsEnd {
 ///     fn schedule(&self, task: Runnable) {
 ///         drop(task.run());
 ///     }
@@ -154,7 +154,7 @@ pub trait Schedule: Clone + Send + Sync + 'static {
 /// }
 ///
 /// let reason = Arc::default();
-/// let (task, handle) = raddle_task::spawn(async { 42 }, Noting(Arc::clone(&reason)));
+/// let (task, handle) = raddle_task::spawn(async { 42 }, RecordsEnd(Arc::clone(&reason)));
 /// drop(task.run());
 /// assert_eq!(*reason.lock().unwrap(), Some(EndReason::Completed));
 /// # drop(handle);

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use models::{Memory, Place, Scheduler, Tally, Task, Value, Woken, join, poll, run};
+use models::{Memory, RunMode, Scheduler, Tally, Task, Value, Woken, join, poll, run};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 
@@ -21,7 +21,7 @@ fn abort_against_the_first_run() {
             first,
             mut handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let (woken, waker) = Woken::new();
         assert!(poll(&mut handle, &waker).is_pending());
         let abort = handle.abort_handle();
@@ -42,7 +42,7 @@ fn abort_against_the_first_run() {
 #[test]
 fn abort_against_a_wake_of_itself() {
     model::check(|| {
-        let (tally, handle, mut flags) = Task::new(2, Place::Inline).restless().start();
+        let (tally, handle, mut flags) = Task::new(2, RunMode::Inline).self_waking().start();
         let abort = handle.abort_handle();
         let aborting = thread::spawn(move || abort.abort());
         flags.pop().unwrap().set().wake();
@@ -57,7 +57,7 @@ fn abort_against_a_wake_of_itself() {
 #[test]
 fn abort_against_abort_and_wake() {
     Model::new().preemptions(3).check(|| {
-        let (tally, handle, mut flags) = Task::new(1, Place::Inline).start();
+        let (tally, handle, mut flags) = Task::new(1, RunMode::Inline).start();
         let abort = handle.abort_handle();
         let aborting = thread::spawn(move || abort.abort());
         let waker = flags.pop().unwrap().set();
@@ -78,7 +78,7 @@ fn abort_against_abort_and_wake() {
 #[test]
 fn abort_against_going_idle() {
     model::check(|| {
-        let task = Task::new(1, Place::Inline);
+        let task = Task::new(1, RunMode::Inline);
         let abort = task.handle.abort_handle();
         let aborting = thread::spawn(move || abort.abort());
         let (tally, handle, flags) = task.start();
@@ -98,7 +98,7 @@ fn abort_against_cancel() {
             first,
             handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let abort = handle.abort_handle();
         let aborting = thread::spawn(move || abort.abort());
         drop(first);
@@ -133,7 +133,7 @@ fn an_abort_publishes_earlier_writes() {
         let tally = Tally::default();
         let memory = Memory::new();
         let future = ReadAtDrop(memory.clone());
-        let (first, handle) = raddle_task::spawn(future, Scheduler::new(&tally, Place::Inline));
+        let (first, handle) = raddle_task::spawn(future, Scheduler::new(&tally, RunMode::Inline));
         let aborting = thread::spawn(move || {
             memory.write();
             handle.abort();
@@ -154,7 +154,7 @@ fn canary_what_follows_an_abort_is_not_seen_by_the_drop() {
         let tally = Tally::default();
         let memory = Memory::new();
         let future = ReadAtDrop(memory.clone());
-        let (first, handle) = raddle_task::spawn(future, Scheduler::new(&tally, Place::Inline));
+        let (first, handle) = raddle_task::spawn(future, Scheduler::new(&tally, RunMode::Inline));
         let aborting = thread::spawn(move || {
             handle.abort();
             memory.write();

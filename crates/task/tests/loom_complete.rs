@@ -6,14 +6,14 @@ mod models;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Poll, RawWakerVTable, Waker};
 
-use models::{Flag, Place, Task, Woken, join, poll, run};
+use models::{Flag, RunMode, Task, Woken, join, poll, run};
 use raddle_primitives::model::{self, Model, Race};
 use raddle_primitives::thread;
 
 /// Two wakers of a task end on two threads while it completes on one of them: the first sets the
 /// only flag that is not set, the second does `end`.
 fn last_waker(joined: bool, end: fn(Waker)) {
-    let (tally, handle, mut flags) = Task::new(2, Place::Inline).start();
+    let (tally, handle, mut flags) = Task::new(2, RunMode::Inline).start();
     let second = flags.pop().unwrap().set();
     let first = flags.pop().unwrap();
     let handle = joined.then_some(handle);
@@ -59,7 +59,7 @@ fn a_joined_completion_against_the_last_waker_woken() {
 /// Two wakers outlive the task and its handle and are given up by two threads. Both have read the
 /// cell's scheduler, and one of them frees it.
 fn wakers_after_completion(end: fn(Waker)) {
-    let (tally, handle, mut flags) = Task::new(2, Place::Inline).start();
+    let (tally, handle, mut flags) = Task::new(2, RunMode::Inline).start();
     drop(handle);
     let wake = move |flag: Flag| {
         let waker = flag.set();
@@ -92,7 +92,7 @@ fn wakers_woken_after_completion() {
 /// The handle is dropped while the task completes (tokio 2044); a waker that it has stored is
 /// dropped or woken. All interleavings are explored.
 fn detach(stored: bool, other_waker: bool) {
-    let mut task = Task::new(usize::from(other_waker), Place::Inline);
+    let mut task = Task::new(usize::from(other_waker), RunMode::Inline);
     let tally = task.tally.clone();
     let (woken, waker) = Woken::new();
     if stored {
@@ -153,7 +153,7 @@ fn a_handle_without_a_waker_dropped_against_the_first_run() {
             first,
             mut handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let dropping = thread::spawn(move || {
             // SAFETY: the table's functions do not read the pointer.
             let waker = unsafe { Waker::new(std::ptr::null(), &STUBBORN) };
@@ -171,7 +171,7 @@ fn a_handle_without_a_waker_dropped_against_the_first_run() {
 #[test]
 fn handles_dropped_against_completion() {
     Model::new().preemptions(3).check(|| {
-        let task = Task::new(0, Place::Inline);
+        let task = Task::new(0, RunMode::Inline);
         let (tally, first, handle) = (task.tally, task.first, task.handle);
         let abort = handle.abort_handle();
         let completing = thread::spawn(move || run(first));
@@ -188,7 +188,7 @@ fn handles_dropped_against_completion() {
 #[test]
 fn an_output_that_no_handle_takes_is_dropped_at_completion() {
     model::check(|| {
-        let task = Task::new(0, Place::Inline);
+        let task = Task::new(0, RunMode::Inline);
         let (tally, first, handle) = (task.tally, task.first, task.handle);
         let abort = handle.abort_handle();
         let completing = thread::spawn(move || run(first));
@@ -210,7 +210,7 @@ fn alternating_join_wakers_against_completion() {
             first,
             mut handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let (first_woken, first_waker) = Woken::new();
         let (second_woken, second_waker) = Woken::new();
         let completing = thread::spawn(move || run(first));
@@ -254,7 +254,7 @@ fn a_poll_that_finds_the_output_leaves_no_waker() {
             first,
             mut handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let abort = handle.abort_handle();
         let (woken, waker) = Woken::new();
         let completing = thread::spawn(move || run(first));
@@ -280,7 +280,7 @@ fn is_finished_against_completion() {
             first,
             handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let completing = thread::spawn(move || run(first));
         if handle.is_finished() {
             assert_eq!(join(handle).unwrap(), 7);
@@ -299,7 +299,7 @@ fn canary_a_write_after_the_run_is_not_seen_by_the_handle() {
     model::check(|| {
         let race = Race::new();
         let theirs = race.clone();
-        let Task { first, handle, .. } = Task::new(0, Place::Inline);
+        let Task { first, handle, .. } = Task::new(0, RunMode::Inline);
         let looking = thread::spawn(move || {
             if handle.is_finished() {
                 theirs.second();

@@ -7,7 +7,7 @@ mod models;
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 
-use models::{Memory, Place, Scheduler, Tally, Task, Woken, join, poll};
+use models::{Memory, RunMode, Scheduler, Tally, Task, Woken, join, poll};
 use raddle_primitives::model::{self, Model, Race};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
@@ -29,7 +29,7 @@ fn two_threads_leave_a_list() {
         let mut tallies = Vec::new();
         let mut threads = Vec::new();
         for _ in 0..2 {
-            let task = Task::new(0, Place::Inline);
+            let task = Task::new(0, RunMode::Inline);
             live.adopt(&task.first);
             drop(task.handle);
             tallies.push(task.tally);
@@ -37,7 +37,7 @@ fn two_threads_leave_a_list() {
             threads.push(thread::spawn(move || run_elsewhere(first)));
         }
         live.reclaim();
-        let third = Task::new(0, Place::Inline);
+        let third = Task::new(0, RunMode::Inline);
         live.adopt(&third.first);
         drop(third.handle);
         tallies.push(third.tally);
@@ -64,7 +64,7 @@ fn leaving_against_join() {
             first,
             mut handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let (woken, waker) = Woken::new();
         assert!(poll(&mut handle, &waker).is_pending());
         let live = LiveList::new();
@@ -94,7 +94,7 @@ fn leaving_against_the_drop_of_the_handle_and_of_the_list() {
             first,
             handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let live = LiveList::new();
         live.adopt(&first);
         let owner = thread::spawn(move || {
@@ -122,7 +122,7 @@ fn join_against_completion_elsewhere() {
             first,
             mut handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let live = LiveList::new();
         live.adopt(&first);
         let joining = thread::spawn(move || {
@@ -153,7 +153,7 @@ fn a_list_dropped_against_completion() {
             first,
             mut handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let (woken, waker) = Woken::new();
         assert!(poll(&mut handle, &waker).is_pending());
         let live = LiveList::new();
@@ -177,7 +177,7 @@ fn a_list_dropped_against_two_that_leave() {
         let mut tallies = Vec::new();
         let mut threads = Vec::new();
         for _ in 0..2 {
-            let task = Task::new(0, Place::Inline);
+            let task = Task::new(0, RunMode::Inline);
             live.adopt(&task.first);
             drop(task.handle);
             tallies.push(task.tally);
@@ -200,9 +200,9 @@ fn a_list_dropped_against_two_that_leave() {
 fn abort_all_against_a_run() {
     model::check(|| {
         let live = LiveList::new();
-        let running = Task::new(0, Place::Inline);
+        let running = Task::new(0, RunMode::Inline);
         live.adopt(&running.first);
-        let idle = Task::new(1, Place::Inline);
+        let idle = Task::new(1, RunMode::Inline);
         live.adopt(&idle.first);
         let (idle_tally, idle_handle, flags) = idle.start();
         let first = running.first;
@@ -231,7 +231,7 @@ fn abort_all_against_two_runs() {
         let live = LiveList::new();
         let (tasks, tallies): (Vec<_>, Vec<_>) = (0..2)
             .map(|_| {
-                let task = Task::new(0, Place::Inline);
+                let task = Task::new(0, RunMode::Inline);
                 live.adopt(&task.first);
                 drop(task.handle);
                 (task.first, task.tally)
@@ -301,7 +301,7 @@ fn abort_one(live: &LiveList) -> Option<Runnable> {
 fn abort_all_against_a_task_that_woke_itself() {
     model::check(|| {
         let tally = Tally::default();
-        let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, Place::Inline));
+        let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, RunMode::Inline));
         drop(handle);
         let live = LiveList::new();
         let again = first.run_in(&live);
@@ -322,7 +322,7 @@ fn abort_all_against_a_task_that_woke_itself() {
 fn abort_all_against_the_first_poll(is_detached: bool) {
     model::check(move || {
         let tally = Tally::default();
-        let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, Place::Inline));
+        let (first, handle) = raddle_task::spawn(yields(), Scheduler::new(&tally, RunMode::Inline));
         let handle = (!is_detached).then_some(handle);
         let live = LiveList::new();
         live.adopt(&first);
@@ -379,7 +379,7 @@ fn abort_all_against_a_poll_that_the_list_has_left() {
             drop(mover);
             yields.as_mut().poll(cx)
         });
-        let (first, handle) = raddle_task::spawn(future, Scheduler::new(&tally, Place::Inline));
+        let (first, handle) = raddle_task::spawn(future, Scheduler::new(&tally, RunMode::Inline));
         drop(handle);
         let completed = run_on_elsewhere(first.run_in(&live.0));
         let aborting = aborting.lock().take();
@@ -400,7 +400,7 @@ fn canary_a_write_after_a_run_elsewhere_is_not_seen_by_the_list() {
             first,
             handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         drop(handle);
         let live = LiveList::new();
         live.adopt(&first);

@@ -7,7 +7,7 @@ mod models;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use models::{Place, Task, Woken, poll, run};
+use models::{RunMode, Task, Woken, poll, run};
 use raddle_primitives::model::{self, Model, Race};
 use raddle_primitives::thread;
 use raddle_task::ReadyList;
@@ -89,7 +89,7 @@ fn a_completed_task_lists_its_key() {
             first,
             mut handle,
             ..
-        } = Task::new(0, Place::Inline);
+        } = Task::new(0, RunMode::Inline);
         let list = Arc::new(ReadyList::default());
         let member = list.waker(1);
         assert!(poll(&mut handle, &member).is_pending());

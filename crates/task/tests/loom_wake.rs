@@ -4,7 +4,7 @@
 
 mod models;
 
-use models::{Flag, Place, Task, join, run};
+use models::{Flag, RunMode, Task, join, run};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
@@ -20,7 +20,7 @@ fn wake_by_ref(flag: Flag) {
 /// Each waker is woken on its own thread (one on the main thread), which runs the task there. A
 /// thread that wakes the task while another runs it, or is about to, leaves the run to that thread.
 fn wake_on_threads(wakes: &[fn(Flag)]) {
-    wake_task_on_threads(Task::new(wakes.len(), Place::Inline), wakes);
+    wake_task_on_threads(Task::new(wakes.len(), RunMode::Inline), wakes);
 }
 
 fn wake_task_on_threads(task: Task, wakes: &[fn(Flag)]) {
@@ -71,7 +71,7 @@ fn three_wakes() {
 #[test]
 fn a_wake_of_itself_and_two_others() {
     model::check(|| {
-        let task = Task::new(2, Place::Inline).restless();
+        let task = Task::new(2, RunMode::Inline).self_waking();
         wake_task_on_threads(task, &[wake_by_ref, wake]);
     });
 }
@@ -80,7 +80,7 @@ fn a_wake_of_itself_and_two_others() {
 /// `schedule` has returned on the waker's thread. All interleavings are explored.
 fn wake_through_queue(wake: fn(Flag)) {
     let queue = Arc::new(Mutex::new(Vec::new()));
-    let (tally, handle, mut flags) = Task::new(1, Place::Queue(queue.clone())).start();
+    let (tally, handle, mut flags) = Task::new(1, RunMode::Queued(queue.clone())).start();
     drop(handle);
     let flag = flags.pop().unwrap();
     let waker = thread::spawn(move || wake(flag));

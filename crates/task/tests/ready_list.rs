@@ -41,45 +41,45 @@ fn each_of_several_keys_is_taken_with_the_same_waker() {
     assert_eq!(taken, [Some(1), Some(2), Some(3), None]);
 }
 
-/// Looks at the list whenever it is woken or dropped: a lock held then is a deadlock.
-struct Looking {
+/// Reads the list whenever it is woken or dropped: a lock held then is a deadlock.
+struct ListReader {
     list: Arc<ReadyList>,
-    looks: Arc<AtomicUsize>,
+    reads: Arc<AtomicUsize>,
 }
 
-impl Looking {
-    fn look(&self) {
-        self.looks.fetch_add(1 + self.list.len(), Ordering::Relaxed);
+impl ListReader {
+    fn read_list(&self) {
+        self.reads.fetch_add(1 + self.list.len(), Ordering::Relaxed);
     }
 }
 
-impl Wake for Looking {
+impl Wake for ListReader {
     fn wake(self: Arc<Self>) {
-        self.look();
+        self.read_list();
     }
 }
 
-impl Drop for Looking {
+impl Drop for ListReader {
     fn drop(&mut self) {
-        self.look();
+        self.read_list();
     }
 }
 
 #[test]
 fn a_waker_is_woken_and_dropped_without_the_lock() {
     let list = list_of(&[]);
-    let looks = Arc::new(AtomicUsize::new(0));
+    let reads = Arc::new(AtomicUsize::new(0));
     let waker = || {
-        Waker::from(Arc::new(Looking {
+        Waker::from(Arc::new(ListReader {
             list: list.clone(),
-            looks: looks.clone(),
+            reads: reads.clone(),
         }))
     };
     assert_eq!(pop_or_wait(&list, &waker()), None);
     // The second replaces the first, which is dropped.
     assert_eq!(pop_or_wait(&list, &waker()), None);
-    assert_eq!(looks.load(Ordering::Relaxed), 1);
+    assert_eq!(reads.load(Ordering::Relaxed), 1);
     // Woken with one key listed, and dropped.
     list.waker(1).wake();
-    assert_eq!(looks.load(Ordering::Relaxed), 5);
+    assert_eq!(reads.load(Ordering::Relaxed), 5);
 }

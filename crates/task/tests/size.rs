@@ -11,10 +11,10 @@ thread_local! {
     static ALLOCATIONS: RefCell<([Option<Layout>; 4], usize)> = const { RefCell::new(([None; 4], 0)) };
 }
 
-struct Noting;
+struct RecordingAllocator;
 
 // SAFETY: it is the system's allocator; noting a layout allocates nothing.
-unsafe impl GlobalAlloc for Noting {
+unsafe impl GlobalAlloc for RecordingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|allocations| {
             let (noted, count) = &mut *allocations.borrow_mut();
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Noting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Noting = Noting;
+static ALLOCATOR: RecordingAllocator = RecordingAllocator;
 
 /// What `body` allocates on this thread.
 fn allocations(body: impl FnOnce()) -> Vec<Layout> {

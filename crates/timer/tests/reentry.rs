@@ -156,18 +156,18 @@ fn a_waker_that_panics_does_not_prevent_other_wakes() {
 
 /// A waker whose every operation sets, resets and drops a timer, which deadlocks if any of them
 /// runs under the timers' lock.
-fn meddling() -> Waker {
-    fn meddle() {
+fn reentrant_waker() -> Waker {
+    fn use_timers() {
         let mut sleep = Box::pin(sleep(ms(1)));
         let _ = poll_with(sleep.as_mut(), Waker::noop());
         sleep.as_mut().reset(Instant::now());
     }
     fn clone(data: *const ()) -> RawWaker {
-        meddle();
+        use_timers();
         RawWaker::new(data, &VTABLE)
     }
     fn act(_: *const ()) {
-        meddle();
+        use_timers();
     }
     static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, act, act, act);
     // SAFETY: the functions ignore the pointer and may be called anywhere.
@@ -180,7 +180,7 @@ fn no_operation_of_a_waker_runs_under_the_lock() {
     let mut driver = TestTimers::paused();
     let handle: Handle = driver.handle.clone();
     let _entered = handle.enter();
-    let waker = meddling();
+    let waker = reentrant_waker();
     let mut fired = Box::pin(sleep(ms(5)));
     let mut cancelled = Box::pin(sleep(ms(5)));
     let mut changed = Box::pin(sleep(ms(5)));

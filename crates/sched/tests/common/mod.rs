@@ -85,7 +85,7 @@ impl Gate {
 
 /// Counts how many values are alive and how many were dropped, and records the thread of each drop.
 #[derive(Clone, Default)]
-pub(crate) struct DropTracker(Arc<DropTrackerState>);
+pub(crate) struct DropCounts(Arc<DropTrackerState>);
 
 #[derive(Default)]
 struct DropTrackerState {
@@ -94,10 +94,10 @@ struct DropTrackerState {
     threads: Mutex<Vec<ThreadId>>,
 }
 
-impl DropTracker {
-    pub(crate) fn tracked(&self) -> Tracked {
+impl DropCounts {
+    pub(crate) fn counted_value(&self) -> CountedValue {
         self.0.made.fetch_add(1, Ordering::SeqCst);
-        Tracked(self.clone())
+        CountedValue(self.clone())
     }
 
     pub(crate) fn dropped(&self) -> usize {
@@ -113,10 +113,10 @@ impl DropTracker {
     }
 }
 
-/// A value that a [`DropTracker`] counts.
-pub(crate) struct Tracked(DropTracker);
+/// A value that a [`DropCounts`] counts.
+pub(crate) struct CountedValue(DropCounts);
 
-impl Drop for Tracked {
+impl Drop for CountedValue {
     fn drop(&mut self) {
         self.0.0.threads.lock().push(thread::current().id());
         self.0.0.dropped.fetch_add(1, Ordering::SeqCst);

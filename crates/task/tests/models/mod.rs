@@ -62,21 +62,21 @@ impl Drop for Counted {
     }
 }
 
-/// Where the runnables of a model's task go.
+/// How the runnables of a model's task are run.
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum RunMode {
     /// The thread that wakes the task runs it at once, so that only the state word orders one run
     /// with the next.
     Inline,
-    /// In this queue.
-    Queue(Arc<Mutex<Vec<Runnable>>>),
+    /// The model takes them out of this queue.
+    Queued(Arc<Mutex<Vec<Runnable>>>),
 }
 
 /// The scheduler in the cell. Cloning it reads the cell's memory and freeing the cell writes it, so
 /// that the model sees whether one comes before the other.
 pub(crate) struct Scheduler {
     memory: UnsafeCell<()>,
-    place: Place,
+    mode: RunMode,
     counted: Counted,
 }
 
@@ -86,10 +86,10 @@ unsafe impl Sync for Scheduler {}
 unsafe impl Send for Scheduler {}
 
 impl Scheduler {
-    pub(crate) fn new(tally: &Tally, place: Place) -> Self {
+    pub(crate) fn new(tally: &Tally, mode: RunMode) -> Self {
         Self {
             memory: UnsafeCell::new(()),
-            place,
+            mode,
             counted: Counted::new(&tally.cells),
         }
     }
@@ -100,7 +100,7 @@ impl Clone for Scheduler {
         self.memory.with(|_| {});
         Self {
             memory: UnsafeCell::new(()),
-            place: self.place.clone(),
+            mode: self.mode.clone(),
             counted: Counted::new(&self.counted.0),
         }
     }
@@ -114,9 +114,9 @@ impl Drop for Scheduler {
 
 impl Schedule for Scheduler {
     fn schedule(&self, task: Runnable) {
-        match &self.place {
-            Place::Inline => run(through_queue(task)),
-            Place::Queue(queue) => queue.lock().push(task),
+        match &self.mode {
+            RunMode::Inline => run(through_queue(task)),
+            RunMode::Queued(queue) => queue.lock().push(task),
         }
         self.memory.with(|_| {});
     }
@@ -180,7 +180,7 @@ pub(crate) struct Flags {
 struct Shared {
     flags: Vec<AtomicBool>,
     /// std's, so that it orders nothing.
-    restless: std::sync::atomic::AtomicBool,
+    self_waking: std::sync::atomic::AtomicBool,
     wakers: Mutex<Vec<Waker>>,
 }
 
@@ -196,7 +196,7 @@ impl Future for Flags {
         // ORDERING: the flags order nothing; the wakes that follow them do.
         let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         if !self.shared.flags.iter().all(set) {
-            if self.polls == 2 && self.shared.restless.load(Ordering::Relaxed) {
+            if self.polls == 2 && self.shared.self_waking.load(Ordering::Relaxed) {
                 cx.waker().wake_by_ref();
             }
             return Poll::Pending;
@@ -218,11 +218,11 @@ pub(crate) struct Task {
 
 impl Task {
     /// A task that is complete after `flags` wakes.
-    pub(crate) fn new(flags: usize, place: Place) -> Self {
+    pub(crate) fn new(flags: usize, mode: RunMode) -> Self {
         let tally = Tally::default();
         let shared = Arc::new(Shared {
             flags: (0..flags).map(|_| AtomicBool::new(false)).collect(),
-            restless: false.into(),
+            self_waking: false.into(),
             wakers: Mutex::new(Vec::new()),
         });
         let future = Flags {
@@ -231,7 +231,7 @@ impl Task {
             outputs: tally.outputs.clone(),
             _counted: Counted::new(&tally.futures),
         };
-        let scheduler = Scheduler::new(&tally, place);
+        let scheduler = Scheduler::new(&tally, mode);
         let (first, handle) = raddle_task::spawn(future, scheduler);
         Self {
             tally,
@@ -242,8 +242,8 @@ impl Task {
     }
 
     /// Makes the second poll wake its own task, if it is not the last.
-    pub(crate) fn restless(self) -> Self {
-        self.shared.restless.store(true, Ordering::Relaxed);
+    pub(crate) fn self_waking(self) -> Self {
+        self.shared.self_waking.store(true, Ordering::Relaxed);
         self
     }
 

@@ -12,9 +12,9 @@ use crate::worker::Worker;
 use crate::worker::shared::Shared;
 
 /// A driver without events.
-struct Quiet;
+struct NoEvents;
 
-impl Driver for Quiet {
+impl Driver for NoEvents {
     fn park(&mut self, _: Option<Duration>, _: usize) {}
 
     fn unparker(&self) -> std::sync::Arc<dyn Unpark> {
@@ -24,7 +24,7 @@ impl Driver for Quiet {
     fn shutdown(&mut self) {}
 }
 
-impl Unpark for Quiet {
+impl Unpark for NoEvents {
     fn unpark(&self) {}
 }
 
@@ -57,7 +57,7 @@ fn observed_workers(
         Id::next(),
         0,
         config,
-        Some(Box::new(Quiet)),
+        Some(Box::new(NoEvents)),
         Placement::NextTaskSlot,
         Vec::new(),
     );
