@@ -7,7 +7,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::thread::{self, Thread};
 
-/// A place where a thread can block, other than [`park`](crate::thread::park).
+/// What a wake calls before it unparks the thread, for a thread that can also block elsewhere than
+/// in [`park`](crate::thread::park).
 ///
 /// ```
 /// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -28,14 +29,14 @@ use crate::thread::{self, Thread};
 /// Channel(sender).notify();
 /// assert!(receiver.recv().is_ok());
 /// ```
-pub trait Notify {
+pub trait WakeHook {
     /// Unblocks the thread.
-    fn notify(&self);
+    fn on_wake(&self);
 }
 
 /// No other place.
-impl Notify for () {
-    fn notify(&self) {}
+impl WakeHook for () {
+    fn on_wake(&self) {}
 }
 
 /// Wakes a thread that blocks on a future.
@@ -67,23 +68,23 @@ pub struct ThreadWaker<N = ()> {
     /// Set by the first wake after a poll; cleared by the thread before the next poll. The token of
     /// `unpark` alone could be used up by a future that parks by itself.
     woken: AtomicBool,
-    place: N,
+    hook: N,
 }
 
-impl<N: Notify> ThreadWaker<N> {
+impl<N: WakeHook> ThreadWaker<N> {
     /// Makes the waker of the calling thread, which is already woken if `woken` is true. A wake
-    /// notifies `place` and then unparks the thread.
-    pub fn new(woken: bool, place: N) -> Self {
+    /// calls `hook` and then unparks the thread.
+    pub fn new(woken: bool, hook: N) -> Self {
         Self {
             thread: thread::current(),
             woken: AtomicBool::new(woken),
-            place,
+            hook,
         }
     }
 
-    /// Returns the other place where the thread can block.
-    pub fn place(&self) -> &N {
-        &self.place
+    /// Returns the hook that each wake calls.
+    pub fn hook(&self) -> &N {
+        &self.hook
     }
 
     /// Returns whether the thread has been woken since the last [`take_woken`](Self::take_woken).
@@ -109,7 +110,7 @@ impl<N: Notify> ThreadWaker<N> {
     }
 }
 
-impl<N: Notify + Send + Sync> Wake for ThreadWaker<N> {
+impl<N: WakeHook + Send + Sync> Wake for ThreadWaker<N> {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -117,7 +118,7 @@ impl<N: Notify + Send + Sync> Wake for ThreadWaker<N> {
     fn wake_by_ref(self: &Arc<Self>) {
         // ORDERING: Release pairs with `take_woken`.
         if !self.woken.swap(true, Ordering::Release) {
-            self.place.notify();
+            self.hook.on_wake();
             self.thread.unpark();
         }
     }

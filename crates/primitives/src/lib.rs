@@ -95,7 +95,7 @@ pub mod cell {
 
 /// Threads, and blocking one until another wakes it.
 pub mod thread {
-    pub use crate::block_on::{Notify, ThreadWaker, block_on};
+    pub use crate::block_on::{ThreadWaker, WakeHook, block_on};
     pub use crate::imp::thread::{
         Builder, JoinHandle, Thread, ThreadId, current, current_id, park, park_timeout, spawn,
         yield_now,

@@ -14,12 +14,12 @@ use std::io;
 use std::time::Duration;
 
 use raddle::runtime::Builder;
-use raddle::runtime::flight_recorder::Options;
-use raddle::runtime::flight_recorder::recording::{Recording, analysis::Report};
+use raddle::runtime::flight_recorder::RecorderOptions;
+use raddle::runtime::flight_recorder::recording::{Recording, analysis::AnalysisReport};
 
 fn main() -> io::Result<()> {
     let recording = record(Duration::from_millis(50))?;
-    print!("{}", Report::of(&recording));
+    print!("{}", AnalysisReport::of(&recording));
     if let Some(path) = std::env::args_os().nth(1) {
         recording.write_to(File::create(path)?)?;
     }
@@ -31,7 +31,7 @@ pub(crate) fn record(block: Duration) -> io::Result<Recording> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
-        .flight_recorder(Options::default())
+        .flight_recorder(RecorderOptions::default())
         .build()?;
     let recorder = runtime.handle().flight_recorder();
     let recorder = recorder.ok_or_else(|| io::Error::other("the builder was asked for it"))?;

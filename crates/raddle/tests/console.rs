@@ -204,11 +204,11 @@ fn an_address_that_is_invalid_or_not_loopback_fails_the_build() {
 #[test]
 #[cfg(feature = "flight-recorder")]
 fn the_recording_of_a_runtime_with_a_recorder_is_a_file() {
-    use raddle::runtime::flight_recorder::{Options, recording::Recording};
+    use raddle::runtime::flight_recorder::{RecorderOptions, recording::Recording};
 
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(1).console("127.0.0.1:0");
-    builder.flight_recorder(Options::default());
+    builder.flight_recorder(RecorderOptions::default());
     let runtime = builder.build().unwrap();
     runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
     let (address, token) = page(&runtime);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use raddle::runtime::flight_recorder::recording::{
     EndReason, Event, MonitorAction, PollResult, Recording,
 };
-use raddle::runtime::flight_recorder::{Options, Recorder};
+use raddle::runtime::flight_recorder::{Recorder, RecorderOptions};
 use raddle::runtime::{Builder, Runtime};
 use raddle::task::{JoinHandle, yield_now};
 use raddle::time::sleep;
@@ -17,7 +17,7 @@ use raddle::time::sleep;
 fn build(builder: &mut Builder) -> (Runtime, Recorder) {
     let runtime = builder
         .enable_all()
-        .flight_recorder(Options::default())
+        .flight_recorder(RecorderOptions::default())
         .build()
         .unwrap();
     let recorder = runtime.handle().flight_recorder().unwrap();

@@ -41,8 +41,8 @@ pub struct ArchiveOptions {
     /// oldest are removed, including those of earlier processes. Default: 10.
     pub max_files: usize,
     /// The interval at which events are taken from the rings. A thread that records more than
-    /// [`Options::records_per_thread`](crate::Options::records_per_thread) in this time loses the
-    /// oldest. Default: 100 ms.
+    /// [`RecorderOptions::records_per_thread`](crate::RecorderOptions::records_per_thread) in this
+    /// time loses the oldest. Default: 100 ms.
     pub interval: Duration,
 }
 
@@ -78,11 +78,11 @@ impl ArchiveOptions {
 /// # Examples
 ///
 /// ```
-/// use raddle_recorder::{Archive, ArchiveOptions, Options, Recorder};
+/// use raddle_recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
 /// use raddle_recording::Event;
 ///
 /// let directory = tempfile::tempdir()?;
-/// let recorder = Recorder::new(Options::default());
+/// let recorder = Recorder::new(RecorderOptions::default());
 /// let archive = Archive::start(&recorder, ArchiveOptions::new(directory.path()))?;
 /// recorder.record(Event::DriverStarted);
 /// archive.finish()?;
@@ -115,11 +115,11 @@ impl Archive {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Archive, ArchiveOptions, Options, Recorder};
+    /// use raddle_recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
     ///
     ///
     /// let directory = tempfile::tempdir()?;
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// let archive = Archive::start(&recorder, ArchiveOptions::new(directory.path()))?;
     /// // Dropping it writes what is left and stops.
     /// drop(archive);
@@ -160,11 +160,11 @@ impl Archive {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Archive, ArchiveOptions, Options, Recorder};
+    /// use raddle_recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
     ///
     ///
     /// let directory = tempfile::tempdir()?;
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// let archive = Archive::start(&recorder, ArchiveOptions::new(directory.path()))?;
     /// archive.finish()?;
     /// # Ok::<(), std::io::Error>(())

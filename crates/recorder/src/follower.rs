@@ -12,10 +12,10 @@ use crate::lane::Polled;
 /// # Examples
 ///
 /// ```
-/// use raddle_recorder::{Options, Recorder};
+/// use raddle_recorder::{Recorder, RecorderOptions};
 /// use raddle_recording::Event;
 ///
-/// let recorder = Recorder::new(Options::default());
+/// let recorder = Recorder::new(RecorderOptions::default());
 /// let mut follower = recorder.follow();
 /// recorder.record(Event::DriverStarted);
 /// assert_eq!(follower.read().by_time().len(), 1);
@@ -47,10 +47,10 @@ impl Follower {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     /// use raddle_recording::Event;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// let mut follower = recorder.follow();
     /// recorder.record(Event::DriverStarted);
     /// let piece = follower.read();

@@ -14,5 +14,5 @@ mod strings;
 
 pub use archive::{Archive, ArchiveOptions};
 pub use follower::Follower;
-pub use options::Options;
+pub use options::RecorderOptions;
 pub use recorder::Recorder;

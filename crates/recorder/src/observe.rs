@@ -16,11 +16,11 @@ use crate::Recorder;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use raddle_recorder::{Options, Recorder};
+/// use raddle_recorder::{Recorder, RecorderOptions};
 /// use raddle_recording::Event;
 /// use raddle_sched::{Config, CurrentThread};
 ///
-/// let recorder = Recorder::new(Options::default());
+/// let recorder = Recorder::new(RecorderOptions::default());
 /// let config = Config { observer: Some(Arc::new(recorder.clone())), ..Config::default() };
 /// let scheduler = CurrentThread::new(config, None);
 /// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });

@@ -5,14 +5,14 @@
 /// # Examples
 ///
 /// ```
-/// use raddle_recorder::Options;
+/// use raddle_recorder::RecorderOptions;
 ///
-/// let mut options = Options::default();
+/// let mut options = RecorderOptions::default();
 /// options.records_per_thread = 65_536;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Options {
+pub struct RecorderOptions {
     /// The number of records that each thread keeps, rounded up to a power of two. Older ones are
     /// overwritten. A record has 16 bytes. Default: 16,384 (256 KiB).
     pub records_per_thread: usize,
@@ -27,7 +27,7 @@ pub struct Options {
     pub kernel_delays: bool,
 }
 
-impl Default for Options {
+impl Default for RecorderOptions {
     fn default() -> Self {
         Self {
             records_per_thread: 16_384,

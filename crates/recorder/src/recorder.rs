@@ -14,7 +14,7 @@ use crate::kernel::Delays;
 use crate::lane::{Identity, Lane, LaneRecords, Polled};
 use crate::ring::RingWriter;
 use crate::strings::Strings;
-use crate::{Follower, Options, kernel};
+use crate::{Follower, RecorderOptions, kernel};
 
 /// The number of locations whose ids a thread remembers.
 const LOCATION_CACHE_SIZE: usize = 16;
@@ -27,10 +27,10 @@ const LOCATION_CACHE_SIZE: usize = 16;
 /// # Examples
 ///
 /// ```
-/// use raddle_recorder::{Options, Recorder};
+/// use raddle_recorder::{Recorder, RecorderOptions};
 /// use raddle_recording::Event;
 ///
-/// let recorder = Recorder::new(Options::default());
+/// let recorder = Recorder::new(RecorderOptions::default());
 /// recorder.record(Event::PollStarted { task: 1 });
 /// let recording = recorder.snapshot();
 /// assert_eq!(recording.by_time()[0].1.event, Event::PollStarted { task: 1 });
@@ -43,7 +43,7 @@ pub struct Recorder {
 struct Shared {
     /// A number that is unique among the recorders of the process.
     id: u64,
-    options: Options,
+    options: RecorderOptions,
     is_on: AtomicBool,
     clock: Clock,
     strings: Strings,
@@ -97,14 +97,14 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     ///
-    /// let mut options = Options::default();
+    /// let mut options = RecorderOptions::default();
     /// options.records_per_thread = 1_024;
     /// let recorder = Recorder::new(options);
     /// assert!(recorder.is_on());
     /// ```
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: RecorderOptions) -> Self {
         static IDS: Numbers = Numbers::new();
         Self {
             shared: Arc::new(Shared {
@@ -125,9 +125,9 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// assert!(recorder.is_on());
     /// recorder.stop();
     /// assert!(!recorder.is_on());
@@ -143,9 +143,9 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.stop();
     /// recorder.start();
     /// assert!(recorder.is_on());
@@ -161,10 +161,10 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     /// use raddle_recording::Event;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.stop();
     /// recorder.record(Event::DriverStarted);
     /// assert!(recorder.snapshot().by_time().is_empty());
@@ -179,10 +179,10 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     /// use raddle_recording::Event;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record(Event::DriverStarted);
     /// assert_eq!(recorder.snapshot().by_time()[0].1.event, Event::DriverStarted);
     /// ```
@@ -198,10 +198,10 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     /// use raddle_recording::Event;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// let name = recorder.text("accept");
     /// recorder.record(Event::TaskNamed { task: 1, name });
     /// assert_eq!(recorder.snapshot().text(name), "accept");
@@ -216,11 +216,11 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     ///
     /// use std::panic::Location;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_spawn(1, Location::caller());
     /// assert_eq!(recorder.snapshot().by_time().len(), 1);
     /// ```
@@ -245,10 +245,10 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     /// use raddle_recording::{Event, PollEnd, PollResult};
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_poll(1);
     /// recorder.record_poll_end(1, PollEnd::Pending);
     /// recorder.record_poll(2);
@@ -272,11 +272,11 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     ///
     /// use raddle_recording::PollEnd;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_poll(1);
     /// recorder.record_poll_end(1, PollEnd::Pending);
     /// recorder.end_poll();
@@ -295,11 +295,11 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     ///
     /// use raddle_recording::{EndReason, Event};
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_end(1, EndReason::Cancelled);
     /// let event = recorder.snapshot().by_time()[0].1.event;
     /// assert_eq!(event, Event::TaskEnded { task: 1, reason: EndReason::Cancelled });
@@ -322,11 +322,11 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     ///
     /// use raddle_recording::PollEnd;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_poll(1);
     /// recorder.record_poll_end(1, PollEnd::Pending);
     /// assert_eq!(recorder.snapshot().by_time().len(), 1);
@@ -375,9 +375,9 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_kernel_delays();
     /// std::thread::park_timeout(std::time::Duration::from_millis(1));
     /// ```
@@ -397,10 +397,10 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     /// use raddle_recording::Event;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record(Event::DriverStarted);
     /// for (thread, entry) in recorder.snapshot().by_time() {
     ///     println!("thread {thread}: {:?}", entry.event);
@@ -415,10 +415,10 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     /// use raddle_recording::Event;
     ///
-    /// let recorder = Recorder::new(Options::default());
+    /// let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record(Event::DriverStarted);
     /// let mut follower = recorder.follow();
     /// assert_eq!(follower.read().by_time().len(), 1);
@@ -427,16 +427,16 @@ impl Recorder {
         Follower::new(self.clone(), self.shared.clock.origin())
     }
 
-    /// Returns the number of threads that record nothing, because [`Options::max_threads`] others
-    /// do.
+    /// Returns the number of threads that record nothing, because [`RecorderOptions::max_threads`]
+    /// others do.
     ///
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Options, Recorder};
+    /// use raddle_recorder::{Recorder, RecorderOptions};
     /// use raddle_recording::Event;
     ///
-    /// let mut options = Options::default();
+    /// let mut options = RecorderOptions::default();
     /// options.max_threads = 1;
     /// let recorder = Recorder::new(options);
     /// recorder.record(Event::DriverStarted);

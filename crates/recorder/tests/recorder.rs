@@ -5,11 +5,11 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use raddle_recorder::{Options, Recorder};
+use raddle_recorder::{Recorder, RecorderOptions};
 use raddle_recording::{EndReason, Event, PollEnd, PollResult, Recording};
 
-fn recorder_with(change: impl FnOnce(&mut Options)) -> Recorder {
-    let mut options = Options::default();
+fn recorder_with(change: impl FnOnce(&mut RecorderOptions)) -> Recorder {
+    let mut options = RecorderOptions::default();
     change(&mut options);
     Recorder::new(options)
 }
@@ -44,7 +44,7 @@ fn queued(jobs: impl IntoIterator<Item = u64>) -> impl Iterator<Item = Event> {
 
 #[test]
 fn each_thread_has_its_events_in_order() {
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     thread::scope(|scope| {
         for name in ["a", "b"] {
             let recorder = &recorder;
@@ -123,7 +123,7 @@ fn a_thread_without_a_ring_records_nothing_and_is_counted() {
 
 #[test]
 fn a_recorder_that_is_off_keeps_what_it_has() {
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     record_on(&recorder, "t", queued([1]));
     recorder.stop();
     record_on(&recorder, "t", queued([2]));
@@ -137,7 +137,7 @@ fn a_recorder_that_is_off_keeps_what_it_has() {
 
 #[test]
 fn a_spawn_has_its_location_and_equal_locations_one_id() {
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     let first_location = Location::caller();
     for task in [1, 2] {
         recorder.record_spawn(task, first_location);
@@ -173,7 +173,7 @@ fn strings_beyond_the_limit_are_unknown() {
 
 #[test]
 fn two_recorders_on_one_thread_keep_their_events_apart() {
-    let [first, second] = [(); 2].map(|()| Recorder::new(Options::default()));
+    let [first, second] = [(); 2].map(|()| Recorder::new(RecorderOptions::default()));
     first.record(Event::JobQueued { job: 1 });
     second.record(Event::JobQueued { job: 2 });
     first.record(Event::JobQueued { job: 3 });
@@ -219,7 +219,7 @@ fn events_of_one_thread(recording: &Recording) -> Vec<Event> {
 
 #[test]
 fn the_end_of_a_poll_is_read_from_the_next_record() {
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     let started = |task| Event::PollStarted { task };
     let finished = |task, result| Event::PollFinished { task, result };
     recorder.record_poll(1);

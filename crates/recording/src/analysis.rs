@@ -1,6 +1,6 @@
 //! Answers from a recording: which polls are long, what waits, and what for.
 //!
-//! Each function reads the whole recording. [`Report`] prints all answers.
+//! Each function reads the whole recording. [`AnalysisReport`] prints all answers.
 
 mod delays;
 mod distribution;
@@ -12,6 +12,6 @@ mod threads;
 pub use delays::{IdleWhileWaiting, blocking_jobs, idle_while_waiting, scheduling_delays};
 pub use distribution::Distribution;
 pub use polls::{Poll, longest_polls, polls, polls_by_location};
-pub use report::Report;
+pub use report::AnalysisReport;
 pub use tasks::{Task, Tasks};
 pub use threads::{KernelDelays, kernel_delays};

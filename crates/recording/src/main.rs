@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use raddle_recording::Recording;
-use raddle_recording::analysis::Report;
+use raddle_recording::analysis::AnalysisReport;
 use raddle_recording::export::{folded_stacks, perfetto_trace};
 
 const USAGE: &str = "\
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let convert = match command.to_str() {
-        Some("report") => |recording: &_| Report::of(recording).to_string().into_bytes(),
+        Some("report") => |recording: &_| AnalysisReport::of(recording).to_string().into_bytes(),
         Some("perfetto") => perfetto_trace,
         Some("folded") => |recording: &_| folded_stacks(recording).into_bytes(),
         _ => {

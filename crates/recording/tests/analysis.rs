@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use raddle_recording::analysis::{
-    Distribution, Report, Tasks, blocking_jobs, idle_while_waiting, kernel_delays, longest_polls,
-    polls, polls_by_location, scheduling_delays,
+    AnalysisReport, Distribution, Tasks, blocking_jobs, idle_while_waiting, kernel_delays,
+    longest_polls, polls, polls_by_location, scheduling_delays,
 };
 use raddle_recording::export::folded_stacks;
 use raddle_recording::{Entry, Event, PollResult, Recording, StringId, Thread};
@@ -276,7 +276,7 @@ fn folded_stacks_follow_the_spawns() {
 
 #[test]
 fn a_report_contains_the_longest_polls_and_idle_times() {
-    let report = Report::of(&recording()).to_string();
+    let report = AnalysisReport::of(&recording()).to_string();
     let lines: Vec<_> = report.lines().collect();
     assert_eq!(
         lines[0],

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::sync::{Mutex, Rank};
-use raddle_primitives::thread::{self, Notify, ThreadWaker};
+use raddle_primitives::thread::{self, ThreadWaker, WakeHook};
 
 use crate::config::Config;
 use crate::config::policy::{Placement, Policy};
@@ -47,13 +47,13 @@ struct UndrivenWorker {
 
 /// Wakes a thread that blocks on a future: in the parker of the worker if it has that, or
 /// without, on its own. Which of the two may change just now, so it wakes both.
-type Signal = ThreadWaker<Call>;
+type Signal = ThreadWaker<UnparkWorker>;
 
-/// A call of `block_on`.
-struct Call(Handle);
+/// Unparks the worker of a scheduler, in whose parker or driver the thread may block.
+struct UnparkWorker(Handle);
 
-impl Notify for Call {
-    fn notify(&self) {
+impl WakeHook for UnparkWorker {
+    fn on_wake(&self) {
         self.0.shared().unpark(0);
     }
 }
@@ -120,7 +120,7 @@ impl CurrentThread {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::AsWorker);
         let _handle = self.handle.enter_once();
-        let signal = Arc::new(ThreadWaker::new(true, Call(self.handle.clone())));
+        let signal = Arc::new(ThreadWaker::new(true, UnparkWorker(self.handle.clone())));
         let waker = Waker::from(signal.clone());
         let _woken = self.handle.shared().panics.wake_on_panic(&waker);
         let mut cx = Context::from_waker(&waker);
@@ -175,7 +175,7 @@ impl BlockOn<'_> {
         mut future: Pin<&mut F>,
         cx: &mut Context<'_>,
     ) -> Option<F::Output> {
-        let handle = &self.signal.place().0;
+        let handle = &self.signal.hook().0;
         let shared = handle.shared();
         while !self.take_worker() {
             // CHECK: a wake of the future, which this call polls without the worker.
@@ -250,7 +250,7 @@ impl BlockOn<'_> {
 /// panic is dropped instead, and the tasks with it.
 impl Drop for BlockOn<'_> {
     fn drop(&mut self) {
-        if self.signal.place().0.shared().panics.is_fatal() {
+        if self.signal.hook().0.shared().panics.is_fatal() {
             // Those that wait for the worker have been woken to see why it is
             // gone.
             self.worker = None;

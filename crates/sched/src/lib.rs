@@ -38,5 +38,5 @@ pub use raddle_events::{
     TaskRef, Turn,
 };
 pub use worker::core::Step;
-pub use worker::{Waiting, Worker};
+pub use worker::{Worker, WorkerWait};
 pub use yield_now::{YieldNow, yield_now};

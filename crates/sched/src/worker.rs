@@ -46,7 +46,7 @@ use shared::Shared;
 /// assert!(workers[1].begin_park().is_some_and(|waiting| waiting.timeout.is_none()));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WorkerWait {
     /// Whether the worker waits in the driver, until the driver has an event or is unparked.
     /// Otherwise it waits until [`Worker::is_unparked`] returns true.
     pub in_driver: bool,
@@ -272,7 +272,7 @@ impl Worker {
     /// assert_eq!(worker.step(), Step::Ran);
     /// assert!(task.is_finished());
     /// ```
-    pub fn begin_park(&mut self) -> Option<Waiting> {
+    pub fn begin_park(&mut self) -> Option<WorkerWait> {
         let core = self.awake();
         core.attach();
         let parked = {
@@ -313,7 +313,7 @@ impl Worker {
     /// let waiting = workers[0].resume_park().expect("there is no task");
     /// assert_eq!(waiting.timeout, None);
     /// ```
-    pub fn resume_park(&mut self) -> Option<Waiting> {
+    pub fn resume_park(&mut self) -> Option<WorkerWait> {
         let core = self
             .core
             .as_deref()
@@ -345,9 +345,9 @@ impl Worker {
         self.core()
     }
 
-    fn wait_as(&mut self, parked: Option<Parked>) -> Option<Waiting> {
+    fn wait_as(&mut self, parked: Option<Parked>) -> Option<WorkerWait> {
         self.parked = parked;
-        self.parked.as_ref().map(|parked| Waiting {
+        self.parked.as_ref().map(|parked| WorkerWait {
             in_driver: parked.driver.is_some(),
             timeout: parked.timeout,
         })

@@ -45,7 +45,7 @@ pub use join_set::{JoinSet, JoinSetBuilder};
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};
 pub use local_set::{CurrentLocalSet, LocalEnterGuard, LocalSet};
-pub use name::{Named, name_next, take_name};
+pub use name::{NameGuard, name_next, take_name};
 pub use ready_list::ReadyList;
 pub use runnable::{Outcome, Runnable};
 pub use spawn::Spawn;

@@ -31,8 +31,8 @@ struct Next {
 /// assert_eq!(raddle_task::take_name().as_deref(), Some("answer"));
 /// assert_eq!(raddle_task::take_name(), None);
 /// ```
-pub fn name_next(name: Option<&str>) -> Named {
-    Named(replace(name.map(|name| Next {
+pub fn name_next(name: Option<&str>) -> NameGuard {
+    NameGuard(replace(name.map(|name| Next {
         name: name.to_owned(),
         has_span: false,
     })))
@@ -49,9 +49,9 @@ pub fn name_next(name: Option<&str>) -> Named {
 /// ```
 #[derive(Debug)]
 #[must_use = "the name counts only while the guard lives"]
-pub struct Named(Option<Next>);
+pub struct NameGuard(Option<Next>);
 
-impl Drop for Named {
+impl Drop for NameGuard {
     fn drop(&mut self) {
         drop(replace(self.0.take()));
     }

@@ -23,7 +23,7 @@ mod tools;
 use std::io;
 use std::time::Duration;
 
-use raddle::runtime::flight_recorder::recording::analysis::Report;
+use raddle::runtime::flight_recorder::recording::analysis::AnalysisReport;
 pub(crate) use tools::Findings;
 
 const FAULTS: &str = "blocking_call, held_lock, full_channels, starved_io or lost_core";
@@ -34,7 +34,11 @@ fn main() -> io::Result<()> {
     for report in &findings.slow_polls {
         println!("watchdog: {report}");
     }
-    print!("\n{}\n{}", findings.dump, Report::of(&findings.recording));
+    print!(
+        "\n{}\n{}",
+        findings.dump,
+        AnalysisReport::of(&findings.recording)
+    );
     Ok(())
 }
 

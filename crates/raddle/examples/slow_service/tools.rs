@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use raddle::runtime::Builder;
 use raddle::runtime::dump::Dump;
-use raddle::runtime::flight_recorder::Options;
+use raddle::runtime::flight_recorder::RecorderOptions;
 use raddle::runtime::flight_recorder::recording::Recording;
 use raddle::runtime::watchdog::Report;
 
@@ -37,7 +37,7 @@ pub(crate) fn observe(
             let _ = sender.send(report.clone());
         })
         .enable_task_dumps()
-        .flight_recorder(Options::default())
+        .flight_recorder(RecorderOptions::default())
         .build()?;
     runtime.spawn(service);
     thread::sleep(time);

@@ -7,16 +7,16 @@
 //!
 //! ```
 //! use raddle::runtime::Builder;
-//! use raddle::runtime::flight_recorder::{Options, recording::analysis::Report};
+//! use raddle::runtime::flight_recorder::{RecorderOptions, recording::analysis::AnalysisReport};
 //!
 //! let runtime = Builder::new_multi_thread()
 //!     .worker_threads(2)
-//!     .flight_recorder(Options::default())
+//!     .flight_recorder(RecorderOptions::default())
 //!     .build()?;
 //! runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
 //! let recorder = runtime.handle().flight_recorder().unwrap();
 //! let recording = recorder.snapshot();
-//! print!("{}", Report::of(&recording));
+//! print!("{}", AnalysisReport::of(&recording));
 //! # let mut file = Vec::new();
 //! // Into a file, for the program.
 //! recording.write_to(&mut file)?;
@@ -25,7 +25,7 @@
 
 use std::sync::Arc;
 
-pub use raddle_recorder::{Archive, ArchiveOptions, Follower, Options, Recorder};
+pub use raddle_recorder::{Archive, ArchiveOptions, Follower, Recorder, RecorderOptions};
 /// Recordings: their events, files, analyses and exports.
 pub use raddle_recording as recording;
 
@@ -43,15 +43,15 @@ impl Builder {
     ///
     /// ```
     /// use raddle::runtime::Builder;
-    /// use raddle::runtime::flight_recorder::Options;
+    /// use raddle::runtime::flight_recorder::RecorderOptions;
     ///
-    /// let mut options = Options::default();
+    /// let mut options = RecorderOptions::default();
     /// options.records_per_thread = 65_536;
     /// let runtime = Builder::new_current_thread().flight_recorder(options).build()?;
     /// assert!(runtime.handle().flight_recorder().is_some());
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn flight_recorder(&mut self, options: Options) -> &mut Self {
+    pub fn flight_recorder(&mut self, options: RecorderOptions) -> &mut Self {
         let start = Arc::new(move |tools: &mut Tools| {
             let recorder = Recorder::new(options.clone());
             tools
@@ -79,9 +79,9 @@ impl Handle {
     ///
     /// ```
     /// use raddle::runtime::Builder;
-    /// use raddle::runtime::flight_recorder::Options;
+    /// use raddle::runtime::flight_recorder::RecorderOptions;
     ///
-    /// let runtime = Builder::new_current_thread().flight_recorder(Options::default()).build()?;
+    /// let runtime = Builder::new_current_thread().flight_recorder(RecorderOptions::default()).build()?;
     /// let recorder = runtime.handle().flight_recorder().unwrap();
     /// recorder.stop();
     /// assert!(!recorder.is_on());

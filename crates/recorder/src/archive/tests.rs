@@ -1,7 +1,7 @@
 use raddle_recording::{Event, Recording};
 
 use super::*;
-use crate::Options;
+use crate::RecorderOptions;
 
 /// Returns the paths of the files of a directory, the oldest first.
 fn paths(directory: &Path) -> Vec<PathBuf> {
@@ -36,7 +36,7 @@ fn a_full_file_is_followed_by_another_and_the_oldest_is_removed() {
     let mut options = ArchiveOptions::new(directory.path());
     options.max_file_bytes = 1;
     options.max_files = 3;
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     let mut files = files(&recorder, &options);
     for job in 1..=5 {
         recorder.record(Event::JobQueued { job });
@@ -51,7 +51,7 @@ fn a_file_that_is_old_is_followed_by_another() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = ArchiveOptions::new(directory.path());
     options.max_file_age = Duration::ZERO;
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     let mut files = files(&recorder, &options);
     recorder.record(Event::JobQueued { job: 1 });
     files.write().unwrap();
@@ -64,7 +64,7 @@ fn an_archive_without_new_events_keeps_its_files() {
     let mut options = ArchiveOptions::new(directory.path());
     options.max_file_age = Duration::ZERO;
     options.max_files = 2;
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     let mut files = files(&recorder, &options);
     recorder.record(Event::JobQueued { job: 1 });
     for _ in 0..5 {
@@ -76,7 +76,7 @@ fn an_archive_without_new_events_keeps_its_files() {
 #[test]
 fn a_file_with_room_takes_all_pieces() {
     let directory = tempfile::tempdir().unwrap();
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     let mut files = files(&recorder, &ArchiveOptions::new(directory.path()));
     for job in 1..=3 {
         recorder.record(Event::JobQueued { job });
@@ -98,7 +98,7 @@ fn files_of_an_earlier_archive_count_and_foreign_files_stay() {
     {
         fs::write(directory.path().join(name), "").unwrap();
     }
-    drop(files(&Recorder::new(Options::default()), &options));
+    drop(files(&Recorder::new(RecorderOptions::default()), &options));
     let paths = paths(directory.path());
     assert_eq!(paths.len(), 4, "{paths:?}");
     for name in foreign {
@@ -114,7 +114,7 @@ fn files_of_an_earlier_archive_count_and_foreign_files_stay() {
 fn an_error_is_reported_and_the_next_piece_goes_to_a_new_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("files");
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     let mut files = files(&recorder, &ArchiveOptions::new(&path));
     fs::remove_dir_all(&path).unwrap();
     files.open = None;
@@ -131,7 +131,7 @@ fn an_archive_that_finishes_has_written_everything() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = ArchiveOptions::new(directory.path());
     options.interval = Duration::from_secs(3_600);
-    let recorder = Recorder::new(Options::default());
+    let recorder = Recorder::new(RecorderOptions::default());
     let archive = Archive::start(&recorder, options).unwrap();
     recorder.record(Event::JobQueued { job: 1 });
     archive.finish().unwrap();

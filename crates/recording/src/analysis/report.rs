@@ -18,33 +18,33 @@ const ROWS: usize = 20;
 ///
 /// ```
 /// use raddle_recording::Recording;
-/// use raddle_recording::analysis::Report;
+/// use raddle_recording::analysis::AnalysisReport;
 ///
-/// let report = Report::of(&Recording::default()).to_string();
+/// let report = AnalysisReport::of(&Recording::default()).to_string();
 /// assert!(report.contains("Longest polls"));
 /// ```
 #[derive(Debug)]
-pub struct Report<'a> {
+pub struct AnalysisReport<'a> {
     recording: &'a Recording,
 }
 
-impl<'a> Report<'a> {
+impl<'a> AnalysisReport<'a> {
     /// Makes a report of a recording.
     ///
     /// # Examples
     ///
     /// ```
     /// use raddle_recording::Recording;
-    /// use raddle_recording::analysis::Report;
+    /// use raddle_recording::analysis::AnalysisReport;
     ///
-    /// println!("{}", Report::of(&Recording::default()));
+    /// println!("{}", AnalysisReport::of(&Recording::default()));
     /// ```
     pub fn of(recording: &'a Recording) -> Self {
         Self { recording }
     }
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for AnalysisReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let recording = self.recording;
         summary(f, recording)?;

@@ -1,6 +1,6 @@
 //! One worker, and what the harness knows of it.
 
-use raddle_sched::{Step, Waiting, Worker};
+use raddle_sched::{Step, Worker, WorkerWait};
 
 use super::world::{Event, Micros, World};
 
@@ -11,7 +11,7 @@ enum Activity {
     /// Its last step found nothing: it parks, or is stepped once more.
     Idle,
     Parked {
-        waiting: Waiting,
+        waiting: WorkerWait,
         deadline: Option<Micros>,
     },
 }
@@ -175,7 +175,7 @@ impl SteppedWorker {
     }
 }
 
-fn activity_of(world: &World, waiting: Option<Waiting>) -> Activity {
+fn activity_of(world: &World, waiting: Option<WorkerWait>) -> Activity {
     match waiting {
         None => Activity::Awake { has_run: false },
         Some(waiting) => Activity::Parked {
