@@ -11,7 +11,7 @@ use raddle_primitives::sync::{Mutex, Rank};
 use crate::{Overflow, Owner, Pointer, Stolen};
 
 /// The number of items for which an empty queue keeps room. It frees memory beyond that.
-const KEPT: usize = 1 << 14;
+const MAX_RETAINED_CAPACITY: usize = 1 << 14;
 
 /// Items that were taken out together, or refused together.
 pub type Batch<T> = vec::IntoIter<T>;
@@ -295,8 +295,8 @@ impl<T> Injection<T> {
     #[inline]
     fn retire(&self, list: &mut List<T>) {
         self.publish(list);
-        if list.items.is_empty() && list.items.capacity() > KEPT {
-            list.items.shrink_to(KEPT);
+        if list.items.is_empty() && list.items.capacity() > MAX_RETAINED_CAPACITY {
+            list.items.shrink_to(MAX_RETAINED_CAPACITY);
         }
     }
 }

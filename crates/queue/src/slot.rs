@@ -35,7 +35,7 @@ pub struct Slot<T: Pointer> {
 
 // SAFETY: the slot moves items between threads, and one thread at a time has each item.
 unsafe impl<T: Pointer + Send> Send for Slot<T> {}
-// SAFETY: as above; several threads may even call `put` at once, and `put_alone` states its own
+// SAFETY: as above; several threads may even call `put` at once, and `put_exclusive` states its own
 // requirement.
 unsafe impl<T: Pointer + Send> Sync for Slot<T> {}
 
@@ -78,7 +78,7 @@ impl<T: Pointer> Slot<T> {
     /// assert_eq!(next.take().as_deref(), Some(&"reply"));
     /// ```
     #[inline]
-    pub unsafe fn put_alone(&self, item: T) -> Option<T> {
+    pub unsafe fn put_exclusive(&self, item: T) -> Option<T> {
         // ORDERING: Relaxed: other threads only empty the slot, so an empty slot stays empty until
         // the store below; nothing is read through the word.
         if self.item.load(Ordering::Relaxed).is_null() {
@@ -129,7 +129,7 @@ impl<T: Pointer> Slot<T> {
     /// assert_eq!(task.as_deref(), Some(&"reply"));
     /// ```
     #[inline]
-    pub unsafe fn take_alone(&self) -> Option<T> {
+    pub unsafe fn take_exclusive(&self) -> Option<T> {
         // ORDERING: Acquire, as in `take`.
         let word = self.item.load(Ordering::Acquire);
         if !word.is_null() {

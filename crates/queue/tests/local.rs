@@ -281,7 +281,7 @@ fn a_push_reports_whether_the_queue_was_empty_stolen_from_or_full() {
         assert_eq!(push(9), pushed("stolen"), "the overflow has taken items");
         assert_eq!(push(10), pushed(""));
         // SAFETY: no thread steals.
-        let alone = || unsafe { owner.pop_alone() };
+        let alone = || unsafe { owner.pop_exclusive() };
         alone().expect("there are four");
         assert_eq!(push(11), pushed(""));
         assert_eq!(stealer.steal(), Some(Box::new(7)));

@@ -36,9 +36,9 @@ fn put(takers: usize, put: fn(&Slot<Item>, Item) -> Option<Item>) {
     arena.check();
 }
 
-fn put_alone(slot: &Slot<Item>, item: Item) -> Option<Item> {
+fn put_exclusive(slot: &Slot<Item>, item: Item) -> Option<Item> {
     // SAFETY: only one thread puts items in, in the models that use this.
-    unsafe { slot.put_alone(item) }
+    unsafe { slot.put_exclusive(item) }
 }
 
 /// All interleavings are explored.
@@ -55,14 +55,14 @@ fn put_against_two_takers() {
 
 /// All interleavings are explored.
 #[test]
-fn put_alone_against_one_taker() {
-    model::check(|| put(1, put_alone));
+fn put_exclusive_against_one_taker() {
+    model::check(|| put(1, put_exclusive));
 }
 
 /// Bounded at 3 preemptions.
 #[test]
 fn put_alone_against_two_takers() {
-    Model::new().preemptions(3).check(|| put(2, put_alone));
+    Model::new().preemptions(3).check(|| put(2, put_exclusive));
 }
 
 /// A thread that displaces an item of another thread owns it. All interleavings are explored.
@@ -100,7 +100,7 @@ fn canary_an_item_written_after_its_put_is_caught() {
     });
 }
 
-/// `put_alone` on two threads loses an item, as its contract says.
+/// `put_exclusive` on two threads loses an item, as its contract says.
 #[test]
 #[should_panic(expected = "was lost")]
 fn canary_two_threads_that_put_alone_are_caught() {
@@ -113,10 +113,10 @@ fn canary_two_threads_that_put_alone_are_caught() {
             let (slot, arena, turn) = (slot.clone(), arena.clone(), turn.clone());
             thread::spawn(move || {
                 drop(turn.lock());
-                put_alone(&slot, arena.item(0)).map(Item::take);
+                put_exclusive(&slot, arena.item(0)).map(Item::take);
             })
         };
-        put_alone(&slot, arena.item(1)).map(Item::take);
+        put_exclusive(&slot, arena.item(1)).map(Item::take);
         drop(turn.lock());
         other.join().unwrap();
         slot.take().map(Item::take);

@@ -25,8 +25,8 @@ fn put_alone_returns_the_displaced_item() {
     let slot = Slot::default();
     // SAFETY: there is one thread.
     unsafe {
-        assert_eq!(slot.put_alone(Box::new(1)), None);
-        assert_eq!(slot.put_alone(Box::new(2)).as_deref(), Some(&1));
+        assert_eq!(slot.put_exclusive(Box::new(1)), None);
+        assert_eq!(slot.put_exclusive(Box::new(2)).as_deref(), Some(&1));
     }
     assert_eq!(slot.take().as_deref(), Some(&2));
 }
@@ -57,7 +57,7 @@ fn put_alone_and_takers_lose_nothing() {
     let mut seen = Vec::new();
     for id in 0..ITEMS {
         // SAFETY: only this thread puts items in.
-        seen.extend(unsafe { slot.put_alone(Box::new(id)) }.map(|item| *item));
+        seen.extend(unsafe { slot.put_exclusive(Box::new(id)) }.map(|item| *item));
         if id % 64 == 0 {
             thread::yield_now();
         }
@@ -76,9 +76,9 @@ fn put_alone_and_takers_lose_nothing() {
 fn put_alone_and_take_alone_keep_at_most_one_item() {
     let slot = Slot::new();
     // SAFETY: there is no other thread.
-    let put = |n| unsafe { slot.put_alone(Box::new(n)) };
+    let put = |n| unsafe { slot.put_exclusive(Box::new(n)) };
     // SAFETY: as above.
-    let take = || unsafe { slot.take_alone() };
+    let take = || unsafe { slot.take_exclusive() };
     assert_eq!(take(), None);
     assert_eq!(put(1), None);
     assert_eq!(put(2), Some(Box::new(1)));

@@ -206,7 +206,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// assert_eq!(task.as_deref(), Some(&1));
     /// ```
     #[inline]
-    pub unsafe fn pop_alone(&self) -> Option<T> {
+    pub unsafe fn pop_exclusive(&self) -> Option<T> {
         let head = self.refresh_head();
         if head == self.tail() {
             return None;

@@ -49,7 +49,7 @@ pub(crate) struct Queues {
 /// How long a searcher waits before it takes a task from another worker's slot.
 const SLOT_WAIT: Duration = Duration::from_micros(3);
 /// The number of spin hints between two readings of the clock in that time.
-const SPINS_PER_LOOK: u32 = 16;
+const SPINS_PER_CHECK: u32 = 16;
 
 impl Queues {
     pub(super) fn new(
@@ -119,7 +119,7 @@ impl Queues {
         }
         // SAFETY: only this worker puts tasks in, and only other workers of the
         // scheduler take any but their own; there are none.
-        unsafe { slot.take_alone() }
+        unsafe { slot.take_exclusive() }
     }
 
     /// The task to run after that of the slot.
@@ -199,7 +199,7 @@ impl Queues {
         let polls = remote.counters.polls.get();
         let begin = Instant::now();
         while begin.elapsed() < SLOT_WAIT {
-            for _ in 0..SPINS_PER_LOOK {
+            for _ in 0..SPINS_PER_CHECK {
                 if remote.slot.is_empty() || remote.counters.polls.get() != polls {
                     return None;
                 }
@@ -295,7 +295,7 @@ impl Queues {
             return self.put_behind_queue();
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
-        let former = unsafe { slot.put_alone(task) };
+        let former = unsafe { slot.put_exclusive(task) };
         debug_assert!(former.is_none(), "others only empty the slot");
         self.elect_monitor_of_slot();
     }
@@ -310,7 +310,7 @@ impl Queues {
             return self.put_behind_queue();
         }
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
-        if let Some(former) = unsafe { self.remote().slot.put_alone(task) } {
+        if let Some(former) = unsafe { self.remote().slot.put_exclusive(task) } {
             self.push_back(former);
         }
         self.elect_monitor_of_slot();

@@ -71,7 +71,7 @@ impl RunQueue {
             return self.queue.pop();
         }
         // SAFETY: only other workers of the scheduler steal, and there are none.
-        unsafe { self.queue.pop_alone() }.or_else(|| self.pop_backlog(counters))
+        unsafe { self.queue.pop_exclusive() }.or_else(|| self.pop_backlog(counters))
     }
 
     fn pop_backlog(&self, counters: &WorkerCounters) -> Option<Task> {
