@@ -10,7 +10,7 @@ use raddle_watchdog::Report;
 use serde_json::{Value, json};
 
 /// The number of slow polls that are kept.
-const KEPT: usize = 64;
+const MAX_KEPT_POLLS: usize = 64;
 /// The greatest length of the text of a stack, in bytes.
 const MAX_STACK: usize = 32 * 1024;
 
@@ -120,7 +120,7 @@ impl SlowPolls {
         };
         list.next += 1;
         list.polls.push_back(Arc::new(kept));
-        let oldest = match list.polls.len() > KEPT {
+        let oldest = match list.polls.len() > MAX_KEPT_POLLS {
             true => list.polls.pop_front(),
             false => None,
         };

@@ -181,7 +181,7 @@ pub(crate) fn search<'a>(
         let blockers = is_blocked.then_some(of_each);
         waiters.insert(id, Waiter { blockers });
     }
-    let stuck = stuck(&waiters);
+    let stuck = find_stuck(&waiters);
     let mut deadlocks = cycles(&waiters, &stuck);
     // A deadlock counts only if none of its tasks has been polled since the copy, so that all of
     // its waits existed at the same time.
@@ -223,7 +223,7 @@ fn needs_all(wait: &Wait) -> bool {
 
 /// Returns the largest set of tasks such that each of their waits is ended only by a task outside
 /// the set or by other code.
-fn stuck(waiters: &HashMap<u64, Waiter>) -> HashSet<u64> {
+fn find_stuck(waiters: &HashMap<u64, Waiter>) -> HashSet<u64> {
     let mut waited_for: HashMap<u64, Vec<u64>> = HashMap::new();
     let mut stuck = HashSet::new();
     for (id, waiter) in waiters {

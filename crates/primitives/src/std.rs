@@ -125,7 +125,7 @@ pub(crate) mod sync {
             self.tag.lock();
             MutexGuard {
                 inner: self.inner.lock().unwrap_or_else(PoisonError::into_inner),
-                held: self.rank.enter_anyhow(),
+                held: self.rank.enter_unordered(),
             }
         }
 
@@ -154,7 +154,7 @@ pub(crate) mod sync {
             self.tag.lock();
             Some(MutexGuard {
                 inner,
-                held: self.rank.enter_anyhow(),
+                held: self.rank.enter_unordered(),
             })
         }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use raddle_primitives::sync::{Mutex, Rank};
 
-use self::notified::{By, Waiter};
+use self::notified::{NotifiedBy, Waiter};
 use self::state::{State, ToCalled, ToPermit};
 use crate::wait_list::WaitList;
 use crate::wakers::Wakers;
@@ -71,7 +71,7 @@ pub use self::notified::{Notified, OwnedNotified};
 /// ```
 pub struct Notify {
     state: State,
-    waiters: Mutex<WaitList<Waiter, By>>,
+    waiters: Mutex<WaitList<Waiter, NotifiedBy>>,
 }
 
 impl Notify {
@@ -207,7 +207,7 @@ impl Notify {
     /// ```
     #[inline]
     pub fn notify_one(&self) {
-        self.notify(By::First);
+        self.notify(NotifiedBy::First);
     }
 
     /// Like [`notify_one`](Self::notify_one), but notifies the last waiter in the queue.
@@ -230,7 +230,7 @@ impl Notify {
     /// # }) }
     /// ```
     pub fn notify_last(&self) {
-        self.notify(By::Last);
+        self.notify(NotifiedBy::Last);
     }
 
     /// Notifies all waiters: every future of [`notified`](Self::notified) that exists, whether it
@@ -260,7 +260,7 @@ impl Notify {
     }
 
     #[inline]
-    fn notify(&self, by: By) {
+    fn notify(&self, by: NotifiedBy) {
         if self.state.transition_to_permit() == ToPermit::NotifyOne {
             let waker = self.notify_queued(&mut self.waiters.lock(), by);
             // The lock is released with the statement above.
@@ -272,13 +272,13 @@ impl Notify {
 
     /// Notifies a waiter under the lock, or stores a permit if the last waiter has left since the
     /// check.
-    fn notify_queued(&self, waiters: &mut WaitList<Waiter, By>, by: By) -> Waiter {
+    fn notify_queued(&self, waiters: &mut WaitList<Waiter, NotifiedBy>, by: NotifiedBy) -> Waiter {
         if self.state.transition_to_permit() == ToPermit::Stored {
             return None;
         }
         let waiter = match by {
-            By::Last => waiters.release_last(by),
-            By::First | By::All => waiters.release_first(by),
+            NotifiedBy::Last => waiters.release_last(by),
+            NotifiedBy::First | NotifiedBy::All => waiters.release_first(by),
         };
         if waiters.is_empty() {
             self.state.stop_waiting();
@@ -290,7 +290,7 @@ impl Notify {
         let mut wakers = Wakers::default();
         let mut waiters = self.waiters.lock();
         self.state.call_all();
-        while let Some(waiter) = waiters.release_first(By::All) {
+        while let Some(waiter) = waiters.release_first(NotifiedBy::All) {
             if let Some(waker) = waiter {
                 wakers.push(waker);
             }

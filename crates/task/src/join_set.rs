@@ -17,7 +17,7 @@ pub use self::builder::JoinSetBuilder;
 use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList, Spawn};
 
 /// The number of pending members that one poll of the set polls before it yields.
-const LOOKS: usize = 128;
+const MAX_MEMBERS_POLLED: usize = 128;
 
 /// A set of tasks with the same output type, which are joined in the order of their completion.
 ///
@@ -315,7 +315,7 @@ impl<T: 'static, R> JoinSet<T, R> {
         }
         // Bounded, because a member whose poll finds the budget used up adds itself to the list
         // again.
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_MEMBERS_POLLED {
             let Some(key) = self.ready.pop_or_wait(cx) else {
                 raddle_wait::note(cx, "JoinSet", None, Resource::Unknown);
                 return Poll::Pending;

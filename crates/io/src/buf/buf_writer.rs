@@ -188,7 +188,7 @@ impl<W: AsyncWrite> BufWriter<W> {
     }
 
     /// Writes all buffered bytes to the writer, without flushing it.
-    fn poll_pass_on(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_flush_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut this = self.project();
         let mut result = Ok(());
         while *this.written < this.buf.len() {
@@ -222,13 +222,13 @@ impl<W: AsyncWrite> BufWriter<W> {
     ) -> Poll<io::Result<()>> {
         // `saturating_add`: the lengths of many slices may overflow.
         if self.buf.len().saturating_add(n) > self.buf.capacity() {
-            ready!(self.as_mut().poll_pass_on(cx))?;
+            ready!(self.as_mut().poll_flush_buf(cx))?;
         }
         Poll::Ready(Ok(()))
     }
 
     /// Writes the first slice that is not empty, and buffers the following slices that fit.
-    fn poll_gather(
+    fn poll_buffer_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
@@ -283,12 +283,12 @@ impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.as_mut().poll_pass_on(cx))?;
+        ready!(self.as_mut().poll_flush_buf(cx))?;
         self.project().inner.poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.as_mut().poll_pass_on(cx))?;
+        ready!(self.as_mut().poll_flush_buf(cx))?;
         self.project().inner.poll_shutdown(cx)
     }
 
@@ -298,7 +298,7 @@ impl<W: AsyncWrite> AsyncWrite for BufWriter<W> {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         if !self.inner.is_write_vectored() {
-            return self.poll_gather(cx, bufs);
+            return self.poll_buffer_vectored(cx, bufs);
         }
         let total = bufs
             .iter()
@@ -348,7 +348,7 @@ impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
 
     fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         if let SeekState::Start(target) = self.seek {
-            let settled = ready!(self.as_mut().poll_settle(cx));
+            let settled = ready!(self.as_mut().poll_complete_seek(cx));
             let mut this = self.as_mut().project();
             *this.seek = SeekState::Idle;
             settled?;
@@ -364,7 +364,7 @@ impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
 
 impl<W: AsyncWrite + AsyncSeek> BufWriter<W> {
     /// Flushes, and waits for unfinished operations of the writer.
-    fn poll_settle(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+    fn poll_complete_seek(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         ready!(self.as_mut().poll_flush(cx))?;
         self.project().inner.poll_complete(cx)
     }

@@ -9,7 +9,7 @@ use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncRead;
 use crate::read_buf::{Appender, VecMut};
-use crate::util::poll_spend;
+use crate::util::poll_consume_budget;
 
 pin_project! {
     /// The future of [`AsyncReadExt::read_to_end`](crate::AsyncReadExt::read_to_end), which is
@@ -72,6 +72,6 @@ where
             Err(error) => return Poll::Ready(Err(error)),
         }
         // The reader may be ready for ever without counting it.
-        ready!(poll_spend(cx));
+        ready!(poll_consume_budget(cx));
     }
 }

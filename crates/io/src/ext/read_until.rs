@@ -8,7 +8,7 @@ use pin_project_lite::pin_project;
 use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncBufRead;
-use crate::util::poll_spend;
+use crate::util::poll_consume_budget;
 
 pin_project! {
     /// The future of [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which is
@@ -75,6 +75,6 @@ pub(super) fn poll_read_until<R: AsyncBufRead + ?Sized>(
             Err(error) => return Poll::Ready(Err(error)),
         }
         // The reader may be ready for ever without counting it.
-        ready!(poll_spend(cx));
+        ready!(poll_consume_budget(cx));
     }
 }

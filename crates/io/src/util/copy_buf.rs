@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::poll_spend;
+use super::poll_consume_budget;
 use crate::ext::write_zero;
 use crate::{AsyncBufRead, AsyncWrite};
 
@@ -75,7 +75,7 @@ impl CopyBuf {
         while !self.read_done {
             ready!(self.poll_step(cx, reader.as_mut(), writer.as_mut()))?;
             // Reader and writer may both always be ready without using the budget.
-            ready!(poll_spend(cx));
+            ready!(poll_consume_budget(cx));
         }
         ready!(writer.poll_flush(cx))?;
         Poll::Ready(Ok(self.copied))

@@ -4,7 +4,7 @@ use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::poll_spend;
+use super::poll_consume_budget;
 use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 /// A reader that is always at its end, and a writer that discards what is written to it.
@@ -50,14 +50,14 @@ impl AsyncRead for Empty {
         cx: &mut Context<'_>,
         _: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        ready!(poll_spend(cx));
+        ready!(poll_consume_budget(cx));
         Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncBufRead for Empty {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
-        ready!(poll_spend(cx));
+        ready!(poll_consume_budget(cx));
         Poll::Ready(Ok(&[]))
     }
 
@@ -71,7 +71,7 @@ impl AsyncSeek for Empty {
     }
 
     fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
-        ready!(poll_spend(cx));
+        ready!(poll_consume_budget(cx));
         Poll::Ready(Ok(0))
     }
 }

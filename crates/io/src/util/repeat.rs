@@ -4,7 +4,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::poll_spend;
+use super::poll_consume_budget;
 use crate::{AsyncRead, ReadBuf};
 
 /// A reader that returns the same byte forever.
@@ -52,7 +52,7 @@ impl AsyncRead for Repeat {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        ready!(poll_spend(cx));
+        ready!(poll_consume_budget(cx));
         let n = buf.remaining();
         buf.initialize_unfilled().fill(self.0);
         buf.advance(n);

@@ -4,7 +4,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::poll_spend;
+use super::poll_consume_budget;
 use crate::AsyncWrite;
 
 /// Discards what is written to it.
@@ -51,17 +51,17 @@ macro_rules! swallow {
                 cx: &mut Context<'_>,
                 buf: &[u8],
             ) -> Poll<io::Result<usize>> {
-                ready!(poll_spend(cx));
+                ready!(poll_consume_budget(cx));
                 Poll::Ready(Ok(buf.len()))
             }
 
             fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                ready!(poll_spend(cx));
+                ready!(poll_consume_budget(cx));
                 Poll::Ready(Ok(()))
             }
 
             fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                ready!(poll_spend(cx));
+                ready!(poll_consume_budget(cx));
                 Poll::Ready(Ok(()))
             }
 
@@ -70,7 +70,7 @@ macro_rules! swallow {
                 cx: &mut Context<'_>,
                 bufs: &[IoSlice<'_>],
             ) -> Poll<io::Result<usize>> {
-                ready!(poll_spend(cx));
+                ready!(poll_consume_budget(cx));
                 Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()))
             }
 

@@ -22,27 +22,27 @@ pub struct Lookup(State);
 
 enum State {
     /// The result, until it is taken.
-    Known(Option<io::Result<Addresses>>),
+    Ready(Option<io::Result<Addresses>>),
     /// A blocking task looks the name up.
-    Asked(JoinHandle<io::Result<Addresses>>),
+    Pending(JoinHandle<io::Result<Addresses>>),
 }
 
 impl Lookup {
-    pub(super) fn one(addr: SocketAddr) -> Self {
-        Self::many(vec![addr])
+    pub(super) fn from_addr(addr: SocketAddr) -> Self {
+        Self::from_addrs(vec![addr])
     }
 
-    pub(super) fn many(addrs: Vec<SocketAddr>) -> Self {
-        Self(State::Known(Some(Ok(addrs.into_iter()))))
+    pub(super) fn from_addrs(addrs: Vec<SocketAddr>) -> Self {
+        Self(State::Ready(Some(Ok(addrs.into_iter()))))
     }
 
     pub(super) fn failed(error: io::Error) -> Self {
-        Self(State::Known(Some(Err(error))))
+        Self(State::Ready(Some(Err(error))))
     }
 
     /// Looks a name up in the operating system. The only interface for this blocks, so the call
     /// runs on a thread of the blocking pool, or outside any runtime on a new thread.
-    pub(super) fn name(host: &str, port: u16) -> Self {
+    pub(super) fn resolve(host: &str, port: u16) -> Self {
         let host = host.to_owned();
         let ask = move |taken: io::Result<()>| match taken {
             Ok(()) => (host.as_str(), port).to_socket_addrs(),
@@ -58,8 +58,8 @@ impl Lookup {
         });
         match (failed, asked) {
             (Some(error), _) => Self::failed(error),
-            (None, Ok(asked)) => Self(State::Asked(asked)),
-            (None, Err(refused)) => Self(State::Known(Some(refused))),
+            (None, Ok(asked)) => Self(State::Pending(asked)),
+            (None, Err(refused)) => Self(State::Ready(Some(refused))),
         }
     }
 }
@@ -87,11 +87,11 @@ impl Future for Lookup {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            State::Known(answer) => match answer.take() {
+            State::Ready(answer) => match answer.take() {
                 Some(result) => Poll::Ready(result),
                 None => panic!("a look-up was polled after it had ended"),
             },
-            State::Asked(asked) => match ready!(Pin::new(asked).poll(cx)) {
+            State::Pending(asked) => match ready!(Pin::new(asked).poll(cx)) {
                 Ok(result) => Poll::Ready(result),
                 Err(_) => Poll::Ready(Err(not_run(
                     &"the runtime has shut down; look it up while the runtime runs",

@@ -95,7 +95,7 @@ macro_rules! addresses {
 
         impl sealed::Sealed for $t {
             fn lookup(&self) -> Lookup {
-                Lookup::one((*self).into())
+                Lookup::from_addr((*self).into())
             }
         }
     )+};
@@ -114,7 +114,7 @@ impl ToSocketAddrs for &[SocketAddr] {}
 
 impl sealed::Sealed for &[SocketAddr] {
     fn lookup(&self) -> Lookup {
-        Lookup::many(self.to_vec())
+        Lookup::from_addrs(self.to_vec())
     }
 }
 
@@ -123,11 +123,11 @@ impl ToSocketAddrs for str {}
 impl sealed::Sealed for str {
     fn lookup(&self) -> Lookup {
         if let Ok(addr) = self.parse() {
-            return Lookup::one(addr);
+            return Lookup::from_addr(addr);
         }
         let parts = self.rsplit_once(':');
         match parts.and_then(|(host, port)| Some((host, port.parse().ok()?))) {
-            Some((host, port)) => Lookup::name(host, port),
+            Some((host, port)) => Lookup::resolve(host, port),
             None => Lookup::failed(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "invalid socket address; write host:port",
@@ -142,8 +142,8 @@ impl sealed::Sealed for (&str, u16) {
     fn lookup(&self) -> Lookup {
         let (host, port) = *self;
         match host.parse::<IpAddr>() {
-            Ok(ip) => Lookup::one((ip, port).into()),
-            Err(_) => Lookup::name(host, port),
+            Ok(ip) => Lookup::from_addr((ip, port).into()),
+            Err(_) => Lookup::resolve(host, port),
         }
     }
 }

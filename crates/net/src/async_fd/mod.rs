@@ -271,14 +271,14 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # }) }
     /// ```
     pub fn into_inner(mut self) -> T {
-        match self.leave() {
+        match self.deregister() {
             Some(inner) => inner,
             None => unreachable!("only this takes it, and it consumes self"),
         }
     }
 
     /// Deregisters the descriptor, unless it has been deregistered.
-    fn leave(&mut self) -> Option<T> {
+    fn deregister(&mut self) -> Option<T> {
         let inner = self.inner.take()?;
         let fd = inner.as_raw_fd();
         // An error means that the descriptor is not watched any more.
@@ -783,7 +783,7 @@ impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
 
 impl<T: AsRawFd> Drop for AsyncFd<T> {
     fn drop(&mut self) {
-        drop(self.leave());
+        drop(self.deregister());
     }
 }
 

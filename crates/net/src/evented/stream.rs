@@ -13,15 +13,15 @@ use crate::sys::{Receive, Received, fill};
 
 /// Whether a short read or write proves that a stream is drained or full, so that the next attempt
 /// can wait for an event. This holds for epoll; elsewhere another attempt is made at once.
-const SHORT_IS_DRY: bool = cfg!(any(target_os = "linux", target_os = "android"));
+const SHORT_READ_DRAINS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 /// The operating system transfers at most this many bytes in one call.
-const MOST_BYTES: usize = 0x7fff_f000;
-const MOST_SLICES: usize = 1024;
+const MAX_BYTES: usize = 0x7fff_f000;
+const MAX_SLICES: usize = 1024;
 
 /// The number of bytes up to which several slices are copied together and written in one plain
 /// call. A vectored call costs some 200 ns more, on a socket.
-const FEW_BYTES: usize = 1024;
+const MAX_JOINED_BYTES: usize = 1024;
 
 impl<E: Source> ByteStream<E> for Evented<E> {
     fn evented(&self) -> &Evented<E> {
@@ -146,8 +146,11 @@ pub(crate) trait ByteStream<E: Source> {
         let asked = buf.remaining();
         let result = self.evented().receive(buf);
         self.clear_blocked(event, &result);
-        let Received { bytes, tells_dry } = result?;
-        if tells_dry {
+        let Received {
+            bytes,
+            short_read_drains,
+        } = result?;
+        if short_read_drains {
             self.clear_short(event, bytes, asked);
         }
         Ok(())
@@ -177,7 +180,7 @@ pub(crate) trait ByteStream<E: Source> {
     /// Clears readiness after a short read or write. Zero bytes mean the end of the stream, not
     /// that it is drained or full.
     fn clear_short(&self, event: ReadyEvent, moved: usize, asked: usize) {
-        if SHORT_IS_DRY && 0 < moved && moved < asked.min(MOST_BYTES) {
+        if SHORT_READ_DRAINS && 0 < moved && moved < asked.min(MAX_BYTES) {
             let _ = self.evented().registration().clear_drained(event);
         }
     }
@@ -192,7 +195,7 @@ where
     if bufs.len() == 1 {
         return stream.write(&bufs[0]);
     }
-    let mut joint = [0; FEW_BYTES];
+    let mut joint = [0; MAX_JOINED_BYTES];
     let Some(mut rest) = joint.get_mut(..bytes) else {
         return stream.write_vectored(bufs);
     };
@@ -206,7 +209,7 @@ where
 
 /// Returns the slices that fit into one call, and the number of their bytes.
 fn writable_part<'a, 'b>(bufs: &'a [IoSlice<'b>]) -> (&'a [IoSlice<'b>], usize) {
-    let bufs = &bufs[..bufs.len().min(MOST_SLICES)];
+    let bufs = &bufs[..bufs.len().min(MAX_SLICES)];
     let bytes = bufs
         .iter()
         .fold(0_usize, |sum, buf| sum.saturating_add(buf.len()));

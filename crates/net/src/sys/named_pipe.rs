@@ -163,7 +163,7 @@ impl Receive for NamedPipe {
         buf.advance(bytes);
         Ok(Received {
             bytes,
-            tells_dry: false,
+            short_read_drains: false,
         })
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Received {
     pub(crate) bytes: usize,
     /// Whether a short read has drained the source. If not, the read may have stopped at some other
     /// boundary.
-    pub(crate) tells_dry: bool,
+    pub(crate) short_read_drains: bool,
 }
 
 impl Receive for mio::net::TcpStream {
@@ -30,7 +30,7 @@ impl Receive for mio::net::TcpStream {
         let (bytes, ()) = unsafe { fill_with(buf, |unfilled| Ok((receive(unfilled)?, ()))) }?;
         Ok(Received {
             bytes,
-            tells_dry: true,
+            short_read_drains: true,
         })
     }
 }
@@ -62,8 +62,11 @@ impl Receive for mio::net::UnixStream {
             }
         };
         // SAFETY: the system has written as many bytes as it returns.
-        let (bytes, tells_dry) = unsafe { fill_with(buf, receive) }?;
-        Ok(Received { bytes, tells_dry })
+        let (bytes, short_read_drains) = unsafe { fill_with(buf, receive) }?;
+        Ok(Received {
+            bytes,
+            short_read_drains,
+        })
     }
 }
 
@@ -87,7 +90,7 @@ impl Receive for mio::unix::pipe::Receiver {
         let (bytes, ()) = unsafe { fill_with(buf, read) }?;
         Ok(Received {
             bytes,
-            tells_dry: false,
+            short_read_drains: false,
         })
     }
 }

@@ -45,12 +45,12 @@ impl LockRank {
                 );
             }
         }
-        self.enter_anyhow()
+        self.enter_unordered()
     }
 
     /// Records a lock without a check, for callers that do not wait for the lock and so cannot
     /// deadlock.
-    pub(crate) fn enter_anyhow(self) -> Held {
+    pub(crate) fn enter_unordered(self) -> Held {
         Held(self.0.map(|rank| {
             HELD.with(|held| {
                 let free = held.iter().position(|place| place.get().is_none());

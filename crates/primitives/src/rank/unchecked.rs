@@ -23,7 +23,7 @@ impl LockRank {
     }
 
     #[inline(always)]
-    pub(crate) fn enter_anyhow(self) -> Held {
+    pub(crate) fn enter_unordered(self) -> Held {
         Held
     }
 }

@@ -18,7 +18,7 @@ pub(super) type Waiter = Option<Waker>;
 
 /// The kind of call that has notified a waiter; the waiter's drop passes it on in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum NotifiedBy {
     /// `notify_one`: the first waiter in the queue.
     First,
     /// `notify_last`: the last waiter in the queue.
@@ -100,7 +100,7 @@ pin_project! {
     struct Progress {
         stage: Stage,
         #[pin]
-        node: Node<Waiter, By>,
+        node: Node<Waiter, NotifiedBy>,
     }
 }
 
@@ -169,7 +169,7 @@ impl Progress {
 
 #[inline]
 fn poll_made(
-    node: Pin<&mut Node<Waiter, By>>,
+    node: Pin<&mut Node<Waiter, NotifiedBy>>,
     notify: &Notify,
     calls: Calls,
     waker: Option<&Waker>,
@@ -191,7 +191,7 @@ fn poll_made(
 
 #[inline]
 fn poll_listed(
-    mut node: Pin<&mut Node<Waiter, By>>,
+    mut node: Pin<&mut Node<Waiter, NotifiedBy>>,
     notify: &Notify,
     waker: Option<&Waker>,
 ) -> Poll<()> {
@@ -203,7 +203,7 @@ fn poll_listed(
 
 #[cold]
 fn poll_queued(
-    mut node: Pin<&mut Node<Waiter, By>>,
+    mut node: Pin<&mut Node<Waiter, NotifiedBy>>,
     notify: &Notify,
     waker: Option<&Waker>,
 ) -> Poll<()> {
@@ -233,7 +233,7 @@ fn poll_queued(
 }
 
 #[cold]
-fn cancel_listed(mut node: Pin<&mut Node<Waiter, By>>, notify: &Notify) {
+fn cancel_listed(mut node: Pin<&mut Node<Waiter, NotifiedBy>>, notify: &Notify) {
     let mut verdict = node.as_mut().take_verdict();
     if verdict.is_none() {
         let mut waiters = notify.waiters.lock();
@@ -246,8 +246,8 @@ fn cancel_listed(mut node: Pin<&mut Node<Waiter, By>>, notify: &Notify) {
         verdict = node.take_verdict();
     }
     match verdict {
-        Some(by @ (By::First | By::Last)) => notify.notify(by),
-        Some(By::All) | None => {}
+        Some(by @ (NotifiedBy::First | NotifiedBy::Last)) => notify.notify(by),
+        Some(NotifiedBy::All) | None => {}
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cell::Header;
 
 /// The number of consecutive pages without a task that has left on another thread after which the
 /// search stops.
-const VAIN_LOOKS: usize = 2;
+const MAX_FULL_PAGES_TRIED: usize = 2;
 
 /// Pages with free slots, and pages without.
 ///
@@ -66,7 +66,7 @@ impl Pages {
     pub(super) fn reclaim(&self) {
         for chain in [&self.full, &self.open] {
             let mut vain = 0;
-            while vain < VAIN_LOOKS {
+            while vain < MAX_FULL_PAGES_TRIED {
                 let Some(page) = chain.last.get() else {
                     break;
                 };
