@@ -240,7 +240,7 @@ impl Sheet {
         Record {
             command: command(std::env::args()),
             finished: Timestamp::now().as_second(),
-            machine: Machine::this(),
+            machine: Machine::current(),
             notes: self.notes.clone(),
             comparisons: self.comparisons.clone(),
         }

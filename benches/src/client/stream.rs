@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use mio::event::{Event, Source};
 use mio::net::TcpStream;
 
-use super::{Peer, unless_blocked};
+use super::{Peer, ready_bytes};
 use crate::servers::PIECE;
 
 /// A connection that has sent part of a request, or received part of an answer.
-pub(super) struct Talking<'a> {
+pub(super) struct StreamPeer<'a> {
     stream: TcpStream,
     request: &'a [u8],
     answer: usize,
@@ -18,7 +18,7 @@ pub(super) struct Talking<'a> {
     received: usize,
 }
 
-impl<'a> Talking<'a> {
+impl<'a> StreamPeer<'a> {
     pub(super) fn new(address: SocketAddr, request: &'a [u8], answer: usize) -> Result<Self> {
         let stream = std::net::TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -36,7 +36,7 @@ impl<'a> Talking<'a> {
         while self.sent < self.request.len() {
             let rest = &self.request[self.sent..];
             let piece = &rest[..rest.len().min(PIECE)];
-            match unless_blocked(self.stream.write(piece))? {
+            match ready_bytes(self.stream.write(piece))? {
                 Some(length) => self.sent += length,
                 None => break,
             }
@@ -46,7 +46,7 @@ impl<'a> Talking<'a> {
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<()> {
         while self.received < self.answer {
-            match unless_blocked(self.stream.read(buffer))? {
+            match ready_bytes(self.stream.read(buffer))? {
                 Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Some(length) => {
                     self.received += length;
@@ -62,7 +62,7 @@ impl<'a> Talking<'a> {
     }
 }
 
-impl Peer for Talking<'_> {
+impl Peer for StreamPeer<'_> {
     fn source(&mut self) -> &mut impl Source {
         &mut self.stream
     }
@@ -73,7 +73,7 @@ impl Peer for Talking<'_> {
         self.send()
     }
 
-    fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool> {
+    fn handle_event(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool> {
         if event.is_writable() {
             self.send()?;
         }

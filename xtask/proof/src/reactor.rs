@@ -111,7 +111,7 @@ impl Source {
     }
 }
 
-struct Bench {
+struct Fixture {
     reactor: Reactor,
     sources: Vec<Source>,
     /// Duplicates of the closed sources, which the selector still watches, and their far ends.
@@ -120,20 +120,20 @@ struct Bench {
 
 /// Runs random operations on some sources.
 pub fn run(choices: &mut Choices<'_>) {
-    let mut bench = Bench {
+    let mut fixture = Fixture {
         reactor: Reactor::new().expect("a selector"),
         sources: Vec::new(),
         closed: Vec::new(),
     };
     while !choices.is_over() {
-        bench.step(choices);
-        bench.check(false);
+        fixture.step(choices);
+        fixture.check(false);
     }
-    bench.settle();
-    bench.end();
+    fixture.settle();
+    fixture.end();
 }
 
-impl Bench {
+impl Fixture {
     fn step(&mut self, choices: &mut Choices<'_>) {
         let action = choices.below(14);
         let which = choices.below(SOURCES);

@@ -45,7 +45,7 @@ impl Timer {
     }
 }
 
-struct Bench {
+struct Fixture {
     timers: Timers,
     handle: Handle,
     start: Instant,
@@ -70,7 +70,7 @@ pub fn run(choices: &mut Choices<'_>) {
     }));
     let handle = timers.handle();
     handle.pause();
-    let mut bench = Bench {
+    let mut fixture = Fixture {
         start: handle.now(),
         handle,
         timers,
@@ -83,11 +83,11 @@ pub fn run(choices: &mut Choices<'_>) {
         next: 0,
     };
     // The clock stops at a random tick, which need not be the first.
-    bench.fire(|timers| timers.fire_due());
+    fixture.fire(|timers| timers.fire_due());
     while !choices.is_over() {
-        bench.step(choices);
+        fixture.step(choices);
     }
-    bench.end(choices.once_in(2));
+    fixture.end(choices.once_in(2));
 }
 
 /// Returns a time span of any order of magnitude, often at the boundary of a level.
@@ -109,7 +109,7 @@ fn distance(choices: &mut Choices<'_>) -> u64 {
     ticks * TICK + within
 }
 
-impl Bench {
+impl Fixture {
     fn instant(&self, micros: u64) -> Instant {
         self.start + Duration::from_micros(micros)
     }

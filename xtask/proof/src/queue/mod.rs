@@ -33,7 +33,7 @@ struct Reference {
     next: u32,
 }
 
-struct Bench {
+struct Fixture {
     queues: [(Owner<Item, CAPACITY>, Stealer<Item, CAPACITY>); QUEUES],
     injection: Injection<Item>,
     slot: Slot<Item>,
@@ -44,7 +44,7 @@ struct Bench {
 /// Runs random operations on three queues, a slot and an injection queue.
 pub fn run(choices: &mut Choices<'_>) {
     let start = u32::MAX - choices.below(16) as u32;
-    let bench = Rc::new(Bench {
+    let fixture = Rc::new(Fixture {
         queues: std::array::from_fn(|_| local::starting_at(start)),
         injection: Injection::new(),
         slot: Slot::new(),
@@ -52,16 +52,16 @@ pub fn run(choices: &mut Choices<'_>) {
         live: Live::default(),
     });
     while !choices.is_over() {
-        bench.step(choices);
-        bench.check();
+        fixture.step(choices);
+        fixture.check();
     }
-    bench.drain(choices.once_in(2));
-    let live = bench.live.clone();
-    drop(bench);
+    fixture.drain(choices.once_in(2));
+    let live = fixture.live.clone();
+    drop(fixture);
     assert_eq!(live.count(), 0, "items are leaked");
 }
 
-impl Bench {
+impl Fixture {
     fn with<R>(&self, f: impl FnOnce(&mut Reference) -> R) -> R {
         f(&mut self.reference.borrow_mut())
     }
@@ -180,10 +180,10 @@ impl Bench {
         let meanwhile: Vec<_> = (0..choices.below(4)).map(|_| choices.below(5)).collect();
         let hooked = expected.is_some() && from != into;
         if hooked {
-            let bench = self.clone();
+            let fixture = self.clone();
             item::at_the_next(move || {
                 for action in meanwhile {
-                    bench.act(from, action);
+                    fixture.act(from, action);
                 }
             });
         }
