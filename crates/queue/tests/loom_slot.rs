@@ -61,7 +61,7 @@ fn put_exclusive_against_one_taker() {
 
 /// Bounded at 3 preemptions.
 #[test]
-fn put_alone_against_two_takers() {
+fn put_exclusive_against_two_takers() {
     Model::new().preemptions(3).check(|| put(2, put_exclusive));
 }
 
@@ -103,7 +103,7 @@ fn canary_an_item_written_after_its_put_is_caught() {
 /// `put_exclusive` on two threads loses an item, as its contract says.
 #[test]
 #[should_panic(expected = "was lost")]
-fn canary_two_threads_that_put_alone_are_caught() {
+fn canary_two_threads_that_put_exclusive_are_caught() {
     model::check(|| {
         let arena = Arena::new(2);
         let slot = Arc::new(Slot::new());

@@ -21,7 +21,7 @@ fn put_returns_the_displaced_item() {
 }
 
 #[test]
-fn put_alone_returns_the_displaced_item() {
+fn put_exclusive_returns_the_displaced_item() {
     let slot = Slot::default();
     // SAFETY: there is one thread.
     unsafe {
@@ -33,7 +33,7 @@ fn put_alone_returns_the_displaced_item() {
 
 /// Every item leaves the slot once: displaced, or taken by one of two threads.
 #[test]
-fn put_alone_and_takers_lose_nothing() {
+fn put_exclusive_and_takers_lose_nothing() {
     const ITEMS: usize = 20_000;
     let slot = Arc::new(Slot::<Box<usize>>::new());
     let done = Arc::new(AtomicBool::new(false));
@@ -73,7 +73,7 @@ fn put_alone_and_takers_lose_nothing() {
 }
 
 #[test]
-fn put_alone_and_take_alone_keep_at_most_one_item() {
+fn put_exclusive_and_take_exclusive_keep_at_most_one_item() {
     let slot = Slot::new();
     // SAFETY: there is no other thread.
     let put = |n| unsafe { slot.put_exclusive(Box::new(n)) };

@@ -88,14 +88,14 @@ impl Handle {
     /// # Examples
     ///
     /// ```
-    /// use raddle::runtime::{Builder, dump::State};
+    /// use raddle::runtime::{Builder, dump::TaskState};
     ///
     /// let runtime = Builder::new_current_thread().enable_task_dumps().build()?;
     /// runtime.block_on(async {
     ///     let task = raddle::spawn(std::future::pending::<()>());
     ///     raddle::task::yield_now().await;
     ///     let dump = runtime.handle().dump().unwrap();
-    ///     assert_eq!(dump.tasks()[0].state(), State::Waiting);
+    ///     assert_eq!(dump.tasks()[0].state(), TaskState::Waiting);
     ///     print!("{dump}");
     ///     task.abort();
     /// });
