@@ -172,7 +172,7 @@ impl LiveList {
             let slot = unsafe { &mut *slot };
             // SAFETY: as above, so it is in its slot.
             *slot = slot.map(|slot| match unsafe { slot.list() } == self.id {
-                true => slot.handed_off(),
+                true => slot.moved(),
                 false => slot,
             });
         });
@@ -387,9 +387,7 @@ impl<'a> ListMembership<'a> {
         match (slot, live) {
             (None, _) => Self::Unlisted,
             // SAFETY: a task that has a runnable has not completed.
-            (Some(slot), Some(live))
-                if !slot.is_handed_off() && unsafe { slot.list() } == live.id =>
-            {
+            (Some(slot), Some(live)) if !slot.is_moved() && unsafe { slot.list() } == live.id => {
                 Self::Here(live, slot)
             }
             (Some(slot), _) => Self::Elsewhere(slot),

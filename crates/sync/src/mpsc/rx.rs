@@ -153,8 +153,8 @@ impl<T, L: Limit> Rx<T, L> {
             match self.pop() {
                 Ok(message) => return Poll::Ready(Some(message)),
                 Err(NoMessage::Ended) => return Poll::Ready(None),
-                // SAFETY: the head is that of the list.
                 Err(NoMessage::Empty) => {
+                    // SAFETY: the head is that of the list.
                     ready!(unsafe { self.head.poll_wait(&self.chan.list, cx) })
                 }
             }

@@ -19,7 +19,7 @@ const MEMORY_ALIGN: usize = 16;
 const INDEX: usize = 31;
 /// In a slot's address: set once the list has gone to another thread during a poll of the task;
 /// never cleared.
-const HANDED_OFF: usize = INDEX + 1;
+const LIST_MOVED: usize = INDEX + 1;
 
 /// Room for a few tasks. The list owns it; after the list's end the remaining tasks own it.
 #[repr(C)]
@@ -134,7 +134,7 @@ impl SlotRef {
 
     #[inline]
     pub(super) fn page(self) -> NonNull<Page> {
-        // SAFETY: `new` and `handed_off` have added the index to the start of the page, to which pages
+        // SAFETY: `new` and `moved` have added the index to the start of the page, to which pages
         // are aligned.
         unsafe { self.0.byte_sub(self.0.addr().get() % ALIGN) }.cast()
     }
@@ -151,17 +151,17 @@ impl SlotRef {
     }
 
     /// Returns the slot of a task that completes as if on another thread.
-    pub(super) fn handed_off(self) -> Self {
-        match self.is_handed_off() {
+    pub(super) fn moved(self) -> Self {
+        match self.is_moved() {
             true => self,
             // SAFETY: a page has more bytes than that.
-            false => Self(unsafe { self.0.byte_add(HANDED_OFF) }),
+            false => Self(unsafe { self.0.byte_add(LIST_MOVED) }),
         }
     }
 
     #[inline]
-    pub(super) fn is_handed_off(self) -> bool {
-        self.0.addr().get() & HANDED_OFF != 0
+    pub(super) fn is_moved(self) -> bool {
+        self.0.addr().get() & LIST_MOVED != 0
     }
 
     /// Returns the list of the slot.
@@ -201,8 +201,8 @@ impl SlotRef {
 
 const _: () = assert!(
     align_of::<Page>() <= ALIGN
-        && size_of::<Page>() > HANDED_OFF + INDEX
+        && size_of::<Page>() > LIST_MOVED + INDEX
         && SLOTS as usize <= INDEX
-        && HANDED_OFF + INDEX < ALIGN,
+        && LIST_MOVED + INDEX < ALIGN,
     "a slot's index and mark are below the alignment of pages"
 );
