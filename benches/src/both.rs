@@ -11,7 +11,7 @@ use crate::timing::processor_time;
 
 /// The cost of all messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Measurement {
+pub struct Took {
     /// The time from the first message to the last.
     pub elapsed: Duration,
     /// The processor time of this process.
@@ -25,7 +25,7 @@ pub fn both_ends<T: Sockets>(
     connections: usize,
     length: usize,
     messages: usize,
-) -> Result<Measurement> {
+) -> Result<Took> {
     let ends: Vec<_> = (0..connections).map(|_| pair()).collect::<Result<_>>()?;
     let runtime = T::new(workers);
     let spawner = runtime.spawner();
@@ -47,7 +47,7 @@ pub fn both_ends<T: Sockets>(
         });
         all.await;
     });
-    Ok(Measurement {
+    Ok(Took {
         elapsed: start.elapsed(),
         processor: processor_time().saturating_sub(processor),
     })

@@ -14,9 +14,9 @@ use mio::event::{Event, Source};
 use mio::{Events, Interest, Poll, Token};
 
 use crate::latency::histogram;
-use datagram::{DatagramPeer, flood};
+use datagram::{Asking, flood};
 pub use paced::Paced;
-use stream::StreamPeer;
+use stream::Talking;
 
 /// A server that sends nothing for this time does not answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -58,7 +58,7 @@ pub enum Until {
 
 /// The result of a load.
 #[derive(Clone, Debug)]
-pub struct LoadResult {
+pub struct Done {
     /// The number of messages that were answered or, for a flood, received.
     pub messages: u64,
     /// The duration of the load.
@@ -75,19 +75,19 @@ impl Load {
         address: SocketAddr,
         until: Until,
         at_end: impl FnOnce() -> Result<R>,
-    ) -> Result<(LoadResult, R)> {
+    ) -> Result<(Done, R)> {
         match self {
             Self::Stream {
                 connections,
                 request,
                 answer,
             } => {
-                let new = || StreamPeer::new(address, request, *answer);
+                let new = || Talking::new(address, request, *answer);
                 let (done, _open) = exchange(*connections, until, new)?;
                 Ok((done, at_end()?))
             }
             Self::Datagrams { sockets, length } => {
-                let new = || DatagramPeer::new(address, *length);
+                let new = || Asking::new(address, *length);
                 let (done, _open) = exchange(*sockets, until, new)?;
                 Ok((done, at_end()?))
             }
@@ -108,7 +108,7 @@ trait Peer {
     fn begin(&mut self) -> Result<()>;
 
     /// Continues after an event. Returns whether that completes the message.
-    fn handle_event(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool>;
+    fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool>;
 }
 
 /// Makes peers and registers them with a poll.
@@ -140,7 +140,7 @@ fn exchange<P: Peer>(
     count: usize,
     until: Until,
     new: impl Fn() -> Result<P>,
-) -> Result<(LoadResult, Vec<P>)> {
+) -> Result<(Done, Vec<P>)> {
     let (mut poll, mut peers) = registered(count, new)?;
     let mut events = Events::with_capacity(count);
     let mut buffer = vec![0; crate::servers::PIECE];
@@ -153,14 +153,14 @@ fn exchange<P: Peer>(
         peer.begin()?;
     }
     let mut messages = 0;
-    while busy > 0 && (messages == 0 || !until.has_elapsed(start)) {
+    while busy > 0 && (messages == 0 || !until.is_past(start)) {
         wait(&mut poll, &mut events, ANSWER_TIMEOUT)?;
         if events.is_empty() {
-            return Err(no_answer());
+            return Err(silence());
         }
         for event in &events {
             let Token(index) = event.token();
-            if peers[index].handle_event(event, &mut buffer)? {
+            if peers[index].proceed(event, &mut buffer)? {
                 complete[index] += 1;
                 messages += 1;
                 let now = Instant::now();
@@ -173,7 +173,7 @@ fn exchange<P: Peer>(
             }
         }
     }
-    let done = LoadResult {
+    let done = Done {
         messages,
         elapsed: start.elapsed(),
         latencies,
@@ -182,18 +182,18 @@ fn exchange<P: Peer>(
 }
 
 impl Until {
-    fn has_elapsed(self, start: Instant) -> bool {
+    fn is_past(self, start: Instant) -> bool {
         matches!(self, Self::Elapsed(duration) if start.elapsed() >= duration)
     }
 }
 
-fn no_answer() -> Error {
+fn silence() -> Error {
     let text = format!("the server did not answer within {ANSWER_TIMEOUT:?}");
     Error::new(ErrorKind::TimedOut, text)
 }
 
 /// Returns the number of bytes, or `None` if the socket would block.
-fn ready_bytes(result: Result<usize>) -> Result<Option<usize>> {
+fn unless_blocked(result: Result<usize>) -> Result<Option<usize>> {
     match result {
         Ok(length) => Ok(Some(length)),
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),

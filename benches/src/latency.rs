@@ -76,7 +76,7 @@ impl Shape {
     ) -> Result<Histogram<u64>> {
         let count = (duration.as_secs_f64() * f64::from(rate)) as u32;
         let spawner = executor.spawner();
-        let table = LatencyTable::new(count as usize);
+        let board = Board::new(count as usize);
         // The calling thread is no worker, so it may sleep.
         executor.block_on(async {
             let chain = (self == Self::Chain).then(|| workloads::chain(spawner, LINKS));
@@ -88,16 +88,16 @@ impl Shape {
                     thread::sleep(early);
                 }
                 let pending = Pending {
-                    table: Arc::clone(&table),
+                    board: Arc::clone(&board),
                     number: number as usize,
                     due,
                 };
                 self.request(spawner, pending, chain.as_ref());
             }
         });
-        let latencies = table.wait();
+        let latencies = board.wait();
         // Work that continues after its answer must end before the next contestant runs.
-        while Arc::strong_count(&table) > 1 && latencies.is_ok() {
+        while Arc::strong_count(&board) > 1 && latencies.is_ok() {
             thread::sleep(Duration::from_millis(1));
         }
         latencies
@@ -138,7 +138,7 @@ impl Shape {
                 });
             }
             Self::SlowPoll => {
-                let table = Arc::clone(&pending.table);
+                let board = Arc::clone(&pending.board);
                 spawner.spawn(async move {
                     spawner.spawn(async move {
                         burn(5 * MICROSECOND);
@@ -147,7 +147,7 @@ impl Shape {
                     if rare {
                         burn(SLOW);
                     }
-                    drop(table);
+                    drop(board);
                 });
             }
         }
@@ -179,11 +179,11 @@ fn precise() {
 }
 
 /// Holds the latency of each request.
-struct LatencyTable(Box<[AtomicU64]>);
+struct Board(Box<[AtomicU64]>);
 
 /// A request in flight.
 struct Pending {
-    table: Arc<LatencyTable>,
+    board: Arc<Board>,
     number: usize,
     due: Instant,
 }
@@ -191,12 +191,12 @@ struct Pending {
 impl Pending {
     fn finish(self) {
         let latency = self.due.elapsed().as_nanos() as u64;
-        // ORDERING: pairs with the load in `LatencyTable::wait`; it publishes nothing else.
-        self.table.0[self.number].store(latency, Ordering::Relaxed);
+        // ORDERING: pairs with the load in `Board::wait`; it publishes nothing else.
+        self.board.0[self.number].store(latency, Ordering::Relaxed);
     }
 }
 
-impl LatencyTable {
+impl Board {
     fn new(count: usize) -> Arc<Self> {
         let places = (0..count).map(|_| AtomicU64::new(PENDING));
         Arc::new(Self(places.collect()))

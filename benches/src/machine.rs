@@ -50,16 +50,16 @@ pub struct Machine {
 
 impl Machine {
     /// Describes this machine. Values that the system does not provide are "unknown".
-    pub fn current() -> Self {
+    pub fn this() -> Self {
         let unknown = || "unknown".to_owned();
         let kernel = first_line("/proc/sys/kernel/osrelease").unwrap_or_else(unknown);
-        let name = labelled_value("/etc/os-release", "PRETTY_NAME=").unwrap_or_else(unknown);
+        let name = after("/etc/os-release", "PRETTY_NAME=").unwrap_or_else(unknown);
         let dirty = output_of("git", &["status", "--porcelain", "--untracked-files=no"]);
         let dirty = dirty.is_some_and(|files| !files.is_empty());
         Self {
-            processor: labelled_value("/proc/cpuinfo", "model name").unwrap_or_else(unknown),
+            processor: after("/proc/cpuinfo", "model name").unwrap_or_else(unknown),
             cores: thread::available_parallelism().map_or(1, usize::from),
-            memory: labelled_value("/proc/meminfo", "MemTotal")
+            memory: after("/proc/meminfo", "MemTotal")
                 .and_then(|text| text.split(' ').next()?.parse::<f64>().ok())
                 .map_or(0.0, |kib| kib / 1_048_576.0),
             system: format!("{}, Linux {kernel}", name.trim_matches('"')),
@@ -96,7 +96,7 @@ fn first_line(file: &str) -> Option<String> {
 }
 
 /// Returns the rest of the line that begins with a label.
-fn labelled_value(file: &str, label: &str) -> Option<String> {
+fn after(file: &str, label: &str) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
     Some(rest.trim_start_matches([':', ' ', '\t']).to_owned())

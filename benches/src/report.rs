@@ -36,9 +36,9 @@ struct Group(Vec<Comparison>);
 
 /// Whether Raddle is ahead of its main rival, as far as the interval and two decimals show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum Standing {
     Ahead,
-    Tie,
+    Level,
     Behind,
 }
 
@@ -196,19 +196,19 @@ impl Comparison {
         Some(&rival.name)
     }
 
-    fn verdict(&self) -> Option<(Interval, Verdict)> {
+    fn standing(&self) -> Option<(Interval, Standing)> {
         let lead = self.lead(self.rival()?)?;
-        Some((lead, Verdict::of(lead)))
+        Some((lead, Standing::of(lead)))
     }
 }
 
-impl Verdict {
+impl Standing {
     fn of(lead: Interval) -> Self {
         match lead {
-            _ if !lead.is_sure() => Self::Tie,
+            _ if !lead.is_sure() => Self::Level,
             Interval { low, .. } if low >= 1.005 => Self::Ahead,
             Interval { high, .. } if high < 0.995 => Self::Behind,
-            _ => Self::Tie,
+            _ => Self::Level,
         }
     }
 }
@@ -232,14 +232,14 @@ impl Tally {
             if one.rival() != Some(PEER) {
                 continue;
             }
-            let Some((lead, verdict)) = one.verdict() else {
+            let Some((lead, standing)) = one.standing() else {
                 continue;
             };
             leads.push(lead.median);
-            *match verdict {
-                Verdict::Ahead => &mut tally.ahead,
-                Verdict::Tie => &mut tally.level,
-                Verdict::Behind => &mut tally.behind,
+            *match standing {
+                Standing::Ahead => &mut tally.ahead,
+                Standing::Level => &mut tally.level,
+                Standing::Behind => &mut tally.behind,
             } += 1;
         }
         (!leads.is_empty()).then(|| Self {

@@ -24,7 +24,7 @@ pub enum Sharing {
 
 /// The sharing that lasts until this is dropped.
 #[derive(Debug)]
-pub struct SharingGuard {
+pub struct Begun {
     busy: Vec<Child>,
     quota: Option<Quota>,
 }
@@ -55,8 +55,8 @@ impl Sharing {
     }
 
     /// Starts to share the cores with this process and its children.
-    pub fn begin(self) -> Result<SharingGuard> {
-        let mut begun = SharingGuard {
+    pub fn begin(self) -> Result<Begun> {
+        let mut begun = Begun {
             busy: Vec::new(),
             quota: None,
         };
@@ -139,7 +139,7 @@ impl Drop for Quota {
     }
 }
 
-impl Drop for SharingGuard {
+impl Drop for Begun {
     fn drop(&mut self) {
         for busy in &mut self.busy {
             let _ = busy.kill();

@@ -240,7 +240,7 @@ impl Sheet {
         Record {
             command: command(std::env::args()),
             finished: Timestamp::now().as_second(),
-            machine: Machine::current(),
+            machine: Machine::this(),
             notes: self.notes.clone(),
             comparisons: self.comparisons.clone(),
         }

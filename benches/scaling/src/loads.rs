@@ -53,11 +53,11 @@ const ROUNDS: u64 = 1_000;
 const BATCH: usize = 16;
 const BATCHES: usize = 16;
 /// The number of tasks that a single spawner spawns.
-const TASKS_OF_ONE_SPAWNER: usize = 4_096;
+const ONE_SPAWNS: usize = 4_096;
 const LEAVES: usize = 128;
 /// The number of connections per worker.
 const CONNECTIONS: usize = 8;
-const POLLS_PER_REQUEST: f64 = 3.0;
+const POLLS_OF_A_REQUEST: f64 = 3.0;
 /// The least number of messages that each worker receives on average.
 const MESSAGES: usize = 256;
 /// The number of tasks per worker that wait to be woken from outside.
@@ -93,7 +93,7 @@ impl Load {
     pub(crate) fn body(self, context: &mut Context) -> Box<dyn Body> {
         match self {
             Self::SpawnStorm => Box::new(storm(context.workers, BATCH * BATCHES)),
-            Self::OneSpawner => Box::new(storm(1, TASKS_OF_ONE_SPAWNER)),
+            Self::OneSpawner => Box::new(storm(1, ONE_SPAWNS)),
             Self::ForkJoin => Box::new(tree(LEAVES * context.workers)),
             Self::ServersAt5 => Box::new(Servers::start(context, 0.05)),
             Self::ServersAt90 => Box::new(Servers::start(context, 0.9)),
@@ -250,7 +250,7 @@ impl Servers {
             .collect();
         Self {
             connections,
-            rate: load * context.workers as f64 / POLLS_PER_REQUEST,
+            rate: load * context.workers as f64 / POLLS_OF_A_REQUEST,
             under_way,
             is_over: false,
         }

@@ -14,11 +14,11 @@ const ROUND_MICROS: u64 = 1;
 const MAX_ROUNDS: u64 = 10_000_000;
 /// Locks that threads share, not workers: a thread takes one when its own cache is empty or full.
 /// Here all workers share the cache of one thread.
-const THREAD_LOCKS: [&str; 1] = ["depot of cells"];
+const OF_THREADS: [&str; 1] = ["depot of cells"];
 /// The phase of operations that do not belong to the scheduler.
-const IGNORED_PHASE: usize = counting::PHASES - 1;
+const NOT_COUNTED: usize = counting::PHASES - 1;
 
-enum Activity {
+enum Posture {
     Awake,
     /// The last step found no task.
     Idle,
@@ -30,7 +30,7 @@ enum Activity {
 
 struct SteppedWorker {
     worker: Worker,
-    activity: Activity,
+    posture: Posture,
 }
 
 /// Runs a load until it is done.
@@ -51,7 +51,7 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
         .into_iter()
         .map(|worker| SteppedWorker {
             worker,
-            activity: Activity::Awake,
+            posture: Posture::Awake,
         })
         .collect();
     let mut context = Context::new(workers, events, rng.below(usize::MAX) as u64);
@@ -62,7 +62,7 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
         ..Run::default()
     };
     let mut body = load.body(&mut context);
-    counting::settle(IGNORED_PHASE);
+    counting::settle(NOT_COUNTED);
     let mut order: Vec<usize> = (0..workers).collect();
     while !body.is_done() {
         rng.shuffle(&mut order);
@@ -90,30 +90,30 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
 /// Lets a worker do one thing, unless it waits.
 fn drive(stepped: &mut SteppedWorker, events: &Events, tally: &mut Run) {
     let now = tally.rounds * ROUND_MICROS;
-    let phase = match &stepped.activity {
-        Activity::Awake => match stepped.worker.step() {
+    let phase = match &stepped.posture {
+        Posture::Awake => match stepped.worker.step() {
             Step::Ran => {
                 tally.polls += 1;
                 Phase::Task
             }
             Step::Idle | Step::Shutdown => {
-                stepped.activity = Activity::Idle;
+                stepped.posture = Posture::Idle;
                 Phase::Search
             }
         },
-        Activity::Idle => {
+        Posture::Idle => {
             let waiting = stepped.worker.begin_park();
             tally.parks += u64::from(waiting.is_some());
-            stepped.activity = activity_of(waiting, now);
+            stepped.posture = posture(waiting, now);
             Phase::Park
         }
-        Activity::Parked { waiting, deadline } => {
+        Posture::Parked { waiting, deadline } => {
             // This question is no operation of the worker, which sleeps.
             let notified = match waiting.in_driver {
                 true => events.is_ready(),
                 false => stepped.worker.is_unparked(),
             };
-            counting::settle(IGNORED_PHASE);
+            counting::settle(NOT_COUNTED);
             let over = deadline.is_some_and(|deadline| deadline <= now);
             if !notified && !over {
                 return;
@@ -124,17 +124,17 @@ fn drive(stepped: &mut SteppedWorker, events: &Events, tally: &mut Run) {
                 (true, false) => tally.wakeups += 1,
             }
             let waiting = stepped.worker.resume_park();
-            stepped.activity = activity_of(waiting, now);
+            stepped.posture = posture(waiting, now);
             Phase::Unpark
         }
     };
     counting::settle(phase as usize);
 }
 
-fn activity_of(waiting: Option<WorkerWait>, now: u64) -> Activity {
+fn posture(waiting: Option<WorkerWait>, now: u64) -> Posture {
     match waiting {
-        None => Activity::Awake,
-        Some(waiting) => Activity::Parked {
+        None => Posture::Awake,
+        Some(waiting) => Posture::Parked {
             waiting,
             deadline: waiting
                 .timeout
@@ -150,7 +150,7 @@ fn count_steals(handle: &raddle_sched::Handle, tally: &mut Run) {
         tally.steals += counts.steal_operations;
         tally.stolen += counts.steals;
     }
-    counting::settle(IGNORED_PHASE);
+    counting::settle(NOT_COUNTED);
 }
 
 /// Returns the counts of each word. Events become figures of the run.
@@ -168,7 +168,7 @@ fn words(workers: usize, tally: &mut Run) -> Vec<Word> {
             continue;
         }
         let is_used = phases.iter().any(|phase| *phase != Operations::default());
-        if !is_used || THREAD_LOCKS.contains(&entry.name.as_str()) {
+        if !is_used || OF_THREADS.contains(&entry.name.as_str()) {
             continue;
         }
         words.push(Word {

@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 use mio::event::{Event, Source};
 use mio::net::UdpSocket;
 
-use super::{LoadResult, Peer, Until, no_answer, ready_bytes};
+use super::{Done, Peer, Until, silence, unless_blocked};
 use crate::latency::histogram;
 use crate::servers::QUESTION;
 
 /// The number of datagrams of a flood between two readings of the clock.
 const DATAGRAMS_PER_CLOCK_READ: u64 = 64;
 /// A question may be lost in the flood. Then it is sent again after this time.
-const RETRY_INTERVAL: Duration = Duration::from_millis(100);
-const MAX_RETRIES: usize = 50;
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+const QUESTIONS: usize = 50;
 
 /// A socket that has sent a datagram and waits for its return.
-pub(super) struct DatagramPeer {
+pub(super) struct Asking {
     socket: UdpSocket,
     datagram: Vec<u8>,
 }
 
-impl DatagramPeer {
+impl Asking {
     pub(super) fn new(address: SocketAddr, length: usize) -> Result<Self> {
         let socket = connected(address)?;
         socket.set_nonblocking(true)?;
@@ -40,7 +40,7 @@ fn connected(address: SocketAddr) -> Result<std::net::UdpSocket> {
     Ok(socket)
 }
 
-impl Peer for DatagramPeer {
+impl Peer for Asking {
     fn source(&mut self) -> &mut impl Source {
         &mut self.socket
     }
@@ -49,13 +49,13 @@ impl Peer for DatagramPeer {
         self.socket.send(&self.datagram).map(drop)
     }
 
-    fn handle_event(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool> {
-        Ok(event.is_readable() && ready_bytes(self.socket.recv(buffer))?.is_some())
+    fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool> {
+        Ok(event.is_readable() && unless_blocked(self.socket.recv(buffer))?.is_some())
     }
 }
 
 /// Sends datagrams without waiting, and then asks how many arrived.
-pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<LoadResult> {
+pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<Done> {
     let socket = connected(address)?;
     let datagram = vec![7; length];
     let start = Instant::now();
@@ -63,7 +63,7 @@ pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<
         Until::Each(messages) => messages,
         Until::Elapsed(_) => u64::MAX,
     };
-    while left > 0 && !until.has_elapsed(start) {
+    while left > 0 && !until.is_past(start) {
         let burst = left.min(DATAGRAMS_PER_CLOCK_READ);
         for _ in 0..burst {
             socket.send(&datagram)?;
@@ -71,13 +71,13 @@ pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<
         left -= burst;
     }
     let elapsed = start.elapsed();
-    socket.set_read_timeout(Some(RETRY_INTERVAL))?;
+    socket.set_read_timeout(Some(ASK_AGAIN))?;
     let mut answer = [0; 8];
-    for _ in 0..MAX_RETRIES {
+    for _ in 0..QUESTIONS {
         socket.send(&[0; QUESTION])?;
         match socket.recv(&mut answer) {
             Ok(_) => {
-                return Ok(LoadResult {
+                return Ok(Done {
                     messages: u64::from_le_bytes(answer),
                     elapsed,
                     latencies: histogram(),
@@ -87,5 +87,5 @@ pub(super) fn flood(address: SocketAddr, length: usize, until: Until) -> Result<
             Err(error) => return Err(error),
         }
     }
-    Err(no_answer())
+    Err(silence())
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use mio::{Events, Token};
 
-use super::stream::StreamPeer;
-use super::{ANSWER_TIMEOUT, Peer, no_answer, registered, wait};
+use super::stream::Talking;
+use super::{ANSWER_TIMEOUT, Peer, registered, silence, wait};
 use crate::latency::histogram;
 
 /// The messages, and their times.
@@ -33,7 +33,7 @@ impl Paced {
     /// it was due to its answer. This includes the time for which a message waits because all
     /// connections are busy. The calling thread does not sleep, so it needs its own core.
     pub fn run(&self, address: SocketAddr) -> Result<Histogram<u64>> {
-        let new = || StreamPeer::new(address, &self.request, self.answer);
+        let new = || Talking::new(address, &self.request, self.answer);
         let (mut poll, mut peers) = registered(self.connections, new)?;
         let mut events = Events::with_capacity(self.connections);
         let mut buffer = vec![0; crate::servers::PIECE];
@@ -50,7 +50,7 @@ impl Paced {
             let now = Instant::now();
             if now > last {
                 return Err(match latencies.len() {
-                    0 => no_answer(),
+                    0 => silence(),
                     answered => slow(answered, count),
                 });
             }
@@ -68,7 +68,7 @@ impl Paced {
             for event in &events {
                 let Token(peer) = event.token();
                 if let Some(due) = due_of[peer]
-                    && peers[peer].handle_event(event, &mut buffer)?
+                    && peers[peer].proceed(event, &mut buffer)?
                 {
                     latencies.saturating_record(due.elapsed().as_nanos() as u64);
                     due_of[peer] = None;

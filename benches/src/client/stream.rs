@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use mio::event::{Event, Source};
 use mio::net::TcpStream;
 
-use super::{Peer, ready_bytes};
+use super::{Peer, unless_blocked};
 use crate::servers::PIECE;
 
 /// A connection that has sent part of a request, or received part of an answer.
-pub(super) struct StreamPeer<'a> {
+pub(super) struct Talking<'a> {
     stream: TcpStream,
     request: &'a [u8],
     answer: usize,
@@ -18,7 +18,7 @@ pub(super) struct StreamPeer<'a> {
     received: usize,
 }
 
-impl<'a> StreamPeer<'a> {
+impl<'a> Talking<'a> {
     pub(super) fn new(address: SocketAddr, request: &'a [u8], answer: usize) -> Result<Self> {
         let stream = std::net::TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -36,7 +36,7 @@ impl<'a> StreamPeer<'a> {
         while self.sent < self.request.len() {
             let rest = &self.request[self.sent..];
             let piece = &rest[..rest.len().min(PIECE)];
-            match ready_bytes(self.stream.write(piece))? {
+            match unless_blocked(self.stream.write(piece))? {
                 Some(length) => self.sent += length,
                 None => break,
             }
@@ -46,7 +46,7 @@ impl<'a> StreamPeer<'a> {
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<()> {
         while self.received < self.answer {
-            match ready_bytes(self.stream.read(buffer))? {
+            match unless_blocked(self.stream.read(buffer))? {
                 Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Some(length) => {
                     self.received += length;
@@ -62,7 +62,7 @@ impl<'a> StreamPeer<'a> {
     }
 }
 
-impl Peer for StreamPeer<'_> {
+impl Peer for Talking<'_> {
     fn source(&mut self) -> &mut impl Source {
         &mut self.stream
     }
@@ -73,7 +73,7 @@ impl Peer for StreamPeer<'_> {
         self.send()
     }
 
-    fn handle_event(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool> {
+    fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool> {
         if event.is_writable() {
             self.send()?;
         }

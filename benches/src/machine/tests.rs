@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn this_machine_reports_its_cores_and_versions() {
-    let machine = Machine::current();
+    let machine = Machine::this();
     assert!(machine.cores > 0);
     let named = |name| machine.versions.iter().any(|(package, _)| package == name);
     assert!(named("raddle") && named("tokio"), "{machine:?}");

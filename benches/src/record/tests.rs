@@ -27,7 +27,7 @@ fn a_written_record_is_read_back() {
     let mut record = Record {
         command: "side_by_side".to_owned(),
         finished: 2,
-        machine: Machine::current(),
+        machine: Machine::this(),
         notes: vec!["no strace".to_owned()],
         comparisons: vec![comparison(Better::Less)],
     };

@@ -9,7 +9,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::{Group, Verdict};
+use super::{Group, Standing};
 use crate::record::{Comparison, PEER};
 use crate::stats::{Interval, quantile};
 
@@ -332,10 +332,10 @@ fn draw_forest(area: &Area<'_>, rows: &[(String, Interval)]) -> Drawn {
     chart.draw_series([PathElement::new(even.to_vec(), INK.stroke_width(2))])?;
     for (place, (_, lead)) in (0..).zip(&rows) {
         let place = f64::from(place);
-        let colour = match Verdict::of(*lead) {
-            Verdict::Ahead => RADDLE,
-            Verdict::Tie => LEVEL,
-            Verdict::Behind => TOKIO,
+        let colour = match Standing::of(*lead) {
+            Standing::Ahead => RADDLE,
+            Standing::Level => LEVEL,
+            Standing::Behind => TOKIO,
         };
         let line = line(lead.low, lead.high, place);
         chart.draw_series([PathElement::new(line, colour.stroke_width(2))])?;

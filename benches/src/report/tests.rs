@@ -19,7 +19,7 @@ fn record(comparisons: Vec<Comparison>) -> Record {
         finished: 1_800_000_000,
         machine: Machine {
             cores: 2,
-            ..Machine::current()
+            ..Machine::this()
         },
         notes: vec!["no <wrk>".to_owned()],
         comparisons,
@@ -84,23 +84,23 @@ fn a_change_compares_the_ratios_and_not_the_times() {
 
 #[test]
 fn an_interval_around_one_or_of_few_rounds_is_level() {
-    let verdict = |low, high, count| {
+    let standing = |low, high, count| {
         let median = 1.0;
-        Verdict::of(Interval {
+        Standing::of(Interval {
             median,
             low,
             high,
             count,
         })
     };
-    assert_eq!(verdict(0.9, 1.1, 6), Verdict::Tie);
-    assert_eq!(verdict(1.01, 1.1, 6), Verdict::Ahead);
-    assert_eq!(verdict(0.9, 0.99, 6), Verdict::Behind);
+    assert_eq!(standing(0.9, 1.1, 6), Standing::Level);
+    assert_eq!(standing(1.01, 1.1, 6), Standing::Ahead);
+    assert_eq!(standing(0.9, 0.99, 6), Standing::Behind);
     // A lead that is shown as 1.00 is no lead.
-    assert_eq!(verdict(1.004, 1.1, 6), Verdict::Tie);
-    assert_eq!(verdict(0.9, 0.996, 6), Verdict::Tie);
-    assert_eq!(verdict(2.0, 2.0, 1), Verdict::Tie);
-    assert_eq!(verdict(0.5, 0.5, 5), Verdict::Tie);
+    assert_eq!(standing(1.004, 1.1, 6), Standing::Level);
+    assert_eq!(standing(0.9, 0.996, 6), Standing::Level);
+    assert_eq!(standing(2.0, 2.0, 1), Standing::Level);
+    assert_eq!(standing(0.5, 0.5, 5), Standing::Level);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use pulldown_cmark::{Options, Parser};
 
 use super::plot::{self, escaped};
-use super::{Group, Report, Tally, Verdict, announced, groups, leads};
+use super::{Group, Report, Standing, Tally, announced, groups, leads};
 use crate::executors::{Executor, Raddle};
 use crate::record::{Comparison, Contestant, PEER, Section};
 use crate::table::{self, short, times};
@@ -161,7 +161,7 @@ fn changes(report: &Report) -> String {
 /// parameter, it shows the value in the middle.
 fn rows(part: &[Group]) -> String {
     let rows = part.iter().map(Group::usual).filter_map(|one| {
-        let (lead, _) = one.verdict()?;
+        let (lead, _) = one.standing()?;
         Some(format!(
             "| {}: {} | {} | {} | {} | {} |\n",
             one.name(),
@@ -198,8 +198,8 @@ fn verdict(part: &[Group]) -> String {
     };
     let behind: Vec<_> = comparisons(part)
         .filter(|one| one.rival() == Some(PEER))
-        .filter_map(|one| Some((one, one.verdict()?)))
-        .filter(|(_, (_, verdict))| *verdict == Verdict::Behind)
+        .filter_map(|one| Some((one, one.standing()?)))
+        .filter(|(_, (_, standing))| *standing == Standing::Behind)
         .map(|(one, (lead, _))| format!("{}, {} ({})", one.name(), one.figure, short(lead.median)))
         .collect();
     let listed = behind.len().min(LISTED);

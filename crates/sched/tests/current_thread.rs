@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use common::{DropCounts, Signal, current_thread, wait_until};
+use common::{DropTracker, Signal, current_thread, wait_until};
 use condvar_driver::Events;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, CurrentThread, spawn, yield_now};
@@ -117,11 +117,11 @@ fn slow_polls_shorten_the_interval_of_driver_polls() {
 
 #[test]
 fn shutdown_drops_each_queued_task_once() {
-    let drop_counts = DropCounts::default();
+    let tracker = DropTracker::default();
     let mut scheduler = current_thread();
     let spawn_all = || {
         for _ in 0..1000 {
-            let tracked = drop_counts.counted_value();
+            let tracked = tracker.tracked();
             drop(spawn(async move {
                 let _tracked = tracked;
                 std::future::pending::<()>().await;
@@ -133,9 +133,9 @@ fn shutdown_drops_each_queued_task_once() {
         yield_now().await;
         spawn_all();
     });
-    assert_eq!(drop_counts.alive(), 2000);
+    assert_eq!(tracker.alive(), 2000);
     scheduler.shutdown();
-    assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 2000));
+    assert_eq!((tracker.alive(), tracker.dropped()), (0, 2000));
     // Without its worker the scheduler still blocks on futures.
     let cancelled = scheduler.block_on(async { spawn(async {}).await.unwrap_err().is_cancelled() });
     assert!(cancelled);
@@ -155,8 +155,8 @@ fn an_interval_of_zero_is_refused() {
 #[test]
 fn a_future_that_shutdown_drops_may_spawn() {
     let scheduler = current_thread();
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let guard = common::OnDrop(move || {
         let _tracked = &tracked;
         assert!(spawn(async {}).is_finished());
@@ -167,7 +167,7 @@ fn a_future_that_shutdown_drops_may_spawn() {
     });
     let handle = scheduler.handle().clone();
     drop(scheduler);
-    assert_eq!(drop_counts.dropped(), 1);
+    assert_eq!(tracker.dropped(), 1);
     // If the drop had panicked, the error would be that panic.
     assert!(handle.block_on(task).unwrap_err().is_cancelled());
 }

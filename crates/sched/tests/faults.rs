@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use common::{DropCounts, POLICIES, SHARING, Signal, config_of, wait_until};
+use common::{DropTracker, POLICIES, SHARING, Signal, config_of, wait_until};
 use raddle_sched::{AroundWorker, Config, Driver, Handle, Policy, Pool, Unpark, spawn, yield_now};
 
 /// Spawns tasks from outside and inside, wakes and joins them, and checks that each is dropped
 /// once.
 fn run_tasks(handle: &Handle, rounds: usize) {
-    let drop_counts = DropCounts::default();
+    let tracker = DropTracker::default();
     for _ in 0..rounds {
-        let tracked = drop_counts.counted_value();
+        let tracked = tracker.tracked();
         let signal = Signal::default();
         let waiting = signal.clone();
         let task = handle.spawn(async move {
@@ -30,8 +30,8 @@ fn run_tasks(handle: &Handle, rounds: usize) {
         signal.set();
         handle.block_on(task).unwrap();
     }
-    wait_until(|| drop_counts.alive() == 0);
-    assert_eq!(drop_counts.dropped(), rounds);
+    wait_until(|| tracker.alive() == 0);
+    assert_eq!(tracker.dropped(), rounds);
 }
 
 /// Runs `body` on each worker's thread, and keeps its result in the list while the worker exists.
@@ -128,7 +128,7 @@ fn tasks_complete_though_worker_threads_are_suspended() {
     }
 }
 
-/// A driver that ignores unparks for 100 while and dispatches no events.
+/// A driver that ignores unparks for a while and dispatches no event.
 struct StallingDriver {
     parks: Arc<AtomicUsize>,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{DropCounts, Gate, POLICIES, SHARING, Signal, config_of, wait_until};
+use common::{DropTracker, Gate, POLICIES, SHARING, Signal, config_of, wait_until};
 use raddle_primitives::sync::{Condvar, Mutex};
 use raddle_sched::{Config, CurrentThread, Driver, Handle, Hook, Pool, Step, Unpark, spawn};
 
@@ -255,8 +255,8 @@ fn panics_in_the_shutdown_and_the_drop_of_a_driver_are_contained() {
         driver.0.shutdown_panics.store(true, Ordering::SeqCst);
         let driver: Box<dyn Driver> = Box::new(PanicsOnDrop(driver));
         let (handle, mut workers) = Pool::stepped(config_of(policy, 2), Some(driver));
-        let drop_counts = DropCounts::default();
-        let tracked = drop_counts.counted_value();
+        let tracker = DropTracker::default();
+        let tracked = tracker.tracked();
         drop(handle.spawn(async move {
             let _tracked = tracked;
             std::future::pending::<()>().await;
@@ -264,7 +264,7 @@ fn panics_in_the_shutdown_and_the_drop_of_a_driver_are_contained() {
         assert_eq!(workers[0].step(), Step::Ran);
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(workers)));
         assert!(dropped.is_ok());
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
@@ -275,7 +275,7 @@ fn around_worker_also_surrounds_the_drops_of_the_shutdown() {
         thread_local! {
             static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
         }
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let around = Arc::new(AtomicUsize::new(0));
         let counted = around.clone();
         let pool = Pool::start(
@@ -293,7 +293,7 @@ fn around_worker_also_surrounds_the_drops_of_the_shutdown() {
         .unwrap();
         let seen = Gate::default();
         let opened = seen.clone();
-        let tracked = drop_counts.counted_value();
+        let tracked = tracker.tracked();
         let guard = common::OnDrop(move || {
             let _ = &tracked;
             if INSIDE.get() && Handle::try_current().is_some() {
@@ -306,7 +306,7 @@ fn around_worker_also_surrounds_the_drops_of_the_shutdown() {
         }));
         drop(pool);
         assert_eq!(around.load(Ordering::SeqCst), 2);
-        assert_eq!(drop_counts.dropped(), 1);
+        assert_eq!(tracker.dropped(), 1);
         seen.wait();
     }
 }

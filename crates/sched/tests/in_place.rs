@@ -14,7 +14,7 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-use common::{DropCounts, Gate, Signal, config, message_of, wait_until};
+use common::{DropTracker, Gate, Signal, config, message_of, wait_until};
 use handoff::Handoffs;
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
@@ -262,8 +262,8 @@ fn no_budget_is_in_force_inside_the_function() {
 
 #[test]
 fn an_aborted_task_is_dropped_after_its_function() {
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     run(1, async {
         let (entered, gate) = (Gate::default(), Gate::default());
         let (inside, theirs) = (entered.clone(), gate.clone());
@@ -280,7 +280,7 @@ fn an_aborted_task_is_dropped_after_its_function() {
         gate.open();
         assert!(task.await.unwrap_err().is_cancelled());
     });
-    assert_eq!(drop_counts.dropped(), 1);
+    assert_eq!(tracker.dropped(), 1);
 }
 
 /// All hundred tasks are in their functions at the same time, on two workers.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{DropCounts, Gate, OnDrop, Signal, config, wait_until};
+use common::{DropTracker, Gate, OnDrop, Signal, config, wait_until};
 use condvar_driver::Events;
 use handoff::Handoffs;
 use raddle_primitives::sync::Mutex;
@@ -61,7 +61,7 @@ impl Then {
 struct BlockedPool {
     pool: Pool,
     handoffs: Handoffs,
-    drop_counts: DropCounts,
+    tracker: DropTracker,
     gate: Gate,
 }
 
@@ -69,12 +69,8 @@ impl BlockedPool {
     fn new(workers: usize, then: Then) -> Self {
         let handoffs = Handoffs::default();
         let pool = handoffs.pool(config(workers));
-        let (drop_counts, gate) = (DropCounts::default(), Gate::default());
-        let (theirs, tracked, other) = (
-            gate.clone(),
-            drop_counts.counted_value(),
-            drop_counts.counted_value(),
-        );
+        let (tracker, gate) = (DropTracker::default(), Gate::default());
+        let (theirs, tracked, other) = (gate.clone(), tracker.tracked(), tracker.tracked());
         let beside = Signal::default();
         let waits = beside.clone();
         drop(pool.handle().spawn(async move {
@@ -91,7 +87,7 @@ impl BlockedPool {
         Self {
             pool,
             handoffs,
-            drop_counts,
+            tracker,
             gate,
         }
     }
@@ -104,17 +100,17 @@ fn shutdown_waits_for_the_function() {
             let BlockedPool {
                 mut pool,
                 handoffs,
-                drop_counts,
+                tracker,
                 gate,
             } = BlockedPool::new(workers, then);
             assert!(!pool.shutdown(Some(Duration::ZERO)));
             assert!(!pool.shutdown(Some(Duration::from_millis(5))));
             // The function may be waiting for the drop of the other task.
-            wait_until(|| drop_counts.dropped() == 1);
+            wait_until(|| tracker.dropped() == 1);
             gate.open();
             assert!(pool.shutdown(None));
-            assert_eq!(drop_counts.alive(), 0, "{then:?}");
-            assert_eq!(drop_counts.dropped(), 2);
+            assert_eq!(tracker.alive(), 0, "{then:?}");
+            assert_eq!(tracker.dropped(), 2);
             drop(pool);
             handoffs.join();
         }
@@ -127,7 +123,7 @@ fn dropping_the_pool_waits_for_the_function() {
         let BlockedPool {
             pool,
             handoffs,
-            drop_counts,
+            tracker,
             gate,
         } = BlockedPool::new(1, then);
         let opener = thread::spawn(move || {
@@ -135,7 +131,7 @@ fn dropping_the_pool_waits_for_the_function() {
             gate.open();
         });
         drop(pool);
-        assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 2));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 2));
         opener.join().unwrap();
         handoffs.join();
     }
@@ -148,8 +144,8 @@ fn a_pool_that_is_dropped_inside_the_function_shuts_down_after_it() {
     for inside in [true, false] {
         let handoffs = Handoffs::default();
         let pool = Arc::new(Mutex::new(None::<Pool>));
-        let (drop_counts, ended) = (DropCounts::default(), Arc::new(AtomicBool::new(false)));
-        let (theirs, tracked) = (pool.clone(), drop_counts.counted_value());
+        let (tracker, ended) = (DropTracker::default(), Arc::new(AtomicBool::new(false)));
+        let (theirs, tracked) = (pool.clone(), tracker.tracked());
         *pool.lock() = Some(handoffs.pool(config(1)));
         let handle = pool.lock().as_ref().unwrap().handle().clone();
         let end = ended.clone();
@@ -175,7 +171,7 @@ fn a_pool_that_is_dropped_inside_the_function_shuts_down_after_it() {
             pending::<()>().await;
         });
         wait_until(|| ended.load(SeqCst) && task.is_finished());
-        wait_until(|| drop_counts.dropped() == 1);
+        wait_until(|| tracker.dropped() == 1);
         handoffs.join();
     }
 }
@@ -236,10 +232,8 @@ fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
             ..config(1)
         };
         let mut pool = Pool::start(config, None).unwrap();
-        let (drop_counts, gate, entered) =
-            (DropCounts::default(), Gate::default(), Gate::default());
-        let (tracked, theirs, inside) =
-            (drop_counts.counted_value(), gate.clone(), entered.clone());
+        let (tracker, gate, entered) = (DropTracker::default(), Gate::default(), Gate::default());
+        let (tracked, theirs, inside) = (tracker.tracked(), gate.clone(), entered.clone());
         drop(pool.handle().spawn(async move {
             let _tracked = tracked;
             block_in_place(|| {
@@ -258,7 +252,7 @@ fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
         assert!(!pool.shutdown(Some(Duration::ZERO)));
         gate.open();
         assert!(pool.shutdown(None));
-        assert_eq!(drop_counts.dropped(), 1);
+        assert_eq!(tracker.dropped(), 1);
         kept.lock().drain(..).for_each(Handoff::run);
     }
 }
@@ -288,9 +282,9 @@ fn shutdown_may_begin_while_functions_begin_and_return() {
     for round in 0..200 {
         let handoffs = Handoffs::default();
         let pool = handoffs.pool(config(1 + round % 2));
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         for number in 0..8 {
-            let tracked = drop_counts.counted_value();
+            let tracked = tracker.tracked();
             drop(pool.handle().spawn(async move {
                 let _tracked = tracked;
                 for _ in 0..number {
@@ -304,7 +298,7 @@ fn shutdown_may_begin_while_functions_begin_and_return() {
             thread::yield_now();
         }
         drop(pool);
-        assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 8));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 8));
         handoffs.join();
     }
 }

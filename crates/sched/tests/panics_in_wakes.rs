@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use common::{DropCounts, POLICIES, Signal, config_of, message_of, pool_of, wait_until};
+use common::{DropTracker, POLICIES, Signal, config_of, message_of, pool_of, wait_until};
 use raddle_primitives::sync::{Condvar, Mutex, Rank};
 use raddle_sched::{Driver, Handle, Policy, Pool, Unpark};
 
@@ -26,8 +26,8 @@ fn check_ends(test: impl FnOnce() + Send + 'static) {
 }
 
 /// Spawns a task that waits for `signal`. Under `Sharded` it runs on worker 0.
-fn spawn_waiting(handle: &Handle, policy: Policy, signal: &Signal, drop_counts: &DropCounts) {
-    let (waits, tracked) = (signal.clone(), drop_counts.counted_value());
+fn spawn_waiting(handle: &Handle, policy: Policy, signal: &Signal, tracker: &DropTracker) {
+    let (waits, tracked) = (signal.clone(), tracker.tracked());
     match policy {
         Policy::Sharded => drop(handle.spawn_on(0, move || async move {
             let not_send = std::rc::Rc::new(tracked);
@@ -51,9 +51,9 @@ fn a_wake_under_a_leaf_panics_and_leaves_the_task_to_its_worker() {
         return;
     }
     for policy in POLICIES {
-        let (drop_counts, signal) = (DropCounts::default(), Signal::default());
+        let (tracker, signal) = (DropTracker::default(), Signal::default());
         let pool = pool_of(policy, 2);
-        spawn_waiting(pool.handle(), policy, &signal, &drop_counts);
+        spawn_waiting(pool.handle(), policy, &signal, &tracker);
         let lock = Mutex::ranked(Rank::leaf("a lock of the test"), ());
         let waker = signal.waker().unwrap();
         let held = lock.lock();
@@ -70,13 +70,9 @@ fn a_wake_under_a_leaf_panics_and_leaves_the_task_to_its_worker() {
         assert!(message.contains("is taken under the lock \"a lock of the test\""));
         drop((held, waker));
         check_ends(move || drop(pool));
-        assert_eq!(
-            (drop_counts.alive(), drop_counts.dropped()),
-            (0, 1),
-            "{policy:?}"
-        );
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 1), "{policy:?}");
         assert_ne!(
-            drop_counts.drop_threads(),
+            tracker.drop_threads(),
             [thread::current().id()],
             "{policy:?}"
         );
@@ -91,11 +87,11 @@ fn wakes_under_a_leaf_on_a_worker_lose_no_task() {
     }
     const TASKS: usize = 1_000;
     for policy in POLICIES {
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let pool = pool_of(policy, 1);
         let signals: Vec<_> = (0..TASKS).map(|_| Signal::default()).collect();
         for signal in &signals {
-            spawn_waiting(pool.handle(), policy, signal, &drop_counts);
+            spawn_waiting(pool.handle(), policy, signal, &tracker);
         }
         let wakers: Vec<_> = signals
             .iter()
@@ -112,11 +108,11 @@ fn wakes_under_a_leaf_on_a_worker_lose_no_task() {
         pool.handle().block_on(waking).unwrap();
         check_ends(move || drop(pool));
         assert_eq!(
-            (drop_counts.alive(), drop_counts.dropped()),
+            (tracker.alive(), tracker.dropped()),
             (0, TASKS),
             "{policy:?}"
         );
-        assert!(!drop_counts.drop_threads().contains(&thread::current().id()));
+        assert!(!tracker.drop_threads().contains(&thread::current().id()));
     }
 }
 
@@ -166,7 +162,7 @@ impl Unpark for PanickingUnpark {
 #[test]
 fn an_unparker_that_panics_loses_no_task_and_no_wake() {
     for policy in POLICIES {
-        let (drop_counts, driver) = (DropCounts::default(), PanickingUnpark::default());
+        let (tracker, driver) = (DropTracker::default(), PanickingUnpark::default());
         let workers = match policy {
             // Each worker has its own driver.
             Policy::Sharded => 1,
@@ -176,23 +172,19 @@ fn an_unparker_that_panics_loses_no_task_and_no_wake() {
         let pool = Pool::start(config, [Box::new(driver.clone()) as Box<dyn Driver>]).unwrap();
         let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
         for signal in &signals {
-            spawn_waiting(pool.handle(), policy, signal, &drop_counts);
+            spawn_waiting(pool.handle(), policy, signal, &tracker);
         }
         driver.0.panics.store(true, SeqCst);
         for (index, signal) in signals[..5].iter().enumerate() {
             signal.set();
-            wait_until(|| drop_counts.dropped() == index + 1);
+            wait_until(|| tracker.dropped() == index + 1);
         }
         // When all workers are idle, one waits in the driver, and the shutdown must unpark it.
         wait_until(|| driver.0.waits.load(SeqCst));
         // The shutdown wakes the workers and drops the other tasks.
         check_ends(move || drop(pool));
-        assert_eq!(
-            (drop_counts.alive(), drop_counts.dropped()),
-            (0, 10),
-            "{policy:?}"
-        );
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 10), "{policy:?}");
         assert!(driver.0.unparks.load(SeqCst) > 0);
-        assert!(!drop_counts.drop_threads().contains(&thread::current().id()));
+        assert!(!tracker.drop_threads().contains(&thread::current().id()));
     }
 }

@@ -20,7 +20,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use common::{
-    CountedValue, DropCounts, OnDrop, SHARING, SelfWaking, Signal, Tracked, message_of, pool_of, wait_until,
+    DropTracker, OnDrop, SHARING, SelfWaking, Signal, Tracked, message_of, pool_of, wait_until,
 };
 use condvar_driver::Events;
 use raddle_sched::{
@@ -49,12 +49,12 @@ fn run(worker: &mut Worker) {
 /// because a panic could be caught.
 struct Bound {
     thread: ThreadId,
-    tracked: CountedValue,
+    tracked: Tracked,
     not_send: PhantomData<Rc<()>>,
 }
 
 impl Bound {
-    fn new(tracked: CountedValue) -> Self {
+    fn new(tracked: Tracked) -> Self {
         Self {
             thread: thread::current().id(),
             tracked,
@@ -157,12 +157,12 @@ fn spawns_from_outside_are_spread_over_the_workers() {
 #[test]
 fn a_task_runs_on_its_worker_wherever_it_is_woken() {
     let pool = sharded(2);
-    let drop_counts = DropCounts::default();
+    let tracker = DropTracker::default();
     for round in 0..200 {
         let signals = [Signal::default(), Signal::default()];
         let tasks: Vec<_> = (0..2)
             .map(|worker| {
-                let (tracked, own) = (drop_counts.counted_value(), signals[worker].clone());
+                let (tracked, own) = (tracker.tracked(), signals[worker].clone());
                 let other = signals[1 - worker].clone();
                 pool.handle().spawn_on(worker, move || {
                     let mut task = Checked(Bound::new(tracked), own);
@@ -181,15 +181,15 @@ fn a_task_runs_on_its_worker_wherever_it_is_woken() {
             pool.handle().block_on(task).unwrap();
         }
     }
-    assert_eq!(drop_counts.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
 }
 
 #[test]
 fn an_abort_from_another_thread_drops_on_the_worker() {
     let pool = sharded(2);
-    let drop_counts = DropCounts::default();
+    let tracker = DropTracker::default();
     for _ in 0..100 {
-        let (tracked, signal) = (drop_counts.counted_value(), Signal::default());
+        let (tracked, signal) = (tracker.tracked(), Signal::default());
         let inside = signal.clone();
         let task = pool
             .handle()
@@ -198,7 +198,7 @@ fn an_abort_from_another_thread_drops_on_the_worker() {
         task.abort();
         assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
     }
-    assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 100));
+    assert_eq!((tracker.alive(), tracker.dropped()), (0, 100));
 }
 
 /// A task that was never polled has only its closure, which any thread may drop.
@@ -206,23 +206,23 @@ fn an_abort_from_another_thread_drops_on_the_worker() {
 fn a_task_that_is_aborted_before_its_first_poll_makes_no_future() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let task = handle.spawn_on(0, move || {
         let _tracked = tracked;
         unreachable!("it was aborted") as std::future::Ready<()>
     });
     task.abort();
     run(&mut workers[0]);
-    assert_eq!(drop_counts.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
     assert!(task.is_finished());
 }
 
 #[test]
 fn a_panic_and_its_payload_do_not_affect_the_worker() {
     let pool = sharded(2);
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let task = pool.handle().spawn_on(1, move || {
         let bound = Bound::new(tracked);
         async move {
@@ -237,7 +237,7 @@ fn a_panic_and_its_payload_do_not_affect_the_worker() {
         panic!("in the closure");
     });
     assert!(pool.handle().block_on(task).unwrap_err().is_panic());
-    assert_eq!(drop_counts.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
     let task = pool.handle().spawn_on(1, || async { 7 });
     assert_eq!(pool.handle().block_on(task).unwrap(), 7);
 }
@@ -245,9 +245,9 @@ fn a_panic_and_its_payload_do_not_affect_the_worker() {
 #[test]
 fn a_handle_may_be_dropped_on_another_thread() {
     let pool = sharded(2);
-    let drop_counts = DropCounts::default();
+    let tracker = DropTracker::default();
     for _ in 0..200 {
-        let (tracked, output) = (drop_counts.counted_value(), drop_counts.counted_value());
+        let (tracked, output) = (tracker.tracked(), tracker.tracked());
         let task = pool.handle().spawn_on(1, move || {
             let bound = Bound::new(tracked);
             async move {
@@ -258,7 +258,7 @@ fn a_handle_may_be_dropped_on_another_thread() {
         });
         drop(task);
     }
-    wait_until(|| drop_counts.alive() == 0);
+    wait_until(|| tracker.alive() == 0);
 }
 
 /// Tasks in every state, and wakers that outlive all tasks.
@@ -266,10 +266,10 @@ fn a_handle_may_be_dropped_on_another_thread() {
 fn shutdown_drops_each_task_on_its_own_worker() {
     for _ in 0..20 {
         let pool = sharded(3);
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let mut signals = Vec::new();
         for place in 0..30 {
-            let (tracked, signal) = (drop_counts.counted_value(), Signal::default());
+            let (tracked, signal) = (tracker.tracked(), Signal::default());
             signals.push(signal.clone());
             drop(pool.handle().spawn_on(place % 3, move || {
                 let mut task = Checked(Bound::new(tracked), signal);
@@ -287,7 +287,7 @@ fn shutdown_drops_each_task_on_its_own_worker() {
         }
         let wakers: Vec<_> = signals.iter().filter_map(Signal::waker).collect();
         drop(pool);
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
         wakers.iter().for_each(|waker| waker.wake_by_ref());
     }
 }
@@ -297,10 +297,10 @@ fn shutdown_drops_each_task_on_its_own_worker() {
 fn shutdown_may_race_with_wakes_and_spawns() {
     for _ in 0..50 {
         let pool = sharded(2);
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let signals: Vec<_> = (0..10).map(|_| Signal::default()).collect();
         for (place, signal) in signals.iter().enumerate() {
-            let (tracked, signal) = (drop_counts.counted_value(), signal.clone());
+            let (tracked, signal) = (tracker.tracked(), signal.clone());
             drop(pool.handle().spawn_on(place % 2, move || {
                 let mut task = Checked(Bound::new(tracked), signal);
                 async move {
@@ -310,12 +310,12 @@ fn shutdown_may_race_with_wakes_and_spawns() {
                 }
             }));
         }
-        let (handle, spawned) = (pool.handle().clone(), drop_counts.clone());
+        let (handle, spawned) = (pool.handle().clone(), tracker.clone());
         let theirs = signals.clone();
         let foreign = thread::spawn(move || {
             for round in 0..50 {
                 theirs.iter().for_each(Signal::set);
-                let tracked = spawned.counted_value();
+                let tracked = spawned.tracked();
                 drop(handle.spawn_on(round % 2, move || {
                     Checked(Bound::new(tracked), std::future::pending::<()>())
                 }));
@@ -323,7 +323,7 @@ fn shutdown_may_race_with_wakes_and_spawns() {
         });
         drop(pool);
         foreign.join().unwrap();
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
@@ -332,10 +332,10 @@ fn a_spawn_after_shutdown_is_cancelled_at_once() {
     let mut pool = sharded(2);
     let handle = pool.handle().clone();
     assert!(pool.shutdown(None));
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let task = handle.spawn_on(1, move || async move { drop(tracked) });
-    assert_eq!(drop_counts.dropped(), 1);
+    assert_eq!(tracker.dropped(), 1);
     assert!(handle.block_on(task).unwrap_err().is_cancelled());
 }
 
@@ -343,12 +343,8 @@ fn a_spawn_after_shutdown_is_cancelled_at_once() {
 #[test]
 fn a_local_spawn_during_shutdown_is_cancelled_at_once() {
     let pool = sharded(2);
-    let drop_counts = DropCounts::default();
-    let (tracked, inner, signal) = (
-        drop_counts.counted_value(),
-        drop_counts.counted_value(),
-        Signal::default(),
-    );
+    let tracker = DropTracker::default();
+    let (tracked, inner, signal) = (tracker.tracked(), tracker.tracked(), Signal::default());
     let mut inner = Some(inner);
     let waiting = signal.clone();
     let is_cancelled = Arc::new(AtomicBool::new(false));
@@ -369,19 +365,19 @@ fn a_local_spawn_during_shutdown_is_cancelled_at_once() {
     wait_until(|| signal.polls() == 1);
     drop(pool);
     assert!(is_cancelled.load(Ordering::SeqCst));
-    assert_eq!(drop_counts.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
 }
 
 #[test]
 fn hooks_are_called_for_local_tasks() {
-    let hook_calls = DropCounts::default();
+    let hook_calls = DropTracker::default();
     let (spawned, ended) = (hook_calls.clone(), hook_calls.clone());
     let config = Config {
         workers: 1,
         policy: Policy::Sharded,
         task_hooks: TaskHooks {
-            on_spawn: Some(Arc::new(move |_| drop(spawned.counted_value()))),
-            on_terminate: Some(Arc::new(move |_| drop(ended.counted_value()))),
+            on_spawn: Some(Arc::new(move |_| drop(spawned.tracked()))),
+            on_terminate: Some(Arc::new(move |_| drop(ended.tracked()))),
             ..TaskHooks::default()
         },
         ..Config::default()
@@ -444,8 +440,8 @@ fn spawn_local_is_for_the_current_scheduler() {
 fn a_worker_with_tasks_stays_on_its_thread() {
     let (handle, mut workers) = stepped(2);
     let _guard = handle.enter();
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let signal = Signal::default();
     let waiting = signal.clone();
     drop(handle.spawn_on(0, move || Checked(Bound::new(tracked), waiting)));
@@ -468,11 +464,11 @@ fn a_worker_with_tasks_stays_on_its_thread() {
             })
             .join()
             .unwrap();
-        assert_eq!(drop_counts.alive(), 1);
+        assert_eq!(tracker.alive(), 1);
         // Its own thread may use it.
         signal.set();
         run(&mut worker);
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
         // A worker without tasks may be dropped on any thread.
         scope.spawn(move || drop(worker)).join().unwrap();
     });
@@ -484,8 +480,8 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
     for parked in [false, true] {
         let (handle, mut workers) = stepped(2);
         let _guard = handle.enter();
-        let drop_counts = DropCounts::default();
-        let (tracked, signal) = (drop_counts.counted_value(), Signal::default());
+        let tracker = DropTracker::default();
+        let (tracked, signal) = (tracker.tracked(), Signal::default());
         let waiting = signal.clone();
         drop(handle.spawn_on(0, move || Checked(Bound::new(tracked), waiting)));
         run(&mut workers[0]);
@@ -497,11 +493,11 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
             .join()
             .unwrap();
         assert!(message.starts_with("a worker of a sharded scheduler was dropped on another"));
-        assert_eq!(drop_counts.alive(), 1);
+        assert_eq!(tracker.alive(), 1);
         // A wake does not reach the task any more.
         signal.set();
         drop(workers);
-        assert_eq!(drop_counts.alive(), 1);
+        assert_eq!(tracker.alive(), 1);
     }
 }
 
@@ -510,8 +506,8 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
 fn a_worker_dropped_elsewhere_is_leaked_with_the_tasks_in_its_queue() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     drop(handle.spawn_on(0, move || {
         Checked(Bound::new(tracked), SelfWaking(Arc::default()))
     }));
@@ -520,7 +516,7 @@ fn a_worker_dropped_elsewhere_is_leaked_with_the_tasks_in_its_queue() {
         .join()
         .unwrap();
     assert!(message.starts_with("a worker of a sharded scheduler was dropped on another"));
-    assert_eq!(drop_counts.alive(), 1);
+    assert_eq!(tracker.alive(), 1);
 }
 
 /// The drop happens during a panic: a second panic would abort the process.
@@ -529,8 +525,8 @@ fn a_worker_dropped_elsewhere_is_leaked_with_the_tasks_in_its_queue() {
 fn a_worker_dropped_elsewhere_by_a_panic_is_leaked_quietly() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     drop(handle.spawn_on(0, move || {
         Checked(Bound::new(tracked), std::future::pending::<()>())
     }));
@@ -544,7 +540,7 @@ fn a_worker_dropped_elsewhere_by_a_panic_is_leaked_quietly() {
         *outcome.unwrap_err().downcast::<&str>().unwrap(),
         "on purpose"
     );
-    assert_eq!(drop_counts.alive(), 1);
+    assert_eq!(tracker.alive(), 1);
 }
 
 /// The other shards continue. Spawns from outside skip the shard that has shut down.
@@ -552,16 +548,16 @@ fn a_worker_dropped_elsewhere_by_a_panic_is_leaked_quietly() {
 fn a_worker_that_is_dropped_early_ends_only_its_shard() {
     let (handle, mut workers) = stepped(3);
     let _guard = handle.enter();
-    let drop_counts = DropCounts::default();
+    let tracker = DropTracker::default();
     for (number, worker) in workers.iter_mut().enumerate() {
-        let tracked = drop_counts.counted_value();
+        let tracked = tracker.tracked();
         drop(handle.spawn_on(number, move || {
             Checked(Bound::new(tracked), std::future::pending::<()>())
         }));
         run(worker);
     }
     drop(workers.remove(1));
-    assert_eq!(drop_counts.alive(), 2);
+    assert_eq!(tracker.alive(), 2);
     let tasks: Vec<_> = (0..6).map(|_| handle.spawn(async {})).collect();
     workers.iter_mut().for_each(run);
     assert!(tasks.iter().all(|task| task.is_finished()));
@@ -569,7 +565,7 @@ fn a_worker_that_is_dropped_early_ends_only_its_shard() {
     let refused = handle.spawn_on(1, || async {});
     assert!(handle.block_on(refused).unwrap_err().is_cancelled());
     drop(workers);
-    assert_eq!(drop_counts.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
 }
 
 #[test]
@@ -639,8 +635,8 @@ impl std::task::Wake for Setting {
 fn a_local_task_in_the_queue_keeps_the_worker_on_its_thread() {
     let (handle, mut workers) = stepped(1);
     let _guard = handle.enter();
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     drop(handle.spawn_on(0, move || async move {
         let bound = Bound::new(tracked);
         drop(spawn_local(async move { bound.check() }));
@@ -654,7 +650,7 @@ fn a_local_task_in_the_queue_keeps_the_worker_on_its_thread() {
     })
     .join()
     .unwrap();
-    assert_eq!(drop_counts.alive(), 1);
+    assert_eq!(tracker.alive(), 1);
     run(&mut workers[0]);
-    assert_eq!(drop_counts.alive(), 0);
+    assert_eq!(tracker.alive(), 0);
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use common::{
-    DropCounts, Gate, OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, message_of,
+    DropTracker, Gate, OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, message_of,
     pool_of, wait_until,
 };
 use raddle_primitives::sync::Mutex;
@@ -22,25 +22,25 @@ use raddle_sched::{
 fn tasks_in_every_state_are_dropped_on_a_worker() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
-            let drop_counts = DropCounts::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, workers);
             let ids = Arc::new(Mutex::new(Vec::new()));
             let (gate, stuck) = (Gate::default(), Gate::default());
             // Tasks that wait, tasks that wake themselves, and tasks that join others.
             let mut signals = Vec::new();
             for _ in 0..20 {
-                let (tracked, signal) = (drop_counts.counted_value(), Signal::default());
+                let (tracked, signal) = (tracker.tracked(), Signal::default());
                 signals.push(signal.clone());
                 drop(pool.handle().spawn(async move {
                     let _tracked = tracked;
                     signal.await;
                 }));
-                let tracked = drop_counts.counted_value();
+                let tracked = tracker.tracked();
                 drop(pool.handle().spawn(async move {
                     let _tracked = tracked;
                     SelfWaking(Arc::default()).await;
                 }));
-                let (tracked, inner) = (drop_counts.counted_value(), drop_counts.counted_value());
+                let (tracked, inner) = (tracker.tracked(), tracker.tracked());
                 drop(pool.handle().spawn(async move {
                     let _tracked = tracked;
                     let _ = spawn(async move {
@@ -67,10 +67,10 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
                 wait_until(|| entered.load(Ordering::SeqCst) == count);
             }
             for _ in 0..1000 {
-                let tracked = drop_counts.counted_value();
+                let tracked = tracker.tracked();
                 drop(pool.handle().spawn(async move { drop(tracked) }));
             }
-            let queued = drop_counts.alive();
+            let queued = tracker.alive();
             assert!(queued >= 1000);
             let opener = {
                 let mut pool = pool;
@@ -84,9 +84,9 @@ fn tasks_in_every_state_are_dropped_on_a_worker() {
             stuck.wait();
             gate.open();
             opener.join().unwrap();
-            assert_eq!(drop_counts.alive(), 0);
+            assert_eq!(tracker.alive(), 0);
             let ids = ids.lock();
-            assert!(drop_counts.drop_threads().iter().all(|id| ids.contains(id)));
+            assert!(tracker.drop_threads().iter().all(|id| ids.contains(id)));
         }
     }
 }
@@ -127,7 +127,7 @@ fn a_thread_that_joins_a_task_is_woken() {
 fn a_dropped_future_may_use_other_tasks() {
     for policy in POLICIES {
         for workers in [1, 2, 3] {
-            let drop_counts = DropCounts::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, workers);
             let signals: Vec<_> = (0..30).map(|_| Signal::default()).collect();
             let lock = Arc::new(Mutex::new(()));
@@ -136,7 +136,7 @@ fn a_dropped_future_may_use_other_tasks() {
                     signals[place].clone(),
                     signals[(place + 1) % signals.len()].clone(),
                 );
-                let (tracked, lock) = (drop_counts.counted_value(), lock.clone());
+                let (tracked, lock) = (tracker.tracked(), lock.clone());
                 let guard = OnDrop(move || {
                     let _tracked = &tracked;
                     let _lock = lock.lock();
@@ -151,7 +151,7 @@ fn a_dropped_future_may_use_other_tasks() {
             }
             wait_until(|| signals.iter().all(|signal| signal.polls() == 1));
             drop(pool);
-            assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 30));
+            assert_eq!((tracker.alive(), tracker.dropped()), (0, 30));
         }
     }
 }
@@ -161,11 +161,11 @@ fn a_dropped_future_may_use_other_tasks() {
 fn a_dropped_future_may_spawn() {
     for policy in POLICIES {
         for workers in [1, 2] {
-            let drop_counts = DropCounts::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, workers);
             let cancelled = Arc::new(AtomicUsize::new(0));
             for _ in 0..10 {
-                let (first, second) = (drop_counts.counted_value(), drop_counts.counted_value());
+                let (first, second) = (tracker.tracked(), tracker.tracked());
                 let (counted, mut parts) = (cancelled.clone(), Some((first, second)));
                 let guard = OnDrop(move || {
                     let (first, second) = parts.take().unwrap();
@@ -188,7 +188,7 @@ fn a_dropped_future_may_spawn() {
             }
             drop(pool);
             assert_eq!(cancelled.load(Ordering::SeqCst), 10);
-            assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 20));
+            assert_eq!((tracker.alive(), tracker.dropped()), (0, 20));
         }
     }
 }
@@ -196,10 +196,10 @@ fn a_dropped_future_may_spawn() {
 #[test]
 fn a_drop_that_panics_does_not_prevent_the_others() {
     for policy in POLICIES {
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let mut pool = pool_of(policy, 2);
         for place in 0..20 {
-            let tracked = drop_counts.counted_value();
+            let tracked = tracker.tracked();
             let guard = OnDrop(move || {
                 let _tracked = &tracked;
                 assert!(place % 2 == 0, "a drop panics on purpose");
@@ -210,17 +210,17 @@ fn a_drop_that_panics_does_not_prevent_the_others() {
             }));
         }
         assert!(pool.shutdown(None));
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
 #[test]
 fn a_shutdown_returns_after_its_timeout() {
     for policy in POLICIES {
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let mut pool = pool_of(policy, 2);
         let (gate, entered) = (Gate::default(), Gate::default());
-        let (inside, open, tracked) = (gate.clone(), entered.clone(), drop_counts.counted_value());
+        let (inside, open, tracked) = (gate.clone(), entered.clone(), tracker.tracked());
         drop(pool.handle().spawn(async move {
             let _tracked = tracked;
             open.open();
@@ -230,11 +230,11 @@ fn a_shutdown_returns_after_its_timeout() {
         entered.wait();
         assert!(!pool.shutdown(Some(Duration::ZERO)));
         assert!(!pool.shutdown(Some(Duration::from_millis(20))));
-        assert_eq!(drop_counts.alive(), 1);
+        assert_eq!(tracker.alive(), 1);
         // The drop does not wait for the task after that.
         drop(pool);
         gate.open();
-        wait_until(|| drop_counts.alive() == 0);
+        wait_until(|| tracker.alive() == 0);
     }
 }
 
@@ -265,10 +265,10 @@ fn a_spawn_during_shutdown_is_cancelled_at_once() {
 fn a_shutdown_in_the_background_completes() {
     for policy in POLICIES {
         for _ in 0..50 {
-            let drop_counts = DropCounts::default();
+            let tracker = DropTracker::default();
             let mut pool = pool_of(policy, 2);
             for _ in 0..10 {
-                let tracked = drop_counts.counted_value();
+                let tracked = tracker.tracked();
                 drop(pool.handle().spawn(async move {
                     let _tracked = tracked;
                     std::future::pending::<()>().await;
@@ -276,7 +276,7 @@ fn a_shutdown_in_the_background_completes() {
             }
             pool.shutdown(Some(Duration::ZERO));
             drop(pool);
-            wait_until(|| drop_counts.alive() == 0);
+            wait_until(|| tracker.alive() == 0);
         }
     }
 }
@@ -286,11 +286,11 @@ fn a_shutdown_in_the_background_completes() {
 fn a_task_may_drop_its_own_pool() {
     for policy in POLICIES {
         for polled in [true, false] {
-            let drop_counts = DropCounts::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, 2);
             let (handle, tracked, dropped) = (
                 pool.handle().clone(),
-                drop_counts.counted_value(),
+                tracker.tracked(),
                 Arc::new(AtomicBool::new(false)),
             );
             let reports_drop = dropped.clone();
@@ -308,7 +308,7 @@ fn a_task_may_drop_its_own_pool() {
                 // The task owns the pool, so its abort drops the pool.
                 task.abort();
             }
-            wait_until(|| drop_counts.alive() == 0);
+            wait_until(|| tracker.alive() == 0);
             assert_eq!(dropped.load(Ordering::SeqCst), polled);
         }
     }
@@ -511,8 +511,8 @@ fn a_stepped_worker_whose_hook_panics_when_it_is_dropped_is_retired() {
             ..config_of(policy, 2)
         };
         let (handle, mut workers) = Pool::stepped(config, None);
-        let (drop_counts, signal) = (DropCounts::default(), Signal::default());
-        let (tracked, waits) = (drop_counts.counted_value(), signal.clone());
+        let (tracker, signal) = (DropTracker::default(), Signal::default());
+        let (tracked, waits) = (tracker.tracked(), signal.clone());
         drop(handle.spawn(async move {
             let _tracked = tracked;
             waits.await;
@@ -524,7 +524,7 @@ fn a_stepped_worker_whose_hook_panics_when_it_is_dropped_is_retired() {
         message_of(|| drop(first));
         panics.store(false, Ordering::SeqCst);
         drop(workers);
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
@@ -567,10 +567,10 @@ fn a_thread_local_of_a_worker_may_drop_its_pool() {
 #[test]
 fn dropping_the_last_stepped_worker_shuts_the_pool_down() {
     for policy in SHARING {
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let (handle, mut workers) = Pool::stepped(config_of(policy, 3), None);
         for _ in 0..100 {
-            let tracked = drop_counts.counted_value();
+            let tracked = tracker.tracked();
             drop(handle.spawn(async move {
                 let _tracked = tracked;
                 std::future::pending::<()>().await;
@@ -582,9 +582,9 @@ fn dropping_the_last_stepped_worker_shuts_the_pool_down() {
         drop(workers.remove(1));
         let first = workers.remove(0);
         std::thread::spawn(move || drop(first)).join().unwrap();
-        assert_eq!(drop_counts.alive(), 100);
+        assert_eq!(tracker.alive(), 100);
         drop(workers);
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 use std::thread;
 
-use common::{DropCounts, POLICIES, Signal, current_thread, pool_of, wait_until};
+use common::{DropTracker, POLICIES, Signal, current_thread, pool_of, wait_until};
 use raddle_sched::yield_now;
 
 fn wake_repeatedly(wakers: &[Waker], over: &AtomicBool) {
@@ -26,12 +26,12 @@ fn wake_repeatedly(wakers: &[Waker], over: &AtomicBool) {
 fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
     for policy in POLICIES {
         for round in 0..60 {
-            let drop_counts = DropCounts::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, 1 + round % 3);
             let signals: Vec<_> = (0..8).map(|_| Signal::default()).collect();
             let mut aborts = Vec::new();
             for signal in &signals {
-                let (tracked, signal) = (drop_counts.counted_value(), signal.clone());
+                let (tracked, signal) = (tracker.tracked(), signal.clone());
                 let task = pool.handle().spawn(async move {
                     let _tracked = tracked;
                     signal.await;
@@ -46,10 +46,10 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
                 let (wakers, over) = (wakers.clone(), over.clone());
                 threads.push(thread::spawn(move || wake_repeatedly(&wakers, &over)));
             }
-            let (handle, theirs, stop) = (pool.handle().clone(), drop_counts.clone(), over.clone());
+            let (handle, theirs, stop) = (pool.handle().clone(), tracker.clone(), over.clone());
             threads.push(thread::spawn(move || {
                 while !stop.load(Ordering::SeqCst) {
-                    let tracked = theirs.counted_value();
+                    let tracked = theirs.tracked();
                     let task = handle.spawn(async move {
                         let _tracked = tracked;
                         yield_now().await;
@@ -71,7 +71,7 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
             for thread in threads {
                 thread.join().unwrap();
             }
-            assert_eq!(drop_counts.alive(), 0, "in round {round}");
+            assert_eq!(tracker.alive(), 0, "in round {round}");
             wakers.iter().for_each(Waker::wake_by_ref);
         }
     }
@@ -80,11 +80,11 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
 #[test]
 fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
     for _ in 0..60 {
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let scheduler = current_thread();
         let signals: Vec<_> = (0..4).map(|_| Signal::default()).collect();
         for signal in &signals {
-            let (tracked, signal) = (drop_counts.counted_value(), signal.clone());
+            let (tracked, signal) = (tracker.tracked(), signal.clone());
             drop(scheduler.handle().spawn(async move {
                 let _tracked = tracked;
                 signal.await;
@@ -100,10 +100,10 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
         thread::scope(|scope| {
             scope.spawn(|| wake_repeatedly(&wakers, &over));
             let handle = scheduler.handle().clone();
-            let (drop_counts, over) = (&drop_counts, &over);
+            let (tracker, over) = (&tracker, &over);
             scope.spawn(move || {
                 while !over.load(Ordering::SeqCst) {
-                    let tracked = drop_counts.counted_value();
+                    let tracked = tracker.tracked();
                     drop(handle.spawn(async move { drop(tracked) }));
                     thread::yield_now();
                 }
@@ -116,17 +116,17 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
             drop(scheduler);
             over.store(true, Ordering::SeqCst);
         });
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 
 #[test]
 fn a_thousand_pools_leak_nothing() {
     for policy in POLICIES {
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         for round in 0..1000 {
             let pool = pool_of(policy, 1 + round % 2);
-            let (first, second) = (drop_counts.counted_value(), drop_counts.counted_value());
+            let (first, second) = (tracker.tracked(), tracker.tracked());
             let task = pool.handle().spawn(async move { drop(first) });
             drop(pool.handle().spawn(async move {
                 let _second = second;
@@ -136,6 +136,6 @@ fn a_thousand_pools_leak_nothing() {
                 pool.handle().block_on(task).unwrap();
             }
         }
-        assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 2000));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 2000));
     }
 }

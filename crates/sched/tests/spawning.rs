@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{DropCounts, Gate, POLICIES, Signal, current_thread, pool_of};
+use common::{DropTracker, Gate, POLICIES, Signal, current_thread, pool_of};
 use raddle_sched::{Handle, spawn, yield_now};
 
 #[test]
@@ -76,15 +76,15 @@ async fn spawn_on<T: Send + 'static>(
 fn a_detached_task_runs_to_completion() {
     for policy in POLICIES {
         let pool = pool_of(policy, 1);
-        let (drop_counts, gate) = (DropCounts::default(), Gate::default());
-        let (tracked, inside) = (drop_counts.counted_value(), gate.clone());
+        let (tracker, gate) = (DropTracker::default(), Gate::default());
+        let (tracked, inside) = (tracker.tracked(), gate.clone());
         drop(pool.handle().spawn(async move {
             yield_now().await;
             drop(tracked);
             inside.open();
         }));
         gate.wait();
-        assert_eq!((drop_counts.alive(), drop_counts.dropped()), (0, 1));
+        assert_eq!((tracker.alive(), tracker.dropped()), (0, 1));
     }
 }
 
@@ -92,8 +92,8 @@ fn a_detached_task_runs_to_completion() {
 fn an_aborted_task_is_dropped_by_a_worker() {
     for policy in POLICIES {
         let pool = pool_of(policy, 2);
-        let (drop_counts, signal) = (DropCounts::default(), Signal::default());
-        let (tracked, waiting) = (drop_counts.counted_value(), signal.clone());
+        let (tracker, signal) = (DropTracker::default(), Signal::default());
+        let (tracked, waiting) = (tracker.tracked(), signal.clone());
         let task = pool.handle().spawn(async move {
             waiting.await;
             drop(tracked);
@@ -101,8 +101,8 @@ fn an_aborted_task_is_dropped_by_a_worker() {
         common::wait_until(|| signal.polls() == 1);
         task.abort();
         assert!(pool.handle().block_on(task).unwrap_err().is_cancelled());
-        assert_eq!(drop_counts.dropped(), 1);
-        assert_ne!(drop_counts.drop_threads()[0], std::thread::current().id());
+        assert_eq!(tracker.dropped(), 1);
+        assert_ne!(tracker.drop_threads()[0], std::thread::current().id());
     }
 }
 
@@ -127,10 +127,10 @@ fn a_spawn_after_shutdown_is_cancelled_at_once() {
         let mut pool = pool_of(policy, 1);
         let handle = pool.handle().clone();
         assert!(pool.shutdown(None));
-        let drop_counts = DropCounts::default();
-        let tracked = drop_counts.counted_value();
+        let tracker = DropTracker::default();
+        let tracked = tracker.tracked();
         let task = handle.spawn(async move { drop(tracked) });
-        assert_eq!(drop_counts.dropped(), 1);
+        assert_eq!(tracker.dropped(), 1);
         assert!(handle.block_on(task).unwrap_err().is_cancelled());
     }
 }

@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use common::{DropCounts, POLICIES, Signal, pool_of};
+use common::{DropTracker, POLICIES, Signal, pool_of};
 use raddle_sched::{spawn, yield_now};
 
 /// One counter per task: how many times it has completed.
@@ -61,16 +61,16 @@ fn trees_of_tasks_all_complete() {
 fn spawns_from_several_threads_all_run() {
     for policy in POLICIES {
         for workers in [1, 2, 4] {
-            let drop_counts = DropCounts::default();
+            let tracker = DropTracker::default();
             let pool = pool_of(policy, workers);
             let completions = completions(4 * 1000);
             std::thread::scope(|scope| {
                 for thread in 0..4 {
-                    let (handle, completions, drop_counts) = (pool.handle(), &completions, &drop_counts);
+                    let (handle, completions, tracker) = (pool.handle(), &completions, &tracker);
                     scope.spawn(move || {
                         let mut tasks = Vec::new();
                         for task in 0..1000 {
-                            let (completions, tracked) = (completions.clone(), drop_counts.counted_value());
+                            let (completions, tracked) = (completions.clone(), tracker.tracked());
                             let id = thread * 1000 + task;
                             tasks.push(handle.spawn(async move {
                                 let _tracked = tracked;
@@ -80,7 +80,7 @@ fn spawns_from_several_threads_all_run() {
                                 completions[id].fetch_add(1, Ordering::SeqCst);
                             }));
                             if task % 10 == 0 {
-                                let tracked = drop_counts.counted_value();
+                                let tracked = tracker.tracked();
                                 let victim = handle.spawn(async move {
                                     let _tracked = tracked;
                                     std::future::pending::<()>().await;
@@ -101,7 +101,7 @@ fn spawns_from_several_threads_all_run() {
             });
             check_each_completed_once(&completions);
             drop(pool);
-            assert_eq!(drop_counts.alive(), 0);
+            assert_eq!(tracker.alive(), 0);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
 use common::{
-    DropCounts, POLICIES, SHARING, SelfWaking, Signal, config, config_of, message_of, wait_until,
+    DropTracker, POLICIES, SHARING, SelfWaking, Signal, config, config_of, message_of, wait_until,
 };
 use handoff::Handoffs;
 use raddle_sched::{
@@ -67,8 +67,8 @@ fn a_panic_ends_each_waiting_block_on() {
 #[test]
 fn a_panic_shuts_a_current_thread_scheduler_down_and_drops_its_tasks() {
     let scheduler = scheduler();
-    let drop_counts = DropCounts::default();
-    let tracked = drop_counts.counted_value();
+    let tracker = DropTracker::default();
+    let tracked = tracker.tracked();
     let signal = Signal::default();
     let waits = signal.clone();
     drop(scheduler.handle().spawn(async move {
@@ -86,7 +86,7 @@ fn a_panic_shuts_a_current_thread_scheduler_down_and_drops_its_tasks() {
         assert!(driving.join().unwrap() && waiting.join().unwrap());
         assert!(task.is_finished());
     });
-    assert_eq!(drop_counts.dropped(), 1);
+    assert_eq!(tracker.dropped(), 1);
     assert!(is_ended(|| scheduler.block_on(async { unreachable!() })));
 }
 
@@ -161,10 +161,10 @@ fn a_worker_that_is_run_after_shutdown_polls_no_task() {
             Pool::stepped(with_shutdown_on_panic(config_of(policy, 2)), None);
         let _current = handle.enter();
         drop(handle.spawn(panics()));
-        let drop_counts = DropCounts::default();
+        let tracker = DropTracker::default();
         let polls = Arc::default();
         for _ in 0..3 {
-            let (tracked, polled) = (drop_counts.counted_value(), SelfWaking(Arc::clone(&polls)));
+            let (tracked, polled) = (tracker.tracked(), SelfWaking(Arc::clone(&polls)));
             drop(handle.spawn(async move {
                 let _tracked = tracked;
                 polled.await;
@@ -174,7 +174,7 @@ fn a_worker_that_is_run_after_shutdown_polls_no_task() {
         workers.pop().unwrap().run();
         assert_eq!(polls.load(SeqCst), 0, "{policy:?}");
         drop(workers);
-        assert_eq!(drop_counts.alive(), 0);
+        assert_eq!(tracker.alive(), 0);
     }
 }
 

@@ -196,8 +196,7 @@ impl Drop for Watchdog {
 impl Shared {
     /// Runs the thread of the watchdog.
     fn watch(&self) {
-        let interval =
-            (self.threshold / CHECKS).clamp(INTERVAL_RANGE.0, INTERVAL_RANGE.1);
+        let interval = (self.threshold / CHECKS).clamp(INTERVAL_RANGE.0, INTERVAL_RANGE.1);
         let mut jobs_reported: Option<Instant> = None;
         self.sampler.lock().prepare();
         while !self.stop.wait(interval) {

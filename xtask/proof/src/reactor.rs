@@ -111,7 +111,7 @@ impl Source {
     }
 }
 
-struct Fixture {
+struct Bench {
     reactor: Reactor,
     sources: Vec<Source>,
     /// Duplicates of the closed sources, which the selector still watches, and their far ends.
@@ -120,20 +120,20 @@ struct Fixture {
 
 /// Runs random operations on some sources.
 pub fn run(choices: &mut Choices<'_>) {
-    let mut fixture = Fixture {
+    let mut bench = Bench {
         reactor: Reactor::new().expect("a selector"),
         sources: Vec::new(),
         closed: Vec::new(),
     };
     while !choices.is_over() {
-        fixture.step(choices);
-        fixture.check(false);
+        bench.step(choices);
+        bench.check(false);
     }
-    fixture.settle();
-    fixture.end();
+    bench.settle();
+    bench.end();
 }
 
-impl Fixture {
+impl Bench {
     fn step(&mut self, choices: &mut Choices<'_>) {
         let action = choices.below(14);
         let which = choices.below(SOURCES);

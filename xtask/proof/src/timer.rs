@@ -45,7 +45,7 @@ impl Timer {
     }
 }
 
-struct Fixture {
+struct Bench {
     timers: Timers,
     handle: Handle,
     start: Instant,
@@ -70,7 +70,7 @@ pub fn run(choices: &mut Choices<'_>) {
     }));
     let handle = timers.handle();
     handle.pause();
-    let mut fixture = Fixture {
+    let mut bench = Bench {
         start: handle.now(),
         handle,
         timers,
@@ -83,11 +83,11 @@ pub fn run(choices: &mut Choices<'_>) {
         next: 0,
     };
     // The clock stops at a random tick, which need not be the first.
-    fixture.fire(|timers| timers.fire_due());
+    bench.fire(|timers| timers.fire_due());
     while !choices.is_over() {
-        fixture.step(choices);
+        bench.step(choices);
     }
-    fixture.end(choices.once_in(2));
+    bench.end(choices.once_in(2));
 }
 
 /// Returns a time span of any order of magnitude, often at the boundary of a level.
@@ -109,7 +109,7 @@ fn distance(choices: &mut Choices<'_>) -> u64 {
     ticks * TICK + within
 }
 
-impl Fixture {
+impl Bench {
     fn instant(&self, micros: u64) -> Instant {
         self.start + Duration::from_micros(micros)
     }

@@ -85,7 +85,7 @@ impl Gate {
 
 /// Counts how many values are alive and how many were dropped, and records the thread of each drop.
 #[derive(Clone, Default)]
-pub(crate) struct DropCounts(Arc<DropTrackerState>);
+pub(crate) struct DropTracker(Arc<DropTrackerState>);
 
 #[derive(Default)]
 struct DropTrackerState {
@@ -94,10 +94,10 @@ struct DropTrackerState {
     threads: Mutex<Vec<ThreadId>>,
 }
 
-impl DropCounts {
-    pub(crate) fn counted_value(&self) -> CountedValue {
+impl DropTracker {
+    pub(crate) fn tracked(&self) -> Tracked {
         self.0.made.fetch_add(1, Ordering::SeqCst);
-        CountedValue(self.clone())
+        Tracked(self.clone())
     }
 
     pub(crate) fn dropped(&self) -> usize {
@@ -113,10 +113,10 @@ impl DropCounts {
     }
 }
 
-/// A value that a [`DropCounts`] counts.
-pub(crate) struct CountedValue(DropCounts);
+/// A value that a [`DropTracker`] counts.
+pub(crate) struct Tracked(DropTracker);
 
-impl Drop for CountedValue {
+impl Drop for Tracked {
     fn drop(&mut self) {
         self.0.0.threads.lock().push(thread::current().id());
         self.0.0.dropped.fetch_add(1, Ordering::SeqCst);

@@ -29,7 +29,7 @@ const MAX_TURNS_UNTIL_PARKED: usize = 20_000;
 /// For how long a stuck worker is not driven.
 const STALL: Micros = 15_000;
 /// For how long a ready task may wait meanwhile.
-const SERVED_WITHIN: Micros = 10_000;
+const MAX_WAIT_BEHIND_STUCK: Micros = 10_000;
 
 /// A deliberate fault: the harness loses a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

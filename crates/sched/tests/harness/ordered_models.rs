@@ -1,6 +1,5 @@
-//! Models of the policies that keep an order: the place of every ready task is known, and the
-//! next task the
-//! task that are known.
+//! Models of the policies that keep an order: the place of every ready task is known, and so is the
+//! task that runs next.
 
 use std::collections::VecDeque;
 

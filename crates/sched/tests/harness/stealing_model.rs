@@ -34,9 +34,8 @@ pub(crate) struct StealingModel {
     workers: Vec<WorkerModel>,
     injected: Vec<Injected>,
     interval: usize,
-    /// Whether the last step took from the injection queue, and may have taken more tasks than were
-    /// seen to
-    /// run: the first ones may have been aborted.
+    /// Whether the last step took from the injection queue and may have taken more tasks than were
+    /// seen to run: the first ones may have been aborted.
     unseen_take: bool,
 }
 
@@ -223,8 +222,7 @@ impl QueueModel for StealingModel {
         steps
     }
 
-    /// Whether some idle worker can certainly take a task for which whose worker was notified
-    /// another worker.
+    /// Whether some idle worker can certainly take a task for which a worker was notified.
     fn has_stealable(&self) -> bool {
         let has_notified = |worker: &WorkerModel| {
             let mut queued = worker.queue.iter().map(|queued| queued.0);

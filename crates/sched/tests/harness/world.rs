@@ -52,7 +52,7 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// The queue of a ready task is.
+/// Where a ready task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaskLocation {
     /// It is not ready, or it runs.
@@ -396,7 +396,9 @@ impl State {
             .position(|task| task.notified.is_some_and(|since| since + limit < now));
         if let Some(id) = late {
             let location = self.queue_model.location_of(id);
-            self.fail(|| format!("task {id} has waited too long for a stuck worker, at {location:?}"));
+            self.fail(|| {
+                format!("task {id} has waited too long for a stuck worker, at {location:?}")
+            });
         }
         let driver = &self.drivers[0];
         let due = driver.due.iter().chain(&driver.timers);

@@ -33,7 +33,7 @@ struct Reference {
     next: u32,
 }
 
-struct Fixture {
+struct Bench {
     queues: [(Owner<Item, CAPACITY>, Stealer<Item, CAPACITY>); QUEUES],
     injection: Injection<Item>,
     slot: Slot<Item>,
@@ -44,7 +44,7 @@ struct Fixture {
 /// Runs random operations on three queues, a slot and an injection queue.
 pub fn run(choices: &mut Choices<'_>) {
     let start = u32::MAX - choices.below(16) as u32;
-    let fixture = Rc::new(Fixture {
+    let bench = Rc::new(Bench {
         queues: std::array::from_fn(|_| local::starting_at(start)),
         injection: Injection::new(),
         slot: Slot::new(),
@@ -52,16 +52,16 @@ pub fn run(choices: &mut Choices<'_>) {
         live: Live::default(),
     });
     while !choices.is_over() {
-        fixture.step(choices);
-        fixture.check();
+        bench.step(choices);
+        bench.check();
     }
-    fixture.drain(choices.once_in(2));
-    let live = fixture.live.clone();
-    drop(fixture);
+    bench.drain(choices.once_in(2));
+    let live = bench.live.clone();
+    drop(bench);
     assert_eq!(live.count(), 0, "items are leaked");
 }
 
-impl Fixture {
+impl Bench {
     fn with<R>(&self, f: impl FnOnce(&mut Reference) -> R) -> R {
         f(&mut self.reference.borrow_mut())
     }
@@ -180,10 +180,10 @@ impl Fixture {
         let meanwhile: Vec<_> = (0..choices.below(4)).map(|_| choices.below(5)).collect();
         let hooked = expected.is_some() && from != into;
         if hooked {
-            let fixture = self.clone();
+            let bench = self.clone();
             item::at_the_next(move || {
                 for action in meanwhile {
-                    fixture.act(from, action);
+                    bench.act(from, action);
                 }
             });
         }

@@ -65,7 +65,7 @@ pub(super) enum PollAction {
 
 /// What the scheduler does when a task is woken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum SchedulerPanic {
+pub(super) enum Fault {
     #[default]
     None,
     Clone,
@@ -80,7 +80,7 @@ pub(super) struct Plan {
     pub(super) future_drop_panics: bool,
     pub(super) output_drop_panics: bool,
     /// The wake that triggers the fault takes it.
-    pub(super) panic_in: SchedulerPanic,
+    pub(super) fault: Fault,
     /// The waker of each poll.
     pub(super) wakers: Vec<Waker>,
     pub(super) abort: Option<AbortHandle>,
@@ -104,12 +104,12 @@ impl World {
     }
 }
 
-pub(super) struct TestFuture {
+pub(super) struct Subject {
     world: World,
     _counted: Counted,
 }
 
-impl TestFuture {
+impl Subject {
     pub(super) fn new(world: &World) -> Self {
         Self {
             world: world.clone(),
@@ -118,7 +118,7 @@ impl TestFuture {
     }
 }
 
-impl Future for TestFuture {
+impl Future for Subject {
     type Output = Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
@@ -148,7 +148,7 @@ impl Future for TestFuture {
     }
 }
 
-impl Drop for TestFuture {
+impl Drop for Subject {
     fn drop(&mut self) {
         if self.world.with(|plan| plan.future_drop_panics) {
             panic_with("future");
@@ -184,11 +184,11 @@ impl Scheduler {
         }
     }
 
-    fn trigger(&self, panic_in: SchedulerPanic) {
+    fn trigger(&self, fault: Fault) {
         let struck = self.world.with(|plan| {
-            let struck = plan.panic_in == panic_in;
+            let struck = plan.fault == fault;
             if struck {
-                plan.panic_in = SchedulerPanic::None;
+                plan.fault = Fault::None;
             }
             struck
         });
@@ -200,14 +200,14 @@ impl Scheduler {
 
 impl Clone for Scheduler {
     fn clone(&self) -> Self {
-        self.trigger(SchedulerPanic::Clone);
+        self.trigger(Fault::Clone);
         Self::new(&self.world)
     }
 }
 
 impl Schedule for Scheduler {
     fn schedule(&self, task: Runnable) {
-        self.trigger(SchedulerPanic::Call);
+        self.trigger(Fault::Call);
         self.world.with(|plan| plan.queue.push_back(task));
     }
 
@@ -218,7 +218,7 @@ impl Schedule for Scheduler {
 
 /// When a waker of a [`Joiner`] panics.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum WakerPanic {
+pub(super) enum Hazard {
     None,
     Clone,
     Wake,
@@ -228,14 +228,14 @@ pub(super) enum WakerPanic {
 /// A joiner, which counts its wakes.
 #[derive(Debug)]
 pub(super) struct Joiner {
-    pub(super) panic_in: WakerPanic,
+    pub(super) hazard: Hazard,
     wakes: AtomicUsize,
 }
 
 impl Joiner {
-    pub(super) fn new(panic_in: WakerPanic) -> Arc<Self> {
+    pub(super) fn new(hazard: Hazard) -> Arc<Self> {
         Arc::new(Self {
-            panic_in,
+            hazard,
             wakes: AtomicUsize::new(0),
         })
     }
@@ -254,8 +254,8 @@ impl Joiner {
         f(&std::mem::ManuallyDrop::new(waker))
     }
 
-    fn panic_if(&self, panic_in: WakerPanic) {
-        if self.panic_in == panic_in {
+    fn panic_if(&self, hazard: Hazard) {
+        if self.hazard == hazard {
             panic_with("joiner");
         }
     }
@@ -265,7 +265,7 @@ static JOINER: RawWakerVTable = RawWakerVTable::new(
     |data| {
         let joiner = data.cast::<Joiner>();
         // SAFETY: the waker that is cloned keeps the joiner alive.
-        unsafe { &*joiner }.panic_if(WakerPanic::Clone);
+        unsafe { &*joiner }.panic_if(Hazard::Clone);
         // SAFETY: as above; the clone owns the reference.
         unsafe { Arc::increment_strong_count(joiner) };
         RawWaker::new(data, &JOINER)
@@ -275,19 +275,19 @@ static JOINER: RawWakerVTable = RawWakerVTable::new(
         let joiner = unsafe { Arc::from_raw(data.cast::<Joiner>()) };
         // ORDERING: Relaxed: one thread at a time uses it.
         joiner.wakes.fetch_add(1, Ordering::Relaxed);
-        joiner.panic_if(WakerPanic::Wake);
-        joiner.panic_if(WakerPanic::Drop);
+        joiner.panic_if(Hazard::Wake);
+        joiner.panic_if(Hazard::Drop);
     },
     |data| {
         // SAFETY: the waker keeps the joiner alive.
         let joiner = unsafe { &*data.cast::<Joiner>() };
         // ORDERING: as above.
         joiner.wakes.fetch_add(1, Ordering::Relaxed);
-        joiner.panic_if(WakerPanic::Wake);
+        joiner.panic_if(Hazard::Wake);
     },
     |data| {
         // SAFETY: the waker gives up its reference.
         let joiner = unsafe { Arc::from_raw(data.cast::<Joiner>()) };
-        joiner.panic_if(WakerPanic::Drop);
+        joiner.panic_if(Hazard::Drop);
     },
 );

@@ -12,11 +12,11 @@ use raddle_task::{AbortHandle, JoinError, JoinHandle, LiveList, Outcome, Runnabl
 
 use crate::Choices;
 use callbacks::{
-    Fault, PollAction, Scheduler, SchedulerPanic, PollAction, PollOutcome, Scheduler, Subject, World,
+    Fault, Hazard, Joiner, Output, PollAction, PollOutcome, Scheduler, Subject, World,
 };
-use reference::{End, JOINERS, Model, WAKER_PANICS};
+use reference::{End, HAZARDS, JOINERS, Model};
 
-struct Fixture {
+struct Bench {
     world: World,
     live: LiveList,
     runnable: Option<Runnable>,
@@ -29,12 +29,12 @@ struct Fixture {
 
 /// Runs one task from its spawn to its completion.
 pub fn run(choices: &mut Choices<'_>) {
-    let mut fixture = Fixture::new(choices.once_in(2));
+    let mut bench = Bench::new(choices.once_in(2));
     while !choices.is_over() {
-        fixture.step(choices);
-        fixture.check();
+        bench.step(choices);
+        bench.check();
     }
-    fixture.end(choices.once_in(2));
+    bench.end(choices.once_in(2));
 }
 
 /// Returns what user code panicked with, if it did.
@@ -50,11 +50,10 @@ fn text(payload: &(dyn std::any::Any + Send)) -> &'static str {
         .unwrap_or("a panic of the task cell's own")
 }
 
-impl Fixture {
+impl Bench {
     fn new(adopted: bool) -> Self {
         let world = World::default();
-        let (runnable, handle) =
-            raddle_task::spawn(TestFuture::new(&world), Scheduler::new(&world));
+        let (runnable, handle) = raddle_task::spawn(Subject::new(&world), Scheduler::new(&world));
         let live = LiveList::new();
         if adopted {
             live.adopt(&runnable);
@@ -66,7 +65,7 @@ impl Fixture {
             handle: Some(handle),
             aborts: Vec::new(),
             wakers: Vec::new(),
-            joiners: WAKER_PANICS.map(Joiner::new),
+            joiners: HAZARDS.map(Joiner::new),
             model: Model {
                 due: true,
                 ..Model::default()
@@ -111,8 +110,8 @@ impl Fixture {
             16 => {
                 if self.handle.is_some() && choices.once_in(4) {
                     self.model.aborted |= self.model.end.is_none();
-                    self.notify(choices, |fixture| {
-                        fixture.handle.iter().for_each(JoinHandle::abort);
+                    self.notify(choices, |bench| {
+                        bench.handle.iter().for_each(JoinHandle::abort);
                     });
                 }
             }
@@ -150,17 +149,17 @@ impl Fixture {
 
     /// Wakes or aborts, with a scheduler that may panic.
     fn notify(&mut self, choices: &mut Choices<'_>, act: impl FnOnce(&Self)) {
-        let panic_in = match choices.below(12) {
-            10 => SchedulerPanic::Clone,
-            11 => SchedulerPanic::Call,
-            _ => SchedulerPanic::None,
+        let fault = match choices.below(12) {
+            10 => Fault::Clone,
+            11 => Fault::Call,
+            _ => Fault::None,
         };
-        self.world.with(|plan| plan.panic_in = panic_in);
+        self.world.with(|plan| plan.fault = fault);
         let panicked = caught(|| act(self));
-        self.world.with(|plan| plan.panic_in = SchedulerPanic::None);
+        self.world.with(|plan| plan.fault = Fault::None);
         if self.model.end.is_some() || self.model.due {
             assert_eq!(panicked, None);
-        } else if panic_in == SchedulerPanic::None {
+        } else if fault == Fault::None {
             assert_eq!(panicked, None);
             self.runnable = self.world.with(|plan| plan.queue.pop_front());
             assert!(self.runnable.is_some(), "a wake was lost");
@@ -296,9 +295,9 @@ impl Fixture {
             assert!(matches!(polled, Ok(Poll::Pending)));
             return;
         }
-        let leaves = |joiner: usize, panic_in| WAKER_PANICS[joiner] == panic_in;
-        if former.is_some_and(|former| leaves(former, WakerPanic::Drop))
-            || leaves(joiner, WakerPanic::Clone)
+        let leaves = |joiner: usize, hazard| HAZARDS[joiner] == hazard;
+        if former.is_some_and(|former| leaves(former, Hazard::Drop))
+            || leaves(joiner, Hazard::Clone)
         {
             assert_eq!(polled.err().map(|payload| text(&*payload)), Some("joiner"));
             self.model.joining = None;
@@ -329,7 +328,7 @@ impl Fixture {
             .model
             .joining
             .take()
-            .and_then(|joiner| (WAKER_PANICS[joiner] == WakerPanic::Drop).then_some("joiner"));
+            .and_then(|joiner| (HAZARDS[joiner] == Hazard::Drop).then_some("joiner"));
         assert_eq!(caught(|| drop(handle)), expected);
     }
 

@@ -1,6 +1,6 @@
 //! The reference model of a task and of its joiners.
 
-use super::callbacks::WakerPanic;
+use super::callbacks::Hazard;
 
 /// How a task has ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,10 +27,10 @@ pub(super) struct Model {
 }
 
 pub(super) const JOINERS: usize = 5;
-pub(super) const WAKER_PANICS: [WakerPanic; JOINERS] = [
-    WakerPanic::None,
-    WakerPanic::None,
-    WakerPanic::Clone,
-    WakerPanic::Wake,
-    WakerPanic::Drop,
+pub(super) const HAZARDS: [Hazard; JOINERS] = [
+    Hazard::None,
+    Hazard::None,
+    Hazard::Clone,
+    Hazard::Wake,
+    Hazard::Drop,
 ];

@@ -46,7 +46,7 @@ pub(crate) fn run(program: &[Step]) {
     }
     for step in &program[1..] {
         state.step(&mut Choices::new(step));
-        state.record_state();
+        state.look();
     }
     state.end();
 }
@@ -160,7 +160,7 @@ impl State {
         }
     }
 
-    fn record_state(&mut self) {
+    fn look(&mut self) {
         if let Some(sender) = self.senders.first() {
             let count = sender.receiver_count();
             note!("| len {} empty {}", sender.len(), sender.is_empty());

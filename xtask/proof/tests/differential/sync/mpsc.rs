@@ -48,7 +48,7 @@ pub(crate) fn run(program: &[Step]) {
     };
     for step in &program[1..] {
         state.step(&mut Choices::new(step));
-        state.record_state();
+        state.look();
     }
     state.end(closes && choices.once_in(2));
 }
@@ -293,7 +293,7 @@ impl State {
         }
     }
 
-    fn record_state(&mut self) {
+    fn look(&mut self) {
         if let Some(sender) = self.senders.first() {
             let (free, max) = (sender.capacity(), sender.max_capacity());
             note!("| {free} of {max}, closed {}", sender.is_closed());

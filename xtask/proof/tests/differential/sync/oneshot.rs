@@ -25,7 +25,7 @@ pub(crate) fn run(program: &[Step]) {
     };
     for step in program {
         pair.step(&mut Choices::new(step));
-        pair.record_state();
+        pair.look();
         pair.wakers.end_step();
     }
     drop((pair.sender, pair.receiver));
@@ -106,7 +106,7 @@ impl Pair {
         note!("{polled:?}");
     }
 
-    fn record_state(&mut self) {
+    fn look(&mut self) {
         if let Some(sender) = &self.sender {
             note!("| closed {}", sender.is_closed());
         }

@@ -64,7 +64,7 @@ fn run_on(semaphore: &Arc<Semaphore>, program: &[Step]) -> Wakers {
     state.tasks.end_step();
     for step in program {
         state.step(&mut Choices::new(step));
-        state.record_state();
+        state.look();
     }
     state.tasks.end()
 }
@@ -189,7 +189,7 @@ impl<'a> State<'a> {
         !self.semaphore.is_closed() || self.tasks.is_empty()
     }
 
-    fn record_state(&mut self) {
+    fn look(&mut self) {
         let semaphore = self.semaphore;
         if self.is_settled() {
             note!("| available {}", semaphore.available_permits());

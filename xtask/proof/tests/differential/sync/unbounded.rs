@@ -34,12 +34,12 @@ pub(crate) fn run(program: &[Step]) {
     };
     for step in program {
         state.step(&mut Choices::new(step));
-        state.record_state();
+        state.look();
     }
     if program[0][3].is_multiple_of(2) {
         note!("drop receiver");
         state.receiver = None;
-        state.record_state();
+        state.look();
     }
     let closed = state.closed.end();
     state.senders.clear();
@@ -168,7 +168,7 @@ impl State {
         }
     }
 
-    fn record_state(&mut self) {
+    fn look(&mut self) {
         if let Some(sender) = self.senders.first() {
             note!("| closed {}", sender.is_closed());
             note!(

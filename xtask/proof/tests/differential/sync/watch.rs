@@ -41,7 +41,7 @@ pub(crate) fn run(program: &[Step]) {
     }
     for step in &program[1..] {
         state.step(&mut Choices::new(step));
-        state.record_state();
+        state.look();
     }
     state.end();
 }
@@ -224,7 +224,7 @@ impl State {
         self.receivers.push(receiver);
     }
 
-    fn record_state(&mut self) {
+    fn look(&mut self) {
         if let Some(sender) = self.senders.first() {
             note!(
                 "| senders {} closed {}",
