@@ -80,7 +80,7 @@ pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
 /// executor.spawn("hello").unwrap();
 /// let result = executor.run(|park| match park {
 ///     Park::Wait => Err("no event is left to wait for"),
-///     Park::Look => Ok(()),
+///     Park::CheckEvents => Ok(()),
 /// });
 /// assert_eq!(result, Ok(()));
 /// ```

@@ -24,12 +24,12 @@ const WAKE_LIMIT: Duration = Duration::from_millis(200);
 /// ```
 /// use std::sync::Arc;
 ///
-/// use raddle_console::{Console, Metrics, Source};
+/// use raddle_console::{Console, Metrics, MetricsSource};
 /// use raddle_sched::{Config, Pool};
 ///
 /// struct Counts(raddle_sched::Handle);
 ///
-/// impl Source for Counts {
+/// impl MetricsSource for Counts {
 ///     fn metrics(&self) -> Metrics {
 ///         let metrics = self.0.metrics();
 ///         Metrics { alive_tasks: metrics.alive_tasks(), ..Metrics::default() }
@@ -55,11 +55,11 @@ pub struct Console {
 /// use std::io::{Read, Write};
 /// use std::net::TcpStream;
 ///
-/// use raddle_console::{Console, Metrics, Source};
+/// use raddle_console::{Console, Metrics, MetricsSource};
 ///
 /// struct Nothing;
 ///
-/// impl Source for Nothing {
+/// impl MetricsSource for Nothing {
 ///     fn metrics(&self) -> Metrics {
 ///         Metrics::default()
 ///     }

@@ -6,12 +6,12 @@ use std::time::Duration;
 /// The interface through which the console's threads read the metrics of the runtime.
 ///
 /// ```
-/// use raddle_console::{Metrics, Source, WorkerMetrics};
+/// use raddle_console::{Metrics, MetricsSource, WorkerMetrics};
 /// use raddle_sched::{Config, CurrentThread, Handle};
 ///
 /// struct Runtime(Handle);
 ///
-/// impl Source for Runtime {
+/// impl MetricsSource for Runtime {
 ///     fn metrics(&self) -> Metrics {
 ///         let metrics = self.0.metrics();
 ///         let worker = metrics.worker(0);

@@ -76,8 +76,8 @@ impl WorkerCounters {
     /// use raddle_counters::WorkerCounters;
     ///
     /// let counters = WorkerCounters::default();
-    /// counters.stole(4);
-    /// counters.stole(1);
+    /// counters.count_steal(4);
+    /// counters.count_steal(1);
     /// let metrics = counters.metrics(0);
     /// assert_eq!((metrics.steals, metrics.steal_operations), (5, 2));
     /// ```
@@ -107,7 +107,7 @@ impl WorkerCounters {
     /// let counters = WorkerCounters::default();
     /// counters.clock.start();
     /// // The thread hands the worker to another one, which will start the clock.
-    /// counters.rest();
+    /// counters.stop_clock();
     /// assert_eq!(counters.clock.busy(), counters.clock.busy());
     /// ```
     #[inline]
@@ -142,7 +142,7 @@ impl WorkerCounters {
     /// counters.polls.add(20);
     /// counters.clock.stop();
     /// // The polls since the last reading of the clock share the time since then.
-    /// let busy = counters.take_time();
+    /// let busy = counters.update_poll_average();
     /// assert!(counters.metrics(0).mean_poll_time <= busy / 20);
     /// ```
     #[inline]
@@ -183,11 +183,11 @@ impl WorkerCounters {
 /// }
 ///
 /// let counters = WorkerCounters::default();
-/// counters.park();
+/// counters.count_park();
 /// counters.polls.add(1);
-/// counters.park();
-/// counters.park();
-/// counters.park();
+/// counters.count_park();
+/// counters.count_park();
+/// counters.count_park();
 /// assert_eq!(useless_wakes(&counters.metrics(0)), 50);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,20 +13,20 @@ use crate::thread::{self, Thread};
 /// ```
 /// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 ///
-/// use raddle_primitives::thread::Notify;
+/// use raddle_primitives::thread::WakeHook;
 ///
 /// /// A thread that blocks in `recv` until it is woken.
 /// struct Channel(SyncSender<()>);
 ///
-/// impl Notify for Channel {
-///     fn notify(&self) {
+/// impl WakeHook for Channel {
+///     fn on_wake(&self) {
 ///         // If the channel is full, the thread does not block anyway.
 ///         let _ = self.0.try_send(());
 ///     }
 /// }
 ///
 /// let (sender, receiver): (_, Receiver<()>) = sync_channel(1);
-/// Channel(sender).notify();
+/// Channel(sender).on_wake();
 /// assert!(receiver.recv().is_ok());
 /// ```
 pub trait WakeHook {
@@ -61,7 +61,7 @@ impl WakeHook for () {
 /// signal.unpark();
 /// thread::park();
 /// assert!(!signal.is_woken());
-/// assert_eq!(*signal.place(), ());
+/// assert_eq!(*signal.hook(), ());
 /// ```
 pub struct ThreadWaker<N = ()> {
     thread: Thread,

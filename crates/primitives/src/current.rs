@@ -77,14 +77,14 @@ pub trait Frame: 'static {
 /// A frame of one handle; with `None`, no handle of its type is current.
 ///
 /// ```
-/// use raddle_primitives::current::{self, One};
+/// use raddle_primitives::current::{self, HandleFrame};
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// struct Clock(u64);
 ///
-/// let _entered = current::enter(One(Some(Clock(7))));
+/// let _entered = current::enter(HandleFrame(Some(Clock(7))));
 /// // Code inside must not see the clock.
-/// let hidden = current::enter(One(None::<Clock>));
+/// let hidden = current::enter(HandleFrame(None::<Clock>));
 /// assert_eq!(current::get::<Clock>(), None);
 /// drop(hidden);
 /// assert_eq!(current::get(), Some(Clock(7)));
@@ -150,9 +150,9 @@ impl<'a> Request<'a> {
 /// # Examples
 ///
 /// ```
-/// use raddle_primitives::current::{self, One};
+/// use raddle_primitives::current::{self, HandleFrame};
 ///
-/// let _entered = current::enter(One(Some(String::from("web"))));
+/// let _entered = current::enter(HandleFrame(Some(String::from("web"))));
 /// // The handle is borrowed, not cloned.
 /// assert_eq!(current::with(|name: &String| name.len()), Some(3));
 /// assert_eq!(current::with(|_: &u32| ()), None);
@@ -185,9 +185,9 @@ pub fn with<T: 'static, R>(f: impl FnOnce(&T) -> R) -> Option<R> {
 /// ```
 /// use std::sync::Arc;
 ///
-/// use raddle_primitives::current::{self, One};
+/// use raddle_primitives::current::{self, HandleFrame};
 ///
-/// let _entered = current::enter(One(Some(Arc::new(7))));
+/// let _entered = current::enter(HandleFrame(Some(Arc::new(7))));
 /// // The clone may go to another thread, or live longer than the frame.
 /// let handle: Option<Arc<i32>> = current::get();
 /// assert_eq!(handle.as_deref(), Some(&7));
@@ -201,9 +201,9 @@ pub fn get<T: Clone + 'static>() -> Option<T> {
 /// may have no effect.
 ///
 /// ```
-/// use raddle_primitives::current::{self, One};
+/// use raddle_primitives::current::{self, HandleFrame};
 ///
-/// let entered = current::enter(One(Some(7)));
+/// let entered = current::enter(HandleFrame(Some(7)));
 /// assert_eq!(current::get(), Some(7));
 /// drop(entered);
 /// assert_eq!(current::get::<i32>(), None);
@@ -227,10 +227,10 @@ pub fn enter<'a>(frame: impl Frame) -> EnterGuard<'a> {
 /// Returns the number of frames that the thread has entered, or `None` if it is ending.
 ///
 /// ```
-/// use raddle_primitives::current::{self, One};
+/// use raddle_primitives::current::{self, HandleFrame};
 ///
 /// let before = current::depth();
-/// let _entered = current::enter(One(Some(7)));
+/// let _entered = current::enter(HandleFrame(Some(7)));
 /// assert_eq!(current::depth(), before.map(|depth| depth + 1));
 /// ```
 pub fn depth() -> Option<usize> {
@@ -243,10 +243,10 @@ pub fn depth() -> Option<usize> {
 /// The lifetime is that of the current handle.
 ///
 /// ```
-/// use raddle_primitives::current::{self, One};
+/// use raddle_primitives::current::{self, HandleFrame};
 ///
-/// let outer = current::enter(One(Some("outer")));
-/// let inner = current::enter(One(Some("inner")));
+/// let outer = current::enter(HandleFrame(Some("outer")));
+/// let inner = current::enter(HandleFrame(Some("inner")));
 /// assert_eq!(current::get(), Some("inner"));
 /// drop(inner);
 /// assert_eq!(current::get(), Some("outer"));

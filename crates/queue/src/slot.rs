@@ -71,7 +71,7 @@ impl<T: Pointer> Slot<T> {
     /// let next = Slot::new();
     /// for task in ["parse", "reply"] {
     ///     // SAFETY: only this thread puts tasks into the slot.
-    ///     if let Some(displaced) = unsafe { next.put_alone(Box::new(task)) } {
+    ///     if let Some(displaced) = unsafe { next.put_exclusive(Box::new(task)) } {
     ///         assert_eq!(*displaced, "parse");
     ///     }
     /// }
@@ -125,7 +125,7 @@ impl<T: Pointer> Slot<T> {
     /// let next = Slot::new();
     /// next.put(Box::new("reply"));
     /// // SAFETY: no other thread has a reference to the slot.
-    /// let task = unsafe { next.take_alone() };
+    /// let task = unsafe { next.take_exclusive() };
     /// assert_eq!(task.as_deref(), Some(&"reply"));
     /// ```
     #[inline]

@@ -33,12 +33,12 @@ use shared::Shared;
 /// The wait of a worker that has parked without blocking its thread.
 ///
 /// ```
-/// use raddle_sched::{Config, Pool, Waiting};
+/// use raddle_sched::{Config, Pool, WorkerWait};
 ///
 /// let (handle, mut workers) = Pool::stepped(Config { workers: 2, ..Config::default() }, None);
 /// let _entered = handle.enter();
 /// // Worker 0 waits for a short time only: it monitors worker 1, which has not parked.
-/// let Some(Waiting { in_driver, timeout }) = workers[0].begin_park() else {
+/// let Some(WorkerWait { in_driver, timeout }) = workers[0].begin_park() else {
 ///     panic!("there is no task")
 /// };
 /// assert!(!in_driver && timeout.is_some());

@@ -55,9 +55,9 @@ static SUBMIT: OnceLock<Submit> = OnceLock::new();
 /// ```
 /// use std::thread;
 ///
-/// use raddle_task::blocking::{self, BlockingTask, Refused};
+/// use raddle_task::blocking::{self, BlockingTask, SubmitError};
 ///
-/// fn submit_to_runtime(task: BlockingTask) -> Result<(), Refused> {
+/// fn submit_to_runtime(task: BlockingTask) -> Result<(), SubmitError> {
 ///     thread::spawn(|| drop(task.into_runnable().run()));
 ///     Ok(())
 /// }
@@ -83,15 +83,15 @@ pub fn set_submit(submit: Submit) {
 /// ```
 /// use raddle_task::blocking;
 ///
-/// // No runtime SubmitError> called `set_submit`.
-/// let call = blocking::try_spawn(|accepted| accepted, false, Err(SubmitError::submit);
+/// // No runtime has called `set_submit`.
+/// let call = blocking::try_spawn(|accepted| accepted, false, blocking::submit);
 /// let error = call.unwrap_err().unwrap_err();
 /// assert_eq!(error.to_string(), "no runtime on this thread; enter one first");
 /// ```
-pub fn submit(task: BlockingTask) -> Result<(), Refused> {
+pub fn submit(task: BlockingTask) -> Result<(), SubmitError> {
     match SUBMIT.get() {
         Some(submit) => submit(task),
-        None => Err(Refused::no_runtime(
+        None => Err(SubmitError::no_runtime(
             task.into_runnable(),
             "no runtime on this thread; enter one first".to_owned(),
         )),
@@ -106,10 +106,10 @@ pub fn submit(task: BlockingTask) -> Result<(), Refused> {
 /// ```
 /// use std::thread;
 ///
-/// use raddle_task::blocking::{self, BlockingTask, Refused};
+/// use raddle_task::blocking::{self, BlockingTask, SubmitError};
 ///
 /// /// A pool that starts a thread for each task.
-/// fn submit(task: BlockingTask) -> Result<(), Refused> {
+/// fn submit(task: BlockingTask) -> Result<(), SubmitError> {
 ///     let (name, size) = (task.closure_name(), task.closure_size());
 ///     println!("task {}: {name}, {size} bytes, spawned at {}", task.id(), task.spawned_at());
 ///     assert!(!task.is_mandatory(), "a shutdown may drop it");
@@ -164,11 +164,11 @@ impl BlockingTask {
 /// A blocking task that was not accepted, and the reason, which `Display` prints.
 ///
 /// ```
-/// use raddle_task::blocking::{self, BlockingTask, Refused};
+/// use raddle_task::blocking::{self, BlockingTask, SubmitError};
 ///
 /// /// The function of a runtime whose threads are all busy.
-/// fn submit(task: BlockingTask) -> Result<(), Refused> {
-///     Err(Refused::no_thread(task.into_runnable(), "no thread is free".to_owned()))
+/// fn submit(task: BlockingTask) -> Result<(), SubmitError> {
+///     Err(SubmitError::no_thread(task.into_runnable(), "no thread is free".to_owned()))
 /// }
 ///
 /// let answer = blocking::spawn(|| 6 * 7, |task| {
@@ -196,14 +196,14 @@ enum SubmitErrorKind {
     ShutDown,
 }
 
-impl Refused {
+impl SubmitError {
     /// Makes the error for a thread that is not in a runtime.
     ///
     /// ```
-    /// use raddle_task::blocking::{self, Refused};
+    /// use raddle_task::blocking::{self, SubmitError};
     ///
-    /// let call = blocking::try_spawn(|accepted| accepted, false, SubmitError {
-    ///     Err(Refused::no_runtime(task.into_runnable(), "enter a runtime first".to_owned()))
+    /// let call = blocking::try_spawn(|accepted| accepted, false, |task| {
+    ///     Err(SubmitError::no_runtime(task.into_runnable(), "enter a runtime first".to_owned()))
     /// });
     /// let error = call.unwrap_err().unwrap_err();
     /// assert_eq!(error.to_string(), "enter a runtime first");
@@ -219,10 +219,10 @@ impl Refused {
     /// Makes the error for a task for which the system starts no thread.
     ///
     /// ```
-    /// use raddle_task::blocking::{self, Refused};
+    /// use raddle_task::blocking::{self, SubmitError};
     ///
     /// let call = blocking::spawn(|| 6 * 7, |task| {
-    ///     Err(Refused::no_thread(task.into_runnable(), "no memory for a stack".to_owned()))
+    ///     Err(SubmitError::no_thread(task.into_runnable(), "no memory for a stack".to_owned()))
     /// });
     /// // The caller learns of it as of a panic.
     /// let panic = raddle_testing::ready(call).unwrap_err().into_panic();
@@ -240,10 +240,10 @@ impl Refused {
     /// Makes the error for a runtime that has shut down.
     ///
     /// ```
-    /// use raddle_task::blocking::{self, Refused};
+    /// use raddle_task::blocking::{self, SubmitError};
     ///
     /// let call = blocking::spawn(|| 6 * 7, |task| {
-    ///     Err(Refused::shut_down(task.into_runnable(), "closed".to_owned()))
+    ///     Err(SubmitError::shut_down(task.into_runnable(), "closed".to_owned()))
     /// });
     /// assert!(raddle_testing::ready(call).unwrap_err().is_cancelled());
     /// ```
@@ -373,7 +373,7 @@ where
 /// # Examples
 ///
 /// ```
-/// use raddle_task::blocking::{self, Refused};
+/// use raddle_task::blocking::{self, SubmitError};
 ///
 /// let buffer = b"not written yet".to_vec();
 /// let write = move |accepted: std::io::Result<()>| {
@@ -381,7 +381,7 @@ where
 ///     (buffer, written)
 /// };
 /// let refused = blocking::try_spawn(write, true, |task| {
-///     Err(Refused::shut_down(task.into_runnable(), "closed".to_owned()))
+///     Err(SubmitError::shut_down(task.into_runnable(), "closed".to_owned()))
 /// });
 /// // The buffer comes back with the error.
 /// let (buffer, written) = refused.unwrap_err();

@@ -146,7 +146,7 @@ impl LiveList {
     ///
     /// let live = LiveList::new();
     /// // The task is about to block its thread, so the list moves to another one.
-    /// let blocks = async { assert!(live.part_with_running()) };
+    /// let blocks = async { assert!(live.prepare_handoff()) };
     /// // SAFETY: the task completes on this thread, while the list exists.
     /// let (task, _handle) =
     ///     unsafe { raddle_task::spawn_unchecked(blocks, drop::<Runnable>) };

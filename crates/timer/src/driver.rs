@@ -20,7 +20,7 @@ pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 /// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// use std::time::Duration;
 ///
-/// use raddle_timer::driver::{Driver, UnparkFn, Wait};
+/// use raddle_timer::driver::{TimerDriver, UnparkFn, EventSource};
 ///
 /// /// Waits for a signal from another thread.
 /// struct Signals {
@@ -28,7 +28,7 @@ pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 ///     receiver: Receiver<()>,
 /// }
 ///
-/// impl Wait for Signals {
+/// impl EventSource for Signals {
 ///     fn wait(&mut self, timeout: Option<Duration>, _limit: usize) -> usize {
 ///         let _is_unparked = match timeout {
 ///             Some(timeout) => self.receiver.recv_timeout(timeout).is_ok(),
@@ -45,7 +45,7 @@ pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 /// }
 ///
 /// let (sender, receiver) = sync_channel(1);
-/// let mut driver = Driver::new(Signals { sender, receiver }, 1, false);
+/// let mut driver = TimerDriver::new(Signals { sender, receiver }, 1, false);
 /// let timers = driver.handles().next().unwrap();
 /// let _entered = timers.enter();
 /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_millis(1)));
@@ -90,15 +90,15 @@ pub struct TimerDriver<S> {
     unparked: Option<Arc<Unparked>>,
 }
 
-/// The numbers of tasks and timers that a [`Driver::park`] has woken.
+/// The numbers of tasks and timers that a [`TimerDriver::park`] has woken.
 ///
 /// ```
 /// use std::pin::pin;
 /// use std::time::Duration;
 ///
-/// use raddle_timer::driver::{Driver, Token, Woken};
+/// use raddle_timer::driver::{TimerDriver, NoEvents, Woken};
 ///
-/// let mut driver = Driver::new(Token::default(), 1, true);
+/// let mut driver = TimerDriver::new(NoEvents::default(), 1, true);
 /// let timers = driver.handles().next().unwrap();
 /// let _entered = timers.enter();
 /// timers.pause();
@@ -106,7 +106,7 @@ pub struct TimerDriver<S> {
 /// assert!(raddle_testing::poll(sleep.as_mut()).is_pending());
 /// // For the counts of a scheduler that drives this.
 /// assert_eq!(driver.park(None, usize::MAX), Woken { tasks: 0, timers: 1 });
-/// ``TimerDriver::park`
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
     /// The number of tasks that the event source has woken.
@@ -135,18 +135,18 @@ impl<S: EventSource> TimerDriver<S> {
         driver
     }
 
-    /// Returns the place where the driver waits.
+    /// Returns the event source in which the driver waits.
     ///
     /// ```
     /// use std::sync::Arc;
     /// use std::time::Duration;
     ///
-    /// use raddle_timer::driver::{Driver, UnparkFn, Wait};
+    /// use raddle_timer::driver::{TimerDriver, UnparkFn, EventSource};
     ///
     /// /// Counts the waits, and does not wait.
     /// struct Waits(usize);
     ///
-    /// impl Wait for Waits {
+    /// impl EventSource for Waits {
     ///     fn wait(&mut self, _timeout: Option<Duration>, _limit: usize) -> usize {
     ///         self.0 += 1;
     ///         0
@@ -157,9 +157,9 @@ impl<S: EventSource> TimerDriver<S> {
     ///     }
     /// }
     ///
-    /// let mut driver = Driver::new(Waits(0), 1, false);
+    /// let mut driver = TimerDriver::new(Waits(0), 1, false);
     /// driver.park(Some(Duration::ZERO), usize::MAX);
-    /// assert_eq!(driver.place().0, 1);
+    /// assert_eq!(driver.event_source().0, 1);
     /// ```
     pub fn event_source(&self) -> &S {
         &self.event_source
@@ -168,10 +168,10 @@ impl<S: EventSource> TimerDriver<S> {
     /// Returns a handle of each shard of the timers.
     ///
     /// ```
-    /// use raddle_timer::driver::{Driver, Token};
+    /// use raddle_timer::driver::{TimerDriver, NoEvents};
     ///
     /// // Each of two threads enters a handle of its own.
-    /// let driver = Driver::new(Token::default(), 2, false);
+    /// let driver = TimerDriver::new(NoEvents::default(), 2, false);
     /// assert_eq!(driver.handles().count(), 2);
     /// ```
     pub fn handles(&self) -> impl Iterator<Item = Handle> {
@@ -184,9 +184,9 @@ impl<S: EventSource> TimerDriver<S> {
     /// ```
     /// use std::thread;
     ///
-    /// use raddle_timer::driver::{Driver, Token, Woken};
+    /// use raddle_timer::driver::{TimerDriver, NoEvents, Woken};
     ///
-    /// let mut driver = Driver::new(Token::default(), 1, false);
+    /// let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
     /// let unpark = driver.unparker();
     /// thread::spawn(move || unpark());
     /// // No timer is set, so only the other thread ends the wait.
@@ -211,9 +211,9 @@ impl<S: EventSource> TimerDriver<S> {
     /// use std::pin::pin;
     /// use std::time::Duration;
     ///
-    /// use raddle_timer::driver::{Driver, Token};
+    /// use raddle_timer::driver::{TimerDriver, NoEvents};
     ///
-    /// let mut driver = Driver::new(Token::default(), 1, false);
+    /// let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
     /// let timers = driver.handles().next().unwrap();
     /// let _entered = timers.enter();
     /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_millis(1)));
@@ -235,16 +235,16 @@ impl<S: EventSource> TimerDriver<S> {
         Woken { tasks, timers }
     }
 
-    /// Ends every timer that has not fired, like [`Timers::shutdown`], after `end` has shut down
-    /// the place.
+    /// Ends every timer that has not fired, like [`Timers::shutdown`], after `shut_down_source` has
+    /// shut down the event source.
     ///
     /// ```
     /// use std::pin::pin;
     /// use std::time::Duration;
     ///
-    /// use raddle_timer::driver::{Driver, Token};
+    /// use raddle_timer::driver::{TimerDriver, NoEvents};
     ///
-    /// let mut driver = Driver::new(Token::default(), 1, false);
+    /// let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
     /// let timers = driver.handles().next().unwrap();
     /// let _entered = timers.enter();
     /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_secs(60)));
@@ -334,14 +334,14 @@ impl Unparked {
 /// use std::thread;
 /// use std::time::Duration;
 ///
-/// use raddle_timer::driver::{Token, Wait};
+/// use raddle_timer::driver::{NoEvents, EventSource};
 ///
-/// let mut token = Token::default();
-/// let unpark = token.unparker();
+/// let mut source = NoEvents::default();
+/// let unpark = source.unparker();
 /// thread::spawn(move || unpark());
 /// // Returns also if the other thread was faster.
-/// token.wait(None, usize::MAX);
-/// token.wait(Some(Duration::from_millis(1)), usize::MAX);
+/// source.wait(None, usize::MAX);
+/// source.wait(Some(Duration::from_millis(1)), usize::MAX);
 /// ```
 #[derive(Debug, Default)]
 pub struct NoEvents(Arc<UnparkFlag>);

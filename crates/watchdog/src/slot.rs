@@ -12,17 +12,17 @@ use crate::stack::{Pending, Sampler, ThreadStack};
 /// The kinds of activities.
 ///
 /// ```
-/// use raddle_watchdog::slot::Kind;
+/// use raddle_watchdog::slot::ActivityKind;
 ///
-/// fn describe(kind: Kind) -> &'static str {
+/// fn describe(kind: ActivityKind) -> &'static str {
 ///     match kind {
-///         Kind::Poll => "a poll of a task",
-///         Kind::RootPoll => "a poll of the future of `block_on`",
-///         Kind::Job => "a blocking job",
+///         ActivityKind::Poll => "a poll of a task",
+///         ActivityKind::RootPoll => "a poll of the future of `block_on`",
+///         ActivityKind::Job => "a blocking job",
 ///     }
 /// }
 ///
-/// assert_eq!(describe(Kind::Job), "a blocking job");
+/// assert_eq!(describe(ActivityKind::Job), "a blocking job");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivityKind {
@@ -39,11 +39,11 @@ pub enum ActivityKind {
 /// ```
 /// use std::panic::Location;
 ///
-/// use raddle_watchdog::slot::{Activity, Kind, Slot};
+/// use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
 ///
-/// let slot = Slot::of_current_thread();
+/// let slot = ActivitySlot::of_current_thread();
 /// let poll = Activity {
-///     kind: Kind::Poll,
+///     kind: ActivityKind::Poll,
 ///     worker: Some(3),
 ///     id: 17,
 ///     location: Some(Location::caller()),
@@ -66,10 +66,10 @@ pub struct Activity {
 /// A running activity, with a number that is unique on its thread.
 ///
 /// ```
-/// use raddle_watchdog::slot::{Activity, Kind, Slot};
+/// use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
 ///
-/// let slot = Slot::of_current_thread();
-/// let job = Activity { kind: Kind::Job, worker: None, id: 17, location: None };
+/// let slot = ActivitySlot::of_current_thread();
+/// let job = Activity { kind: ActivityKind::Job, worker: None, id: 17, location: None };
 /// slot.start(job);
 /// let first = slot.running().unwrap();
 /// slot.finish();
@@ -98,10 +98,10 @@ pub struct RunningActivity {
 /// ```
 /// use std::thread;
 ///
-/// use raddle_watchdog::slot::{Activity, Kind, Slot};
+/// use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
 ///
-/// let slot = Slot::of_current_thread();
-/// let job = Activity { kind: Kind::Job, worker: None, id: 17, location: None };
+/// let slot = ActivitySlot::of_current_thread();
+/// let job = Activity { kind: ActivityKind::Job, worker: None, id: 17, location: None };
 /// slot.start(job);
 /// // The watchdog reads the slot on its own thread, and finds the same job a while later.
 /// let running = thread::scope(|scope| scope.spawn(|| slot.running()).join().unwrap());
@@ -243,10 +243,10 @@ impl ActivitySlot {
     /// Notes that the activity with this sequence may block.
     ///
     /// ```
-    /// use raddle_watchdog::slot::{Activity, Kind, Slot};
+    /// use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
     ///
-    /// let slot = Slot::of_current_thread();
-    /// slot.start(Activity { kind: Kind::Poll, worker: Some(0), id: 17, location: None });
+    /// let slot = ActivitySlot::of_current_thread();
+    /// slot.start(Activity { kind: ActivityKind::Poll, worker: Some(0), id: 17, location: None });
     /// // The task has called `block_in_place`, and another thread has taken its worker over.
     /// slot.allow_blocking(slot.running().unwrap().sequence);
     /// assert!(slot.running().unwrap().may_block);

@@ -202,7 +202,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     /// // A scheduler with one worker needs no stealer.
     /// drop(stealer);
     /// // SAFETY: the only stealer was dropped.
-    /// let task = unsafe { owner.pop_alone() };
+    /// let task = unsafe { owner.pop_exclusive() };
     /// assert_eq!(task.as_deref(), Some(&1));
     /// ```
     #[inline]
