@@ -8,12 +8,12 @@ use raddle_io::ReadBuf;
 /// The default maximum number of bytes that one call transfers.
 pub(crate) const DEFAULT_MAX_BUF_SIZE: usize = 2 * 1024 * 1024;
 
-/// Bytes that are owned, so that they can go to another thread.
+/// An owned buffer, which can move to another thread.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
-    /// All memory that was used before, so that it is zeroed only once.
+    /// The memory that was used before, so that it is zeroed only once.
     bytes: Vec<u8>,
-    /// The content are the bytes from `pos` to `end`.
+    /// The content is the bytes from `pos` to `end`.
     pos: usize,
     end: usize,
 }
@@ -34,7 +34,7 @@ impl Buffer {
         len
     }
 
-    /// Moves as much of the content as there is room for.
+    /// Moves as much of the content as `target` has room for.
     pub(crate) fn move_to(&mut self, target: &mut ReadBuf<'_>) {
         let n = cmp::min(self.end - self.pos, target.remaining());
         target.put_slice(&self.content()[..n]);
@@ -55,13 +55,13 @@ impl Buffer {
         self.end
     }
 
-    /// Shortens the content to the end of its last whole character, if it ends within one, and
-    /// returns how many bytes are left. Content that is not UTF-8 becomes three bytes shorter at
-    /// most, and never empty.
+    /// Shortens the content to the end of its last whole character, if it ends inside one, and
+    /// returns how many bytes remain. Content that is not UTF-8 becomes at most three bytes
+    /// shorter, and never empty.
     pub(crate) fn end_at_character(&mut self) -> usize {
         let content = self.content();
         let is_start = |byte: &u8| !matches!(byte, 0x80..=0xBF);
-        // The first byte of a character says how long it is.
+        // The first byte of a character determines its length.
         let start = content.iter().rev().take(3).position(is_start);
         if let Some(before) = start.map(|at| content.len() - 1 - at) {
             let length = match content[before] {
@@ -77,8 +77,8 @@ impl Buffer {
         self.end - self.pos
     }
 
-    /// Replaces the content with the result of one read of at most `max` bytes, and returns their
-    /// number.
+    /// Replaces the content with the result of one read of at most `max` bytes, and returns the
+    /// number of bytes.
     pub(crate) fn read_from(&mut self, reader: &mut impl Read, max: usize) -> io::Result<usize> {
         self.discard();
         if self.bytes.len() < max {
@@ -96,7 +96,7 @@ impl Buffer {
         }
     }
 
-    /// Writes the whole content, and empties it, also if the write fails.
+    /// Writes the whole content, and empties it even if the write fails.
     pub(crate) fn write_to(&mut self, writer: &mut impl Write) -> io::Result<()> {
         let result = writer.write_all(self.content());
         self.discard();

@@ -307,7 +307,7 @@ impl File {
     /// ```
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         self.call.settle().await;
-        // What was read ahead may be cut off.
+        // The call may cut off bytes that were read ahead.
         let mut ahead = self.call.lock().idle().map(mem::take).unwrap_or_default();
         let std = Arc::clone(&self.std);
         let call = offload::spawn_mandatory(move |taken| {
@@ -421,7 +421,7 @@ impl File {
         self.call.settle().await;
         let mut std = self.std;
         loop {
-            // A method that was dropped may still have its call under way.
+            // The call of a method whose future was dropped may still be in flight.
             std = match Arc::try_unwrap(std) {
                 Ok(file) => return file,
                 Err(shared) => shared,
@@ -431,7 +431,7 @@ impl File {
                 Ok(())
             };
             if offload::run(wait).await.is_err() {
-                // The runtime has ended, and its threads are about to.
+                // The runtime has shut down, and its threads are about to exit.
                 yield_once().await;
             }
         }
@@ -645,7 +645,8 @@ async fn yield_once() {
     .await;
 }
 
-/// The distance from the end of what was read back to the first byte that no caller has received.
+/// Returns the distance from the end of the read bytes back to the first byte that no caller has
+/// received.
 fn backwards(ahead: usize) -> SeekFrom {
     // A buffer is no larger than isize::MAX.
     SeekFrom::Current(-(ahead as i64))
@@ -700,8 +701,8 @@ impl std::os::fd::FromRawFd for File {
     ///
     /// # Safety
     ///
-    /// As [`FromRawFd::from_raw_fd`](std::os::fd::FromRawFd::from_raw_fd): the
-    /// descriptor is open, and nothing else owns it.
+    /// As [`FromRawFd::from_raw_fd`](std::os::fd::FromRawFd::from_raw_fd): the descriptor is open,
+    /// and nothing else owns it.
     unsafe fn from_raw_fd(fd: std::os::fd::RawFd) -> Self {
         // SAFETY: the caller promises that the descriptor is open and not owned.
         Self::from_std(unsafe { fs::File::from_raw_fd(fd) })

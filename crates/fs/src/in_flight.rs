@@ -11,13 +11,13 @@ use raddle_primitives::sync::{Mutex, MutexGuard, Rank};
 use crate::buffer::Buffer;
 use raddle_task::JoinHandle;
 
-/// A file's buffer, or the call that has it.
+/// A file's buffer, or the call that owns it.
 #[derive(Debug)]
 pub(super) struct InFlight {
     state: State,
     /// The error of a write, until a write or flush returns it.
     pub(super) write_error: Option<io::Error>,
-    /// The position to which the last seek led.
+    /// The position that the last seek returned.
     pub(super) position: u64,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Outcome {
     Read(io::Result<usize>),
     Write(io::Result<()>),
     Seek(io::Result<u64>),
-    /// Nothing: it was cancelled, or panicked.
+    /// None: the call was cancelled, or it panicked.
     Lost(io::Error),
 }
 
@@ -60,7 +60,7 @@ impl InFlight {
         }
     }
 
-    /// The buffer, if no call has it. What was read ahead is in it.
+    /// Returns the buffer, if no call owns it. It may hold bytes that were read ahead.
     pub(super) fn idle(&mut self) -> Option<&mut Buffer> {
         match &mut self.state {
             State::Idle(buffer) => Some(buffer),
@@ -68,8 +68,8 @@ impl InFlight {
         }
     }
 
-    /// Passes to a call the buffer that [`idle`](Self::idle) gave. One that the pool has not taken
-    /// has ended, with an error.
+    /// Passes the buffer that [`idle`](Self::idle) returned to a call. A call that the pool refused
+    /// has ended with an error.
     pub(super) fn begin(&mut self, call: Result<JoinHandle<Finished>, Finished>) -> io::Result<()> {
         let (state, result) = match call {
             Ok(call) => (State::Busy(call), Ok(())),
@@ -96,8 +96,8 @@ impl InFlight {
     }
 }
 
-/// The call under way behind a lock, for the methods that take a file by
-/// reference. The lock is held for moments, never over a call.
+/// The call in flight behind a lock, for the methods that take a file by reference. The lock is
+/// never held during a call.
 #[derive(Debug)]
 pub(super) struct SharedCall {
     in_flight: Mutex<InFlight>,
@@ -125,8 +125,8 @@ impl SharedCall {
             return Poll::Ready(None);
         }
         let coop = ready!(raddle_coop::poll_proceed(cx));
-        // Before the lock, for a waker is the user's code; and before the call
-        // is looked at, so that its end is not missed.
+        // Do this before the lock, because a waker is user code, and before the check of the call,
+        // so that its completion is not missed.
         self.waiters.add(cx.waker().clone());
         let waker = Waker::from(Arc::clone(&self.waiters));
         let mut cx = Context::from_waker(&waker);
@@ -135,8 +135,7 @@ impl SharedCall {
         Poll::Ready(outcome)
     }
 
-    /// Waits for the call under way. An error of a write is kept, for the next
-    /// write or flush.
+    /// Waits for the call in flight. The error of a write is kept for the next write or flush.
     pub(super) async fn settle(&self) {
         let outcome = poll_fn(|cx| self.poll(cx)).await;
         if let Some(Outcome::Write(Err(error)) | Outcome::Lost(error)) = outcome {
@@ -145,8 +144,8 @@ impl SharedCall {
     }
 }
 
-/// The wakers of all tasks that wait for the same call: methods that take a file by reference
-/// share it, and a call wakes one waker only.
+/// The wakers of all tasks that wait for the same call: methods that take a file by reference share
+/// the call, which wakes only one waker.
 #[derive(Debug)]
 struct Waiters(Mutex<Vec<Waker>>);
 

@@ -18,18 +18,18 @@ where
     let call = |taken: io::Result<()>| taken.and_then(|()| call());
     let call = match spawn(call) {
         Ok(call) => call,
-        // The text is Tokio's: the call did not begin, nor will it.
+        // The text is Tokio's: the call has not begun and will not begin.
         Err(Err(refused)) if blocking::is_shut_down(&refused) => {
             return Err(io::Error::other("background task failed"));
         }
         Err(refused) => return refused,
     };
-    // Only the handle is in the future while it waits: an error is not `UnwindSafe`.
+    // Only the handle is in the future while it waits, because an error is not `UnwindSafe`.
     call.await?
 }
 
-/// Begins a call on the pool, which the runtime's shutdown cancels if it has
-/// not started by then.
+/// Begins a call on the pool. The shutdown of the runtime cancels the call if it has not started by
+/// then.
 ///
 /// `call` owns a stream or a buffer that must not be lost. So if the system has no thread for it,
 /// or the runtime has shut down, it is called at once with the reason, so that it returns them; its

@@ -95,11 +95,11 @@ pub struct ReadDir(State);
 enum State {
     Idle(Chunk),
     Busy(JoinHandle<(io::Result<()>, Chunk)>),
-    /// The call that had the directory was cancelled.
+    /// The call that owned the directory was cancelled.
     Lost,
 }
 
-/// Some entries, and where the others come from.
+/// Some entries, and the source of the remaining ones.
 #[derive(Debug)]
 struct Chunk {
     entries: VecDeque<io::Result<DirEntry>>,

@@ -126,8 +126,8 @@ async fn graceful_shutdown_answers_the_request_in_hand() {
     stop.send(true).unwrap();
     assert_eq!(server.await.unwrap().unwrap(), 0);
 
-    // Either the request had arrived and is answered, or the connection is closed; here it
-    // had 10 ms to arrive on the loopback device.
+    // Either the request had arrived and is answered, or the connection is closed; here it had 10
+    // ms to arrive on the loopback device.
     line.clear();
     busy.read_line(&mut line).await.unwrap();
     assert_eq!(line, "done: work 50\n");

@@ -263,8 +263,8 @@ fn blocking_threads_and_queued_jobs_are_counted() {
     assert_eq!(metrics.num_alive_tasks(), 0);
 }
 
-/// Each hook is called for each task, in order, with its id and the line of its
-/// spawn, by whichever function it was spawned.
+/// Each hook is called for each task, in order, with its id and the line of its spawn, by whichever
+/// function it was spawned.
 #[test]
 fn task_hooks_see_each_task() {
     for mut builder in builders() {

@@ -46,12 +46,11 @@ impl Handle {
         current::get()
     }
 
-    /// Makes this the thread's current reactor until the guard is dropped,
-    /// which restores the former one. Drop guards in the reverse order. On a
-    /// thread that is ending it may do nothing.
+    /// Makes this the thread's current reactor until the guard is dropped, which restores the
+    /// former one. Drop guards in the reverse order. On a thread that is ending it may do nothing.
     ///
-    /// An owner of several layers enters them in one [`Frame`](current::Frame), which offers
-    /// this handle.
+    /// An owner of several layers enters them in one [`Frame`](current::Frame), which offers this
+    /// handle.
     ///
     /// ```
     /// use raddle_reactor::{Handle, Reactor};

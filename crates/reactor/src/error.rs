@@ -17,7 +17,7 @@ impl fmt::Display for ShutdownError {
     }
 }
 
-/// Shows only the text, as this is what an `unwrap` prints.
+/// Shows only the text, because an `unwrap` prints it.
 impl fmt::Debug for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(SHUT_DOWN, f)
@@ -62,7 +62,8 @@ pub(crate) fn full() -> io::Error {
     io::Error::other("too many registrations; close some before opening more")
 }
 
-/// Names the system call if the system or a filter does not have it; other errors stay as they are.
+/// Names the system call if the system lacks it or a filter forbids it. Does not change other
+/// errors.
 #[cold]
 pub(crate) fn refused(call: &str, error: io::Error) -> io::Error {
     match error.kind() {

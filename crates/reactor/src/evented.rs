@@ -12,11 +12,11 @@ use raddle_coop::poll_proceed;
 
 use crate::{Handle, Interest, Ready, Registration};
 
-/// A source that the reactor watches: what every socket, pipe and descriptor is made of. Leaves
-/// the reactor when dropped.
+/// A source that the reactor watches: what every socket, pipe and descriptor is made of. Leaves the
+/// reactor when dropped.
 ///
-/// An operation that completes costs one unit of the [budget](raddle_coop) of the poll; one
-/// without any left wakes its task and is pending.
+/// An operation that completes costs one unit of the [budget](raddle_coop) of the poll; one without
+/// any left wakes its task and is pending.
 ///
 /// ```
 /// use std::task::{Context, Waker};
@@ -32,7 +32,7 @@ use crate::{Handle, Interest, Ready, Registration};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Evented<E: Source> {
-    /// `None` only once `into_inner` has taken it.
+    /// `None` only after `into_inner` has taken it.
     source: Option<E>,
     registration: Registration,
 }
@@ -359,8 +359,8 @@ impl<E: Source> Deref for Evented<E> {
 impl<E: Source> Drop for Evented<E> {
     fn drop(&mut self) {
         if let Some(source) = &mut self.source {
-            // Closing alone would leave a duplicated descriptor's interest in
-            // the selector. An error changes nothing.
+            // Closing alone would leave the interest of a duplicated descriptor in the selector. An
+            // error changes nothing.
             let _ = self.registration.deregister(source);
         }
     }

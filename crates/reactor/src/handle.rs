@@ -16,8 +16,8 @@ const WAKER: &str = if cfg!(any(target_os = "linux", target_os = "android")) {
     "the call that makes a selector's waker"
 };
 
-/// Registers sources with a reactor and unparks the thread that drives it. Cloning is
-/// cheap; all methods may be called from any thread.
+/// Registers sources with a reactor and unparks the thread that drives it. Cloning is cheap; all
+/// methods may be called from any thread.
 ///
 /// ```
 /// use mio::net::UdpSocket;
@@ -50,7 +50,7 @@ struct Shared {
     registry: mio::Registry,
     unpark: mio::Waker,
     table: Mutex<Table>,
-    /// The process that made the selector.
+    /// The id of the process that created the selector.
     process: u32,
 }
 
@@ -83,8 +83,8 @@ impl Handle {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn unpark(&self) {
-        // Fails only if the descriptor is not the waker's own, or if the waker
-        // is set so often that it could not be missed.
+        // Fails only if the descriptor does not belong to the waker, or if the waker is set so
+        // often that it cannot be missed.
         let _ = self.shared.unpark.wake();
     }
 
@@ -120,15 +120,15 @@ impl Handle {
         self.check_process()?;
         let state = Arc::new(IoState::new());
         let token = self.table().lock().insert(state.clone())?;
-        // Made before the selector knows: whatever happens there, dropping it
-        // frees the slot.
+        // Created before the selector knows the source: dropping it frees the slot, whatever the
+        // selector returns.
         let registration = Registration::new(self.clone(), token, state);
         self.registry().register(source, token, interest.to_mio())?;
         Ok(registration)
     }
 
-    /// Refuses what would change the selector that a forked child shares with
-    /// its parent.
+    /// Refuses operations that would change the selector that a forked child shares with its
+    /// parent.
     pub(crate) fn check_process(&self) -> io::Result<()> {
         if std::process::id() == self.shared.process {
             Ok(())

@@ -139,8 +139,8 @@ impl Interest {
         self.0 & ERROR != 0
     }
 
-    /// The interest for the selector. It reports errors in any case, but needs at least one
-    /// interest.
+    /// Returns the interest for the selector. The selector always reports errors, but needs at
+    /// least one interest.
     pub(crate) fn to_mio(self) -> mio::Interest {
         let mut interest = None;
         let mut want = |wanted: bool, more: mio::Interest| {

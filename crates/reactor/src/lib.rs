@@ -4,8 +4,7 @@
 //! which a socket type polls. Nothing here knows tasks or sockets: sources are mio's, and waiters
 //! are wakers.
 //!
-//! How it works inside, and which thread may access what, is described in
-//! `docs/reactor.md`.
+//! How it works inside, and which thread may access what, is described in `docs/reactor.md`.
 //!
 //! # Example
 //!

@@ -21,8 +21,8 @@ const SELECTOR: &str = if cfg!(any(target_os = "linux", target_os = "android")) 
 /// The maximum number of events that one wait takes from the selector.
 const EVENTS: usize = 1024;
 
-/// Waits for events and hands them to the registrations they are for. The thread that
-/// drives it owns it; other threads have a [`Handle`].
+/// Waits for events and hands them to the registrations they are for. The thread that drives it
+/// owns it; other threads have a [`Handle`].
 ///
 /// Dropping it [shuts it down](Self::shutdown).
 ///
@@ -43,7 +43,7 @@ const EVENTS: usize = 1024;
 pub struct Reactor {
     poll: mio::Poll,
     events: mio::Events,
-    /// The last wait's events; those before the cursor are dispatched.
+    /// The events of the last wait; those before the cursor are dispatched.
     batch: Vec<(Token, Ready)>,
     cursor: usize,
     handle: Handle,
@@ -97,11 +97,11 @@ impl Reactor {
         self.handle.clone()
     }
 
-    /// Waits for events, for `timeout` at most (`None`: for ever), wakes those
-    /// concerned and returns how many events that were.
+    /// Waits for events, for `timeout` at most (`None`: for ever), wakes those concerned and
+    /// returns how many events that were.
     ///
-    /// At most `limit` events are dispatched. The rest is kept for the next
-    /// turn, which then does not wait. A turn also ends, with zero events, on
+    /// At most `limit` events are dispatched. The rest is kept for the next turn, which then does
+    /// not wait. A turn also ends, with zero events, on
     /// [`Handle::unpark`] and on a signal. Events of registrations that are gone
     /// do not count.
     ///
@@ -146,9 +146,8 @@ impl Reactor {
         Ok(self.dispatch(limit))
     }
 
-    /// Ends every wait on a registration with an error that says so, now and
-    /// in future, and refuses further registrations. A panic of a waker ends
-    /// here.
+    /// Ends every wait on a registration with an error that says so, now and in future, and refuses
+    /// further registrations. A panic of a waker ends here.
     ///
     /// ```
     /// use std::task::{Context, Poll};
@@ -194,8 +193,8 @@ impl Reactor {
         while dispatched < limit && self.cursor < self.batch.len() {
             let mut wakers = WakerBatch::new();
             let mut unfinished = None;
-            // One lock for as many events as fill a batch of wakers. An event whose wakers do
-            // not fit has filled the batch, so it is the last one.
+            // Takes the lock once for as many events as fill a batch of wakers. If the wakers of an
+            // event do not fit, the batch is full, so it is the last event.
             let before = dispatched;
             let mut table = self.handle.table().lock();
             while dispatched < limit && !wakers.is_full() {
@@ -213,7 +212,7 @@ impl Reactor {
             }
             table.count_events(dispatched - before);
             drop(table);
-            // A waker's panic is no reason to leave other waiters behind.
+            // A panic of one waker must not prevent the wakes of other waiters.
             wakers.wake_all_contained();
             if let Some((state, ready)) = unfinished {
                 state.wake(ready, &mut wakers);

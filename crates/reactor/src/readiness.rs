@@ -8,9 +8,8 @@ use crate::Ready;
 const READY: u64 = u8::MAX as u64;
 /// Set once the reactor has shut down; never cleared.
 const SHUTDOWN: u64 = READY + 1;
-/// One step of the tick, which takes all the bits above. It counts the events
-/// that were dispatched to this source and wraps after 2^55 of them, so that a
-/// snapshot never meets its tick again.
+/// One step of the tick, which takes all the bits above. It counts the events that were dispatched
+/// to this source and wraps after 2^55 of them, so that a snapshot never meets its tick again.
 const TICK_ONE: u64 = SHUTDOWN << 1;
 const TICK_SHIFT: u32 = TICK_ONE.trailing_zeros();
 
@@ -48,8 +47,8 @@ pub struct Snapshot(u64);
 
 /// Readiness at some moment: the flags, and the tick that says when.
 ///
-/// An operation that finds it outdated clears it; should another event have
-/// come in between, the ticks differ and the newer readiness stays.
+/// An operation that finds it outdated clears it; should another event have come in between, the
+/// ticks differ and the newer readiness stays.
 ///
 /// ```
 /// use raddle_reactor::{Clearing, Readiness, Ready};
@@ -66,7 +65,7 @@ pub struct Snapshot(u64);
 pub struct ReadyEvent {
     tick: u64,
     ready: Ready,
-    /// The flags that were asked for, of which `ready` are those that were set.
+    /// The requested flags; `ready` are those of them that were set.
     asked: Ready,
 }
 
@@ -86,9 +85,9 @@ pub struct ReadyEvent {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clearing {
-    /// The flags are gone: the source waits for the next event.
+    /// The flags are cleared: the source waits for the next event.
     Cleared,
-    /// The flags stay, since they are newer than the event or report more than data: try the
+    /// The flags remain, since they are newer than the event or report more than data: try the
     /// operation again before waiting.
     Kept,
 }
@@ -102,15 +101,15 @@ impl Readiness {
     /// The word now.
     #[inline]
     pub fn load(&self) -> Snapshot {
-        // ORDERING: pairs with the release of `update`, so that a thread that sees
-        // the readiness also sees what its setter did before.
+        // ORDERING: pairs with the release of `update`, so a thread that sees the readiness also
+        // sees the earlier writes of its setter.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
     /// Adds the flags of an event and counts it.
     pub fn transition_to_ready(&self, ready: Ready) {
-        // Flags and tick in one step: were the tick first, an operation that
-        // looked in between could clear the new flags with the new tick.
+        // Set the flags and the tick in one step. If the tick came first, an operation that reads
+        // in between could clear the new flags with the new tick.
         self.update(|word| Some((word | u64::from(ready.bits())).wrapping_add(TICK_ONE)));
     }
 
@@ -141,11 +140,11 @@ impl Readiness {
         })
     }
 
-    /// Removes readable and writable, as far as `event` has them, after an
-    /// operation that moved less than it was asked to.
+    /// Removes readable and writable, as far as `event` has them, after an operation that moved
+    /// less than it was asked to.
     ///
-    /// Not if an error or out-of-band data was reported: then the operation
-    /// may have stopped short for another reason than running dry.
+    /// Not if an error or out-of-band data was reported: then the operation may have stopped short
+    /// for another reason than running dry.
     ///
     /// ```
     /// use raddle_reactor::{Clearing, Readiness, Ready};
@@ -197,10 +196,10 @@ impl Readiness {
         }
     }
 
-    /// Replaces the word by what `next` makes of it; whether it made anything.
+    /// Replaces the word by the result of `next`. Returns whether there was a result.
     fn update(&self, next: impl FnMut(u64) -> Option<u64>) -> bool {
-        // ORDERING: pairs with `load` and with itself: the word is handed from
-        // setters to clearers and back.
+        // ORDERING: pairs with `load` and with itself: setters and clearers pass the word to each
+        // other.
         self.0
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, next)
             .is_ok()
@@ -255,8 +254,8 @@ impl ReadyEvent {
         }
     }
 
-    /// Returns whether the operation that asked reads, or writes, and nothing else. One for several
-    /// interests may have tried one of them only.
+    /// Returns whether the operation only reads, or only writes. An operation for several interests
+    /// may have tried only one of them.
     fn is_of_one_direction(&self) -> bool {
         self.asked == Ready::READ || self.asked == Ready::WRITE
     }

@@ -7,8 +7,8 @@ use crate::Interest;
 
 /// The readiness of a source, as a set of flags.
 ///
-/// `READ_CLOSED` and `WRITE_CLOSED` concern one direction each: a peer that
-/// shuts its writing half makes this side read-closed only.
+/// `READ_CLOSED` and `WRITE_CLOSED` concern one direction each: a peer that shuts its writing half
+/// makes this side read-closed only.
 ///
 /// # Examples
 ///
@@ -57,13 +57,13 @@ impl Ready {
     pub const ALL: Ready =
         Ready(READABLE | WRITABLE | READ_CLOSED | WRITE_CLOSED | PRIORITY | ERROR);
 
-    /// The flags that answer a read.
+    /// The flags that make a read ready.
     pub(crate) const READ: Ready = Ready::from_interest(Interest::READABLE);
-    /// The flags that answer a write.
+    /// The flags that make a write ready.
     pub(crate) const WRITE: Ready = Ready::from_interest(Interest::WRITABLE);
 
-    /// The flags that answer `interest`: its direction being ready or closed,
-    /// for [`Interest::ERROR`] that of errors.
+    /// The flags that answer `interest`: its direction being ready or closed, for
+    /// [`Interest::ERROR`] that of errors.
     ///
     /// # Examples
     ///
@@ -92,8 +92,8 @@ impl Ready {
         Ready(flags)
     }
 
-    /// The flags of an event. An error readies both directions, so that the next operation reports
-    /// it.
+    /// Returns the flags of an event. An error makes both directions ready, so that the next
+    /// operation reports it.
     pub(crate) fn from_mio(event: &mio::event::Event) -> Ready {
         let mut ready = Ready::EMPTY;
         if event.is_readable() {

@@ -14,13 +14,13 @@ use crate::{Handle, Interest, IoState, Ready};
 
 /// The registration of one source.
 ///
-/// Dropping it frees its slot, so that no event reaches it or a successor; the
-/// selector forgets the source when its descriptor is closed. If the
-/// descriptor lives on (handed back to std, or duplicated), call
+/// Dropping it frees its slot, so that no event reaches it or a successor; the selector forgets the
+/// source when its descriptor is closed. If the descriptor lives on (handed back to std, or
+/// duplicated), call
 /// [`deregister`](Self::deregister) first.
 ///
-/// Readiness is a hint: an operation may still find that it would block. The
-/// helpers here then clear the readiness and wait again.
+/// Readiness is a hint: an operation may still find that it would block. The helpers here then
+/// clear the readiness and wait again.
 ///
 /// ```
 /// use mio::net::UdpSocket;
@@ -63,8 +63,8 @@ impl Registration {
         &self.handle
     }
 
-    /// Waits until there is something to read. Only the waker of the last call
-    /// is kept; use [`ready`](Self::ready) to wait in several tasks.
+    /// Waits until there is something to read. Only the waker of the last call is kept; use
+    /// [`ready`](Self::ready) to wait in several tasks.
     ///
     /// # Errors
     ///
@@ -188,12 +188,11 @@ impl Registration {
         self.state.ready(interest)
     }
 
-    /// Takes the source for `ready` until an operation proves it wrong, so that
-    /// the first one is tried without an event. Call it before a task
-    /// waits: it wakes none.
+    /// Takes the source for `ready` until an operation proves it wrong, so that the first one is
+    /// tried without an event. Call it before a task waits: it wakes none.
     ///
-    /// Nothing is lost if it is wrong: the selector also reports the state of a source that
-    /// is new to it.
+    /// Nothing is lost if it is wrong: the selector also reports the state of a source that is new
+    /// to it.
     ///
     /// ```
     /// use mio::net::UdpSocket;
@@ -213,9 +212,8 @@ impl Registration {
         self.state.assume_ready(ready);
     }
 
-    /// Clears `event`, for the operation it promised would have blocked. Newer
-    /// readiness stays. Call it only if the source itself said that it would
-    /// block: otherwise no event will come.
+    /// Clears `event`, for the operation it promised would have blocked. Newer readiness stays.
+    /// Call it only if the source itself said that it would block: otherwise no event will come.
     ///
     /// ```
     /// use std::io;
@@ -238,8 +236,8 @@ impl Registration {
         self.state.clear_readiness(event)
     }
 
-    /// Clears readable and writable of `event`, after a read or write that moved fewer
-    /// bytes than it was asked to, which proves the source drained or full.
+    /// Clears readable and writable of `event`, after a read or write that moved fewer bytes than
+    /// it was asked to, which proves the source drained or full.
     ///
     /// Whether that is a proof depends on the selector and the source: it is for stream sockets on
     /// Linux. The end of the stream and errors remain to be seen.
@@ -314,8 +312,7 @@ impl Registration {
         }
     }
 
-    /// Runs `f` until it does not block, waiting for something to read in
-    /// between.
+    /// Runs `f` until it does not block, waiting for something to read in between.
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
@@ -390,16 +387,15 @@ impl Registration {
         }
     }
 
-    /// Runs `f` until it does not block, waiting for `interest` in between. Any
-    /// number of tasks may do so at the same time.
+    /// Runs `f` until it does not block, waiting for `interest` in between. Any number of tasks may
+    /// do so at the same time.
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before it is ready, `f` has not run, or would
-    /// have blocked.
+    /// If the future is dropped before it is ready, `f` has not run, or would have blocked.
     ///
     /// # Examples
     ///
@@ -432,7 +428,7 @@ impl Registration {
             if let Some(result) = blocked(self.attempt(event, &mut f)) {
                 return result;
             }
-            // Closed flags that stay would end the wait at once, again and again.
+            // Closed flags that remain would end every wait at once.
             event = self.state.ready_after(interest, event).await?;
         }
     }
@@ -477,7 +473,7 @@ impl Registration {
         let result = f();
         if let Err(error) = &result {
             if error.kind() == io::ErrorKind::WouldBlock {
-                // If newer readiness stays, the next look finds it.
+                // If newer readiness remains, the next check finds it.
                 let _ = self.state.clear_readiness(event);
             }
         }

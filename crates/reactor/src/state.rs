@@ -260,8 +260,8 @@ impl IoState {
         self.readiness.transition_to_blocked(event)
     }
 
-    /// Clears readable and writable of `event`, after an operation that moved less
-    /// than it was asked to. The end of the stream remains to be seen.
+    /// Clears readable and writable of `event`, after an operation that moved less than it was
+    /// asked to. The end of the stream remains to be seen.
     ///
     /// ```
     /// use raddle_reactor::{Clearing, Interest, IoState, Ready};
@@ -279,8 +279,8 @@ impl IoState {
         self.readiness.transition_to_drained(event)
     }
 
-    /// Takes the source for ready until an operation proves it wrong. For a new
-    /// source, of which the reactor has reported no event: present waiters are not woken.
+    /// Takes the source for ready until an operation proves it wrong. For a new source, of which
+    /// the reactor has reported no event: present waiters are not woken.
     ///
     /// ```
     /// use raddle_reactor::{Interest, IoState, Ready};
@@ -294,8 +294,8 @@ impl IoState {
         self.readiness.transition_to_ready(ready);
     }
 
-    /// Makes the source ready and collects the wakers concerned. When the batch
-    /// was full, [`collect`](Self::collect) moves on.
+    /// Makes the source ready and collects the wakers concerned. When the batch was full,
+    /// [`collect`](Self::collect) moves on.
     pub fn set_ready(&self, ready: Ready, batch: &mut WakerBatch) -> Collected {
         self.readiness.transition_to_ready(ready);
         self.collect(ready, batch)
@@ -341,8 +341,8 @@ impl IoState {
         Collected::All
     }
 
-    /// Ends every present and future wait with an error. Call it without a
-    /// lock, for it wakes. A panic of a waker ends here.
+    /// Ends every present and future wait with an error. Call it without a lock, for it wakes. A
+    /// panic of a waker ends here.
     ///
     /// ```
     /// use std::task::Context;
@@ -365,8 +365,7 @@ impl IoState {
         self.wake(Ready::ALL, &mut WakerBatch::new());
     }
 
-    /// Wakes all waiters for any of `ready`, after what is in the batch, also if
-    /// wakers panic.
+    /// Wakes all waiters for any of `ready`, after the wakers in the batch, even if wakers panic.
     pub(crate) fn wake(&self, ready: Ready, batch: &mut WakerBatch) {
         loop {
             let collected = self.collect(ready, batch);
@@ -377,7 +376,7 @@ impl IoState {
         }
     }
 
-    /// The set flags among `flags`, unless `tried` is the newest event.
+    /// Returns the set flags among `flags`, unless `tried` is the newest event.
     #[inline]
     fn check(&self, flags: Ready, tried: Option<ReadyEvent>) -> io::Result<Option<ReadyEvent>> {
         let now = self.readiness.load();
@@ -407,12 +406,12 @@ impl IoState {
         flags: Ready,
         slot: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
     ) -> Poll<io::Result<ReadyEvent>> {
-        // Cloned before the lock, which makes it outlive the guard, and the former
-        // one dropped after it: both may run code of the user.
+        // Clone the new waker before the lock, and drop the old one after it: both may run user
+        // code.
         let waker = cx.waker().clone();
         let mut waiters = self.waiters.lock();
-        // CHECK: an event since the first check. The reactor takes the wakers in
-        // a later section than this one, or has set the word before this check.
+        // CHECK: an event since the first check. The reactor takes the wakers in a later critical
+        // section, or has set the word before this check.
         if let Some(result) = self.check(flags, None).transpose() {
             return Poll::Ready(result);
         }
@@ -461,7 +460,7 @@ impl fmt::Debug for IoState {
 pub struct WaitReady<'a> {
     state: &'a IoState,
     interest: Ready,
-    /// The event that the wait must not end with.
+    /// The event with which the wait must not end.
     tried: Option<ReadyEvent>,
     key: Option<u64>,
 }
@@ -484,7 +483,7 @@ impl Future for WaitReady<'_> {
         let waker = cx.waker().clone();
         let state = self.state;
         let mut waiters = state.waiters.lock();
-        // CHECK: as there.
+        // CHECK: as in `poll_slot`.
         if let Some(result) = self.check() {
             return Poll::Ready(result);
         }

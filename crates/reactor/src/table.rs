@@ -16,23 +16,21 @@ const INDEX: usize = (1 << INDEX_BITS) - 1;
 /// A slab of up to this capacity is never made smaller.
 const SMALL: usize = 1024;
 
-/// The token of the waker of `unpark`. No registration has it, for none is
-/// given the last index.
+/// The token of the waker of `unpark`. No registration has it, because none gets the last index.
 pub(crate) const UNPARK: Token = Token(usize::MAX);
 
-/// All registrations, each under an index and a generation.
+/// All registrations, each with an index and a generation.
 #[derive(Debug)]
 pub(crate) struct Table {
     entries: Slab<Entry>,
-    /// Counts registrations; a token has the low bits. A token is met again only after 2^36 of
-    /// them, or 2^14 on targets of 32 bits, and then only if the index is the same too. An event
-    /// of a freed registration that meets such a token makes a source ready that is not.
+    /// Counts registrations; a token holds the low bits of the count. A token repeats only after
+    /// 2^36 registrations, or 2^14 on 32-bit targets, and only if the index is the same too. If an
+    /// event of a freed registration has such a token, a source that is not ready becomes ready.
     generation: u64,
-    /// Counts events that have been passed on to a registration.
+    /// Counts events that were passed to a registration.
     events: u64,
-    /// At so few registrations the memory beyond the last one is given back: a
-    /// quarter of the most there were, then half of that, and so on, so that the
-    /// walks over the slab stay rare.
+    /// When this number of registrations remains, the memory beyond the last one is freed: first at
+    /// a quarter of the maximum, then at half of that, and so on. So the slab is walked rarely.
     shrink_at: usize,
     shut_down: bool,
 }
@@ -59,7 +57,7 @@ impl Table {
         self.insert_below(INDEX, state)
     }
 
-    /// Like [`insert`](Self::insert), with room for `limit` registrations.
+    /// Like [`insert`](Self::insert), but with room for `limit` registrations.
     fn insert_below(&mut self, limit: usize, state: Arc<IoState>) -> io::Result<Token> {
         if self.shut_down {
             return Err(error::shut_down());
@@ -76,8 +74,8 @@ impl Table {
         Ok(token)
     }
 
-    /// Frees the slot of `token`, unless it is freed or given away already. The
-    /// state is returned so that its wakers are not dropped under the lock.
+    /// Frees the slot of `token`, unless it is free or belongs to another registration. Returns the
+    /// state, so that its wakers are not dropped under the lock.
     pub(crate) fn remove(&mut self, token: Token) -> Option<Arc<IoState>> {
         self.get(token)?;
         let state = self.entries.remove(token.0 & INDEX).state;
@@ -93,13 +91,13 @@ impl Table {
         self.shrink_at = self.entries.len() / 2;
     }
 
-    /// The registration that `token` was given to, if it still has its slot.
+    /// Returns the registration with `token`, if it still has its slot.
     pub(crate) fn get(&self, token: Token) -> Option<&Arc<IoState>> {
         let slot = self.entries.get(token.0 & INDEX)?;
         (slot.token == token).then_some(&slot.state)
     }
 
-    /// Counts events that are passed on to registrations.
+    /// Counts events that are passed to registrations.
     pub(crate) fn count_events(&mut self, events: usize) {
         self.events += events as u64;
     }
@@ -116,7 +114,7 @@ impl Table {
         self.entries.len()
     }
 
-    /// Refuses registrations from now on and gives out those there are.
+    /// Refuses registrations from now on, and returns the existing ones.
     pub(crate) fn shut_down(&mut self) -> impl Iterator<Item = Arc<IoState>> + use<> {
         self.shut_down = true;
         std::mem::take(&mut self.entries)

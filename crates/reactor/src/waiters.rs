@@ -4,16 +4,15 @@ use std::task::Waker;
 
 use crate::Ready;
 
-/// A list of up to this length is never made smaller: it is cheap to walk and to
-/// keep.
+/// A list of up to this length is never made smaller: it is cheap to walk and to keep.
 const SMALL: usize = 8;
 
 /// The waiters of a source, in the order in which they came.
 ///
-/// The entries are sorted by key, for keys are given out in rising order. One
-/// that is removed leaves a gap; when more than half of the list are gaps, it is
-/// made dense again, and its memory given back. So the list takes memory, and
-/// each walk takes time, in proportion to how many wait now.
+/// The entries are sorted by key, because keys are assigned in rising order. Removing an entry
+/// leaves a gap. When more than half of the list are gaps, it is compacted and its memory is freed.
+/// So the memory of the list and the time of each walk are proportional to the number of current
+/// waiters.
 #[derive(Default)]
 pub(crate) struct WaiterList {
     entries: Vec<Entry>,
@@ -35,7 +34,7 @@ struct Waiter {
 }
 
 impl WaiterList {
-    /// Adds a waiter, and gives the key by which it is found.
+    /// Adds a waiter, and returns its key.
     pub(crate) fn insert(&mut self, interest: Ready, waker: Waker) -> u64 {
         let key = self.next;
         self.next += 1;
@@ -47,13 +46,13 @@ impl WaiterList {
         key
     }
 
-    /// Exchanges the waker of a waiter.
+    /// Replaces the waker of a waiter.
     pub(crate) fn replace(&mut self, key: u64, waker: Waker) -> Option<Waker> {
         let waiter = self.entry(key)?.waiter.as_mut()?;
         waiter.waker.replace(waker)
     }
 
-    /// Removes a waiter, and gives its waker if it was not woken.
+    /// Removes a waiter, and returns its waker if it was not woken.
     #[must_use = "a waker is dropped outside the lock"]
     pub(crate) fn remove(&mut self, key: u64) -> Option<Waker> {
         let removed = self.entry(key)?.waiter.take()?;
@@ -68,7 +67,7 @@ impl WaiterList {
         removed.waker
     }
 
-    /// The interest and waker of each.
+    /// Iterates over the interests and wakers.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (Ready, &mut Option<Waker>)> {
         let waiters = self.entries.iter_mut().flat_map(|entry| &mut entry.waiter);
         waiters.map(|waiter| (waiter.interest, &mut waiter.waker))

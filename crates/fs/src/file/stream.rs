@@ -13,8 +13,8 @@ use crate::buffer::Buffer;
 use crate::in_flight::Outcome;
 use crate::offload;
 
-// A call is begun through `&mut self` only, and not under the lock: so no other call
-// begins between the look at the buffer and the call.
+// A call begins only through `&mut self`, and not under the lock. So no other call begins between
+// the check of the buffer and this call.
 
 impl AsyncRead for File {
     fn poll_read(
@@ -79,13 +79,13 @@ impl AsyncWrite for File {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // As a flush: the error of an earlier write.
+        // As in a flush: the error of an earlier write.
         ready!(self.as_mut().poll_flush(cx))?;
         let mut ahead = match self.call.lock().idle() {
             Some(buffer) => mem::take(buffer),
             None => unreachable!("no call is in flight after a flush"),
         };
-        // What was read ahead is thrown away only by a call that is made.
+        // Bytes that were read ahead are discarded only if the call is made.
         let mut buffer = match ahead.is_empty() {
             true => mem::take(&mut ahead),
             false => Buffer::default(),

@@ -25,7 +25,7 @@ pub(super) struct Blocking<T> {
 enum State<T> {
     Idle(Box<Parts<T>>),
     Busy(JoinHandle<Finished<T>>),
-    /// A call was cancelled, or panicked, and took everything with it.
+    /// A call was cancelled or panicked, and the stream was lost with it.
     Lost,
 }
 
@@ -53,7 +53,7 @@ impl<T> Blocking<T> {
         }
     }
 
-    /// Waits for the call that is under way, and gives its error.
+    /// Waits for the call in flight, and returns its error.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let State::Busy(call) = &mut self.state else {
             return Poll::Ready(Ok(()));
@@ -66,8 +66,7 @@ impl<T> Blocking<T> {
         Poll::Ready(result)
     }
 
-    /// Waits for the call from now on. One that the pool has not taken has
-    /// ended, with an error.
+    /// Waits for the call from now on. A call that the pool refused has ended with an error.
     fn begin(&mut self, call: Result<JoinHandle<Finished<T>>, Finished<T>>) -> io::Result<()> {
         let (state, result) = match call {
             Ok(call) => (State::Busy(call), Ok(())),
@@ -157,13 +156,12 @@ impl<T: Write + Send + Unpin + 'static> AsyncWrite for Blocking<T> {
         let mut parts = self.take_parts()?;
         let mut n = parts.buffer.copy_from(bufs, DEFAULT_MAX_BUF_SIZE);
         if n == DEFAULT_MAX_BUF_SIZE {
-            // A console of Windows takes no bytes that are not UTF-8, and another writer may write
-            // before the rest.
+            // A Windows console accepts only UTF-8, and another writer may write before the rest.
             n = parts.buffer.end_at_character();
         }
         self.begin(offload::spawn_mandatory(move |taken| {
             let result = taken.and_then(|()| parts.buffer.write_to(&mut parts.stream));
-            // Without a thread nothing is written, and the caller still has it.
+            // Without a thread nothing is written, and the caller still has the bytes.
             parts.buffer.discard();
             (result, parts)
         }))?;

@@ -27,13 +27,13 @@ use super::blocking::Blocking;
 #[derive(Debug)]
 pub struct Output<S> {
     inner: Blocking<S>,
-    /// The same stream, to be asked for its descriptor or handle.
+    /// The same stream, for requests of its descriptor or handle.
     #[cfg(any(unix, windows))]
     pub(crate) std: S,
 }
 
 impl<S> Output<S> {
-    /// A writer to the stream that `open` gives, each time the same.
+    /// Makes a writer to the stream that `open` returns, which must be the same each time.
     pub(super) fn new(open: fn() -> S) -> Self {
         Self {
             inner: Blocking::new(open()),

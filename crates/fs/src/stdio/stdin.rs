@@ -29,7 +29,7 @@ use super::blocking::Blocking;
 #[derive(Debug)]
 pub struct Stdin {
     inner: Blocking<io::Stdin>,
-    /// The same stream, to be asked for its descriptor.
+    /// The same stream, for requests of its descriptor.
     #[cfg(any(unix, windows))]
     pub(crate) std: io::Stdin,
 }
@@ -39,8 +39,8 @@ pub struct Stdin {
 /// Each read runs on a thread of the blocking pool, reads at most 2 MiB, and cannot be stopped once
 /// it has begun; for interactive programs see the [module](crate::stdio).
 ///
-/// If a read is dropped, the next read of the same `Stdin` returns its bytes; dropping the
-/// `Stdin` loses them.
+/// If a read is dropped, the next read of the same `Stdin` returns its bytes; dropping the `Stdin`
+/// loses them.
 ///
 /// # Errors
 ///

@@ -48,8 +48,7 @@ pub type Stdout = Output<io::Stdout>;
 ///
 /// # Cancel safety
 ///
-/// As for every writer: `write` and `flush` are cancel safe, `write_all` is
-/// not.
+/// As for every writer: `write` and `flush` are cancel safe, `write_all` is not.
 ///
 /// # Examples
 ///

@@ -73,9 +73,8 @@ impl Builder {
 
 impl Handle {
     /// Describes every task of the runtime without polling any: id, name, spawn location, state,
-    /// age, polls and their times, when and by what the task was last woken, and what it waits
-    /// for. It needs no worker, so a thread outside the runtime can call it while all workers are
-    /// stuck.
+    /// age, polls and their times, when and by what the task was last woken, and what it waits for.
+    /// It needs no worker, so a thread outside the runtime can call it while all workers are stuck.
     ///
     /// The dump has the futures of `block_on`, the wait-for graph and its deadlocks, too. The tasks
     /// of a [`LocalSet`](crate::task::LocalSet) and blocking work are not in it.

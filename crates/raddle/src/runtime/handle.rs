@@ -151,8 +151,7 @@ impl Handle {
         EnterGuard::new(self)
     }
 
-    /// Spawns a task on the runtime. It runs whether or not the handle is
-    /// awaited.
+    /// Spawns a task on the runtime. It runs whether or not the handle is awaited.
     ///
     /// # Examples
     ///

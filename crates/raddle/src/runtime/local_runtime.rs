@@ -14,8 +14,8 @@ use crate::task::{JoinHandle, LocalSet};
 /// [`spawn_local`](crate::task::spawn_local) works everywhere in it, without a
 /// [`LocalSet`].
 ///
-/// It runs its tasks inside [`block_on`](Self::block_on). Dropping it shuts it
-/// down; the [module](crate::runtime#shutdown) says how.
+/// It runs its tasks inside [`block_on`](Self::block_on). Dropping it shuts it down; the
+/// [module](crate::runtime#shutdown) says how.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -180,8 +180,8 @@ impl LocalRuntime {
         self.local.set().block_on(&self.runtime, future)
     }
 
-    /// Makes this the thread's current runtime until the guard is dropped, also
-    /// for [`spawn_local`](crate::task::spawn_local).
+    /// Makes this the thread's current runtime until the guard is dropped, also for
+    /// [`spawn_local`](crate::task::spawn_local).
     ///
     /// # Examples
     ///

@@ -128,9 +128,8 @@ impl Runtime {
         &self.handle
     }
 
-    /// Spawns a task on the runtime. It runs whether or not the handle is
-    /// awaited; on a current-thread runtime, while a thread is in
-    /// [`block_on`](Self::block_on).
+    /// Spawns a task on the runtime. It runs whether or not the handle is awaited; on a
+    /// current-thread runtime, while a thread is in [`block_on`](Self::block_on).
     ///
     /// # Examples
     ///
@@ -176,8 +175,8 @@ impl Runtime {
 
     /// Runs `future` to its end on this thread, which waits meanwhile.
     ///
-    /// On a current-thread runtime this is what drives tasks, sockets and
-    /// timers. Several threads may call it; one of them drives for all.
+    /// On a current-thread runtime this is what drives tasks, sockets and timers. Several threads
+    /// may call it; one of them drives for all.
     ///
     /// # Panics
     ///

@@ -5,10 +5,9 @@ use raddle_task::CurrentLocalSet;
 /// Calls a function that may block on the current thread, inside a task, while another thread takes
 /// over the tasks of its worker.
 ///
-/// In contrast to [`spawn_blocking`](crate::task::spawn_blocking) the function
-/// need not be `Send` or `'static`, and its result is there at once; but the
-/// rest of its own task, such as other branches of a `join!`, waits, and it
-/// cannot be cancelled. The runtime's shutdown waits for it.
+/// In contrast to [`spawn_blocking`](crate::task::spawn_blocking) the function need not be `Send`
+/// or `'static`, and its result is there at once; but the rest of its own task, such as other
+/// branches of a `join!`, waits, and it cannot be cancelled. The runtime's shutdown waits for it.
 ///
 /// Inside the function the thread may spawn tasks, and wait for futures with
 /// [`Handle::block_on`](crate::runtime::Handle::block_on). Operations inside it do not use the

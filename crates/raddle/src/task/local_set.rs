@@ -154,11 +154,10 @@ impl LocalSet {
     /// [runtime](crate::runtime::Builder::unhandled_panic) does not apply to these tasks. Default:
     /// [`UnhandledPanic::Ignore`].
     ///
-    /// With [`UnhandledPanic::ShutdownRuntime`] the set drops its other tasks,
-    /// cancels those that are spawned later, and panics wherever it is polled:
-    /// in [`run_until`](Self::run_until), in [`block_on`](Self::block_on) or
-    /// when it is awaited. If that is in a task of a runtime, it is this task
-    /// that panics.
+    /// With [`UnhandledPanic::ShutdownRuntime`] the set drops its other tasks, cancels those that
+    /// are spawned later, and panics wherever it is polled: in [`run_until`](Self::run_until), in
+    /// [`block_on`](Self::block_on) or when it is awaited. If that is in a task of a runtime, it is
+    /// this task that panics.
     ///
     /// ```should_panic
     /// use raddle::runtime::UnhandledPanic;
@@ -197,8 +196,8 @@ impl LocalSet {
         self.id
     }
 
-    /// Makes this the set that [`spawn_local`] adds tasks to, until the guard
-    /// is dropped. The tasks do not run before the set is polled.
+    /// Makes this the set that [`spawn_local`] adds tasks to, until the guard is dropped. The tasks
+    /// do not run before the set is polled.
     ///
     /// # Examples
     ///

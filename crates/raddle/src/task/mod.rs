@@ -115,8 +115,8 @@ pub mod coop {
     };
 }
 
-/// Spawns a task on the current runtime. It runs whether or not the handle is
-/// awaited; dropping the handle detaches it.
+/// Spawns a task on the current runtime. It runs whether or not the handle is awaited; dropping the
+/// handle detaches it.
 ///
 /// A panic ends only the task: awaiting the handle returns it in a [`JoinError`]. A runtime can be
 /// [set](crate::runtime::Builder::unhandled_panic) to shut down when a task panics.

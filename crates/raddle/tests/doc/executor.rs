@@ -3,8 +3,8 @@
 // Those examples use paths of the facade, since its users read them. A layer's tests depend on
 // nothing above the layer: `raddle` is a module there, with the layer's types and this executor.
 
-/// Runs an example and the tasks that it spawns, all on this thread. `wait` waits for an
-/// event of the layer, or for a wake by another thread, but a few milliseconds at most.
+/// Runs an example and the tasks that it spawns, all on this thread. `wait` waits for an event of
+/// the layer, or for a wake by another thread, but a few milliseconds at most.
 pub fn run_with<F: Future>(example: F, mut wait: impl FnMut()) -> F::Output {
     use std::task::{Context, Poll, Wake, Waker};
     struct Unpark(std::thread::Thread);
