@@ -126,16 +126,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether the observer, a hook or the histogram needs each run of a task.
-    pub(crate) fn observes_runs(&self) -> bool {
-        self.poll_time_histogram.is_some() || self.observes_tasks()
-    }
-
-    /// Whether the observer or a hook needs each task.
-    pub(crate) fn observes_tasks(&self) -> bool {
-        self.observer.is_some() || self.task_hooks.are_set()
-    }
-
     /// Whether each task remembers where it was spawned.
     pub(crate) fn needs_locations(&self) -> bool {
         let observer = self.observer.as_ref();

@@ -202,8 +202,20 @@ pub(crate) fn enter_blocking(how: Blocking) -> impl Drop {
     })
 }
 
-/// Whether `block_on` would panic here.
-pub(crate) fn is_inside() -> bool {
+/// Returns whether the calling thread runs tasks or blocks on a future, so that it must not block
+/// on another one.
+///
+/// ```
+/// use raddle_sched::{Config, CurrentThread, is_inside};
+///
+/// let scheduler = CurrentThread::new(Config::default(), None);
+/// // Entering does not make the thread run tasks.
+/// let _entered = scheduler.handle().enter();
+/// assert!(!is_inside());
+/// // Here a second `block_on` would keep the tasks from running, so it would panic.
+/// assert!(scheduler.block_on(async { is_inside() }));
+/// ```
+pub fn is_inside() -> bool {
     read(false, |context| {
         !context.worker.get().is_null() || context.blocking.get() != Blocking::No
     })

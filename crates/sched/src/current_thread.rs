@@ -10,13 +10,14 @@ use raddle_primitives::sync::{Mutex, Rank};
 use raddle_primitives::thread::{self, ThreadWaker, WakeHook};
 
 use crate::config::Config;
-use crate::config::policy::{Placement, Policy};
+use crate::config::policy::Policy;
 use crate::context::{self, Blocking};
 use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::panics;
 use crate::pool;
 use crate::worker::core::Step;
+use crate::worker::shared::DrivenBy;
 use crate::worker::{Worker, begin_driving};
 
 /// A scheduler with one worker and no threads. Its tasks run while a thread is in
@@ -42,6 +43,7 @@ pub struct CurrentThread {
 /// them has the worker, the others poll only their own futures and wait for it.
 struct UndrivenWorker {
     worker: Option<Worker>,
+    /// The calls that have waited for the worker and have not returned, the oldest one first.
     waiting: Vec<Arc<Signal>>,
 }
 
@@ -54,7 +56,7 @@ struct UnparkWorker(Handle);
 
 impl WakeHook for UnparkWorker {
     fn on_wake(&self) {
-        self.0.shared().unpark(0);
+        self.0.shared.unpark(0);
     }
 }
 
@@ -68,19 +70,18 @@ impl CurrentThread {
     pub fn new(config: Config, driver: Option<Box<dyn Driver>>) -> Self {
         let config = Config {
             workers: 1,
-            policy: Policy::default(),
+            // One shard, whose tasks may run on any thread.
+            policy: Policy::Sharded,
             ..config
         };
-        let (handle, mut workers) = pool::build(config, driver, Some(Placement::RunQueue));
+        let (handle, mut workers) = pool::build(config, driver, DrivenBy::BlockOn);
+        let undriven = UndrivenWorker {
+            worker: workers.pop(),
+            waiting: Vec::new(),
+        };
         Self {
             handle,
-            undriven: Mutex::ranked(
-                Rank::leaf("worker that no thread drives"),
-                UndrivenWorker {
-                    worker: workers.pop(),
-                    waiting: Vec::new(),
-                },
-            ),
+            undriven: Mutex::ranked(Rank::leaf("worker that no thread drives"), undriven),
         }
     }
 
@@ -122,15 +123,13 @@ impl CurrentThread {
         let _handle = self.handle.enter_once();
         let signal = Arc::new(ThreadWaker::new(true, UnparkWorker(self.handle.clone())));
         let waker = Waker::from(signal.clone());
-        let _woken = self.handle.shared().panics.wake_on_panic(&waker);
-        let mut cx = Context::from_waker(&waker);
-        let mut future = pin!(future);
+        let _woken = self.handle.shared.panics.wake_on_panic(&waker);
         let call = BlockOn {
-            undriven: &self.undriven,
-            signal: &signal,
+            scheduler: self,
+            signal,
             worker: None,
         };
-        call.run(future.as_mut(), &mut cx)
+        call.run(pin!(future), &mut Context::from_waker(&waker))
             .unwrap_or_else(|| panics::end_block_on())
     }
 
@@ -162,39 +161,46 @@ impl fmt::Debug for CurrentThread {
 
 /// One call of `block_on`.
 struct BlockOn<'a> {
-    undriven: &'a Mutex<UndrivenWorker>,
-    signal: &'a Arc<Signal>,
+    scheduler: &'a CurrentThread,
+    /// The waker of the future wakes it.
+    signal: Arc<Signal>,
     /// `Some` while this call drives the worker.
     worker: Option<Worker>,
 }
 
 impl BlockOn<'_> {
-    /// `None` if a task's panic has shut the scheduler down. The waker wakes the signal.
+    /// Returns `None` if a task's panic has shut the scheduler down.
     fn run<F: Future>(
         mut self,
         mut future: Pin<&mut F>,
         cx: &mut Context<'_>,
     ) -> Option<F::Output> {
-        let handle = &self.signal.hook().0;
-        let shared = handle.shared();
-        while !self.take_worker() {
+        let handle = &self.scheduler.handle;
+        let mut poll_future = || {
+            let worker = handle.current_worker();
+            handle.shared.poll_root(worker, future.as_mut(), cx)
+        };
+        let mut undriven = self.scheduler.undriven.lock();
+        if undriven.worker.is_none() {
+            undriven.waiting.push(self.signal.clone());
+        }
+        let worker = loop {
+            if let Some(worker) = undriven.worker.take() {
+                break self.worker.insert(worker);
+            }
+            drop(undriven);
             // CHECK: a wake of the future, which this call polls without the worker.
             if self.signal.take_woken() {
-                let worker = handle.current_worker();
-                if let Poll::Ready(output) = shared.poll_root(worker, future.as_mut(), cx) {
+                if let Poll::Ready(output) = poll_future() {
                     return output;
                 }
             } else {
                 thread::park();
             }
-        }
-        let core = self
-            .worker
-            .as_ref()
-            .expect("the call has taken the worker")
-            .core();
-        core.attach();
-        core.set_free_running();
+            undriven = self.scheduler.undriven.lock();
+        };
+        drop(undriven);
+        let core = worker.core();
         let _worker = core.enter();
         let _driving = begin_driving(core);
         // The number of steps before the future is polled again if it was woken. Tasks that are
@@ -204,8 +210,7 @@ impl BlockOn<'_> {
         loop {
             if before_future == 0 {
                 if self.signal.take_woken() {
-                    let worker = handle.current_worker();
-                    if let Poll::Ready(output) = shared.poll_root(worker, future.as_mut(), cx) {
+                    if let Poll::Ready(output) = poll_future() {
                         return output;
                     }
                 }
@@ -223,50 +228,33 @@ impl BlockOn<'_> {
                         core.poll_driver_if_yielded();
                         continue;
                     }
-                    core.park(None);
+                    core.park();
                 }
-                // Anything else that ends it needs the scheduler to itself.
+                // A shutdown by a panic: any other needs the scheduler to itself.
                 Step::Shutdown => return None,
             }
         }
     }
-
-    /// Takes the worker, or lists the call as waiting for it.
-    fn take_worker(&mut self) -> bool {
-        let mut undriven = self.undriven.lock();
-        self.worker = undriven.worker.take();
-        if self.worker.is_none() && !undriven.waiting.iter().any(|other| self.is(other)) {
-            undriven.waiting.push(self.signal.clone());
-        }
-        self.worker.is_some()
-    }
-
-    fn is(&self, other: &Arc<Signal>) -> bool {
-        Arc::ptr_eq(self.signal, other)
-    }
 }
 
-/// Puts the worker back, and wakes the next call. A worker whose scheduler has ended by a
-/// panic is dropped instead, and the tasks with it.
+/// Puts the worker back, and wakes the oldest call that waits for it. If a panic has shut the
+/// scheduler down, the worker is dropped instead, and the tasks with it.
 impl Drop for BlockOn<'_> {
     fn drop(&mut self) {
-        if self.signal.hook().0.shared().panics.is_fatal() {
-            // Those that wait for the worker have been woken to see why it is
-            // gone.
+        if self.scheduler.handle.shared.panics.is_fatal() {
+            // The panic has woken the calls that wait for the worker.
             self.worker = None;
         }
-        let mut undriven = self.undriven.lock();
-        if let Some(worker) = self.worker.take() {
-            worker.core().detach();
-            undriven.worker = Some(worker);
-        }
+        let mut undriven = self.scheduler.undriven.lock();
         undriven
             .waiting
-            .retain(|other| !Arc::ptr_eq(self.signal, other));
-        let next = match undriven.worker {
-            Some(_) => undriven.waiting.first().cloned(),
-            None => None,
-        };
+            .retain(|call| !Arc::ptr_eq(call, &self.signal));
+        if let Some(worker) = self.worker.take() {
+            worker.core().queues.counters.stop_clock();
+            undriven.worker = Some(worker);
+        }
+        let next = undriven.waiting.first().cloned();
+        let next = next.filter(|_| undriven.worker.is_some());
         drop(undriven);
         if let Some(next) = next {
             next.unpark();

@@ -9,7 +9,6 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_task::JoinHandle;
 
-use crate::config::policy::Policy;
 use crate::context::{self, Blocking};
 use crate::home;
 use crate::id::Id;
@@ -35,21 +34,15 @@ use crate::worker::shared::{Remote, Shared};
 #[derive(Clone)]
 pub struct Handle {
     /// The first part of the scheduler.
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Handle {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
-    }
-
     /// The scheduler of a worker.
     pub(crate) fn of_worker(worker: &Core) -> Self {
-        Self::new(worker.first_part().clone())
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
+        Self {
+            shared: worker.first_part.clone(),
+        }
     }
 
     /// What the other workers need of each worker, in the order of their
@@ -94,11 +87,13 @@ impl Handle {
     /// ```
     #[track_caller]
     pub fn current() -> Self {
-        // No closure: it would be what the panic blames.
-        match Self::try_current() {
-            Some(handle) => handle,
-            None => no_scheduler(),
-        }
+        // No closure: its line would be that of the panic.
+        let Some(handle) = Self::try_current() else {
+            panic!(
+                "no runtime on this thread; call this inside block_on, a task, or Handle::enter"
+            );
+        };
+        handle
     }
 
     /// Returns the scheduler that the calling thread has entered last, if any.
@@ -134,7 +129,7 @@ impl Handle {
     /// assert_eq!(scheduler.block_on(task).unwrap(), 42);
     /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard::new(HandleFrame(Some(self.clone())))
+        self.enter_as(HandleFrame(Some(self.clone())))
     }
 
     /// Like [`enter`](Self::enter), but with `frame`, which must contain this handle: a runtime
@@ -160,7 +155,12 @@ impl Handle {
     /// assert_eq!(current::get::<&'static str>(), Some("billing"));
     /// ```
     pub fn enter_as(&self, frame: impl Frame) -> EnterGuard<'_> {
-        EnterGuard::new(frame)
+        let entered = current::enter(frame);
+        refresh_current();
+        EnterGuard {
+            _entered: entered,
+            _refresh: Refresh,
+        }
     }
 
     /// Makes this the current scheduler, unless it is already.
@@ -235,7 +235,7 @@ impl Handle {
         R::Output: Send + 'static,
     {
         assert!(
-            self.shared.config.policy == Policy::Sharded,
+            self.shared.pins_tasks,
             "spawn_on needs workers that keep their tasks; use Policy::Sharded"
         );
         let Some(shared) = Shared::parts(&self.shared).nth(worker) else {
@@ -248,7 +248,7 @@ impl Handle {
         // borrows nothing that ends.
         let (task, handle) = unsafe { home::task_unchecked(shared, async { make().await }) };
         match self.worker() {
-            Some(here) if here.number() == worker => here.start(task),
+            Some(here) if here.queues.number() == worker => here.start(task),
             _ => shared.inject_spawned(Task(task)),
         }
         handle
@@ -309,7 +309,7 @@ impl Handle {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn current_worker(&self) -> Option<usize> {
-        self.worker().map(Core::number)
+        self.worker().map(|worker| worker.queues.number())
     }
 
     /// Returns the number of workers.
@@ -320,7 +320,10 @@ impl Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Handle").field(&self.shared).finish()
+        f.debug_struct("Handle")
+            .field("id", &self.id())
+            .field("idle", &self.shared.idle)
+            .finish_non_exhaustive()
     }
 }
 
@@ -344,35 +347,19 @@ fn refresh_current() {
 /// drop(outer_guard);
 /// assert_eq!(current(), None);
 /// ```
+#[derive(Debug)]
 pub struct EnterGuard<'a> {
     // Dropped before the other.
     _entered: current::EnterGuard<'a>,
     _refresh: Refresh,
 }
 
+#[derive(Debug)]
 struct Refresh;
-
-impl EnterGuard<'_> {
-    /// Makes a scheduler current, and what else the frame offers.
-    fn new(frame: impl Frame) -> Self {
-        let entered = current::enter(frame);
-        refresh_current();
-        Self {
-            _entered: entered,
-            _refresh: Refresh,
-        }
-    }
-}
 
 impl Drop for Refresh {
     fn drop(&mut self) {
         refresh_current();
-    }
-}
-
-impl fmt::Debug for EnterGuard<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EnterGuard").finish_non_exhaustive()
     }
 }
 
@@ -425,17 +412,19 @@ where
         }
         let (task, join) = home::task(shared, future.take()?);
         let pushed = shared.push_spawned(Task(task));
-        let to_wake = shared.worker_to_wake();
-        let calls_user = pushed.is_err() || to_wake.is_some();
-        Some((join, pushed, to_wake, calls_user.then(|| shared.clone())))
+        let to_wake = pushed.map(|()| shared.worker_to_wake());
+        let calls_user = !matches!(to_wake, Ok(None));
+        Some((join, to_wake, calls_user.then(|| shared.clone())))
     });
-    let Some((join, pushed, to_wake, shared)) = spawned.flatten() else {
+    let Some((join, to_wake, shared)) = spawned.flatten() else {
         let future = future.expect("a task without hooks is spawned above");
         return Handle::current().spawn(future);
     };
     if let Some(shared) = shared {
-        pushed.unwrap_or_else(|task| shared.cancel(task));
-        to_wake.into_iter().for_each(|worker| shared.wake(worker));
+        match to_wake {
+            Ok(worker) => worker.into_iter().for_each(|worker| shared.wake(worker)),
+            Err(task) => drop(shared.cancel(task)),
+        }
     }
     join
 }
@@ -472,13 +461,22 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    match Core::current_of_entered() {
-        Some(worker) if worker.is_pinned() => home::spawn_local_onto(worker, future),
-        _ => panic!(
+    let Some(worker) = Core::current_of_entered().filter(|worker| worker.is_pinned()) else {
+        panic!(
             "spawn_local was called outside the workers of a sharded scheduler; call it in a task \
              of one, or send it there by spawn_on"
-        ),
-    }
+        );
+    };
+    // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here;
+    // it is pinned and this thread runs it; so the task is run and dropped here (claims 1
+    // to 5 of `docs/policies.md`). The handle is not `Send` unless the output is. The
+    // future borrows nothing that ends.
+    let (task, handle) = unsafe { home::task_unchecked(worker.shared(), future) };
+    // Other tasks are adopted after their first poll. Until then this one would not keep the
+    // worker on its thread (claim 2).
+    worker.live.adopt(&task);
+    worker.start(task);
+    handle
 }
 
 /// Returns whether the calling thread runs a pinned worker of the current scheduler, that is, a
@@ -497,23 +495,6 @@ where
 /// ```
 pub fn is_on_pinned_worker() -> bool {
     Core::current_of_entered().is_some_and(Core::is_pinned)
-}
-
-/// Returns whether the calling thread runs tasks or blocks on a future, so that it must not block
-/// on another one.
-///
-/// ```
-/// use raddle_sched::{Config, CurrentThread, is_inside};
-///
-/// let scheduler = CurrentThread::new(Config::default(), None);
-/// // Entering does not make the thread run tasks.
-/// let _entered = scheduler.handle().enter();
-/// assert!(!is_inside());
-/// // Here a second `block_on` would keep the tasks from running, so it would panic.
-/// assert!(scheduler.block_on(async { is_inside() }));
-/// ```
-pub fn is_inside() -> bool {
-    context::is_inside()
 }
 
 /// Counts a nested poll as a step of the worker: for a set of tasks that is polled as one future.
@@ -538,7 +519,7 @@ pub fn is_inside() -> bool {
 /// ```
 #[inline]
 pub fn count_nested_poll() -> bool {
-    Core::current().is_none_or(Core::count_nested_poll)
+    Core::current().is_none_or(|worker| worker.ticks.nested_step())
 }
 
 /// Panics because a scheduler of `workers` workers has none of that index.
@@ -546,10 +527,4 @@ pub fn count_nested_poll() -> bool {
 #[track_caller]
 pub(crate) fn no_worker(index: usize, workers: usize) -> ! {
     panic!("there is no worker {index}: the scheduler has {workers}")
-}
-
-#[cold]
-#[track_caller]
-fn no_scheduler() -> ! {
-    panic!("no runtime on this thread; call this inside block_on, a task, or Handle::enter")
 }

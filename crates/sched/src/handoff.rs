@@ -71,16 +71,19 @@ where
         "block_in_place needs workers whose tasks may go to another thread, and those of \
          Policy::Sharded may not; use spawn_blocking"
     );
-    let worker = driven().filter(|worker| is_running(worker));
-    let left = context::leave(Core::current().map(|core| core.scheduler));
-    // The worker, if other threads may take it over.
-    let worker = worker.filter(|worker| leave(worker));
+    let core = Core::current();
+    // Not if the thread runs another worker inside the loop of this one.
+    let worker =
+        driven().filter(|worker| core.is_some_and(|core| std::ptr::eq(core, worker.core())));
+    let left = context::leave(core.map(|core| core.scheduler));
+    // The worker, if other threads may take it over, and whether one must be requested.
+    let offered = worker.and_then(|worker| Some((worker, offer(worker)?)));
     // Also when `f` panics.
     let _absence = guard(left, |left| {
-        left.come_back(worker.is_some_and(|worker| !worker.take_back()));
+        left.come_back(offered.is_some_and(|(worker, _)| !worker.take_back()));
     });
-    if let Some(worker) = worker {
-        request_thread(worker);
+    if let Some((worker, needs_thread)) = offered {
+        request_thread(worker, needs_thread);
     }
     raddle_coop::unlimited(f)
 }
@@ -93,11 +96,6 @@ fn driven<'a>() -> Option<&'a Worker> {
     unsafe { context::driven().cast::<Worker>().as_ref() }
 }
 
-/// Whether the calling thread runs the worker, rather than another one inside its loop.
-fn is_running(worker: &Worker) -> bool {
-    Core::current().is_some_and(|core| std::ptr::eq(core, worker.core()))
-}
-
 /// Whether the calling thread runs the loop of a worker of `scheduler`, finishes a handed-off poll
 /// of it, or has left a worker of it.
 pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
@@ -105,42 +103,43 @@ pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
         || context::left() == Some(scheduler)
 }
 
-/// Offers a worker to other threads during a poll. Returns `false`, and changes nothing, if the
-/// worker must stay: no handoff is configured, or the thread is not in a poll.
+/// Offers a worker to other threads during a poll. Returns whether another thread must be requested
+/// to drive it. Returns `None`, and changes nothing, if the worker must stay: no handoff is
+/// configured, or the thread is not in a poll.
 ///
 /// The calling thread has called [`context::leave`].
-fn leave(worker: &Worker) -> bool {
+fn offer(worker: &Worker) -> Option<bool> {
     let core = worker.core();
     if core.shared().config.handoff.is_none() || !core.live.prepare_handoff() {
-        return false;
+        return None;
     }
     // Other workers can steal it from the queue if no thread takes the worker over.
     core.queues.empty_slot_into_queue();
-    worker.leave();
-    true
+    Some(worker.leave())
 }
 
-/// Requests another thread to drive a worker, unless one was requested already, and announces the
-/// worker to the shutdown.
-fn request_thread(worker: &Worker) {
-    let slot = worker.handoff_slot.clone();
-    let is_requested = slot.request();
+/// Announces a worker that the thread has left to the shutdown, and requests another thread to
+/// drive it if `needs_thread` is true.
+fn request_thread(worker: &Worker, needs_thread: bool) {
     let core = worker.core();
     // CHECK: the shutdown, which may have looked into the slot after the former request and before
     // the thread left its worker again.
-    if !is_requested && !core.shared().is_closed() {
+    if !needs_thread && !core.shared().is_closed() {
         return;
     }
+    let slot = worker.handoff_slot.clone();
     let retirement = &core.retirement;
     // If no thread takes the worker, the shutdown finds it here.
     let mut retired = retirement.retired.lock();
-    let former = retired.handoff_slots.insert(core.index(), slot.clone());
+    let former = retired
+        .handoff_slots
+        .insert(core.queues.index, slot.clone());
     drop(retired);
     drop(former);
     retirement.changed.notify_all();
-    if let (true, Some(handoff)) = (is_requested, &core.shared().config.handoff) {
+    if let (true, Some(handoff)) = (needs_thread, &core.shared().config.handoff) {
         handoff(Handoff::new(move |has_thread| {
-            let core = slot.take_requested(|core| {
+            let core = slot.take_if(|core| {
                 has_thread
                     // CHECK: the shutdown, which otherwise looks for the worker later than this.
                     || core.shared().is_closed()
@@ -158,6 +157,7 @@ fn request_thread(worker: &Worker) {
 fn drive(core: CoreRef) {
     let handle = Handle::of_worker(&core);
     let _current = handle.enter();
-    core.notify(|observer, worker| observer.worker_handed_off(worker));
+    core.queues
+        .notify_observer(|observer, worker| observer.worker_handed_off(worker));
     Worker::new(core).run();
 }

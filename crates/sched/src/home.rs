@@ -77,7 +77,23 @@ impl Schedule for Home {
         // SAFETY: the task that calls this has not completed, and the shared
         // state is there until it has.
         let shared = unsafe { self.0.as_ref() };
-        task_panicked(shared);
+        if shared.config.unhandled_panic == UnhandledPanic::Ignore {
+            return;
+        }
+        match Core::current().filter(|worker| worker.scheduler == shared.id) {
+            Some(worker) => {
+                let parts = || Shared::parts(&worker.first_part);
+                // Closed before another thread can learn of the panic and spawn again.
+                parts().for_each(|part| part.close());
+                parts().for_each(|part| part.panics.shut_down());
+                // The next step checks whether the scheduler is closed.
+                worker.ticks.force_tick();
+            }
+            None => {
+                shared.close();
+                shared.panics.shut_down();
+            }
+        }
     }
 }
 
@@ -85,7 +101,9 @@ impl Schedule for Home {
 #[inline(never)]
 fn notify_and_schedule(worker: &Core, task: Task) {
     let id = task.0.id();
-    worker.notify(|observer, _| observer.task_woken(id));
+    worker
+        .queues
+        .notify_observer(|observer, _| observer.task_woken(id));
     worker.queues.schedule(task);
 }
 
@@ -141,12 +159,12 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    if shared.locates_tasks {
+    let (task, handle) = match shared.locates_tasks {
         // SAFETY: the caller's.
-        return unsafe { spawn_located(shared, Box::pin(future)) };
-    }
-    // SAFETY: the caller's.
-    let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) };
+        false => unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) },
+        // SAFETY: the caller's.
+        true => unsafe { spawn_located(shared, Box::pin(future)) },
+    };
     if shared.observes_tasks {
         notify_of_spawn(shared, &task, Location::caller());
     }
@@ -164,20 +182,15 @@ unsafe fn spawn_located<T: 'static>(
     shared: &Arc<Shared>,
     future: Pin<Box<dyn Future<Output = T>>>,
 ) -> (Runnable, JoinHandle<T>) {
-    let location = Location::caller();
     let home = LocatedHome {
         home: Home::of(shared),
-        location,
+        location: Location::caller(),
     };
     // SAFETY: the caller's.
-    let (task, handle) = unsafe { raddle_task::spawn_unchecked(future, home) };
-    notify_of_spawn(shared, &task, location);
-    let meta = TaskRef::new(&task).meta();
-    call_hook(&shared.config.task_hooks.on_spawn, &meta);
-    (task, handle)
+    unsafe { raddle_task::spawn_unchecked(future, home) }
 }
 
-/// Says to the observer, if there is one, that a task is spawned.
+/// Calls the observer and the hook for a task that is spawned.
 #[inline(never)]
 fn notify_of_spawn(shared: &Shared, task: &Runnable, location: &'static Location<'static>) {
     if shared.config.observer.is_some() {
@@ -188,6 +201,8 @@ fn notify_of_spawn(shared: &Shared, task: &Runnable, location: &'static Location
             .config
             .notify(|observer| observer.task_spawned(&spawned));
     }
+    let meta = TaskRef::new(task).meta();
+    call_hook(&shared.config.task_hooks.on_spawn, &meta);
 }
 
 /// Spawns a task onto a worker, which the calling thread runs.
@@ -201,45 +216,4 @@ where
     let (task, handle) = task(worker.shared(), future);
     worker.start(task);
     handle
-}
-
-/// Spawns a task that stays on a worker, which the calling thread runs.
-///
-/// # Panics
-///
-/// Panics if the worker is not pinned.
-#[track_caller]
-pub(crate) fn spawn_local_onto<F>(worker: &Core, future: F) -> JoinHandle<F::Output>
-where
-    F: Future + 'static,
-    F::Output: 'static,
-{
-    assert!(worker.is_pinned(), "only a pinned worker has local tasks");
-    // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here;
-    // it is pinned and this thread runs it; so the task is run and dropped here (claims 1
-    // to 5 of `docs/policies.md`). The handle is not `Send` unless the output is. The
-    // future borrows nothing that ends.
-    let (task, handle) = unsafe { task_unchecked(worker.shared(), future) };
-    worker.start_local(task);
-    handle
-}
-
-/// Shuts the scheduler down if a task's panic is to do so. Called by the task that has panicked.
-fn task_panicked(shared: &Shared) {
-    if shared.config.unhandled_panic == UnhandledPanic::Ignore {
-        return;
-    }
-    match Core::current().filter(|worker| worker.scheduler == shared.id) {
-        Some(worker) => {
-            let parts = || Shared::parts(worker.first_part());
-            // Closed before another thread can learn of the panic and spawn again.
-            parts().for_each(|part| part.close());
-            parts().for_each(|part| part.panics.shut_down());
-            worker.check_shutdown_next_step();
-        }
-        None => {
-            shared.close();
-            shared.panics.shut_down();
-        }
-    }
 }

@@ -89,7 +89,7 @@ impl Metrics {
 
     /// The sum of a count of each part of the scheduler and of a count of each worker.
     fn sum(&self, of_part: fn(&Shared) -> u64, of_worker: fn(&WorkerCounters) -> u64) -> u64 {
-        let parts = Shared::parts(self.handle.shared()).map(|part| of_part(part));
+        let parts = Shared::parts(&self.handle.shared).map(|part| of_part(part));
         let workers = self
             .handle
             .remotes()
@@ -147,11 +147,8 @@ impl Metrics {
     /// ```
     #[track_caller]
     pub fn poll_times(&self, worker: usize) -> Option<&Histogram> {
-        self.remote(worker)
-            .counters
-            .poll_times
-            .as_ref()
-            .map(HistogramRecorder::histogram)
+        let recorder = self.remote(worker).counters.poll_times.as_ref();
+        recorder.map(HistogramRecorder::histogram)
     }
 
     /// Returns the thread that drives a worker, or drove it last; `None` if no thread has.

@@ -8,13 +8,14 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, JoinHandle};
 
 use crate::config::Config;
-use crate::config::policy::{Placement, Policy};
+use crate::config::policy::Policy;
 use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::handoff;
 use crate::id::Id;
 use crate::worker::Worker;
 use crate::worker::retirement::Retirement;
+use crate::worker::shared::{DrivenBy, Shared};
 
 /// A pool of worker threads.
 ///
@@ -74,7 +75,7 @@ impl Pool {
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
     ) -> io::Result<Self> {
-        let (handle, workers) = Self::stepped(config, drivers);
+        let (handle, workers) = build(config, drivers, DrivenBy::Pool);
         let retirements = workers.iter().map(|worker| &worker.core().retirement);
         let mut retirements: Vec<_> = retirements.cloned().collect();
         retirements.dedup_by(|a, b| Arc::ptr_eq(a, b));
@@ -92,7 +93,8 @@ impl Pool {
     }
 
     /// Makes a pool without threads. The caller drives its workers inside [`Handle::enter`], in any
-    /// order and on any threads. The pool shuts down when all workers are dropped.
+    /// order and on any threads. The pool shuts down when all workers are dropped. The workers do
+    /// nothing that depends on how long steps take, not even in [`Worker::run`].
     ///
     /// A worker of a sharded pool stays on its thread while it has tasks. On another thread its
     /// methods panic; dropping it there leaks it and panics.
@@ -118,11 +120,11 @@ impl Pool {
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
     ) -> (Handle, Vec<Worker>) {
-        build(config, drivers, None)
+        build(config, drivers, DrivenBy::Caller)
     }
 
     fn start_thread(&self, number: usize, worker: Worker) -> io::Result<JoinHandle<()>> {
-        let config = &self.handle.shared().config;
+        let config = &self.handle.shared.config;
         let name = (config.thread_name)();
         if name.contains('\0') {
             return Err(io::Error::new(
@@ -137,7 +139,7 @@ impl Pool {
         let handle = self.handle.clone();
         builder
             .spawn(move || {
-                let around = handle.shared().config.around_worker.clone();
+                let around = handle.shared.config.around_worker.clone();
                 let _current = handle.enter();
                 // Dropped inside the wrapper function, so that tasks which end with the worker
                 // still have its surroundings.
@@ -198,10 +200,7 @@ impl Pool {
         }
         let is_on_worker =
             self.handle.worker().is_some() || handoff::is_in_loop_of(self.handle.id());
-        let wait = match is_on_worker {
-            true => Some(Duration::ZERO),
-            false => wait,
-        };
+        let wait = is_on_worker.then_some(Duration::ZERO).or(wait);
         let start = Instant::now();
         let left = || wait.map(|wait| wait.saturating_sub(start.elapsed()));
         if !self.retirements.iter().all(|part| part.wait(left())) {
@@ -220,12 +219,12 @@ impl Pool {
     }
 }
 
-/// Makes the workers of a scheduler, which queue their tasks in the place that the policy or
-/// `placement` says: one part for all workers, or one part for each worker of a sharded scheduler.
+/// Makes the workers of a scheduler: one part for all workers, or one part for each worker of a
+/// sharded scheduler.
 pub(crate) fn build(
     config: Config,
     drivers: impl IntoIterator<Item = Box<dyn Driver>>,
-    placement: Option<Placement>,
+    driven: DrivenBy,
 ) -> (Handle, Vec<Worker>) {
     config.check();
     let (parts, workers) = match config.policy {
@@ -241,21 +240,21 @@ pub(crate) fn build(
     );
     drivers.resize_with(parts, || None);
     config.notify(|observer| observer.started(config.workers));
-    let placement = placement.unwrap_or(config.policy.into());
     let of_part = Config { workers, ..config };
     let id = Id::next();
-    let build_part = |first_worker, driver, others| {
-        Worker::build(id, first_worker, of_part.clone(), driver, placement, others)
+    let new_part = |first_worker, driver, others| {
+        Shared::new(id, first_worker, of_part.clone(), driver, driven, others)
     };
     let later = drivers.split_off(1).into_iter().zip(1..);
-    let later = later.map(|(driver, number)| build_part(number, driver, Vec::new()));
-    let (others, their_workers): (_, Vec<_>) = later.unzip();
-    let (first, mut workers) = build_part(0, drivers.remove(0), others);
-    workers.extend(their_workers.into_iter().flatten());
-    for worker in &workers {
-        worker.core().join(&first);
-    }
-    (Handle::new(first), workers)
+    let later = later.map(|(driver, number)| new_part(number, driver, Vec::new()));
+    let (others, mut queues): (Vec<_>, Vec<_>) = later.unzip();
+    let (first, first_queues) = new_part(0, drivers.remove(0), others);
+    queues.insert(0, first_queues);
+    let workers = Shared::parts(&first)
+        .zip(queues)
+        .flat_map(|(part, queues)| Worker::build(part.clone(), &first, queues))
+        .collect();
+    (Handle { shared: first }, workers)
 }
 
 impl Drop for Pool {

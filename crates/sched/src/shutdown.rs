@@ -17,7 +17,7 @@ use crate::worker::retirement::{Retired, Retirement};
 /// Retires a worker. The last worker to retire ends the scheduler, or releases the threads in
 /// handed-off polls, the last of which ends it.
 pub(crate) fn retire(core: CoreRef) {
-    core.detach();
+    core.queues.counters.stop_clock();
     let retirement = core.retirement.clone();
     if !core.shared().is_closed() {
         core.queues.abandon();
@@ -59,7 +59,9 @@ impl Retirement {
             if !retired.handoff_slots.is_empty() {
                 let slots = std::mem::take(&mut retired.handoff_slots);
                 drop(retired);
-                let cores = slots.into_values().filter_map(|slot| slot.take());
+                let cores = slots
+                    .into_values()
+                    .filter_map(|slot| slot.take_if(|_| true));
                 cores.for_each(retire);
                 retired = self.retired.lock();
             } else if has_timed_out {
@@ -123,51 +125,38 @@ impl Retirement {
             self.changed.notify_all();
         });
         self.shared.close();
-        // Futures find the same current scheduler in their drops as in their polls: the whole of
-        // it, if this is one shard.
-        let handle = Handle::of_worker(&cores[0]);
-        let current = handle.enter();
-        // Tasks that these drops wake go to this worker's queue.
-        let worker = cores[0].enter();
-        abort_all(&cores);
-        loop {
-            cancel_queued(&cores);
-            if cores.iter().all(|core| core.live.is_empty()) {
-                break;
-            }
+        cancel_waiting(&cores);
+        while cores.iter().any(|core| !core.live.is_empty()) {
             // A foreign thread has notified a task and is about to push it.
             thread::yield_now();
+            cancel_waiting(&cores);
         }
         self.shared.injection.close();
-        cancel_queued(&cores);
+        cancel_waiting(&cores);
         debug_assert!(
             cores.iter().all(|core| core.live.is_empty()),
             "a task came into a live list that had ended"
         );
-        drop(worker);
-        drop(current);
         drop(cores);
         self.shared.shut_down_driver();
         drop(announce);
     }
 }
 
-/// Drops the tasks that are not being polled, before the other workers have retired: a poll of
-/// another worker may wait for a sender that one of these tasks has.
+/// Drops the tasks that are not being polled. The other workers may not have retired: one of them
+/// may be in a poll that waits for a sender that one of these tasks has.
 fn cancel_waiting(cores: &[CoreRef]) {
     let Some(first) = cores.first() else { return };
+    // Futures find the same current scheduler in their drops as in their polls.
     let handle = Handle::of_worker(first);
     let _current = handle.enter();
+    // Tasks that these drops wake go to this worker's queue.
     let _worker = first.enter();
-    abort_all(cores);
-    cancel_queued(cores);
-}
-
-/// Aborts the tasks of the workers. Tasks that were idle are queued.
-fn abort_all(cores: &[CoreRef]) {
     for core in cores {
+        // Tasks that were idle are queued.
         core.live.abort_all(|task| core.shared().inject(Task(task)));
     }
+    cancel_queued(cores);
 }
 
 /// Cancels every queued task, also those in the queues of workers that are in polls. The first

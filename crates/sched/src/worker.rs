@@ -7,7 +7,6 @@ mod next_task;
 mod park;
 mod queues;
 pub(crate) mod retirement;
-mod run_queue;
 pub(crate) mod shared;
 mod ticks;
 
@@ -16,14 +15,12 @@ use std::fmt;
 use std::time::Duration;
 
 use raddle_primitives::sync::Arc;
+use raddle_queue::Owner;
 use scopeguard::guard;
 
-use crate::config::Config;
-use crate::config::policy::Placement;
 use crate::context;
-use crate::driver::Driver;
-use crate::id::Id;
 use crate::shutdown;
+use crate::task::Task;
 use core::{Core, Step};
 use core_ref::{CoreRef, HandoffSlot};
 use park::Parked;
@@ -84,25 +81,17 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Makes one part of a scheduler: `config.workers` workers, which no thread drives yet. The
-    /// first part of a sharded scheduler gets the other shards.
+    /// Makes the workers of one part of a scheduler, one for each queue. No thread drives them yet.
     pub(crate) fn build(
-        id: Id,
-        first_worker: usize,
-        config: Config,
-        driver: Option<Box<dyn Driver>>,
-        placement: Placement,
-        other_shards: Vec<Arc<Shared>>,
-    ) -> (Arc<Shared>, Vec<Self>) {
-        let (shared, queues) = Shared::new(id, first_worker, config, driver, other_shards);
-        let retirement = Arc::new(Retirement::new(shared.clone()));
-        let workers = queues
-            .into_iter()
-            .enumerate()
-            .map(|(index, queue)| Core::new(retirement.clone(), index, queue, placement))
-            .map(|core| Self::new(CoreRef::new(core)))
-            .collect();
-        (shared, workers)
+        shared: Arc<Shared>,
+        first_part: &Arc<Shared>,
+        queues: Vec<Owner<Task>>,
+    ) -> impl Iterator<Item = Self> {
+        let retirement = Arc::new(Retirement::new(shared));
+        queues.into_iter().enumerate().map(move |(index, queue)| {
+            let core = Core::new(retirement.clone(), first_part, index, queue);
+            Self::new(CoreRef::new(core))
+        })
     }
 
     pub(crate) fn new(core: CoreRef) -> Self {
@@ -138,7 +127,7 @@ impl Worker {
         core.step()
     }
 
-    /// Blocks until there may be a task to run, for at most `timeout`.
+    /// Blocks until there may be a task to run.
     ///
     /// ```
     /// use std::thread;
@@ -151,17 +140,17 @@ impl Worker {
     ///     scope.spawn(|| handle.spawn(async {}));
     ///     // Sleeps until the task is there.
     ///     while workers[0].step() == Step::Idle {
-    ///         workers[0].park(None);
+    ///         workers[0].park();
     ///     }
     /// });
     /// assert_eq!(handle.metrics().worker(0).polls, 1);
     /// ```
-    pub fn park(&mut self, timeout: Option<Duration>) {
+    pub fn park(&mut self) {
         let core = self.awake();
         core.attach();
         let _worker = core.enter();
-        core.park(timeout);
-        core.detach();
+        core.park();
+        core.queues.counters.stop_clock();
     }
 
     /// Steps and parks until the scheduler shuts down, or until the worker is handed off because a
@@ -187,8 +176,6 @@ impl Worker {
     pub fn run(mut self) {
         self.end_park();
         let core = self.core();
-        core.attach();
-        core.set_free_running();
         let _loop = context::enter_loop(&self);
         let _worker = core.enter();
         if core.shared().is_closed() {
@@ -199,11 +186,8 @@ impl Worker {
         loop {
             match core.step() {
                 Step::Ran => {}
-                Step::Idle => {
-                    if !core.yield_before_park() {
-                        core.park(None);
-                    }
-                }
+                Step::Idle if core.yield_before_park() => {}
+                Step::Idle => core.park(),
                 Step::Shutdown => return,
             }
         }
@@ -216,11 +200,10 @@ impl Worker {
     }
 
     /// Offers the worker to other threads during a poll. The caller must [take it
-    /// back](Self::take_back) afterwards.
-    pub(crate) fn leave(&self) {
-        if let Some(core) = &self.core {
-            self.handoff_slot.put(core.share());
-        }
+    /// back](Self::take_back) afterwards. Returns whether another thread must be requested.
+    pub(crate) fn leave(&self) -> bool {
+        let core = self.core.as_ref();
+        core.is_some_and(|core| self.handoff_slot.put(core.share()))
     }
 
     /// Takes the worker back. Returns `false` if another thread has it.
@@ -228,24 +211,6 @@ impl Worker {
         let is_back = self.handoff_slot.take_back().is_some();
         self.held.set(is_back);
         is_back
-    }
-
-    /// Leaves a worker that is about to be dropped on another thread than its
-    /// own alone, with the tasks that cannot be dropped here.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it is one; not while another panic unwinds, which would abort.
-    fn leak_if_bound_elsewhere(&mut self) {
-        let Some(core) = self.core.take_if(|core| !core.may_run_here()) else {
-            return;
-        };
-        std::mem::forget((core, self.parked.take()));
-        assert!(
-            std::thread::panicking(),
-            "a worker of a sharded scheduler was dropped on another thread while it has tasks, \
-             and is leaked; drop it on the thread that runs it"
-        );
     }
 }
 
@@ -354,20 +319,32 @@ impl Worker {
     }
 }
 
-/// The calling thread, which has entered the worker, drives it until the guard is dropped: for the
-/// observer.
+/// The calling thread, which has entered the worker, drives it in a loop until the guard is
+/// dropped.
 pub(crate) fn begin_driving(core: &Core) -> impl Drop {
-    core.notify(|observer, worker| observer.worker_started(worker));
+    core.attach();
+    core.queues
+        .notify_observer(|observer, worker| observer.worker_started(worker));
     guard((), |()| {
         if context::is_worker() {
-            core.notify(|observer, worker| observer.worker_stopped(worker));
+            core.queues
+                .notify_observer(|observer, worker| observer.worker_stopped(worker));
         }
     })
 }
 
+/// Panics if the worker has tasks that cannot be dropped on this thread, and leaks it; does not
+/// panic while another panic unwinds, which would abort.
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.leak_if_bound_elsewhere();
+        if let Some(core) = self.core.take_if(|core| !core.may_run_here()) {
+            std::mem::forget((core, self.parked.take()));
+            assert!(
+                std::thread::panicking(),
+                "a worker of a sharded scheduler was dropped on another thread while it has tasks, \
+                 and is leaked; drop it on the thread that runs it"
+            );
+        }
         // Retired also by a panic of the hook that is called when its park ends.
         let mut leaving = guard(self, |worker| {
             match (worker.core.take(), worker.held.get()) {
@@ -383,7 +360,7 @@ impl Drop for Worker {
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
-            .field("number", &self.core().number())
+            .field("number", &self.core().queues.number())
             .finish_non_exhaustive()
     }
 }

@@ -151,7 +151,7 @@ fn an_event_against_a_worker_that_parks_in_the_driver() {
         let raises = thread::spawn(move || events.raise(waker));
         while !task.is_finished() {
             if parks.step() == Step::Idle {
-                parks.park(None);
+                parks.park();
             }
         }
         raises.join().unwrap();

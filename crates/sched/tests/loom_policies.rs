@@ -95,7 +95,7 @@ fn a_spawn_by_a_worker_of_a_shared_queue_reaches_the_other() {
             thread::spawn(move || {
                 while !stop.load(Ordering::Acquire) {
                     if worker.step() == Step::Idle {
-                        worker.park(None);
+                        worker.park();
                     }
                 }
             })

@@ -109,7 +109,7 @@ fn a_worker_that_takes_two_tasks_wakes_another_for_the_second() {
             thread::spawn(move || {
                 while !stop.load(Ordering::Acquire) {
                     if worker.step() == Step::Idle {
-                        worker.park(None);
+                        worker.park();
                     }
                 }
             })

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 use std::thread;
-use std::time::Duration;
 
 use common::{Gate, config, config_of};
 use raddle_primitives::sync::Mutex;
@@ -148,11 +147,6 @@ fn the_list_of_a_worker_shrinks(then: impl Fn(&mut Worker)) {
 
 #[test]
 fn the_list_of_a_worker_shrinks_when_it_parks() {
-    the_list_of_a_worker_shrinks(|worker| worker.park(Some(Duration::from_millis(1))));
-}
-
-#[test]
-fn the_list_of_a_worker_shrinks_when_it_parks_without_blocking() {
     the_list_of_a_worker_shrinks(|worker| assert!(worker.begin_park().is_some()));
 }
 

@@ -34,6 +34,12 @@ fn run_dry(worker: &mut Worker) -> u64 {
     ran
 }
 
+/// Parks a worker and ends its wait. The only worker of a pool stops parking then.
+fn park_briefly(worker: &mut Worker) {
+    assert!(worker.begin_park().is_some());
+    let _ = worker.resume_park();
+}
+
 #[test]
 fn a_spawn_from_outside_is_a_remote_schedule() {
     for policy in POLICIES {
@@ -182,7 +188,7 @@ fn parks_and_parks_without_a_poll_are_counted() {
         let worker = &mut workers[0];
         let mut park = || {
             assert_eq!(worker.step(), Step::Idle);
-            worker.park(Some(Duration::ZERO));
+            park_briefly(worker);
         };
         park();
         assert_eq!(counts(&metrics), (1, 0));
@@ -191,7 +197,7 @@ fn parks_and_parks_without_a_poll_are_counted() {
         drop(handle.spawn(ready(())));
         assert_eq!(workers[0].step(), Step::Ran);
         assert_eq!(workers[0].step(), Step::Idle);
-        workers[0].park(Some(Duration::ZERO));
+        park_briefly(&mut workers[0]);
         assert_eq!(counts(&metrics), (3, 1));
     }
 }
@@ -203,7 +209,7 @@ fn unparks_are_counted() {
         let _current = handle.enter();
         let unparks = || handle.metrics().worker(0).unparks;
         for expected in 1..=3 {
-            workers[0].park(Some(Duration::ZERO));
+            park_briefly(&mut workers[0]);
             assert_eq!(unparks(), expected);
         }
     }
@@ -238,7 +244,7 @@ fn a_cancelled_park_is_not_counted() {
         let (handle, mut workers) = stepped(policy, 1);
         let _current = handle.enter();
         drop(handle.spawn(ready(())));
-        workers[0].park(None);
+        workers[0].park();
         assert_eq!(handle.metrics().worker(0).parks, 0);
     }
 }
@@ -394,8 +400,11 @@ fn busy_time_does_not_grow_while_the_worker_is_parked() {
             std::thread::sleep(Duration::from_millis(2));
             assert_eq!(metrics.worker(0).busy, busy);
         };
-        workers[0].park(Some(Duration::ZERO));
+        // It returns because of the task.
+        drop(handle.spawn(ready(())));
+        workers[0].park();
         check_busy_is_constant();
+        assert_eq!(run_dry(&mut workers[0]), 1);
         assert!(workers[0].begin_park().is_some());
         check_busy_is_constant();
     }
@@ -408,7 +417,7 @@ fn a_worker_has_the_id_of_the_thread_that_drives_it() {
         let _current = handle.enter();
         let metrics = handle.metrics();
         assert_eq!(metrics.worker_thread_id(0), None);
-        workers[0].park(Some(Duration::ZERO));
+        park_briefly(&mut workers[0]);
         let here = std::thread::current().id();
         assert_eq!(metrics.worker_thread_id(0), Some(here));
         assert_eq!(metrics.worker_thread_id(1), None);

@@ -479,14 +479,15 @@ fn parks_and_driver_polls_are_observed() {
     let _current = handle.enter();
     log.take();
     assert_eq!(workers[0].step(), Step::Idle);
-    workers[0].park(Some(Duration::from_millis(1)));
+    assert!(workers[0].begin_park().unwrap().in_driver);
+    assert!(workers[0].resume_park().is_none());
     let turn = Turn {
         events: 3,
         timers: 5,
     };
     let expected = [
         Parked(0),
-        DriverStarted(0, Some(Duration::from_millis(1))),
+        DriverStarted(0, Some(Duration::ZERO)),
         DriverFinished(0, turn),
         Unparked(0),
     ];

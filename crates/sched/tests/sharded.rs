@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use common::{
     DropTracker, OnDrop, SHARING, SelfWaking, Signal, Tracked, message_of, pool_of, wait_until,
@@ -454,7 +453,7 @@ fn a_worker_with_tasks_stays_on_its_thread() {
                 let mut worker = worker;
                 for use_it in [
                     (|worker| assert_eq!(worker.step(), Step::Idle)) as fn(&mut Worker),
-                    |worker| worker.park(Some(Duration::ZERO)),
+                    |worker| worker.park(),
                     |worker| assert!(worker.begin_park().is_none()),
                 ] {
                     let message = message_of(|| use_it(&mut worker));

@@ -60,7 +60,7 @@ fn check_park_sees_task(source: Source) {
                     *kept.lock() = push();
                 }
                 loop {
-                    worker.park(None);
+                    worker.park();
                     if worker.step() == Step::Ran {
                         break;
                     }

@@ -33,24 +33,13 @@ pub enum Policy {
     Sharded,
 }
 
-/// Where a worker queues the tasks that it spawns and wakes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placement {
-    /// In its next-task slot; the task that was in the slot moves to the run queue.
-    NextTaskSlot,
-    /// In its run queue, and in its backlog when that is full.
-    RunQueue,
-    /// In the injection queue.
-    InjectionQueue,
-}
-
-impl Placement {
+impl Policy {
     /// The highest number of tasks that an idle worker takes from the injection queue at once. If
     /// all tasks are in that queue it takes one: others that it kept for later would be overtaken.
     pub(crate) fn batch(self) -> usize {
         match self {
-            Self::NextTaskSlot | Self::RunQueue => usize::MAX,
-            Self::InjectionQueue => 1,
+            Self::WorkStealing | Self::Sharded => usize::MAX,
+            Self::Shared => 1,
         }
     }
 
@@ -60,18 +49,8 @@ impl Placement {
     /// backlog.
     pub(crate) fn batch_of_tick(self, interval: u32) -> usize {
         match self {
-            Self::NextTaskSlot => interval as usize,
-            Self::RunQueue | Self::InjectionQueue => 1,
-        }
-    }
-}
-
-impl From<Policy> for Placement {
-    fn from(policy: Policy) -> Self {
-        match policy {
-            Policy::WorkStealing => Self::NextTaskSlot,
-            Policy::Shared => Self::InjectionQueue,
-            Policy::Sharded => Self::RunQueue,
+            Self::WorkStealing => interval as usize,
+            Self::Shared | Self::Sharded => 1,
         }
     }
 }

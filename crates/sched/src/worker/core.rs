@@ -3,12 +3,11 @@
 //!
 //! `docs/scheduler.md` has the states of a worker.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use raddle_events::{Observer, PollResult, TaskRef};
+use raddle_events::{PollResult, TaskRef};
 use raddle_idle::IdleYield;
-use raddle_primitives::contain;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, ThreadId};
 use raddle_queue::Owner;
@@ -21,7 +20,6 @@ use super::retirement::Retirement;
 use super::shared::Shared;
 use super::ticks::Ticks;
 use crate::config::call_hook;
-use crate::config::policy::{Placement, Policy};
 use crate::context;
 use crate::id::Id;
 use crate::task::Task;
@@ -59,7 +57,7 @@ pub(crate) struct Core {
     pub(crate) scheduler: Id,
     pub(crate) queues: Queues,
     pub(crate) live: LiveList,
-    ticks: Ticks,
+    pub(crate) ticks: Ticks,
     /// Whether a future has yielded in the present poll.
     has_yielded: Cell<bool>,
     /// Tasks that have yielded since the worker last looked at the driver.
@@ -67,20 +65,19 @@ pub(crate) struct Core {
     idle_yield: IdleYield,
     /// Whether the observer, a hook or the histogram needs each poll.
     observes: bool,
-    /// Whether a hook or the histogram does.
-    calls_hooks: bool,
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
-    first_part: OnceCell<Arc<Shared>>,
+    /// The first part of the worker's scheduler: the first shard, if the worker is that of a shard.
+    pub(crate) first_part: Arc<Shared>,
     pub(crate) retirement: Arc<Retirement>,
 }
 
 impl Core {
     pub(crate) fn new(
         retirement: Arc<Retirement>,
+        first_part: &Arc<Shared>,
         index: usize,
         queue: Owner<Task>,
-        placement: Placement,
     ) -> Self {
         let shared = retirement.shared.clone();
         let config = &shared.config;
@@ -91,11 +88,10 @@ impl Core {
             has_yielded: Cell::new(false),
             yields: Cell::new(0),
             idle_yield: IdleYield::default(),
-            observes: config.observes_runs(),
-            calls_hooks: config.poll_time_histogram.is_some() || config.task_hooks.are_set(),
+            observes: shared.observes_tasks || config.poll_time_histogram.is_some(),
             thread: Cell::new(None),
-            first_part: OnceCell::new(),
-            queues: Queues::new(shared, index, queue, placement),
+            first_part: first_part.clone(),
+            queues: Queues::new(shared, index, queue),
             retirement,
         }
     }
@@ -126,7 +122,15 @@ impl Core {
     ///
     /// Panics if the worker is bound to another thread.
     pub(crate) fn enter(&self) -> impl Drop {
-        self.bind();
+        if self.is_pinned() {
+            assert!(
+                self.may_run_here(),
+                "a worker of a sharded scheduler was used on another thread while it has tasks; \
+                 keep it on the thread that runs it"
+            );
+            // Claim 1.
+            self.thread.set(Some(thread::current_id()));
+        }
         context::enter_worker(self)
     }
 
@@ -135,60 +139,23 @@ impl Core {
         &self.queues.shared
     }
 
-    pub(crate) fn index(&self) -> usize {
-        self.queues.index
-    }
-
-    /// The worker's index in the whole scheduler.
-    #[inline]
-    pub(crate) fn number(&self) -> usize {
-        self.queues.number()
-    }
-
-    /// Calls the observer, if there is one.
-    #[inline]
-    pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer, usize)) {
-        self.queues.notify_observer(call);
-    }
-
-    /// The first part of the worker's scheduler: the first shard, if the worker is that of a shard.
-    pub(crate) fn first_part(&self) -> &Arc<Shared> {
-        self.first_part.get().unwrap_or(self.shared())
-    }
-
-    /// Sets the first part of the worker's scheduler.
-    pub(crate) fn join(&self, first_part: &Arc<Shared>) {
-        let joined = self.first_part.set(first_part.clone());
-        debug_assert!(joined.is_ok(), "a worker is of one scheduler");
-    }
-
-    /// Notes that the calling thread drives the worker.
+    /// Notes that the calling thread drives the worker. When it does so no more, it stops the clock
+    /// by [`WorkerCounters::stop_clock`](raddle_counters::WorkerCounters::stop_clock).
     pub(crate) fn attach(&self) {
         self.queues.remote().parker.attach();
         self.queues.counters.clock.start();
     }
 
-    /// Notes that no thread drives the worker for now.
-    pub(crate) fn detach(&self) {
-        self.queues.counters.stop_clock();
-    }
-
-    /// Notes that the worker runs in the loop of a thread from now on. In a model no time passes.
-    pub(crate) fn set_free_running(&self) {
-        self.queues.is_free_running.set(cfg!(not(raddle_loom)));
-    }
-
-    /// Blocks until there may be a task to run, for at most `limit`.
-    pub(crate) fn park(&self, limit: Option<Duration>) {
-        self.live.reclaim();
-        park::park(&self.queues, limit);
+    /// Blocks until there may be a task to run.
+    pub(crate) fn park(&self) {
+        park::block(&self.queues, self.begin_park());
     }
 
     /// Yields the processor before a park, so that other threads on it run first, and then looks at
     /// what they have made ready. Returns whether there is a task to run now.
     pub(crate) fn yield_before_park(&self) -> bool {
         let queues = &self.queues;
-        if !queues.is_free_running.get() || !self.idle_yield.is_due() {
+        if !queues.shared.is_free_running || !self.idle_yield.is_due() {
             return false;
         }
         if queues.searching.take() {
@@ -208,25 +175,17 @@ impl Core {
     /// do after all.
     pub(crate) fn begin_park(&self) -> Option<Parked> {
         self.live.reclaim();
-        Parked::begin(&self.queues, None)
+        Parked::begin(&self.queues)
     }
 
     /// Schedules a task that this worker has spawned.
     #[inline]
     pub(crate) fn start(&self, task: Runnable) {
         if self.shared().is_closed() {
-            self.shared().cancel(Task(task));
+            drop(self.shared().cancel(Task(task)));
         } else {
             self.queues.schedule_new(Task(task));
         }
-    }
-
-    /// Schedules a task that stays on this worker, which is pinned and has spawned it.
-    pub(crate) fn start_local(&self, task: Runnable) {
-        // Other tasks are adopted after their first poll. Until then this one would not keep the
-        // worker on its thread (claim 2).
-        self.live.adopt(&task);
-        self.start(task);
     }
 }
 
@@ -236,33 +195,12 @@ impl Core {
     /// Whether the worker stays on its thread while it has tasks.
     #[inline]
     pub(crate) fn is_pinned(&self) -> bool {
-        self.shared().config.policy == Policy::Sharded
+        self.shared().pins_tasks
     }
 
     /// Whether the calling thread may run the worker.
     pub(crate) fn may_run_here(&self) -> bool {
         !self.is_pinned() || self.live.is_empty() || self.thread.get() == Some(thread::current_id())
-    }
-
-    /// Notes that the calling thread runs the worker (claim 1).
-    ///
-    /// # Panics
-    ///
-    /// Panics if the worker has tasks that are bound to another thread.
-    #[inline]
-    fn bind(&self) {
-        if self.is_pinned() {
-            self.bind_pinned();
-        }
-    }
-
-    fn bind_pinned(&self) {
-        assert!(
-            self.may_run_here(),
-            "a worker of a sharded scheduler was used on another thread while it has tasks; keep \
-             it on the thread that runs it"
-        );
-        self.thread.set(Some(thread::current_id()));
     }
 }
 
@@ -286,12 +224,9 @@ impl Core {
     /// task is the step.
     #[cold]
     fn run_due_tick(&self) -> Option<Step> {
-        let busy = || {
-            self.queues
-                .is_free_running
-                .get()
-                .then(|| self.queues.counters.update_poll_average())
-        };
+        let queues = &self.queues;
+        let measures = queues.shared.is_free_running;
+        let busy = || measures.then(|| queues.counters.update_poll_average());
         let due = self.ticks.take(busy);
         if due.events {
             self.live.reclaim();
@@ -301,12 +236,9 @@ impl Core {
             }
         }
         let interval = self.shared().config.global_queue_interval;
-        let limit = self.queues.placement.batch_of_tick(interval);
-        let task = due
-            .injection
-            .then(|| self.queues.take_injected(limit))
-            .flatten()?;
-        Some(self.run(task))
+        let limit = queues.policy.batch_of_tick(interval);
+        let injected = due.injection.then(|| queues.take_injected(limit));
+        Some(self.run(injected.flatten()?))
     }
 
     /// Runs a task. If the worker was handed off meanwhile, another thread drives it, and this
@@ -341,7 +273,7 @@ impl Core {
 
     /// Drops the future of a task, at the shutdown.
     pub(crate) fn cancel(&self, task: Task) {
-        match self.shared().cancel_observed(task) {
+        match self.shared().cancel(task) {
             Outcome::Idle => {}
             Outcome::Complete => self.queues.counters.completed.add(1),
             Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
@@ -371,18 +303,6 @@ impl Core {
         Step::Shutdown
     }
 
-    /// Counts a poll in the middle of a step, unless a tick is due first. Returns whether it was
-    /// counted.
-    #[inline]
-    pub(crate) fn count_nested_poll(&self) -> bool {
-        self.ticks.nested_step()
-    }
-
-    /// Makes the next step check whether the scheduler is shutting down.
-    pub(crate) fn check_shutdown_next_step(&self) {
-        self.ticks.force_tick();
-    }
-
     #[inline]
     fn poll(&self, task: Task) -> Outcome {
         raddle_coop::budget(|| {
@@ -399,48 +319,24 @@ impl Core {
         })
     }
 
-    /// Polls a task, and says so to the observer.
+    /// Polls a task, calls the observer and the hooks, and records the time of the poll.
     #[inline(never)]
     fn poll_observed(&self, task: Task) -> Outcome {
-        let Some(observer) = &self.shared().config.observer else {
-            return self.poll_hooked(task);
-        };
-        let id = task.0.id();
-        contain(|| observer.poll_started(self.number(), TaskRef::new(&task.0)));
-        let outcome = match self.calls_hooks {
-            true => self.poll_hooked(task),
-            false => self.poll(task),
-        };
+        let (number, config) = (self.queues.number(), &self.shared().config);
+        let (id, meta) = (task.0.id(), TaskRef::new(&task.0).meta());
+        config.notify(|observer| observer.poll_started(number, TaskRef::new(&task.0)));
+        call_hook(&config.task_hooks.before_poll, &meta);
+        let histogram = self.queues.counters.poll_times.as_ref();
+        let timed = histogram.map(|histogram| (histogram, Instant::now()));
+        let outcome = self.poll(task);
+        let worker = context::is_worker().then_some(number);
+        if let (Some((histogram, start)), Some(_)) = (timed, worker) {
+            histogram.record(start.elapsed());
+        }
+        call_hook(&config.task_hooks.after_poll, &meta);
         let result = PollResult::of(&outcome);
-        let worker = context::is_worker().then(|| self.number());
-        contain(|| observer.poll_finished(worker, id, result));
-        if result == PollResult::Ended {
-            contain(|| observer.task_ended(id, context::end_reason()));
-        }
-        outcome
-    }
-
-    /// Polls a task, calls the hooks and records the time of the poll.
-    #[cold]
-    fn poll_hooked(&self, task: Task) -> Outcome {
-        let hooks = &self.shared().config.task_hooks;
-        let meta = TaskRef::new(&task.0).meta();
-        call_hook(&hooks.before_poll, &meta);
-        let outcome = match &self.queues.counters.poll_times {
-            None => self.poll(task),
-            Some(recorder) => {
-                let start = Instant::now();
-                let outcome = self.poll(task);
-                if context::is_worker() {
-                    recorder.record(start.elapsed());
-                }
-                outcome
-            }
-        };
-        call_hook(&hooks.after_poll, &meta);
-        if PollResult::of(&outcome) == PollResult::Ended {
-            call_hook(&hooks.on_terminate, &meta);
-        }
+        config.notify(|observer| observer.poll_finished(worker, id, result));
+        self.shared().notify_if_ended(result, id, &meta);
         outcome
     }
 }

@@ -17,13 +17,10 @@ pub(crate) struct CoreRef(Arc<Core>);
 unsafe impl Send for CoreRef where Core: Send {}
 
 impl CoreRef {
-    // The lint does not know the `Arc` of a model, nor one that counts.
-    #[cfg_attr(
-        not(any(raddle_loom, raddle_count)),
-        expect(
-            clippy::arc_with_non_send_sync,
-            reason = "the references are in a type that says why they may be sent"
-        )
+    // Not `expect`: the lint does not know the `Arc` of a model, nor one that counts.
+    #[allow(
+        clippy::arc_with_non_send_sync,
+        reason = "the references are in a type that says why they may be sent"
     )]
     pub(crate) fn new(core: Core) -> Self {
         Self(Arc::new(core))
@@ -65,9 +62,12 @@ struct HandoffState {
 }
 
 impl HandoffSlot {
-    /// Puts the worker into the slot.
-    pub(crate) fn put(&self, core: CoreRef) {
-        self.0.lock().core = Some(core);
+    /// Puts the worker into the slot. Returns whether another thread must be requested: `false` if
+    /// one was requested before and has not come.
+    pub(crate) fn put(&self, core: CoreRef) -> bool {
+        let mut state = self.0.lock();
+        state.core = Some(core);
+        !std::mem::replace(&mut state.is_requested, true)
     }
 
     /// Takes the worker back, on the thread that left it. Returns `None` if another thread has it.
@@ -75,35 +75,12 @@ impl HandoffSlot {
         self.0.lock().core.take()
     }
 
-    /// Notes that another thread is requested. Returns `false` if one was requested before, or has
-    /// taken the worker.
-    pub(crate) fn request(&self) -> bool {
-        let mut state = self.0.lock();
-        let is_needed = !state.is_requested && state.core.is_some();
-        state.is_requested |= is_needed;
-        is_needed
-    }
-
-    /// Takes the worker, on a thread other than the one that left it.
-    pub(crate) fn take(&self) -> Option<CoreRef> {
-        self.0.lock().take()
-    }
-
-    /// Takes the worker if `condition` is true of it, on the thread that was requested or that
-    /// refuses the request.
-    pub(crate) fn take_requested(&self, condition: impl FnOnce(&Core) -> bool) -> Option<CoreRef> {
+    /// Takes the worker if `condition` is true of it, on a thread other than the one that left it.
+    /// In any case no thread is requested any more.
+    pub(crate) fn take_if(&self, condition: impl FnOnce(&Core) -> bool) -> Option<CoreRef> {
         let mut state = self.0.lock();
         state.is_requested = false;
-        match condition(state.core.as_ref()?) {
-            true => state.take(),
-            false => None,
-        }
-    }
-}
-
-impl HandoffState {
-    fn take(&mut self) -> Option<CoreRef> {
-        let core = self.core.take()?;
+        let core = state.core.take_if(|core| condition(core))?;
         // Counted before the thread that left the worker can find that it is handed off.
         core.retirement.retired.lock().handed_off += 1;
         Some(core)

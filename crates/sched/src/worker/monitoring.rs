@@ -7,7 +7,6 @@ use raddle_events::MonitorAction;
 use raddle_idle::{Monitor, Progress};
 
 use super::queues::Queues;
-use super::shared::Remote;
 
 /// Checks the other workers, and sets `interval` to the time until the next check. Returns whether
 /// there is a task to run now.
@@ -15,7 +14,7 @@ pub(super) fn check_workers(queues: &Queues, interval: &mut Duration) -> bool {
     let shared = &queues.shared;
     let workers = shared.remotes.iter().enumerate();
     let progress = workers.map(|(worker, remote)| Progress {
-        polls: polls(remote),
+        polls: remote.counters.polls.get(),
         is_running: worker != queues.index && !remote.parker.is_parked(),
     });
     let rescue = |stuck: usize| {
@@ -55,7 +54,7 @@ pub(super) fn stuck_driver_worker(queues: &Queues) -> Option<usize> {
     let mut workers = queues.shared.remotes.iter().enumerate();
     let lacking = workers.find(|&(worker, remote)| {
         monitor.was_stuck(worker)
-            && monitor.polls(worker) == polls(remote)
+            && monitor.polls(worker) == remote.counters.polls.get()
             && !remote.parker.is_parked()
     });
     lacking.map(|(worker, _)| worker)
@@ -65,9 +64,4 @@ pub(super) fn stuck_driver_worker(queues: &Queues) -> Option<usize> {
 pub(super) fn notify_of_action(queues: &Queues, stuck: usize, action: MonitorAction) {
     let stuck = queues.shared.first_worker + stuck;
     queues.notify_observer(|observer, worker| observer.monitor_acted(worker, stuck, action));
-}
-
-/// The number of polls that a worker has begun. A hint: a task is claimed by a read-modify-write.
-fn polls(remote: &Remote) -> u64 {
-    remote.counters.polls.get()
 }

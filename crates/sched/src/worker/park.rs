@@ -19,22 +19,20 @@ pub(crate) struct Parked {
     pub(crate) driver: Option<BoxedDriver>,
     /// How long the wait takes at most.
     pub(crate) timeout: Option<Duration>,
-    /// What it waits on, or waited on last.
+    /// What it waits on, or waited on last; the driver before the first wait.
     blocked_on: BlockedOn,
     /// Whether it has cleared the alarm: a worker that runs may have relied on the monitor.
     has_cleared_alarm: bool,
     /// Whether it checks the other workers when the wait ends.
     is_monitor: bool,
-    /// For how long the caller lets it park, whatever happens.
-    limit: Option<Duration>,
     /// How long it sleeps until it checks the other workers, as the monitor.
     interval: Duration,
 }
 
-/// Blocks until there may be something to do, at most for `limit`.
-pub(super) fn park(queues: &Queues, limit: Option<Duration>) {
+/// Blocks until a worker that has begun to park stops parking.
+pub(super) fn block(queues: &Queues, parked: Option<Parked>) {
     // A panic of the driver ends the parking.
-    let mut blocked = guard(Parked::begin(queues, limit), |parked| {
+    let mut blocked = guard(parked, |parked| {
         if let Some(mut parked) = parked {
             parked.leave_wait(queues);
             unmark_parked(queues);
@@ -59,49 +57,40 @@ pub(super) fn park(queues: &Queues, limit: Option<Duration>) {
 
 impl Parked {
     /// From running or searching to parked. None if there is something to do after all.
-    pub(crate) fn begin(queues: &Queues, limit: Option<Duration>) -> Option<Self> {
+    pub(crate) fn begin(queues: &Queues) -> Option<Self> {
         let shared = &queues.shared;
         if let Some(hook) = &shared.config.on_thread_park {
             hook();
-            // The driver has its turn between steps.
-            if queues.has_queued() {
-                call_unpark_hook(queues);
-                return None;
-            }
         }
-        if !mark_parked(queues) {
+        // CHECK: what the hook has queued, or a caller that steps the worker. The driver has its
+        // turn between steps.
+        if queues.has_queued() || !mark_parked(queues) {
             call_unpark_hook(queues);
             return None;
         }
         queues.notify_observer(|observer, worker| observer.worker_parked(worker));
         let alarm = shared.alarm.as_ref();
         let alarm = alarm.filter(|alarm| alarm.is_worth_clearing());
-        if let Some(alarm) = alarm
-            && !shared.idle.put_monitor_on_standby(|| alarm.clear())
-        {
-            alarm.set(Monitor::STANDBY_INTERVAL);
+        if let Some(alarm) = alarm {
+            if !shared.idle.put_monitor_on_standby(|| alarm.clear()) {
+                alarm.set(Monitor::STANDBY_INTERVAL);
+            }
         }
         let parked = Self {
             driver: None,
             timeout: None,
-            blocked_on: BlockedOn::Parker,
+            blocked_on: BlockedOn::Driver,
             has_cleared_alarm: alarm.is_some(),
             is_monitor: false,
-            limit,
             interval: Monitor::FIRST_INTERVAL,
         };
-        // A worker that comes from running waits in the driver if it is free.
-        parked.begin_wait(queues, true, None)
+        parked.begin_wait(queues)
     }
 
-    /// From parked to waiting, unless there is a reason not to. `lacking` is the worker that
-    /// should be in the driver, if the monitor takes its place.
-    fn begin_wait(
-        mut self,
-        queues: &Queues,
-        mut takes_driver: bool,
-        mut lacking: Option<usize>,
-    ) -> Option<Self> {
+    /// From parked to waiting, unless there is a reason not to. The worker waits in the driver, if
+    /// that is free, unless it has waited elsewhere before. Then it does so only as the monitor, if
+    /// a stuck worker does not return to the driver.
+    fn begin_wait(mut self, queues: &Queues) -> Option<Self> {
         let shared = &queues.shared;
         loop {
             let duty = shared.idle.duty(queues.index, || shared.worker_in_driver());
@@ -117,25 +106,24 @@ impl Parked {
             if duty == Duty::Standby {
                 self.interval = Monitor::FIRST_INTERVAL;
             }
-            let interval = self.is_monitor.then_some(self.interval);
-            self.timeout = [self.limit, interval].into_iter().flatten().min();
-            self.driver = takes_driver.then(|| shared.driver.take()).flatten();
-            if let (Some(stuck), Some(_)) = (lacking.take(), &self.driver) {
-                monitoring::notify_of_action(queues, stuck, MonitorAction::TookDriver);
+            self.timeout = self.is_monitor.then_some(self.interval);
+            let stuck = match self.blocked_on {
+                BlockedOn::Driver => None,
+                _ => monitoring::stuck_driver_worker(queues),
+            };
+            if self.blocked_on == BlockedOn::Driver || stuck.is_some() {
+                self.driver = shared.driver.take();
             }
             if self.driver.is_some() {
                 shared.set_last_poller(queues.index);
+                if let Some(stuck) = stuck {
+                    monitoring::notify_of_action(queues, stuck, MonitorAction::TookDriver);
+                }
             }
-            let waits_for_alarm = || {
-                duty == Duty::Standby
-                    && self.limit.is_none()
-                    && queues.is_free_running.get()
-                    && shared.alarm.as_ref().is_some_and(|alarm| alarm.take())
-            };
-            self.blocked_on = match &self.driver {
-                Some(_) => BlockedOn::Driver,
-                None if waits_for_alarm() => BlockedOn::Alarm,
-                None => BlockedOn::Parker,
+            self.blocked_on = match (&self.driver, &shared.alarm) {
+                (Some(_), _) => BlockedOn::Driver,
+                (None, Some(alarm)) if duty == Duty::Standby && alarm.take() => BlockedOn::Alarm,
+                (None, _) => BlockedOn::Parker,
             };
             if queues.remote().parker.enter(self.blocked_on) {
                 return Some(self);
@@ -144,18 +132,16 @@ impl Parked {
             if !self.should_stay_parked(queues) {
                 return self.finish(queues);
             }
-            (takes_driver, lacking) = self.takes_driver_again(queues);
         }
     }
 
     /// From waiting to parked, and on to the next wait unless there is a reason not to.
     pub(crate) fn end_wait(mut self, queues: &Queues) -> Option<Self> {
         self.leave_wait(queues);
-        if !self.should_stay_parked(queues) {
-            return self.finish(queues);
+        match self.should_stay_parked(queues) {
+            true => self.begin_wait(queues),
+            false => self.finish(queues),
         }
-        let (takes_driver, lacking) = self.takes_driver_again(queues);
-        self.begin_wait(queues, takes_driver, lacking)
     }
 
     /// Ends the parking of a worker, whatever it waits for.
@@ -181,12 +167,9 @@ impl Parked {
     /// Whether a worker whose wait has ended has no reason to stop parking. A
     /// monitor checks the others.
     fn should_stay_parked(&mut self, queues: &Queues) -> bool {
-        if self.limit.is_some()
-            // CHECK: what the driver has just made ready, which no other worker may know of.
-            || queues.has_queued()
-            // CHECK: the shutdown flag, for which the worker was unparked.
-            || queues.shared.is_closed()
-        {
+        // CHECK: what the driver has just made ready, which no other worker may know of; the
+        // shutdown flag, for which the worker was unparked.
+        if queues.has_queued() || queues.shared.is_closed() {
             return false;
         }
         match self.is_monitor {
@@ -196,19 +179,6 @@ impl Parked {
             // by the thread that drives it.
             false => queues.has_others,
         }
-    }
-
-    /// Whether the next wait is in the driver, if that is free, and in place of which worker, if
-    /// that should be there.
-    fn takes_driver_again(&self, queues: &Queues) -> (bool, Option<usize>) {
-        let lacking = match self.blocked_on {
-            BlockedOn::Driver => None,
-            _ => monitoring::stuck_driver_worker(queues),
-        };
-        (
-            self.blocked_on == BlockedOn::Driver || lacking.is_some(),
-            lacking,
-        )
     }
 
     /// From parked to running, or to searching if the worker has been claimed.
@@ -223,7 +193,7 @@ impl Parked {
         let may_lack = !is_claimed
             || self.has_cleared_alarm
             || idle.was_monitor(queues.index)
-            || shared.is_driver_free();
+            || !shared.driver.is_empty();
         if may_lack && idle.lacks_monitor() {
             shared.elect_monitor();
         }
@@ -248,14 +218,9 @@ fn mark_parked(queues: &Queues) -> bool {
     let parking = shared
         .idle
         .transition_to_parked(index, queues.searching.take());
-    let is_wanted = || {
-        // CHECK: a task that came before its pusher could see that this worker is
-        // parked.
-        shared.has_work()
-            // CHECK: the shutdown flag. Each worker is unparked after it, and would
-            // look again; this spares that park.
-            || shared.is_closed()
-    };
+    // CHECK: a task that came before its pusher could see that this worker is parked. Also the
+    // shutdown flag: each worker is unparked after it, and would look again; this spares that park.
+    let is_wanted = || shared.has_work() || shared.is_closed();
     if parking == Parking::RecheckQueues && is_wanted() {
         shared.idle.cancel_parking(index);
         queues.searching.set(true);

@@ -8,13 +8,13 @@ use raddle_counters::WorkerCounters;
 use raddle_events::Observer;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::{CachePadded, hint};
-use raddle_queue::{Overflow, Owner};
+use raddle_queue::local::CAPACITY;
+use raddle_queue::{Injection, Overflow, Owner};
 use scopeguard::guard;
 
 use super::next_task::SlotUse;
-use super::run_queue::RunQueue;
 use super::shared::{Remote, Shared};
-use crate::config::policy::Placement;
+use crate::config::policy::Policy;
 use crate::driver::BoxedDriver;
 use crate::task::Task;
 
@@ -23,10 +23,18 @@ pub(crate) struct Queues {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
     pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
-    pub(super) run_queue: RunQueue,
-    /// Where woken and spawned tasks go.
-    pub(super) placement: Placement,
-    /// Whether they go through the next-task slot.
+    /// Stolen and injected tasks go here too.
+    pub(super) run_queue: Owner<Task>,
+    /// Whether the next push to the run queue needs a notification, whatever it finds: the last one
+    /// did without.
+    pub(super) force_notify: Cell<bool>,
+    /// The tasks for which the run queue had no room, if the worker keeps its tasks in order.
+    backlog: Injection<Task>,
+    /// A copy of the policy: spawned and woken tasks go to the run queue and the next-task slot, to
+    /// the injection queue if it is `Shared`, or, in order, to the run queue and its backlog if it
+    /// is `Sharded`.
+    pub(super) policy: Policy,
+    /// Whether tasks go through the next-task slot.
     has_slot: bool,
     /// Whether there is another worker to notify of new work.
     pub(super) has_others: bool,
@@ -40,37 +48,28 @@ pub(crate) struct Queues {
     random: Cell<u32>,
     /// Whether tasks are made ready by the driver, after which one other worker is notified.
     in_driver: Cell<bool>,
-    /// Whether the worker runs in the loop of a thread. If the caller steps it, any time may pass
-    /// between two steps. So the time that steps take does not set the length of a tick then, and
-    /// the worker neither yields its processor before a park nor steals from next-task slots.
-    pub(super) is_free_running: Cell<bool>,
 }
 
 /// How long a searcher waits before it takes a task from another worker's slot.
 const SLOT_WAIT: Duration = Duration::from_micros(3);
-/// The number of spin hints between two readings of the clock in that time.
-const SPINS_PER_CHECK: u32 = 16;
 
 impl Queues {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        index: usize,
-        queue: Owner<Task>,
-        placement: Placement,
-    ) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Task>) -> Self {
+        let policy = shared.config.policy;
         let has_others = shared.remotes.len() > 1;
         Self {
             counters: shared.remotes[index].counters.clone(),
-            run_queue: RunQueue::new(queue, has_others),
-            placement,
-            has_slot: placement == Placement::NextTaskSlot && shared.config.next_task_slot,
+            run_queue: queue,
+            force_notify: Cell::new(false),
+            backlog: Injection::with_name("backlog of a worker"),
+            policy,
+            has_slot: policy == Policy::WorkStealing && shared.config.next_task_slot,
             has_others,
             slot_use: SlotUse::default(),
             steps_to_future: Cell::new(0),
             searching: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
-            is_free_running: Cell::new(false),
             shared,
             index,
         }
@@ -83,13 +82,13 @@ impl Queues {
 
     /// Which of all workers of the scheduler it is.
     #[inline]
-    pub(super) fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.shared.first_worker + self.index
     }
 
     /// Calls the observer, if there is one, with the worker's number.
     #[inline]
-    pub(super) fn notify_observer(&self, call: impl FnOnce(&dyn Observer, usize)) {
+    pub(crate) fn notify_observer(&self, call: impl FnOnce(&dyn Observer, usize)) {
         let number = self.number();
         self.shared.config.notify(|observer| call(observer, number));
     }
@@ -107,7 +106,7 @@ impl Queues {
         }
         self.slot_use.restart();
         self.take_own()
-            .or_else(|| self.take_injected(self.placement.batch()))
+            .or_else(|| self.take_injected(self.policy.batch()))
     }
 
     /// Takes the task to run next out of the slot.
@@ -122,12 +121,25 @@ impl Queues {
         unsafe { slot.take_exclusive() }
     }
 
-    /// The task to run after that of the slot.
+    /// The task to run after that of the slot: the oldest of the run queue, or else of the backlog.
     #[inline]
     fn take_own(&self) -> Option<Task> {
-        self.run_queue
-            .pop(&self.counters)
-            .or_else(|| self.take_slot())
+        let own = match self.has_others {
+            true => self.run_queue.pop(),
+            // SAFETY: only other workers of the scheduler steal, and there are none.
+            false => unsafe { self.run_queue.pop_exclusive() }.or_else(|| self.take_backlog()),
+        };
+        own.or_else(|| self.take_slot())
+    }
+
+    /// Takes the oldest task of the backlog, and moves the next ones to the run queue.
+    fn take_backlog(&self) -> Option<Task> {
+        if self.backlog.is_empty() {
+            return None;
+        }
+        let taken = self.backlog.pop_into(usize::MAX, &self.run_queue);
+        self.counters.backlog.set(self.backlog.len() as u64);
+        taken.map(|taken| taken.first)
     }
 
     /// A task from anywhere but other workers, in no particular order.
@@ -149,8 +161,8 @@ impl Queues {
     pub(super) fn take_injected(&self, limit: usize) -> Option<Task> {
         let injection = &self.shared.injection;
         let share = injection.len() / self.shared.remotes.len() + 1;
-        let limit = limit.min(share).min(raddle_queue::local::CAPACITY / 2);
-        let taken = injection.pop_into(limit, self.run_queue.owner())?;
+        let limit = limit.min(share).min(CAPACITY / 2);
+        let taken = injection.pop_into(limit, &self.run_queue)?;
         self.put_behind_queue();
         // While a batch moves, it is in no queue, and a searcher may have parked meanwhile. A
         // worker that searches itself notifies when it runs the first task.
@@ -177,7 +189,7 @@ impl Queues {
         self.shared
             .stealable
             .find_from(start, |victim| self.steal_from(victim))
-            .or_else(|| self.take_injected(self.placement.batch()))
+            .or_else(|| self.take_injected(self.policy.batch()))
             .or_else(|| self.steal_from_slot())
     }
 
@@ -187,7 +199,7 @@ impl Queues {
     /// the same way.
     fn steal_from_slot(&self) -> Option<Task> {
         let workers = self.shared.remotes.len();
-        if !self.is_free_running.get() || workers < 2 {
+        if !self.shared.is_free_running || workers < 2 {
             return None;
         }
         let others = self.next_random() as usize % (workers - 1);
@@ -199,21 +211,17 @@ impl Queues {
         let polls = remote.counters.polls.get();
         let begin = Instant::now();
         while begin.elapsed() < SLOT_WAIT {
-            for _ in 0..SPINS_PER_CHECK {
-                if remote.slot.is_empty() || remote.counters.polls.get() != polls {
-                    return None;
-                }
-                // No other worker is woken for a task from outside while this one searches.
-                if !self.shared.injection.is_empty() {
-                    return self.take_injected(self.placement.batch());
-                }
-                hint::spin_loop();
+            if remote.slot.is_empty() || remote.counters.polls.get() != polls {
+                return None;
             }
+            // No other worker is woken for a task from outside while this one searches.
+            if !self.shared.injection.is_empty() {
+                return self.take_injected(self.policy.batch());
+            }
+            hint::spin_loop();
         }
         let task = remote.slot.take()?;
-        self.counters.count_steal(1);
-        let victim = self.shared.first_worker + victim;
-        self.notify_observer(|observer, worker| observer.tasks_stolen(worker, victim, 1));
+        self.note_stolen(victim, 1);
         Some(task)
     }
 
@@ -230,30 +238,27 @@ impl Queues {
     /// Steals half of the queue of another worker, which leaves the stealable set if there
     /// is nothing in it.
     fn steal_from(&self, victim: usize) -> Option<Task> {
-        let stealer = &self.shared.remotes[victim].stealer;
-        match stealer.steal_into(self.run_queue.owner(), |n| n.div_ceil(2)) {
-            Some(stolen) => {
-                let count = 1 + stolen.moved;
-                self.counters.count_steal(count);
-                if stolen.moved > 0 {
-                    // The end of the search has the fence.
-                    self.shared.stealable.insert(self.index);
-                }
-                let victim = self.shared.first_worker + victim;
-                self.notify_observer(|observer, worker| {
-                    observer.tasks_stolen(worker, victim, count);
-                });
-                Some(stolen.first)
+        let (shared, stealer) = (&self.shared, &self.shared.remotes[victim].stealer);
+        let Some(stolen) = stealer.steal_into(&self.run_queue, |n| n.div_ceil(2)) else {
+            // Another stealer may be at work there, and leave something.
+            if stealer.is_empty() {
+                shared.stealable.remove_if(victim, || stealer.is_empty());
             }
-            None => {
-                // Another stealer may be at work there, and leave something.
-                if stealer.is_empty() {
-                    let stealable = &self.shared.stealable;
-                    stealable.remove_if(victim, || stealer.is_empty());
-                }
-                None
-            }
+            return None;
+        };
+        if stolen.moved > 0 {
+            // The end of the search has the fence.
+            shared.stealable.insert(self.index);
         }
+        self.note_stolen(victim, 1 + stolen.moved);
+        Some(stolen.first)
+    }
+
+    /// Counts tasks that were stolen from another worker.
+    fn note_stolen(&self, victim: usize, count: usize) {
+        self.counters.count_steal(count);
+        let victim = self.shared.first_worker + victim;
+        self.notify_observer(|observer, worker| observer.tasks_stolen(worker, victim, count));
     }
 
     /// Leaves the search to another worker if there is anything more to find.
@@ -305,7 +310,12 @@ impl Queues {
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
-        if !self.has_slot || self.should_queue_behind_wakers(&task) {
+        // A task that is woken several times in a row, and no other, is probably woken by the tasks
+        // in the queue: it joins them or receives from them. Behind them it is polled once for them
+        // all, instead of once for each.
+        let is_woken_by_queue =
+            || self.slot_use.is_woken_again(task.0.id()) && !self.run_queue.is_empty();
+        if !self.has_slot || is_woken_by_queue() {
             self.push_back(task);
             return self.put_behind_queue();
         }
@@ -323,49 +333,61 @@ impl Queues {
     pub(super) fn requeue(&self, task: Task) {
         self.counters.local_schedules.add(1);
         let is_alone = self.run_queue.is_empty() && self.remote().slot.is_empty();
-        if self.placement != Placement::NextTaskSlot || !is_alone {
+        if self.policy != Policy::WorkStealing || !is_alone {
             return self.push_back(task);
         }
         let _not_notified = self.push_needs_notify(task);
-        self.run_queue.force_notify();
+        self.force_notify.set(true);
         self.elect_monitor_of_slot();
-    }
-
-    /// Whether a task is woken over and over, and no other, while others
-    /// wait: they are likely to wake it too, as what it joins or receives from.
-    /// Behind them it is polled once for them all, instead of once for each.
-    #[inline]
-    fn should_queue_behind_wakers(&self, task: &Task) -> bool {
-        self.slot_use.is_woken_again(task.0.id()) && !self.run_queue.is_empty()
     }
 
     /// Queues a task behind the others.
     #[inline]
     fn push_back(&self, task: Task) {
-        match self.placement {
-            Placement::NextTaskSlot => {
+        match self.policy {
+            Policy::WorkStealing => {
                 if self.push_needs_notify(task) && !self.in_driver.get() {
                     self.notify_of_push();
                 }
             }
             // The worker is the only one of its scheduler, so it notifies no other.
-            Placement::RunQueue => self.run_queue.push_in_order(task, &self.counters),
-            Placement::InjectionQueue => self.push_common(task),
+            Policy::Sharded => self.push_in_order(task),
+            Policy::Shared => self.push_common(task),
         }
     }
 
     /// Queues a task in the injection queue, as a worker does that has no queue of its own.
     #[cold]
     fn push_common(&self, task: Task) {
-        self.shared.push_common(task);
+        if let Err(task) = self.shared.injection.push(task) {
+            drop(self.shared.cancel(task));
+        }
         if self.has_others && !self.in_driver.get() {
             self.shared.notify();
         }
     }
 
+    /// Queues a task behind the others also when the run queue is full.
+    fn push_in_order(&self, task: Task) {
+        let pushed = match self.backlog.is_empty() {
+            true => self.run_queue.try_push(task),
+            false => Err(task),
+        };
+        if let Err(task) = pushed {
+            let pushed = self.backlog.push(task);
+            debug_assert!(pushed.is_ok(), "a backlog is never closed");
+            self.counters.backlog.set(self.backlog.len() as u64);
+        }
+    }
+
+    /// Puts a task into the run queue, from which other workers can steal it. Returns whether a
+    /// worker must be notified. It need not be if the queue has held work since the last
+    /// push that notified: a worker that has looked since then has found some.
     #[inline]
     pub(super) fn push_needs_notify(&self, task: Task) -> bool {
-        self.run_queue.push_needs_notify(task, &Overflowing(self))
+        let pushed = self.run_queue.push(task, self);
+        let is_forced = self.force_notify.replace(false);
+        pushed.was_empty || pushed.was_stolen_from || pushed.overflowed || is_forced
     }
 
     /// Notifies of what was pushed to the run queue.
@@ -401,8 +423,8 @@ impl Queues {
     /// Has the future wait for all tasks in the run queue.
     #[inline]
     pub(crate) fn put_behind_queue(&self) {
-        if self.placement == Placement::RunQueue {
-            self.steps_to_future.set(self.run_queue.len());
+        if self.policy == Policy::Sharded {
+            self.steps_to_future.set(self.queued_len());
         }
     }
 
@@ -425,33 +447,22 @@ impl Queues {
 impl Queues {
     /// How many tasks are where the worker queues those that it wakes.
     pub(super) fn queued_len(&self) -> usize {
-        match self.placement {
-            Placement::NextTaskSlot | Placement::RunQueue => self.run_queue.len(),
-            Placement::InjectionQueue => self.shared.injection.len(),
+        match self.policy {
+            Policy::WorkStealing | Policy::Sharded => {
+                CAPACITY - self.run_queue.room() + self.backlog.len()
+            }
+            Policy::Shared => self.shared.injection.len(),
         }
     }
 
     /// Whether there is something to run that the worker has queued.
     pub(super) fn has_queued(&self) -> bool {
-        match self.placement {
-            Placement::NextTaskSlot | Placement::RunQueue => {
-                !self.run_queue.is_empty() || self.has_next()
-            }
-            Placement::InjectionQueue => !self.shared.injection.is_empty(),
-        }
+        self.queued_len() > 0 || self.has_next()
     }
 
     /// Whether there is a task in the slot.
     pub(super) fn has_next(&self) -> bool {
         !self.remote().slot.is_empty()
-    }
-
-    /// Whether there is more of it than the worker runs next.
-    fn has_more_queued(&self) -> bool {
-        match self.placement {
-            Placement::NextTaskSlot | Placement::RunQueue => !self.run_queue.is_empty(),
-            Placement::InjectionQueue => self.shared.injection.len() > 1,
-        }
     }
 }
 
@@ -461,40 +472,34 @@ impl Queues {
     /// for each.
     pub(crate) fn run_driver(&self, driver: &mut BoxedDriver, timeout: Option<Duration>) {
         self.notify_observer(|observer, worker| observer.driver_started(worker, timeout));
-        self.park_in_driver(driver, timeout);
+        self.in_driver.set(true);
+        // Also if the driver panics.
+        let in_driver = guard((), |()| self.in_driver.set(false));
+        // As many events as the queue has room for, but at least one: tasks that are always ready
+        // must not starve the events. If the tasks go to another queue, the limit is the size of
+        // this one.
+        driver.park(timeout, self.run_queue.room().max(1));
+        drop(in_driver);
         self.notify_observer(|observer, worker| {
             observer.driver_finished(worker, driver.last_turn());
         });
     }
 
-    fn park_in_driver(&self, driver: &mut BoxedDriver, timeout: Option<Duration>) {
-        self.in_driver.set(true);
-        // Also by a panic of the driver.
-        let _out = guard((), |()| self.in_driver.set(false));
-        // As many events as the queue has room for. A full queue takes one nevertheless, lest
-        // tasks that are always ready keep the events out for ever. One that stays empty, since
-        // the tasks go elsewhere, gives its size.
-        driver.park(timeout, self.run_queue.room().max(1));
-    }
-
-    /// Wakes another worker if events made more tasks ready than this one runs next.
+    /// Wakes another worker if events made more tasks ready than this one runs next: the task in
+    /// its slot, or the first of the injection queue if all tasks are there.
     pub(super) fn notify_of_events(&self) {
-        if !self.has_others || !self.has_more_queued() {
-            return;
-        }
-        match self.placement {
-            Placement::InjectionQueue => self.shared.notify(),
-            Placement::NextTaskSlot | Placement::RunQueue => self.shared.notify_of_push(self.index),
+        match self.policy {
+            Policy::Shared if self.queued_len() > 1 => self.shared.notify(),
+            Policy::WorkStealing if self.queued_len() > 0 => self.notify_of_push(),
+            _ => {}
         }
     }
 }
 
-/// Passes tasks on to the injection queue, and counts that.
-struct Overflowing<'a>(&'a Queues);
-
-impl Overflow<Task> for Overflowing<'_> {
+/// A full run queue passes tasks on to the injection queue.
+impl Overflow<Task> for Queues {
     fn push_batch(&self, tasks: impl Iterator<Item = Task>) {
-        self.0.counters.overflows.add(1);
-        Overflow::push_batch(&*self.0.shared.injection, tasks);
+        self.counters.overflows.add(1);
+        Overflow::push_batch(&*self.shared.injection, tasks);
     }
 }

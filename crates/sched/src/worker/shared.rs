@@ -1,11 +1,10 @@
 //! What the workers of one scheduler share.
 
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use raddle_counters::WorkerCounters;
-use raddle_events::{PollResult, TaskRef};
+use raddle_events::{PollResult, TaskMeta, TaskRef};
 use raddle_idle::{Alarm, BlockedOn, IdleSet, Monitor, Parker, StealableSet};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,6 +13,7 @@ use raddle_queue::{Injection, Owner, Slot, Stealer};
 use raddle_task::Outcome;
 use scopeguard::guard;
 
+use crate::config::policy::Policy;
 use crate::config::{Config, call_hook};
 use crate::context;
 use crate::driver::{BoxedDriver, Driver, Unpark};
@@ -28,6 +28,13 @@ pub(crate) struct Shared {
     /// The number of its first worker in the whole scheduler: not zero in the later shards of a
     /// sharded scheduler.
     pub(crate) first_worker: usize,
+    /// Whether each task stays on the thread of its worker.
+    pub(crate) pins_tasks: bool,
+    /// Whether the workers run in the loops of threads. If the caller steps them, any time may pass
+    /// between two steps. So the time that steps take does not set the length of a tick then, and a
+    /// worker neither yields its processor before a park, nor waits for an alarm, nor steals from
+    /// next-task slots.
+    pub(crate) is_free_running: bool,
     /// The other shards, in the first shard of a sharded scheduler.
     other_shards: Box<[Arc<Self>]>,
     /// The number of tasks that other threads have spawned on the shards.
@@ -42,11 +49,12 @@ pub(crate) struct Shared {
     pub(crate) outside: CachePadded<RemoteCounts>,
     pub(crate) idle: IdleSet,
     pub(crate) monitor: Monitor,
-    /// For the monitor on standby. `None` without a monitor, and where there is no such timer.
+    /// For the monitor on standby. `None` without a monitor, for workers that the caller steps, and
+    /// where there is no such timer.
     pub(crate) alarm: Option<Box<Alarm>>,
     pub(crate) stealable: StealableSet,
     pub(crate) remotes: Box<[Remote]>,
-    /// Empty while a worker is in the driver.
+    /// Empty while a worker has the driver, and if there is none.
     pub(crate) driver: CachePadded<Slot<BoxedDriver>>,
     /// The worker that was in the driver last. A hint.
     last_poller: AtomicUsize,
@@ -67,6 +75,17 @@ pub(crate) struct Remote {
     pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
 }
 
+/// What drives the workers of a scheduler.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DrivenBy {
+    /// The threads of a pool.
+    Pool,
+    /// The threads that call `block_on`.
+    BlockOn,
+    /// A caller that steps them.
+    Caller,
+}
+
 /// Counts of tasks from outside the workers. Written under the lock of the injection queue.
 #[derive(Debug, Default)]
 pub(crate) struct RemoteCounts {
@@ -81,10 +100,12 @@ impl Shared {
         first_worker: usize,
         config: Config,
         driver: Option<Box<dyn Driver>>,
+        driven: DrivenBy,
         other_shards: Vec<Arc<Self>>,
     ) -> (Arc<Self>, Vec<Owner<Task>>) {
-        config.check();
         let epoch = Epoch::now();
+        // In a model no time passes.
+        let is_free_running = driven != DrivenBy::Caller && cfg!(not(raddle_loom));
         let has_monitor = config.has_monitor && config.workers > 1;
         let (owners, remotes): (Vec<_>, Vec<_>) = (0..config.workers)
             .map(|_| {
@@ -104,25 +125,31 @@ impl Shared {
         let shared = Arc::new(Self {
             id,
             first_worker,
+            pins_tasks: config.policy == Policy::Sharded && driven != DrivenBy::BlockOn,
+            is_free_running,
             other_shards: other_shards.into(),
             spawns_on_shards: AtomicUsize::new(0),
-            observes_tasks: config.observes_tasks(),
+            observes_tasks: config.observer.is_some() || config.task_hooks.are_set(),
             locates_tasks: config.needs_locations(),
             injection: CachePadded::new(Injection::new()),
             outside: CachePadded::default(),
             monitor: Monitor::new(config.workers),
-            alarm: has_monitor.then(Alarm::new).flatten().map(Box::new),
+            alarm: (has_monitor && is_free_running)
+                .then(Alarm::new)
+                .flatten()
+                .map(Box::new),
             idle: IdleSet::new(config.workers, has_monitor),
             stealable: StealableSet::new(config.workers),
             remotes: remotes.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
-            driver: CachePadded::new(slot_of(driver)),
+            driver: CachePadded::new(Slot::new()),
             last_poller: named("last poller of the driver", AtomicUsize::new(0)),
             closed: named("shutdown flag", AtomicBool::new(false)),
             panics: Panics::new(config.unhandled_panic),
             completed_handed_off: Count::default(),
             config,
         });
+        shared.return_driver(driver.map(Box::new));
         (shared, owners)
     }
 
@@ -153,27 +180,33 @@ impl Shared {
             .push_with(task, || self.outside.schedules.add(1))
         {
             Ok(()) => self.notify(),
-            Err(task) => self.cancel(task),
+            Err(task) => drop(self.cancel(task)),
         }
         // Checked after the push: a panic before it would drop the task on this thread.
         self.injection.check_lock_order();
     }
 
-    /// Cancels a task outside the workers.
-    pub(crate) fn cancel(&self, task: Task) {
-        let _ = self.cancel_observed(task);
-    }
-
-    /// Cancels a task outside a worker's run, and says so to the observer and the hooks.
-    pub(crate) fn cancel_observed(&self, task: Task) -> Outcome {
+    /// Drops the future of a task outside a run of it, and notifies the observer and the hooks.
+    pub(crate) fn cancel(&self, task: Task) -> Outcome {
         let (id, meta) = (task.0.id(), TaskRef::new(&task.0).meta());
         let outcome = task.0.cancel(None);
-        if PollResult::of(&outcome) == PollResult::Ended {
-            call_hook(&self.config.task_hooks.on_terminate, &meta);
-            self.config
-                .notify(|observer| observer.task_ended(id, context::end_reason()));
-        }
+        self.notify_if_ended(PollResult::of(&outcome), id, &meta);
         outcome
+    }
+
+    /// Calls the hook and the observer for the end of a task that was run or cancelled on this
+    /// thread, if that was its last run.
+    pub(crate) fn notify_if_ended(
+        &self,
+        result: PollResult,
+        task: raddle_events::Id,
+        meta: &Option<TaskMeta<'_>>,
+    ) {
+        if result == PollResult::Ended {
+            call_hook(&self.config.task_hooks.on_terminate, meta);
+            self.config
+                .notify(|observer| observer.task_ended(task, context::end_reason()));
+        }
     }
 
     /// As [`inject`](Self::inject), for a new task, which a scheduler that is
@@ -181,11 +214,11 @@ impl Shared {
     pub(crate) fn inject_spawned(&self, task: Task) {
         if self.is_closed() {
             // A worker that does not know yet might run it.
-            return self.cancel(task);
+            return drop(self.cancel(task));
         }
         match self.push_spawned(task) {
             Ok(()) => self.notify(),
-            Err(task) => self.cancel(task),
+            Err(task) => drop(self.cancel(task)),
         }
     }
 
@@ -197,13 +230,6 @@ impl Shared {
             self.outside.schedules.add(1);
             self.outside.spawned.add(1);
         })
-    }
-
-    /// Queues a task of a worker without a queue of its own, and notifies no worker.
-    pub(crate) fn push_common(&self, task: Task) {
-        if let Err(task) = self.injection.push(task) {
-            self.cancel(task);
-        }
     }
 
     /// Wakes a worker, if one is asleep and none is searching.
@@ -286,11 +312,6 @@ impl Shared {
         }
     }
 
-    /// Whether there is a driver, and no worker has it.
-    pub(crate) fn is_driver_free(&self) -> bool {
-        !self.driver.is_empty()
-    }
-
     /// Puts back the driver that a worker has taken.
     pub(crate) fn return_driver(&self, driver: Option<BoxedDriver>) {
         if let Some(driver) = driver {
@@ -301,15 +322,11 @@ impl Shared {
 
     /// Whether there is anything that an idle worker could take.
     pub(crate) fn has_work(&self) -> bool {
+        let is_stealable = |worker: usize| (!self.remotes[worker].stealer.is_empty()).then_some(());
         // CHECK: a task from outside.
         !self.injection.is_empty()
             // CHECK: a task of another worker, which counted on this one to search.
-            || self.has_stealable()
-    }
-
-    fn has_stealable(&self) -> bool {
-        let has_some = |worker: usize| (!self.remotes[worker].stealer.is_empty()).then_some(());
-        self.stealable.find_from(0, has_some).is_some()
+            || self.stealable.find_from(0, is_stealable).is_some()
     }
 
     #[inline]
@@ -364,23 +381,5 @@ impl Shared {
         drop(is_ready);
         // The future may have waited for the task that panicked.
         polled.map(|output| (!self.panics.is_fatal()).then_some(output))
-    }
-}
-
-fn slot_of(driver: Option<Box<dyn Driver>>) -> Slot<BoxedDriver> {
-    let slot = Slot::new();
-    if let Some(driver) = driver {
-        let _former = slot.put(Box::new(driver));
-    }
-    slot
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
-            .field("idle", &self.idle)
-            .field("injection", &self.injection)
-            .field("closed", &self.is_closed())
-            .finish_non_exhaustive()
     }
 }

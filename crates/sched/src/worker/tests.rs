@@ -1,24 +1,23 @@
 use super::monitoring;
 use super::queues::Queues;
+use super::shared::DrivenBy;
 use super::*;
+use crate::config::Config;
 use crate::home;
-use crate::task::Task;
+use crate::pool;
 
-/// Two workers of a pool.
+/// Two workers of a pool, which the caller steps.
 fn two_workers() -> (Arc<Shared>, [Worker; 2]) {
+    two_workers_driven(DrivenBy::Caller)
+}
+
+fn two_workers_driven(driven: DrivenBy) -> (Arc<Shared>, [Worker; 2]) {
     let config = Config {
         workers: 2,
         ..Config::default()
     };
-    let (shared, workers) = Worker::build(
-        Id::next(),
-        0,
-        config,
-        None,
-        Placement::NextTaskSlot,
-        Vec::new(),
-    );
-    (shared, workers.try_into().expect("there are two"))
+    let (handle, workers) = pool::build(config, None, driven);
+    (handle.shared, workers.try_into().expect("there are two"))
 }
 
 /// Whether the push of a new task needs a notification.
@@ -44,10 +43,9 @@ fn a_worker_notifies_of_the_events_that_it_does_not_run_next() {
 
 #[test]
 fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
-    let (_, [worker, other]) = two_workers();
+    let (_, [worker, other]) = two_workers_driven(DrivenBy::Pool);
     let core = worker.core();
     core.attach();
-    core.set_free_running();
     assert!(core.queues.search().is_none() && core.queues.searching.get());
     assert!(!core.yield_before_park(), "there is no task to run");
     assert!(!core.queues.searching.get());
@@ -55,7 +53,6 @@ fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
     // nothing.
     let core = other.core();
     core.attach();
-    core.set_free_running();
     push(&core.queues);
     assert!(core.yield_before_park(), "a task was pushed before");
 }
@@ -67,6 +64,12 @@ fn a_worker_that_is_stepped_parks_without_a_yield() {
     core.attach();
     push(&core.queues);
     assert!(!core.yield_before_park());
+}
+
+#[test]
+fn a_pool_that_is_stepped_has_no_alarm() {
+    let (shared, _workers) = two_workers();
+    assert!(shared.alarm.is_none());
 }
 
 /// The indices of the workers in the stealable set, as text.
@@ -123,7 +126,7 @@ fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
     let stolen = stealer.core().queues.search().expect("there are three");
     assert!(push(core), "a task was stolen from the queue");
     assert!(!push(core));
-    core.run_queue.force_notify();
+    core.force_notify.set(true);
     assert!(push(core), "the notification is forced");
     assert!(!push(core));
     while core.run_queue.room() > 0 {

@@ -19,7 +19,7 @@ pub(super) struct Due {
 
 /// Counts steps. Ticks of each kind are at most their configured number of steps apart. This number
 /// is scaled down when the time between two looks at the driver exceeds [`TARGET`].
-pub(super) struct Ticks {
+pub(crate) struct Ticks {
     /// Steps until the next tick: all that an ordinary step touches.
     left: Cell<u32>,
     /// The value of `left` after the last tick.
@@ -63,7 +63,7 @@ impl Ticks {
     /// Counts a poll in the middle of a step, unless a tick is due first. Returns whether it was
     /// counted.
     #[inline]
-    pub(super) fn nested_step(&self) -> bool {
+    pub(crate) fn nested_step(&self) -> bool {
         match self.left.get() {
             // The next step has the tick.
             1 => false,
@@ -97,16 +97,14 @@ impl Ticks {
             true => injection,
             false => to_injection.min(injection),
         });
-        self.to_events.set(match due.events {
-            true => scaled,
-            false => to_events,
-        });
+        self.to_events
+            .set(if due.events { scaled } else { to_events });
         self.start_span();
         due
     }
 
     /// Makes a look at the driver due before the next step.
-    pub(super) fn force_tick(&self) {
+    pub(crate) fn force_tick(&self) {
         let taken = self.span.get() - self.left.get();
         self.to_injection.set(self.to_injection.get() - taken);
         self.to_events.set(1);

@@ -3,13 +3,12 @@ use raddle_events::{MonitorAction, Observer};
 use raddle_primitives::sync::Arc;
 
 use crate::config::Config;
-use crate::config::policy::Placement;
 use crate::driver::{Driver, Unpark};
 use crate::home;
-use crate::id::Id;
+use crate::pool;
 use crate::task::Task;
 use crate::worker::Worker;
-use crate::worker::shared::Shared;
+use crate::worker::shared::{DrivenBy, Shared};
 
 /// A driver without events.
 struct NoEvents;
@@ -38,13 +37,14 @@ impl Observer for Actions {
     }
 }
 
-/// Workers that share a driver. Each has polled once.
+/// Workers that share a driver and have no alarm. Each has polled once.
 fn workers(count: usize) -> (Arc<Shared>, Vec<Worker>) {
-    observed_workers(count, None)
+    observed_workers(count, DrivenBy::Caller, None)
 }
 
 fn observed_workers(
     count: usize,
+    driven: DrivenBy,
     observer: Option<std::sync::Arc<dyn Observer>>,
 ) -> (Arc<Shared>, Vec<Worker>) {
     let config = Config {
@@ -53,24 +53,18 @@ fn observed_workers(
         observer,
         ..Config::default()
     };
-    let (shared, workers) = Worker::build(
-        Id::next(),
-        0,
-        config,
-        Some(Box::new(NoEvents)),
-        Placement::NextTaskSlot,
-        Vec::new(),
-    );
+    let driver: Box<dyn Driver> = Box::new(NoEvents);
+    let (handle, workers) = pool::build(config, [driver], driven);
     for worker in &workers {
         worker.core().attach();
         worker.core().queues.counters.polls.add(1);
     }
-    (shared, workers)
+    (handle.shared, workers)
 }
 
 /// Begins the park of a running worker, up to where it would block.
 fn begin(worker: &Worker) -> Option<Parked> {
-    Parked::begin(&worker.core().queues, None)
+    Parked::begin(&worker.core().queues)
 }
 
 /// Parks the second worker as the monitor. The first runs, and no worker holds the driver.
@@ -122,7 +116,7 @@ fn a_monitor_on_standby_begins_with_the_shortest_sleep_again() {
     let monitor = monitor(&workers).end_wait(second);
     let monitor = monitor.expect("the other worker makes progress");
     assert!(monitor.interval > Monitor::FIRST_INTERVAL);
-    let asleep = Parked::begin(first, None).expect("there is nothing to do");
+    let asleep = Parked::begin(first).expect("there is nothing to do");
     let monitor = monitor.end_wait(second).expect("all are parked");
     assert!(!monitor.is_monitor && monitor.timeout.is_none());
     assert_eq!(monitor.interval, Monitor::FIRST_INTERVAL);
@@ -133,14 +127,14 @@ fn a_monitor_on_standby_begins_with_the_shortest_sleep_again() {
 #[test]
 fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
     let actions = std::sync::Arc::new(Actions::default());
-    let (shared, workers) = observed_workers(2, Some(actions.clone()));
+    let (shared, workers) = observed_workers(2, DrivenBy::Caller, Some(actions.clone()));
     let queues = &workers[1].core().queues;
     let monitor = monitor(&workers).end_wait(queues);
     let mut monitor = monitor.expect("the other worker makes progress");
     assert!(monitor.driver.is_none());
     monitor.leave_wait(queues);
     shared.unpark(1);
-    let monitor = monitor.begin_wait(queues, false, None);
+    let monitor = monitor.begin_wait(queues);
     assert!(monitor.expect("there is nothing to do").driver.is_some());
     assert_eq!(*actions.0.lock(), [(1, 0, MonitorAction::TookDriver)]);
 }
@@ -159,13 +153,12 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
     let parked = Parked {
         driver: None,
         timeout: None,
-        blocked_on: BlockedOn::Parker,
+        blocked_on: BlockedOn::Driver,
         has_cleared_alarm: false,
         is_monitor: false,
-        limit: None,
         interval: Monitor::FIRST_INTERVAL,
     };
-    assert!(parked.begin_wait(claimed, true, None).is_none());
+    assert!(parked.begin_wait(claimed).is_none());
     assert!(claimed.searching.get(), "it was claimed");
     assert!(queues.remote().parker.is_notified());
     let elected = asleep.end_wait(queues).expect("there is nothing to do");
@@ -190,10 +183,9 @@ fn a_claimed_worker_has_a_monitor_elected_if_it_cleared_the_alarm() {
             blocked_on: BlockedOn::Parker,
             has_cleared_alarm,
             is_monitor: false,
-            limit: None,
             interval: Monitor::FIRST_INTERVAL,
         };
-        assert!(parked.begin_wait(claimed, false, None).is_none());
+        assert!(parked.begin_wait(claimed).is_none());
         assert!(claimed.searching.get(), "it was claimed");
         assert_eq!(queues.remote().parker.is_notified(), has_cleared_alarm);
     }
@@ -202,7 +194,7 @@ fn a_claimed_worker_has_a_monitor_elected_if_it_cleared_the_alarm() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_last_worker_that_parks_clears_the_alarm_and_puts_the_monitor_on_standby() {
-    let (shared, workers) = workers(2);
+    let (shared, workers) = observed_workers(2, DrivenBy::Pool, None);
     let _monitor = monitor(&workers);
     let alarm = shared.alarm.as_ref().expect("Linux has this timer");
     // An alarm that is set often is not cleared, so let some time pass.
@@ -215,29 +207,30 @@ fn the_last_worker_that_parks_clears_the_alarm_and_puts_the_monitor_on_standby()
     assert!(!shared.idle.lacks_monitor());
 }
 
-/// An unpark of an idle pool does this: a worker waits in its driver.
+/// So a task that is spawned from outside onto an idle pool wakes one worker.
 #[test]
 fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_elected() {
     let (shared, workers) = workers(3);
-    let mut parked: Vec<_> = workers.iter().filter_map(begin).collect();
-    let [_, claimed, other] = [0, 1, 2].map(|worker: usize| &workers[worker].core().queues);
-    // All workers are parked, so the monitor resigns.
-    let monitor = parked.remove(1).end_wait(claimed);
-    assert!(!monitor.as_ref().expect("there is nothing to do").is_monitor);
+    let queues = [0, 1, 2].map(|worker: usize| &workers[worker].core().queues);
+    let parked = queues.map(|queues| Parked::begin(queues).expect("there is nothing to do"));
+    let [in_driver, claimed, _asleep] = parked;
+    // All are parked: the monitor, which waits in the driver, goes on standby.
+    assert!(in_driver.is_monitor);
+    let in_driver = in_driver.end_wait(queues[0]);
+    let in_driver = in_driver.expect("there is nothing to do");
+    assert!(in_driver.driver.is_some() && !in_driver.is_monitor);
     shared.notify();
-    assert!(
-        monitor
-            .and_then(|parked| parked.end_wait(claimed))
-            .is_none()
-    );
-    assert!(!other.remote().parker.is_notified());
+    assert!(claimed.end_wait(queues[1]).is_none());
+    assert!(shared.idle.lacks_monitor());
+    assert!(!queues[0].remote().parker.is_notified());
+    assert!(!queues[2].remote().parker.is_notified());
 }
 
 /// The task in the queue of the other worker is left to the search that follows.
 #[test]
 fn the_monitor_reports_the_worker_that_it_helps() {
     let actions = std::sync::Arc::new(Actions::default());
-    let (shared, workers) = observed_workers(2, Some(actions.clone()));
+    let (shared, workers) = observed_workers(2, DrivenBy::Caller, Some(actions.clone()));
     let (task, _handle) = home::task(&shared, async {});
     let _ = workers[0].core().queues.push_needs_notify(Task(task));
     let monitor = &workers[1].core().queues;
