@@ -1,4 +1,4 @@
-//! One worker, and what the harness knows of it.
+//! One worker that the harness steps, and its state.
 
 use raddle_sched::{Step, Worker, WorkerWait};
 
@@ -6,9 +6,10 @@ use super::world::{Event, Micros, World};
 
 /// What the worker does between two calls of the harness.
 enum Activity {
-    /// It may be stepped. It has just run a task, or come from parking.
+    /// It can be stepped. `has_run` says whether its last step ran a task. If not, the worker is
+    /// new or has just stopped waiting.
     Awake { has_run: bool },
-    /// Its last step found nothing: it parks, or is stepped once more.
+    /// Its last step found nothing, so it either parks or is stepped once more.
     Idle,
     Parked {
         waiting: WorkerWait,
@@ -17,9 +18,9 @@ enum Activity {
 }
 
 pub(crate) struct SteppedWorker {
-    /// None once it was dropped.
+    /// `None` once the worker was dropped.
     worker: Option<Worker>,
-    /// Which driver is its own.
+    /// The index of the driver of the worker's shard.
     pub(crate) shard: usize,
     activity: Activity,
     /// Whether an unpark of it was observed, and whether the harness ignores that unpark.
@@ -60,7 +61,7 @@ impl SteppedWorker {
             .is_some_and(|worker| parked && !worker.is_unparked())
     }
 
-    /// Whether it may be searching, or will be as soon as it goes on.
+    /// Whether the worker is searching, or may search when it is next driven.
     pub(crate) fn may_search(&self) -> bool {
         !matches!(self.activity, Activity::Awake { has_run: true })
             && self.is_alive()
@@ -71,7 +72,7 @@ impl SteppedWorker {
         self.is_alive() && matches!(self.activity, Activity::Awake { has_run: true })
     }
 
-    /// Notices an unpark of a worker that sleeps outside the driver.
+    /// Records an unpark of a worker that sleeps outside the driver.
     pub(crate) fn observe_unpark(&mut self, world: &World, ignore_unpark_in: &mut Option<usize>) {
         let Some(worker) = &self.worker else { return };
         let sleeps =
@@ -106,8 +107,8 @@ impl SteppedWorker {
             }
     }
 
-    /// Whether its wait ends without a reason, as those in the driver and those with a time-out
-    /// may.
+    /// Whether the worker's wait ends without a reason. Only a wait in the driver or one with a
+    /// time-out can do so.
     pub(crate) fn may_wake_early(&self, world: &World) -> bool {
         self.is_alive()
             && matches!(&self.activity, Activity::Parked { waiting, deadline }
@@ -115,7 +116,7 @@ impl SteppedWorker {
             && world.one_in(8)
     }
 
-    /// When its wait ends at the latest, by a time-out or a timer.
+    /// The latest time at which the worker's wait ends, by a time-out or a timer.
     pub(crate) fn deadline(&self, world: &World) -> Option<Micros> {
         let Activity::Parked { waiting, deadline } = &self.activity else {
             return None;
@@ -131,7 +132,8 @@ impl SteppedWorker {
         [*deadline, timer].into_iter().flatten().min()
     }
 
-    /// Lets the worker do one thing. How many steps it has taken, if it was one.
+    /// Drives the worker once. Returns the number of steps it has taken so far, or `None` if it was
+    /// not stepped.
     pub(crate) fn drive(&mut self, world: &World, index: usize) -> Option<usize> {
         let worker = self.worker.as_mut()?;
         let mut steps = None;
