@@ -33,11 +33,11 @@ pub(crate) trait Stream {
 /// done or was disabled.
 ///
 /// ```
-/// use raddle_net::halves::{Ending, Writing};
+/// use raddle_net::halves::{ShutdownOnDrop, WriteHalfOf};
 /// use raddle_net::{TcpStream, tcp};
 ///
 /// /// The two names are of one type.
-/// fn writer(half: tcp::OwnedWriteHalf) -> Writing<Ending<TcpStream>> {
+/// fn writer(half: tcp::OwnedWriteHalf) -> WriteHalfOf<ShutdownOnDrop<TcpStream>> {
 ///     half
 /// }
 /// # let _ = writer;
