@@ -186,17 +186,18 @@ impl Parked {
         unmark_parked(queues);
         queues.counters.clock.start();
         queues.counters.unparks.add(1);
-        // A worker that is claimed while another is in the driver elects no monitor, so that a
-        // task from outside costs an idle pool one wake-up: see `elect_monitor_of_slot`.
+        // A worker that is claimed while another is in the driver elects no monitor before it puts
+        // a task into its slot, so that a task from outside costs an idle pool one wake-up.
         let (shared, idle) = (&queues.shared, &queues.shared.idle);
         let is_claimed = queues.searching.get();
-        let may_lack = !is_claimed
+        let elects = !is_claimed
             || self.has_cleared_alarm
             || idle.was_monitor(queues.index)
             || !shared.driver.is_empty();
-        if may_lack && idle.lacks_monitor() {
+        if elects && idle.lacks_monitor() {
             shared.elect_monitor();
         }
+        queues.defers_election.set(!elects);
         queues.notify_of_events();
         queues.notify_observer(|observer, worker| observer.worker_unparked(worker));
         call_unpark_hook(queues);

@@ -44,6 +44,9 @@ pub(crate) struct Queues {
     steps_to_future: Cell<usize>,
     /// Whether the idle set counts the worker as searching.
     pub(super) searching: Cell<bool>,
+    /// Whether the worker has begun to run without a check that it has a monitor. It checks when it
+    /// first puts a task into its slot.
+    pub(super) defers_election: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.
     random: Cell<u32>,
     /// Whether tasks are made ready by the driver, after which one other worker is notified.
@@ -68,6 +71,7 @@ impl Queues {
             slot_use: SlotUse::default(),
             steps_to_future: Cell::new(0),
             searching: Cell::new(false),
+            defers_election: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
             shared,
@@ -302,7 +306,7 @@ impl Queues {
         // SAFETY: only the thread that runs the worker puts tasks in its slot.
         let former = unsafe { slot.put_exclusive(task) };
         debug_assert!(former.is_none(), "others only empty the slot");
-        self.elect_monitor_of_slot();
+        self.elect_deferred_monitor();
     }
 
     /// Queues a task that was woken on this worker: to be run next, while what
@@ -323,7 +327,7 @@ impl Queues {
         if let Some(former) = unsafe { self.remote().slot.put_exclusive(task) } {
             self.push_back(former);
         }
-        self.elect_monitor_of_slot();
+        self.elect_deferred_monitor();
     }
 
     /// Queues a task that was woken while it ran, behind all others. If there are no others it
@@ -338,7 +342,7 @@ impl Queues {
         }
         let _not_notified = self.push_needs_notify(task);
         self.force_notify.set(true);
-        self.elect_monitor_of_slot();
+        self.elect_deferred_monitor();
     }
 
     /// Queues a task behind the others.
@@ -407,12 +411,13 @@ impl Queues {
         }
     }
 
-    /// Elects a monitor if workers are parked and none of them is the monitor. No worker is woken
-    /// for the task in the slot: before the present poll returns, only a worker that searches for
-    /// another reason takes it, or the monitor, if it finds this worker stuck.
+    /// Elects a monitor, if the worker has begun to run without one. No worker is woken for the task
+    /// in the slot: before the present poll returns, only a worker that searches for another reason
+    /// takes it, or the monitor, if it finds this worker stuck.
     #[inline]
-    fn elect_monitor_of_slot(&self) {
-        if self.has_others && !self.in_driver.get() && self.shared.idle.lacks_monitor() {
+    fn elect_deferred_monitor(&self) {
+        if self.defers_election.get() && !self.in_driver.get() {
+            self.defers_election.set(false);
             self.shared.elect_monitor();
         }
     }

@@ -209,7 +209,7 @@ fn the_last_worker_that_parks_clears_the_alarm_and_puts_the_monitor_on_standby()
 
 /// So a task that is spawned from outside onto an idle pool wakes one worker.
 #[test]
-fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_elected() {
+fn a_worker_claimed_while_another_is_in_the_driver_elects_a_monitor_when_it_fills_its_slot() {
     let (shared, workers) = workers(3);
     let queues = [0, 1, 2].map(|worker: usize| &workers[worker].core().queues);
     let parked = queues.map(|queues| Parked::begin(queues).expect("there is nothing to do"));
@@ -224,6 +224,12 @@ fn a_worker_that_is_claimed_while_another_is_in_the_driver_has_no_monitor_electe
     assert!(shared.idle.lacks_monitor());
     assert!(!queues[0].remote().parker.is_notified());
     assert!(!queues[2].remote().parker.is_notified());
+    // The worker has one elected before a task in its slot waits for its poll.
+    let (task, _handle) = home::task(&shared, async {});
+    queues[1].schedule(Task(task));
+    assert!(!shared.idle.lacks_monitor());
+    assert!(!queues[0].remote().parker.is_notified());
+    assert!(queues[2].remote().parker.is_notified());
 }
 
 /// The task in the queue of the other worker is left to the search that follows.
