@@ -167,9 +167,11 @@ impl Parked {
     /// Whether a worker whose wait has ended has no reason to stop parking. A
     /// monitor checks the others.
     fn should_stay_parked(&mut self, queues: &Queues) -> bool {
-        // CHECK: what the driver has just made ready, which no other worker may know of; the
-        // shutdown flag, for which the worker was unparked.
-        if queues.has_queued() || queues.shared.is_closed() {
+        // CHECK: what the driver has just made ready, which no other worker may know of.
+        if queues.has_queued()
+            // CHECK: the shutdown flag, for which the worker was unparked.
+            || queues.shared.is_closed()
+        {
             return false;
         }
         match self.is_monitor {
@@ -219,9 +221,13 @@ fn mark_parked(queues: &Queues) -> bool {
     let parking = shared
         .idle
         .transition_to_parked(index, queues.searching.take());
-    // CHECK: a task that came before its pusher could see that this worker is parked. Also the
-    // shutdown flag: each worker is unparked after it, and would look again; this spares that park.
-    let is_wanted = || shared.has_work() || shared.is_closed();
+    let is_wanted = || {
+        // CHECK: a task that came before its pusher could see that this worker is parked.
+        shared.has_work()
+            // CHECK: the shutdown flag. Each worker is unparked after it, and would look again;
+            // this spares that park.
+            || shared.is_closed()
+    };
     if parking == Parking::RecheckQueues && is_wanted() {
         shared.idle.cancel_parking(index);
         queues.searching.set(true);
