@@ -38,7 +38,7 @@ fn replay_command(seed: u64, policy: Policy) -> String {
     let test = match policy {
         Policy::Shared => "a_shared_queue_passes_all_checks_under_every_seed",
         Policy::Sharded => "shards_pass_all_checks_under_every_seed",
-        _ => "work_stealing_keeps",
+        _ => "work_stealing_passes_all_checks_under_every_seed",
     };
     format!("repeat it with: RADDLE_SEED={seed} cargo test -p raddle-sched --test seeded {test}")
 }
