@@ -68,7 +68,6 @@ pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
 /// The request of [`Executor::run`] to its park function.
 ///
 /// ```
-/// use std::cell::RefCell;
 /// use std::pin::pin;
 ///
 /// use raddle_bare::{Array, Executor, Park, Spawner};
@@ -380,8 +379,8 @@ struct DropFutureOnExit<'a, A, F>(&'a TaskSlot<A, F>);
 impl<A, F> Drop for DropFutureOnExit<'_, A, F> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the slot has a future, because an `End` is forgotten when the future stays, and
-        // no other call polls this slot.
+        // SAFETY: the slot has a future, because a `DropFutureOnExit` is forgotten when the future
+        // stays, and no other call polls this slot.
         unsafe { self.0.drop_content(true) };
     }
 }

@@ -38,8 +38,8 @@ impl Lists {
         }
     }
 
-    /// Stores the offset of contents. The lists are pinned from now on; before, no slot is pushed
-    /// on the ready list.
+    /// Stores the offset of contents. The lists are pinned from now on; before that, no slot is
+    /// pushed onto the ready list.
     pub(crate) fn attach(&self, offset: usize) {
         self.end.set(NonNull::from(&self.first));
         self.offset.set(offset);
@@ -72,7 +72,7 @@ impl Lists {
         self.first.get().is_some()
     }
 
-    /// Pushes a vacant slot that is on no list on the free list.
+    /// Pushes a vacant slot, which is on no list, onto the free list.
     #[inline]
     pub(crate) fn push_free(&self, slot: NonNull<Header>) {
         // SAFETY: as in `push_ready`.

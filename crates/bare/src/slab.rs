@@ -41,7 +41,7 @@ struct Contents<A, F> {
 }
 
 impl<A, F> Slab<A, F> {
-    /// Makes an empty one for `capacity` tasks.
+    /// Makes an empty slab with room for `capacity` tasks.
     pub fn with_capacity(capacity: usize) -> Self {
         let contents = Box::new(Contents {
             lists: Lists::new(),

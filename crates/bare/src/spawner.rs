@@ -91,7 +91,8 @@ impl<A> Spawner<A> {
     /// # Safety
     ///
     /// The lists belong to an executor that was made with this spawner, so its arguments have this
-    /// type, and that is on this thread. Neither moves before [`detach`](Self::detach) is called.
+    /// type, and that is on this thread. The executor and the lists do not move before
+    /// [`detach`](Self::detach) is called.
     ///
     /// # Panics
     ///

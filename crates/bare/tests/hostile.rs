@@ -226,7 +226,7 @@ fn a_nested_step_of_the_same_executor_is_refused() {
     assert_eq!(
         REFUSED_RUNS.get(),
         8,
-        "each task tries when it is made, its argument is dropped, it is polled, and it is dropped"
+        "two tasks try when the future is made, the argument dropped, the future polled and dropped"
     );
 }
 
@@ -381,7 +381,7 @@ fn a_waker_on_another_thread_panics_while_the_executor_runs_and_is_dropped() {
         })
     };
     waker.wake_by_ref();
-    // The new thread may have the stack address of the first one.
+    // The new thread may have the thread-local address of the first one, which has ended.
     let result = thread::spawn(move || waker.wake()).join();
     assert!(result.is_err());
 }

@@ -69,12 +69,12 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Makes calls without a system call.
+    /// Returns a counter whose calls make no system call.
     pub fn in_memory() -> Self {
         Self::default()
     }
 
-    /// Makes calls that each read from an empty pipe, which is a system call.
+    /// Returns a counter whose calls each read from an empty pipe, which is a system call.
     ///
     /// # Errors
     ///
