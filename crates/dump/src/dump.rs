@@ -315,8 +315,8 @@ impl TaskDump {
     /// # Examples
     ///
     /// ```
-    /// let ids = raddle_dump::TaskTable::new().dump().tasks().iter().map(|task| task.id()).sum::<u64>();
-    /// assert_eq!(ids, 0);
+    /// let dump = raddle_dump::TaskTable::new().dump();
+    /// assert_eq!(dump.tasks().iter().map(|task| task.id()).sum::<u64>(), 0);
     /// ```
     pub fn id(&self) -> u64 {
         self.id

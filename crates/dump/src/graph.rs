@@ -160,7 +160,7 @@ impl fmt::Display for Name {
 
 /// A waiting task or `block_on`, in the search for deadlocks.
 struct Waiter {
-    /// The edges of each wait, or `None` if one of the waits may end without these tasks.
+    /// The edges of each wait, or `None` if a wait may end without the tasks of its edges.
     blockers: Option<Vec<Vec<Edge>>>,
 }
 
@@ -221,8 +221,8 @@ fn needs_all(wait: &Wait) -> bool {
     matches!(wait.resource(), Resource::Lock(_) | Resource::Task(_))
 }
 
-/// Returns the largest set of tasks such that each of their waits is ended only by a task outside
-/// the set or by other code.
+/// Returns the largest set of tasks none of whose waits ends unless a task outside the set, or
+/// other code, ends it.
 fn find_stuck(waiters: &HashMap<u64, Waiter>) -> HashSet<u64> {
     let mut waited_for: HashMap<u64, Vec<u64>> = HashMap::new();
     let mut stuck = HashSet::new();

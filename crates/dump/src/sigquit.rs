@@ -16,8 +16,8 @@ use crate::table::TaskTable;
 /// ```
 /// use raddle_dump::TaskTable;
 ///
-/// let printing = TaskTable::new().print_on_sigquit()?;
-/// drop(printing);
+/// let guard = TaskTable::new().print_on_sigquit()?;
+/// drop(guard);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct SigquitGuard(Handle);
@@ -36,12 +36,12 @@ impl TaskTable {
     /// # Examples
     ///
     /// ```
-    /// let printing = raddle_dump::TaskTable::new().print_on_sigquit()?;
+    /// let guard = raddle_dump::TaskTable::new().print_on_sigquit()?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn print_on_sigquit(&self) -> io::Result<SigquitGuard> {
         let mut signals = Signals::new([SIGQUIT])?;
-        let printing = SigquitGuard(signals.handle());
+        let guard = SigquitGuard(signals.handle());
         let tasks = self.clone();
         let thread = thread::Builder::new().name("raddle-dump".to_owned());
         thread.spawn(move || {
@@ -51,7 +51,7 @@ impl TaskTable {
                 let _ = io::stderr().lock().write_all(text.as_bytes());
             }
         })?;
-        Ok(printing)
+        Ok(guard)
     }
 }
 

@@ -7,7 +7,7 @@ use raddle_primitives::sync::atomic::Ordering;
 
 use crate::wait::{Resource, Wait};
 
-/// The number of waits that are kept of one poll.
+/// The largest number of waits that are kept for one poll.
 const MAX_WAITS: usize = 64;
 
 /// Set while waits are recorded; never cleared.
@@ -208,7 +208,7 @@ pub fn root_number(id: u64) -> Option<u64> {
     id.checked_sub(FIRST_ROOT)?.checked_add(1)
 }
 
-/// The number of waits that were noted in the present poll.
+/// Returns the number of recorded waits of all polls that are in progress on the thread.
 pub(crate) fn count() -> usize {
     with(|stack| stack.waits.len()).unwrap_or(0)
 }

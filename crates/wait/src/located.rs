@@ -10,7 +10,7 @@ use crate::frame;
 #[cfg(feature = "record")]
 use crate::wait::Wait;
 
-/// The place of the call that made a future. It has a size with the feature `record` only.
+/// The location of the call that made a future. It has a size with the feature `record` only.
 ///
 /// # Examples
 ///
@@ -37,7 +37,8 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The place that calls the function that calls this one, if that is `#[track_caller]`.
+    /// Returns the location at which the function that calls this one was called, if that function
+    /// is `#[track_caller]`.
     ///
     /// # Examples
     ///
@@ -54,7 +55,7 @@ impl Caller {
         }
     }
 
-    /// The place, if it was recorded.
+    /// Returns the location, if it was recorded.
     ///
     /// # Examples
     ///
@@ -71,8 +72,8 @@ impl Caller {
     }
 }
 
-/// Notes that the present poll returns `Pending` for this operation. A leaf future calls it at the
-/// end of its poll. `cx` is the context of that poll.
+/// Records that the current poll returns `Pending` for this operation. A leaf future calls it at
+/// the end of its poll. `cx` is the context of that poll.
 ///
 /// # Examples
 ///
@@ -101,7 +102,7 @@ pub fn note(cx: &Context<'_>, operation: &'static str, caller: Option<Caller>, r
 }
 
 /// Makes a future a leaf operation: a poll that returns `Pending` records the operation, the
-/// resource, and the location that calls the function that calls this one.
+/// resource, and the location at which the function that calls this one was called.
 ///
 /// The records of the future's own leaves are dropped, so that only the outermost operation counts,
 /// which is the one that the program calls. If its resource is [`Resource::Unknown`], it takes the

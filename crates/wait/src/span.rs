@@ -36,8 +36,8 @@ pub struct ResourceSpan {
 }
 
 impl ResourceSpan {
-    /// Makes the span of a resource of this type and kind, which is made at the place that calls
-    /// the function that calls this one, if that is `#[track_caller]`.
+    /// Makes the span of a resource of this type and kind. Its location is the one at which the
+    /// function that calls this one was called, if that function is `#[track_caller]`.
     ///
     /// # Examples
     ///

@@ -113,7 +113,7 @@ pub fn acquired(address: usize, permits: usize, caller: Caller) {
 
 /// Records that `permits` of the lock or semaphore at an address were released. They are removed
 /// from the running task's permits or, if it has none, from those of another task, which has passed
-/// its guard to this one.
+/// its guard on.
 ///
 /// # Examples
 ///
@@ -193,7 +193,7 @@ mod record {
 
     /// The number of locks that the objects are spread over.
     const SHARDS: usize = 64;
-    /// The number of uses that are kept of one object.
+    /// The largest number of users that are kept for one object.
     const MAX_USERS: usize = 64;
 
     type Shard = Mutex<BTreeMap<usize, Vec<ResourceUser>>>;
