@@ -186,7 +186,7 @@ impl fmt::Debug for Console {
     }
 }
 
-/// Without the token.
+/// Leaves out the token.
 impl fmt::Debug for ServeGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServeGuard")

@@ -65,7 +65,7 @@ impl Refusal {
     }
 }
 
-/// Reads the head of a request. Returns the errors of the connection.
+/// Reads the head of a request. Returns an error if the connection fails.
 pub(crate) fn read(stream: &mut TcpStream, token: &Token) -> io::Result<Result<Request, Refusal>> {
     let deadline = Instant::now() + HEAD_LIMIT;
     let mut head = Vec::new();

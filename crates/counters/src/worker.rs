@@ -152,7 +152,8 @@ impl WorkerCounters {
         busy
     }
 
-    /// The counts by now, of a worker with `queued` tasks beside its backlog.
+    /// Returns the current values. `queued` is the number of tasks in the run queue and the
+    /// next-task slot of the worker.
     pub fn metrics(&self, queued: usize) -> WorkerMetrics {
         WorkerMetrics {
             polls: self.polls.get(),

@@ -95,7 +95,8 @@ impl Registry {
         }
     }
 
-    /// Checks all threads, and returns the polls that have taken long enough to be reported.
+    /// Checks all threads, and returns the polls that have taken long enough to be reported. Each
+    /// poll is returned only once.
     pub(crate) fn slow_polls(
         &self,
         now: Instant,

@@ -180,7 +180,7 @@ impl ActivitySlot {
         self.write(activity);
     }
 
-    /// Notes that nothing runs any more.
+    /// Records that the thread has finished its activity.
     #[inline]
     pub fn finish(&self) {
         // ORDERING: only this thread writes the sequence.
@@ -240,7 +240,7 @@ impl ActivitySlot {
         })
     }
 
-    /// Notes that the activity with this sequence may block.
+    /// Records that the activity with this sequence may block.
     ///
     /// ```
     /// use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};

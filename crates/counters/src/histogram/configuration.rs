@@ -140,7 +140,7 @@ impl Default for HistogramConfiguration {
 pub struct LogHistogram {
     /// Each power of two has `2^precision` buckets.
     precision: u32,
-    /// The number of buckets below that are part of the first bucket.
+    /// The number of lower buckets that are merged into the first bucket.
     skipped: u64,
     buckets: usize,
 }

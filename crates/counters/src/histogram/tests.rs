@@ -107,7 +107,7 @@ fn the_first_and_last_buckets_end_close_to_the_limits() {
 }
 
 #[test]
-fn the_first_bucket_ends_close_below_the_minimum() {
+fn the_first_bucket_ends_close_to_the_minimum() {
     for (min, end) in [(0, 1), (1, 1), (2, 2), (7, 7), (100, 96), (1_000, 896)] {
         let builder = LogHistogram::builder().min_value(Duration::from_nanos(min));
         let histogram = Histogram::new(&HistogramConfiguration::log(builder));

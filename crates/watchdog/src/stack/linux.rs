@@ -40,8 +40,8 @@ impl Sampler {
         self.modules.refresh();
     }
 
-    /// Sends the signal. Returns `None` if it cannot be sent, or if the process has another
-    /// request.
+    /// Sends the signal. Returns `None` if it cannot be sent, or if another request of the process
+    /// is under way.
     ///
     /// The thread must not end before this returns.
     pub(crate) fn request(&self, thread: &ThreadStack) -> Option<Pending> {

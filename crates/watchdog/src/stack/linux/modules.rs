@@ -55,7 +55,7 @@ impl Modules {
             if let Some(module) = mapping.module() {
                 self.unwinder.add_module(module);
             }
-            // Added even if the module cannot be read, so that it is read only once.
+            // Added even if the module cannot be read, so that reading it is tried only once.
             self.known.push(mapping);
         }
     }
@@ -91,8 +91,8 @@ impl Mapping {
                 .ok()?;
             return self.read(&bytes[..]);
         }
-        // The program's own file is read even if it was replaced or removed; another such file is
-        // not.
+        // A file that was replaced or removed is read only if it is the program itself, which
+        // `/proc/self/exe` still opens.
         let file = match self.path.strip_suffix(" (deleted)") {
             None => File::open(&self.path),
             Some(_) => {

@@ -74,8 +74,8 @@ static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
 /// A request that was sent.
 pub(super) struct SignalRequest(Request<'static, Sample>);
 
-/// Requests a sample from a thread. Returns `None` if the signal cannot be sent, or if the process
-/// has another request.
+/// Requests a sample from a thread. Returns `None` if the signal cannot be sent, or if another
+/// request of the process is under way.
 ///
 /// The thread must not end before this returns, because another thread could get its number. Such a
 /// thread would not answer, because it has another stack.
