@@ -191,7 +191,7 @@ impl Drop for Archive {
 }
 
 impl Stop {
-    /// Waits for `time`, or until the archive stops. Returns whether it stops.
+    /// Waits for `time`, or until the archive stops. Returns whether the archive stops.
     fn wait(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
         let mut is_wanted = self.is_wanted.lock();

@@ -117,13 +117,13 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Returns the nanoseconds of a tick of which only the remainder after division by `times` is
+    /// Returns the nanoseconds of a tick of which only the remainder after division by `modulus` is
     /// known. Of all such ticks it takes the one closest to the present, and none later than the
     /// present.
-    pub(crate) fn nanos(&self, ticks: u64, times: u64) -> u64 {
-        let age = self.present.ticks.wrapping_sub(ticks) % times;
+    pub(crate) fn nanos(&self, ticks: u64, modulus: u64) -> u64 {
+        let age = self.present.ticks.wrapping_sub(ticks) % modulus;
         // The counters of two processors may differ slightly.
-        let age = if age > times / 2 { 0 } else { age };
+        let age = if age > modulus / 2 { 0 } else { age };
         let ticks = self.present.ticks.saturating_sub(age);
         let (from, to) = match ticks >= self.former.ticks {
             true => (self.former, self.present),

@@ -123,7 +123,7 @@ impl raddle_events::Observer for Recorder {
     }
 
     fn driver_started(&self, _worker: usize, _timeout: Option<Duration>) {
-        // A worker that never parks is recorded here.
+        // A worker that never parks records its delays here.
         self.record_kernel_delays();
         self.record(Event::DriverStarted);
     }

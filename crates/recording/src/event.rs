@@ -206,7 +206,7 @@ pub enum PollEnd {
 }
 
 impl PollEnd {
-    /// Returns the events of this end of a poll, for a task.
+    /// Returns the events that a poll of `task` with this end causes.
     ///
     /// # Examples
     ///
@@ -227,7 +227,7 @@ impl PollEnd {
             .chain(ended)
     }
 
-    /// Returns the number that the record of the next poll contains; 0 means none.
+    /// Returns the number by which the record of the next poll stores `end`; 0 stands for `None`.
     #[inline]
     pub(crate) fn number(end: Option<Self>) -> u32 {
         match end {

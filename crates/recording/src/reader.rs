@@ -195,8 +195,8 @@ fn read(mut file: impl Read) -> Result<Recording, ReadError> {
     }
 }
 
-/// Reads `length` bytes, or fewer at the end of the file. Allocates only the memory of the bytes
-/// that exist.
+/// Reads `length` bytes, or fewer at the end of the file. Allocates memory only for the bytes
+/// that it has read.
 fn take(file: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;

@@ -29,7 +29,7 @@ fn an_empty_ring_has_no_records() {
 fn a_full_ring_keeps_the_latest_records() {
     let (_writer, reader) = filled(4, 11);
     let batch = reader.read_from(0);
-    // The ring has four records, but the next push overwrites the oldest one.
+    // Record 7 is still in the ring, but the writer may be overwriting it, so it is left out.
     assert_eq!(batch.position, 8);
     assert_eq!(numbers(&batch), [8, 9, 10]);
     assert_eq!(batch.records, [8, 9, 10].map(record));

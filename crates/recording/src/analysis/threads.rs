@@ -29,8 +29,8 @@ pub struct KernelDelays {
     pub involuntary_switches: u64,
 }
 
-/// Returns how the kernel delayed each thread, the most delayed first. Threads without such events
-/// are left out.
+/// Returns how the kernel delayed each thread, the most delayed first. Threads for which no delay
+/// and no context switch was recorded are left out.
 ///
 /// # Examples
 ///
