@@ -18,8 +18,8 @@ pub struct Took {
     pub processor: Duration,
 }
 
-/// Sends `messages` messages of `length` bytes on each connection, one after the other has come
-/// back, on a new runtime.
+/// Sends `messages` messages of `length` bytes on each connection, on a new runtime. Each is sent
+/// when the previous one has come back.
 pub fn both_ends<T: Sockets>(
     workers: usize,
     connections: usize,

@@ -53,8 +53,8 @@ pub fn interval(values: &[f64]) -> Interval {
     }
 }
 
-/// Returns how many of `count` values may be omitted at each end, with a probability of at most 2.5
-/// % that the true median lies there. `None` if there are too few values to omit any.
+/// Returns how many of `count` values may be omitted at each end, with a probability of at most
+/// 2.5 % that the true median lies there. `None` if there are too few values to omit any.
 fn outside(count: usize) -> Option<usize> {
     // The probability that none of the values is below the median, then at most one, two, ...
     let mut chance = 0.5_f64.powi(count as i32);

@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let behaviour = known.iter().filter(is_behaviour).count();
     let texts = known.len() - behaviour;
     println!("{passed} passed; accepted: {texts} by the text of a panic, {behaviour} by behaviour");
-    let cure = format!("mend the tests, or give reasons in {}", accepted::PAGE);
+    let cure = format!("make Raddle agree, or give reasons in {}", accepted::PAGE);
     steps::report(&findings, &cure)?;
     ensure!(
         behaviour <= MAX_DIFFERENT,

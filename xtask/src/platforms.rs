@@ -60,7 +60,7 @@ const LINTS: [&str; 4] = [
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Check only these targets, or `minimum` for the minimum compiler
+    /// Check only these targets of docs/platforms.md, or `minimum` for the minimum compiler
     #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
     targets: Vec<String>,
 

@@ -108,7 +108,7 @@ fn drive(stepped: &mut SteppedWorker, events: &Events, tally: &mut Run) {
             Phase::Park
         }
         Posture::Parked { waiting, deadline } => {
-            // This question is no operation of the worker, which sleeps.
+            // The check is no operation of the worker, which sleeps.
             let notified = match waiting.in_driver {
                 true => events.is_ready(),
                 false => stepped.worker.is_unparked(),

@@ -23,7 +23,7 @@ fn a_seed_counts_the_same_again() {
     for load in Load::ALL {
         let counted = |seed| {
             let mut run = run(load, 4, seed);
-            // These two read the clock.
+            // The busy time of a worker, which depends on the clock, is among these words.
             run.words.retain(|word| word.name != "counters");
             run
         };

@@ -53,7 +53,7 @@ struct Args {
     #[arg(long, conflicts_with_all = ["pinned", "syscalls", "paced"])]
     shared: bool,
 
-    /// Measure only the latency of so many requests a second, which come at fixed times
+    /// Measure only the latency of this number of requests a second, which come at fixed times
     #[arg(long, value_name = "RATE", conflicts_with = "syscalls")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     paced: Option<u32>,

@@ -14,7 +14,7 @@ use raddle_benches::report::{Report, Saved, renew};
 #[derive(Parser)]
 #[command(about = "Makes the report of what the other programs have recorded")]
 struct Args {
-    /// The directory of the records, in run, and of the report
+    /// The directory of the report, with the records in its subdirectory run
     #[arg(long, value_name = "DIR")]
     directory: PathBuf,
 

@@ -109,7 +109,7 @@ impl Suite {
         if let Some(canary) = canary {
             let mut once = self.command(test);
             once.env("RADDLE_LOOM_ONCE", "1");
-            // It fails if the canary does not panic, as it should.
+            // The run fails if the canary does not panic, which is expected here.
             let (output, _) = self::output(&mut once)?;
             canary.check_single(&output).context(label)?;
         }
