@@ -45,7 +45,7 @@ pub(crate) struct Queues {
     /// Whether the idle set counts the worker as searching.
     pub(super) searching: Cell<bool>,
     /// Whether the worker has begun to run without a check that it has a monitor. It checks when it
-    /// first puts a task into its slot.
+    /// first queues a task without a notification.
     pub(super) defers_election: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.
     random: Cell<u32>,
@@ -411,9 +411,9 @@ impl Queues {
         }
     }
 
-    /// Elects a monitor, if the worker has begun to run without one. No worker is woken for the task
-    /// in the slot: before the present poll returns, only a worker that searches for another reason
-    /// takes it, or the monitor, if it finds this worker stuck.
+    /// Elects a monitor, if the worker has begun to run without a check that there is one. No worker
+    /// is woken for the task that was just queued: before the present poll returns, only a worker
+    /// that searches for another reason takes it, or the monitor, if it finds this worker stuck.
     #[inline]
     fn elect_deferred_monitor(&self) {
         if self.defers_election.get() && !self.in_driver.get() {
