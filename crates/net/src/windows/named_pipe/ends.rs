@@ -98,8 +98,8 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// let ready = pipe.ready(Interest::READABLE | Interest::WRITABLE).await?; if
-            /// ready.is_readable() {
+            /// let ready = pipe.ready(Interest::READABLE | Interest::WRITABLE).await?;
+            /// if ready.is_readable() {
             ///     println!("{} bytes", pipe.try_read(&mut [0; 16])?);
             /// }
             /// # Ok(())
@@ -131,7 +131,8 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.readable().await?; println!("{} bytes", pipe.try_read(&mut [0; 16])?);
+            /// pipe.readable().await?;
+            /// println!("{} bytes", pipe.try_read(&mut [0; 16])?);
             /// # Ok(())
             /// # }) }
             /// ```
@@ -182,8 +183,10 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.readable().await?; let mut buffer = [0; 16]; let count = pipe.try_read(&mut
-            /// buffer)?; println!("{:?}", &buffer[..count]);
+            /// pipe.readable().await?;
+            /// let mut buffer = [0; 16];
+            /// let count = pipe.try_read(&mut buffer)?;
+            /// println!("{:?}", &buffer[..count]);
             /// # Ok(())
             /// # }) }
             /// ```
@@ -207,8 +210,9 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.readable().await?; let (mut head, mut tail) = ([0; 2], [0; 14]); let mut
-            /// buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
+            /// pipe.readable().await?;
+            /// let (mut head, mut tail) = ([0; 2], [0; 14]);
+            /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
             /// pipe.try_read_vectored(&mut buffers)?;
             /// # Ok(())
             /// # }) }
@@ -234,7 +238,8 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.readable().await?; let mut buffer = Vec::with_capacity(16);
+            /// pipe.readable().await?;
+            /// let mut buffer = Vec::with_capacity(16);
             /// pipe.try_read_buf(&mut buffer)?;
             /// # Ok(())
             /// # }) }
@@ -262,7 +267,8 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.writable().await?; assert_eq!(pipe.try_write(b"hello")?, 5);
+            /// pipe.writable().await?;
+            /// assert_eq!(pipe.try_write(b"hello")?, 5);
             /// # Ok(())
             /// # }) }
             /// ```
@@ -312,7 +318,8 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.writable().await?; assert_eq!(pipe.try_write(b"hello")?, 5);
+            /// pipe.writable().await?;
+            /// assert_eq!(pipe.try_write(b"hello")?, 5);
             /// # Ok(())
             /// # }) }
             /// ```
@@ -336,8 +343,8 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.writable().await?; pipe.try_write_vectored(&[IoSlice::new(b"hel"),
-            /// IoSlice::new(b"lo")])?;
+            /// pipe.writable().await?;
+            /// pipe.try_write_vectored(&[IoSlice::new(b"hel"), IoSlice::new(b"lo")])?;
             /// # Ok(())
             /// # }) }
             /// ```
@@ -365,7 +372,8 @@ macro_rules! named_pipe_end {
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
             #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.writable().await?; pipe.try_io(Interest::WRITABLE, || {
+            /// pipe.writable().await?;
+            /// pipe.try_io(Interest::WRITABLE, || {
             ///     // A system call on the handle of the pipe.
             ///     Ok(())
             /// })?;
