@@ -1,5 +1,5 @@
-//! A small web server: hyper on Raddle's multi-thread runtime. `cargo run --release --example http
-//! -- --help` prints its options.
+//! A small web server: hyper on Raddle's multi-thread runtime.
+//! `cargo run --release --example http -- --help` prints its options.
 
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -210,7 +210,7 @@ mod signals {
     }
 }
 
-/// Tells every connection that the server stops.
+/// Notifies every connection when the server has to stop.
 #[derive(Default)]
 struct Stop {
     requested: AtomicBool,

@@ -88,7 +88,7 @@ impl Server {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code();
             }
-            assert!(start.elapsed() < LIMIT, "timed out: the server ends");
+            assert!(start.elapsed() < LIMIT, "the server has not exited in time");
             std::thread::sleep(Duration::from_millis(2));
         }
     }

@@ -1,8 +1,8 @@
-//! Under which name the code that an attribute writes finds its facade.
+//! The name under which the code that an attribute generates finds its facade.
 //!
-//! An attribute knows no `$crate`, so the manifest of the crate that is being compiled is searched
-//! for a dependency that renames the facade's package. The crate `proc-macro-crate` does the same
-//! with a parser for TOML, which takes longer to compile than the rest of this crate.
+//! An attribute macro has no `$crate`, so the manifest of the crate that is being compiled is
+//! searched for a dependency that renames the facade's package. The crate `proc-macro-crate` does
+//! the same with a parser for TOML, which takes longer to compile than the rest of this crate.
 
 use std::path::Path;
 use std::{env, fs};

@@ -93,11 +93,11 @@ fn a_forgotten_writer_shuts_down_nothing() {
         write.forget();
         let mut buffer = [0; 8];
         {
-            let mut received = pin!(far.read(&mut buffer));
-            assert!(poll(received.as_mut()).is_pending());
+            let mut reading = pin!(far.read(&mut buffer));
+            assert!(poll(reading.as_mut()).is_pending());
             // Dropping the last half closes the connection.
             drop(read);
-            assert_eq!(received.await.unwrap(), 0);
+            assert_eq!(reading.await.unwrap(), 0);
         }
     });
 }

@@ -256,7 +256,7 @@ impl Child {
         let mut reading_stderr = std::pin::pin!(read_all(stderr));
         let mut waiting = std::pin::pin!(self.wait());
         let (mut stdout, mut stderr, mut status) = (None, None, None);
-        // Runs all at once: the process does not end before its output is read.
+        // Polls all three in turn: a process may not end before its output is read.
         poll_fn(|cx| {
             poll_once(reading_stdout.as_mut(), &mut stdout, cx);
             poll_once(reading_stderr.as_mut(), &mut stderr, cx);

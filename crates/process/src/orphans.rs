@@ -42,8 +42,8 @@ pub(super) fn reap() {
         .retain_mut(|orphan| matches!(orphan.try_wait(), Ok(None)));
 }
 
-/// A process that notifies of its end. The notifier has its waker, which keeps it alive. It is
-/// empty once the exit status has been taken.
+/// A process with a notifier of its end. The notifier has the orphan's waker, which keeps the orphan
+/// alive. It is empty once the exit status has been taken.
 struct Orphan(Mutex<Option<(Child, ExitNotifier)>>);
 
 impl Orphan {
@@ -67,10 +67,10 @@ impl Orphan {
                 break true;
             }
         };
-        // Drop it after the lock, because the notifier has its own locks.
+        // Drop the notifier after the lock, because it has locks of its own.
         let taken = orphan.take();
         drop(orphan);
-        if let Some((child, _ending)) = taken {
+        if let Some((child, _notifier)) = taken {
             if !is_notified {
                 add_unnotified(child);
             }

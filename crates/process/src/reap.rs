@@ -72,8 +72,8 @@ impl Process {
             }
             if let Some(notifier) = &mut self.notifier {
                 if ready!(notifier.poll(cx)).is_err() {
-                    // The runtime of the process has shut down. If another runtime is current, that
-                    // one takes over; otherwise return an error.
+                    // The runtime in which the notifier was made has shut down. If another runtime
+                    // is current, the next round makes a notifier there; if not, it fails.
                     self.notifier = None;
                 }
             }

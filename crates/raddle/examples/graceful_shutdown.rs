@@ -1,6 +1,6 @@
 //! A server that finishes its work before it exits.
 //!
-//! On Ctrl-C it stops accepting, lets each connection finish the request in hand, and closes
+//! On Ctrl-C it stops accepting, lets each connection finish the request in flight, and closes
 //! those that need longer than `GRACE`.
 //!
 //! ```sh

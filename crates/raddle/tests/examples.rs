@@ -107,7 +107,7 @@ async fn proxy_forwards_both_directions() {
 }
 
 #[raddle::test]
-async fn graceful_shutdown_answers_the_request_in_hand() {
+async fn graceful_shutdown_answers_the_request_in_flight() {
     let (listener, address) = bound().await;
     let (stop, stopping) = watch::channel(false);
     let server = raddle::spawn(graceful_shutdown::serve(

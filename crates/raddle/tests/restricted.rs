@@ -293,8 +293,8 @@ fn a_forked_child_may_create_its_own_runtimes() {
         runtime.block_on(async {
             timeout(LIMIT, use_everything()).await.unwrap();
             // The child's signal does not arrive in the parent; the parent's own signal does.
-            let heard = timeout(Duration::from_millis(20), interrupts.recv()).await;
-            assert!(heard.is_err(), "received the signal of the child");
+            let received = timeout(Duration::from_millis(20), interrupts.recv()).await;
+            assert!(received.is_err(), "received the signal of the child");
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::USR1)
                 .unwrap();
             timeout(LIMIT, interrupts.recv()).await.unwrap().unwrap();

@@ -20,8 +20,8 @@ fn send(kind: SignalKind) {
 }
 
 async fn assert_received(signal: &mut Signal) {
-    let heard = timeout(LIMIT, signal.recv()).await;
-    assert_eq!(heard.expect("the signal is not received"), Some(()));
+    let received = timeout(LIMIT, signal.recv()).await;
+    assert_eq!(received.expect("the signal is not received"), Some(()));
 }
 
 #[test]
@@ -124,28 +124,30 @@ fn runtimes_that_read_concurrently_lose_no_signal() {
     const ROUNDS: usize = 500;
     // A real-time signal, which nothing else uses.
     let kind = SignalKind::from_raw(40);
-    let (heard, all_heard) = std::sync::mpsc::channel();
+    let (progress, all_progress) = std::sync::mpsc::channel();
     let threads: Vec<_> = (0..RUNTIMES)
         .map(|_| {
-            let heard = heard.clone();
+            let progress = progress.clone();
             std::thread::spawn(move || {
                 current_thread().build().unwrap().block_on(async {
                     let mut listeners = [(); 3].map(|()| signal(kind).unwrap());
-                    heard.send(()).unwrap();
+                    progress.send(()).unwrap();
                     for _ in 0..ROUNDS {
                         for listener in &mut listeners {
                             assert_received(listener).await;
                         }
-                        heard.send(()).unwrap();
+                        progress.send(()).unwrap();
                     }
                 });
             })
         })
         .collect();
-    drop(heard);
+    drop(progress);
     for round in 0..=ROUNDS {
         for _ in 0..RUNTIMES {
-            all_heard.recv().expect("each listener receives it");
+            all_progress
+                .recv()
+                .expect("each listener receives the signal");
         }
         if round < ROUNDS {
             send(kind);

@@ -12,8 +12,8 @@ use raddle::time::timeout;
 use signal_hook::low_level::raise;
 
 async fn assert_received(signal: &mut Signal) {
-    let heard = timeout(Duration::from_secs(60), signal.recv()).await;
-    assert_eq!(heard.expect("the signal is not received"), Some(()));
+    let received = timeout(Duration::from_secs(60), signal.recv()).await;
+    assert_eq!(received.expect("the signal is not received"), Some(()));
 }
 
 /// As with Tokio.

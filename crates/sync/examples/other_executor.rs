@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_executor::{ThreadPool, block_on};
 use raddle_sync::{Semaphore, mpsc, oneshot, watch};
 
-/// A number, and the sender for the result whether it is a prime.
+/// A number, and the sender of the answer: whether the number is a prime.
 type Request = (u64, oneshot::Sender<bool>);
 
 fn is_prime(number: u64) -> bool {

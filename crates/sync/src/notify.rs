@@ -58,7 +58,7 @@ pub use self::notified::{Notified, OwnedNotified};
 ///     }
 ///
 ///     async fn pass(&self) {
-///         // Before the look: a call that comes between the two counts.
+///         // Created before the check, so that a call between the two notifies it.
 ///         let opened = self.opened.notified();
 ///         if !self.open.load(Ordering::Acquire) {
 ///             opened.await;

@@ -84,13 +84,13 @@ impl Sequence {
         wakers.wake_all();
     }
 
-    /// Waits until the count is not `seen`, or is closed. Waiters with different `spread` share no
-    /// lock, as long as there are no more than shards.
-    pub(crate) fn changed(&self, seen: u64, spread: usize) -> Changed<'_> {
+    /// Waits until the count is not `seen`, or is closed. The waiter is queued in the shard `shard`
+    /// modulo the number of shards; waiters in different shards share no lock.
+    pub(crate) fn changed(&self, seen: u64, shard: usize) -> Changed<'_> {
         Changed {
             sequence: self,
             seen,
-            index: spread % SHARDS,
+            index: shard % SHARDS,
             node: Node::new(),
         }
     }

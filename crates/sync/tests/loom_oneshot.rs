@@ -151,7 +151,7 @@ fn dropping_the_sender_publishes_earlier_writes() {
 
 /// The other direction: the sender sees the close or the drop by waiting, by checking or by
 /// sending. All interleavings are explored. The spawned thread is the one that reads, because loom
-/// forgets the load of another thread once the own load of a thread comes before an exchange.
+/// forgets another thread's load once a thread does a load of its own before an exchange.
 #[test]
 fn the_close_publishes_earlier_writes() {
     for (close, look) in [

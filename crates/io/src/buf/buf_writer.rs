@@ -40,7 +40,7 @@ pin_project! {
         #[pin]
         inner: W,
         buf: Vec<u8>,
-        // The number of bytes at the start of `buf` that `poll_pass_on` has written so far.
+        // The number of bytes at the start of `buf` that `poll_flush_buf` has written so far.
         written: usize,
         seek: SeekState,
     }
@@ -348,7 +348,7 @@ impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
 
     fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         if let SeekState::Start(target) = self.seek {
-            let settled = ready!(self.as_mut().poll_complete_seek(cx));
+            let settled = ready!(self.as_mut().poll_flush_and_complete(cx));
             let mut this = self.as_mut().project();
             *this.seek = SeekState::Idle;
             settled?;
@@ -363,8 +363,11 @@ impl<W: AsyncWrite + AsyncSeek> AsyncSeek for BufWriter<W> {
 }
 
 impl<W: AsyncWrite + AsyncSeek> BufWriter<W> {
-    /// Flushes, and waits for unfinished operations of the writer.
-    fn poll_complete_seek(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+    /// Flushes, and waits for unfinished operations of the inner writer, before a seek starts.
+    fn poll_flush_and_complete(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<u64>> {
         ready!(self.as_mut().poll_flush(cx))?;
         self.project().inner.poll_complete(cx)
     }

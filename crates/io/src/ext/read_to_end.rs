@@ -71,7 +71,7 @@ where
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Poll::Ready(Err(error)),
         }
-        // The reader may be ready for ever without counting it.
+        // The reader may always be ready without using the budget.
         ready!(poll_consume_budget(cx));
     }
 }

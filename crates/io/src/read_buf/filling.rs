@@ -69,9 +69,9 @@ where
     Poll::Ready(Ok(filled))
 }
 
-/// The minimum room of a vector before a read, in bytes. If a vector of its owner's capacity has
-/// less room, this many bytes are first read into a buffer beside it; so a vector as large as the
-/// content needs no second allocation to find the end.
+/// The minimum spare capacity of a vector for a read, in bytes. A vector with less grows. But while
+/// it has the capacity that its owner gave it, a read goes to a buffer of this size on the stack:
+/// so a vector that is exactly as large as the content does not grow just to find the end.
 const MIN_ROOM: usize = 32;
 
 /// A vector that a reader appends to, which remembers across reads how much of its spare capacity

@@ -32,11 +32,13 @@ pub(crate) trait Stream {
 /// A reference to a stream that ends the writing direction when it is dropped, unless that has been
 /// done or was disabled.
 ///
+/// # Examples
+///
 /// ```
 /// use raddle_net::halves::{ShutdownOnDrop, WriteHalfOf};
 /// use raddle_net::{TcpStream, tcp};
 ///
-/// /// The two names are of one type.
+/// /// Both names are names of one type.
 /// fn writer(half: tcp::OwnedWriteHalf) -> WriteHalfOf<ShutdownOnDrop<TcpStream>> {
 ///     half
 /// }

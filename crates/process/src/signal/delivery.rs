@@ -35,8 +35,8 @@ struct Delivery {
 struct Waiting {
     kind: c_int,
     receiver: Weak<Receiver>,
-    /// Whether a signal has come that the listener has not received.
-    received: bool,
+    /// Whether a signal has come that the listener has not taken.
+    has_signal: bool,
     waker: Option<Waker>,
 }
 
@@ -60,7 +60,7 @@ impl Delivery {
             .as_ref()
             .is_some_and(|delivery| delivery.process != std::process::id())
         {
-            // The wakers and reactors belong to the parent: no code of them may run here.
+            // The wakers and reactors belong to the parent: none of their code may run here.
             let former = slot.take();
             std::mem::forget(former.map(|former| (former.listeners, former.receivers)));
         }
@@ -113,7 +113,7 @@ fn deliver() {
     let come = delivered.pipe.take();
     let mut batches = delivered.wakers(|listener| {
         let concerned = come[listener.kind as usize];
-        listener.received |= concerned;
+        listener.has_signal |= concerned;
         concerned
     });
     drop(delivery);
@@ -223,7 +223,7 @@ impl Listener {
         let waiting = Waiting {
             kind,
             receiver: Arc::downgrade(&receiver),
-            received: false,
+            has_signal: false,
             waker: None,
         };
         delivery.listeners.insert(key, waiting);
@@ -242,7 +242,7 @@ impl Listener {
             // A forked child has its own listeners.
             return Poll::Ready(None);
         };
-        if std::mem::take(&mut waiting.received) {
+        if std::mem::take(&mut waiting.has_signal) {
             return Poll::Ready(Some(()));
         }
         // ORDERING: pairs with `close`: its critical section comes after this one, or it has set

@@ -95,7 +95,7 @@ impl Handlers {
 }
 
 impl Drop for Pipe {
-    /// Runs in a forked child: without it, its handlers would write to the parent's pipe.
+    /// Runs in a forked child. Without this, the child's handlers would write to the parent's pipe.
     fn drop(&mut self) {
         for id in self.registered.values() {
             signal_hook_registry::unregister(*id);

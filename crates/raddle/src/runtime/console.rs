@@ -44,7 +44,7 @@ fn start(address: &str, tools: &mut Tools) -> io::Result<()> {
 impl Running for Page {
     fn serve(&mut self, handle: &Handle) -> io::Result<()> {
         if let Some(console) = self.bound.take() {
-            let serving = console.serve(OfRuntime(handle.clone()))?;
+            let serving = console.serve(RuntimeMetrics(handle.clone()))?;
             eprintln!("console: {}", self.url.0.get_or_init(|| serving.url()));
             self.serving = Some(serving);
         }
@@ -56,10 +56,10 @@ impl Running for Page {
     }
 }
 
-/// The data of the runtime that the page shows.
-struct OfRuntime(Handle);
+/// The source of the metrics that the page shows.
+struct RuntimeMetrics(Handle);
 
-impl MetricsSource for OfRuntime {
+impl MetricsSource for RuntimeMetrics {
     fn metrics(&self) -> Metrics {
         let metrics = self.0.metrics();
         let worker = |worker| WorkerMetrics {

@@ -72,8 +72,8 @@ impl Builder {
 }
 
 impl Handle {
-    /// The runtime's flight recorder, if its builder was [asked](Builder::flight_recorder) for one.
-    /// It may be used after the runtime's end.
+    /// Returns the runtime's flight recorder, if its builder was [asked](Builder::flight_recorder)
+    /// for one. It can still be used after the runtime has shut down.
     ///
     /// # Examples
     ///
@@ -81,7 +81,8 @@ impl Handle {
     /// use raddle::runtime::Builder;
     /// use raddle::runtime::flight_recorder::RecorderOptions;
     ///
-    /// let runtime = Builder::new_current_thread().flight_recorder(RecorderOptions::default()).build()?;
+    /// let mut builder = Builder::new_current_thread();
+    /// let runtime = builder.flight_recorder(RecorderOptions::default()).build()?;
     /// let recorder = runtime.handle().flight_recorder().unwrap();
     /// recorder.stop();
     /// assert!(!recorder.is_on());

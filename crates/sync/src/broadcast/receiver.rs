@@ -33,14 +33,14 @@ pub struct Receiver<T> {
     /// The number of values sent when the receiver last checked: those from `next` on are in the
     /// ring, or overwritten.
     known: u64,
-    /// The shard in which the receiver waits: receivers are assigned to shards round-robin.
-    spread: usize,
+    /// Selects the shard in which the receiver waits: receivers are assigned to shards round-robin.
+    shard: usize,
 }
 
 impl<T> Receiver<T> {
     pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
         let mut receivers = shared.receivers.lock();
-        let spread = *receivers;
+        let shard = *receivers;
         *receivers += 1;
         // Read under the lock: a value is for the receivers that are counted when it is sent, so
         // this receiver gets all values from here on.
@@ -50,7 +50,7 @@ impl<T> Receiver<T> {
             shared,
             next,
             known: next,
-            spread,
+            shard,
         }
     }
 
@@ -236,7 +236,7 @@ impl<T: Clone> Receiver<T> {
                     }
                     // Outside the match, so that the future holds no value while it waits, and is
                     // `Sync`.
-                    let changed = self.shared.sent.changed(self.next, self.spread);
+                    let changed = self.shared.sent.changed(self.next, self.shard);
                     self.known = changed.await.count;
                 }
             })

@@ -15,7 +15,7 @@ use crate::semaphore::release_word::SeparateWord;
 
 /// The number of messages that a channel takes before senders have to wait.
 pub(super) trait Limit {
-    /// Refuses new messages, if the limit and not the list does so.
+    /// Refuses new messages, if it is the limit that refuses them rather than the list.
     fn close(&self);
 
     /// Returns whether [`close`](Self::close) was called.

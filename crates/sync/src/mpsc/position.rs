@@ -2,8 +2,8 @@
 
 use super::block::SLOTS;
 
-/// The difference of the positions of two successive messages: the flags of the tail are in the
-/// bits below.
+/// The difference between the positions of two successive messages. The bits below it are the flags
+/// of the tail.
 pub(super) const STEP: usize = 1 << 2;
 
 /// A place in the order of all messages of a channel.

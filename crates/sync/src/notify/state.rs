@@ -169,7 +169,8 @@ impl State {
         let word = self.0.load(Ordering::Relaxed);
         debug_assert_ne!(word & WAITING, 0);
         // ORDERING: Release pairs with Acquire by the `Notified` that finds the call counted: this
-        // call, or an earlier one, which the lock or the exchange that set `WAITING` orders before.
+        // call, or an earlier one. The lock, or the exchange that set `WAITING`, orders an earlier
+        // call before this store.
         self.0.store(change(word), Ordering::Release);
     }
 

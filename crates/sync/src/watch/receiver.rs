@@ -32,18 +32,18 @@ pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The newest version that the receiver has seen.
     seen: u64,
-    /// The shard in which the receiver waits: receivers are assigned to shards round-robin.
-    spread: usize,
+    /// Selects the shard in which the receiver waits: receivers are assigned to shards round-robin.
+    shard: usize,
 }
 
 impl<T> Receiver<T> {
     pub(super) fn new(shared: Arc<Shared<T>>, seen: u64) -> Self {
         // ORDERING: no other data depends on the count while it grows.
-        let spread = shared.receivers.fetch_add(1, Ordering::Relaxed);
+        let shard = shared.receivers.fetch_add(1, Ordering::Relaxed);
         Self {
             shared,
             seen,
-            spread,
+            shard,
         }
     }
 
@@ -209,7 +209,7 @@ impl<T> Receiver<T> {
     }
 
     async fn changed_uncharged(&mut self) -> Result<(), RecvError> {
-        let now = self.shared.versions.changed(self.seen, self.spread).await;
+        let now = self.shared.versions.changed(self.seen, self.shard).await;
         if now.count == self.seen {
             return Err(RecvError(()));
         }
@@ -275,7 +275,7 @@ impl<T> Receiver<T> {
                     return Ok(value);
                 }
             }
-            let now = self.shared.versions.changed(self.seen, self.spread).await;
+            let now = self.shared.versions.changed(self.seen, self.shard).await;
             if now.count == self.seen {
                 return Err(RecvError(()));
             }

@@ -54,8 +54,8 @@ struct Listeners {
 /// The state of a listener.
 struct Waiting {
     event: Event,
-    /// Whether an event has come that the listener has not received.
-    received: bool,
+    /// Whether an event has come that the listener has not taken.
+    has_event: bool,
     waker: Option<Waker>,
 }
 
@@ -73,7 +73,7 @@ fn deliver(event: Event) -> bool {
     let mut is_delivered = false;
     let mut wakers = Vec::new();
     for waiting in concerned.filter(|waiting| waiting.event == event) {
-        waiting.received = true;
+        waiting.has_event = true;
         is_delivered = true;
         wakers.extend(waiting.waker.take());
     }
@@ -111,7 +111,7 @@ impl Listener {
         listeners.next += 1;
         let waiting = Waiting {
             event,
-            received: false,
+            has_event: false,
             waker: None,
         };
         listeners.waiting.insert(key, waiting);
@@ -127,7 +127,7 @@ impl Listener {
         let Some(waiting) = waiting else {
             unreachable!("a listener is in the list until it is dropped")
         };
-        if std::mem::take(&mut waiting.received) {
+        if std::mem::take(&mut waiting.has_event) {
             return Poll::Ready(());
         }
         let former = waiting.waker.replace(waker);
