@@ -70,18 +70,19 @@ fn a_read_sees_what_was_done_before_the_write() {
     });
 }
 
-/// The reader does not see what the writer does after its write. Each has a thread of its own: a
-/// failing model cannot drop the thread-local variables of a thread that has parked.
+/// The canary: an access by the writer after its write is not ordered before the access by the
+/// reader. Each side has a thread of its own, because a failing model cannot drop the thread-local
+/// variables of a thread that has parked.
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn canary_what_follows_a_write_is_not_seen_by_its_read() {
+fn canary_an_access_after_the_write_races_with_the_reader() {
     model::check(|| {
         let race = Race::new();
         let (mut a, mut b) = duplex(1);
-        let theirs = race.clone();
+        let other = race.clone();
         let reader = thread::spawn(move || {
             block_on(b.read_exact(&mut [0])).unwrap();
-            theirs.second();
+            other.second();
         });
         let writer = thread::spawn(move || {
             block_on(a.write_all(b"x")).unwrap();

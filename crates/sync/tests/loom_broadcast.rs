@@ -113,7 +113,7 @@ fn a_lost_value_is_reported() {
 /// Each value is dropped, even if receivers subscribe and are dropped at the same time. The model
 /// reports a leaked `Arc`.
 #[test]
-fn a_receiver_leaves_while_another_receives() {
+fn a_receiver_that_leaves_while_another_receives_leaks_no_value() {
     model::check(|| {
         let (sender, mut stays) = broadcast::channel(1);
         let leaves = sender.subscribe();
@@ -129,7 +129,7 @@ fn a_receiver_leaves_while_another_receives() {
 }
 
 #[test]
-fn a_receiver_leaves_while_a_value_is_sent() {
+fn a_receiver_that_leaves_during_a_send_keeps_no_value() {
     model::check(|| {
         let (sender, leaves) = broadcast::channel(1);
         let mut stays = sender.subscribe();
@@ -158,7 +158,7 @@ fn a_new_receiver_receives_only_later_values() {
 }
 
 #[test]
-fn two_senders_use_two_slots() {
+fn values_of_two_senders_at_once_are_both_received() {
     model::check(|| {
         let (sender, mut receiver) = broadcast::channel(2);
         let other = sender.clone();

@@ -75,7 +75,7 @@ fn a_writer_excludes_all_others() {
 }
 
 #[test]
-fn two_writers_and_a_reader() {
+fn two_writers_lose_no_update_beside_a_reader() {
     Model::new().preemptions(2).check(|| {
         let lock = Arc::new(RwLock::with_max_readers(0, 2));
         let writers: Vec<_> = (0..2)

@@ -69,7 +69,7 @@ fn two_senders_against_receive() {
 
 /// Both senders append the second block. All interleavings are explored.
 #[test]
-fn two_senders_over_the_edge_of_a_block() {
+fn two_senders_that_append_a_block_lose_no_message() {
     model::check(|| {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         sender.send(Message::new()).ok().unwrap();
@@ -199,7 +199,7 @@ fn closed_against_a_close() {
 
 /// Two messages with room for one. Bounded at 2 preemptions.
 #[test]
-fn a_sender_that_waits_for_room() {
+fn a_sender_that_waits_for_room_is_woken() {
     Model::new().preemptions(2).check(|| {
         let (sender, mut receiver) = mpsc::channel(1);
         let thread = thread::spawn(move || {

@@ -111,7 +111,7 @@ fn a_sender_that_waits_against_a_dropped_receiver() {
 /// A sender waits for the close and then sends, while a waiting receiver is dropped. All
 /// interleavings are explored.
 #[test]
-fn both_sides_wait_and_are_dropped() {
+fn waiting_sides_that_are_dropped_leak_nothing() {
     model::check(|| {
         let (mut sender, mut receiver) = oneshot::channel();
         let thread = thread::spawn(move || {
