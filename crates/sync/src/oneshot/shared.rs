@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::cell::UnsafeCell;
 
-use super::state::{self, Leave, Send as Verdict, Snapshot, State, Wait};
+use super::state::{self, Leave, Snapshot, State, ToSent, Wait};
 use crate::waker_cell::WakerCell;
 
 struct Shared<T> {
@@ -72,12 +72,12 @@ impl<T> Handle<T> {
             unsafe { (*place).write(value) };
         });
         match shared.state.transition_to_sent() {
-            Verdict::Sent(Leave::Left) => Ok(()),
-            Verdict::Sent(_) => {
+            ToSent::Sent(Leave::Left) => Ok(()),
+            ToSent::Sent(_) => {
                 self.wake_receiver();
                 Ok(())
             }
-            Verdict::Closed => {
+            ToSent::Closed => {
                 // SAFETY: the value was written above, and `SENT` is not set.
                 let value = shared
                     .value

@@ -99,10 +99,10 @@ pub(super) enum Leave {
     Wake,
 }
 
-/// The outcome of a send.
+/// The duty of a sender that has written its value.
 #[must_use]
 #[derive(Debug)]
-pub(super) enum Send {
+pub(super) enum ToSent {
     /// The receiver owns the value; the sender still has this duty.
     Sent(Leave),
     /// The channel is closed; the sender still owns the value.
@@ -126,7 +126,7 @@ impl State {
 
     /// Passes the value to the receiver. If the receiver does not wait, the sender also leaves.
     #[inline]
-    pub(super) fn transition_to_sent(&self) -> Send {
+    pub(super) fn transition_to_sent(&self) -> ToSent {
         let mut current = self.load().0;
         while current & CLOSED == 0 {
             let wakes = Snapshot(current).waits(RECEIVER);
@@ -140,12 +140,12 @@ impl State {
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
-                Ok(_) if wakes => return Send::Sent(Leave::Wake),
-                Ok(_) => return Send::Sent(Leave::Left),
+                Ok(_) if wakes => return ToSent::Sent(Leave::Wake),
+                Ok(_) => return ToSent::Sent(Leave::Left),
                 Err(actual) => current = actual,
             }
         }
-        Send::Closed
+        ToSent::Closed
     }
 
     /// The sender leaves without having sent.

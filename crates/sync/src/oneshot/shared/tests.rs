@@ -18,7 +18,7 @@ fn the_sender_frees_what_a_receiver_that_has_left_leaves_to_it() {
         .value
         .with_mut(|place| unsafe { (*place).write(7) });
     let sent = sender.shared().state.transition_to_sent();
-    assert!(matches!(sent, Verdict::Sent(Leave::Wake)));
+    assert!(matches!(sent, ToSent::Sent(Leave::Wake)));
     let state = receiver.state();
     assert!(state.is_done() && !state.has_sender_left());
     assert_eq!(receiver.receive(state), Some(7));
