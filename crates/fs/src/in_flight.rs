@@ -1,4 +1,4 @@
-//! The one call that a file may have under way.
+//! The one call that a file may have in flight.
 
 use std::future::poll_fn;
 use std::io;

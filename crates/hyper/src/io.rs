@@ -9,8 +9,8 @@ use pin_project_lite::pin_project;
 use raddle::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 pin_project! {
-    /// Gives a Raddle stream hyper's [`Read`](rt::Read) and [`Write`](rt::Write), and gives a stream
-    /// with hyper's traits Raddle's.
+    /// Gives a Raddle stream hyper's [`Read`](rt::Read) and [`Write`](rt::Write), and gives a
+    /// stream with hyper's traits Raddle's.
     #[derive(Debug)]
     pub struct RaddleIo<T> {
         #[pin]

@@ -42,8 +42,8 @@ pub(super) fn reap() {
         .retain_mut(|orphan| matches!(orphan.try_wait(), Ok(None)));
 }
 
-/// A process with a notifier of its end. The notifier has the orphan's waker, which keeps the orphan
-/// alive. It is empty once the exit status has been taken.
+/// A process with a notifier of its end, or nothing once the exit status has been taken. The
+/// notifier has the orphan's waker, which keeps the orphan alive.
 struct Orphan(Mutex<Option<(Child, ExitNotifier)>>);
 
 impl Orphan {

@@ -271,7 +271,7 @@ impl<T, V: Copy> WaitList<T, V> {
     /// The node is in this list.
     #[inline]
     unsafe fn release(&mut self, node: Link<T, V>, verdict: V) -> T {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         let item = unsafe { self.unlink(node) };
         // SAFETY: the node is queued until the store below, so it is valid.
         let node = unsafe { node.as_ref() };

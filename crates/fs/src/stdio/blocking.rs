@@ -1,4 +1,4 @@
-//! A reader or writer of std's that is called on the pool.
+//! A reader or writer of std, which is called on the pool.
 
 use std::fmt;
 use std::io::{self, IoSlice, Read, Write};

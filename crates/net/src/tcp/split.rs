@@ -270,8 +270,8 @@ impl Stream for TcpStream {
         TcpStream::peer_addr(self)
     }
 
-    /// A connection that the other side has reset is not an error, because the writing direction has
-    /// ended anyway.
+    /// A connection that the other side has reset is not an error, because the writing direction
+    /// has ended anyway.
     fn shutdown_write(&self) -> io::Result<()> {
         match self.io.shutdown(Shutdown::Write) {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),

@@ -363,8 +363,8 @@ impl AsRawFd for UnixListener {
 fn accept(listener: &mio::net::UnixListener) -> io::Result<(mio::net::UnixStream, SocketAddr)> {
     let (stream, addr) = crate::sys::accept(listener)?;
     let stream = std::os::unix::net::UnixStream::from(stream);
-    // std cannot make an address whose path fills it completely, but its `peer_addr` returns one. If
-    // that fails too, the connection is kept, with an empty address.
+    // std cannot make an address whose path fills it completely, but its `peer_addr` returns one.
+    // If that fails too, the connection is kept, with an empty address.
     let addr = SocketAddr::from_system(&addr)
         .or_else(|_| stream.peer_addr().map(SocketAddr))
         .or_else(|_| SocketAddr::unnamed())?;

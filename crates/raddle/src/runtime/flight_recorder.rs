@@ -1,8 +1,8 @@
-//! A record of what a runtime did last, for a look afterwards.
+//! The flight recorder, which keeps the latest events of a runtime to be read afterwards.
 //!
 //! [`Builder::flight_recorder`] gives a runtime a recorder: each of its threads keeps its latest
 //! events in memory, 16 bytes each. [`Handle::flight_recorder`] returns the [`Recorder`], which can
-//! be switched off and on and asked for a snapshot. The program `raddle-recording` prints reports
+//! be switched off and on, and takes snapshots. The program `raddle-recording` prints reports
 //! of a snapshot in a file, and exports it.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! The places of the values.
+//! The ring of slots that have the values.
 
 use raddle_primitives::sync::Mutex;
 

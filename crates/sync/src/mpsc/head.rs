@@ -35,7 +35,7 @@ pub(super) enum NoMessage {
 
 // SAFETY: the head owns blocks of messages, as the list does, and messages are `Send`.
 unsafe impl<T: Send> Send for Head<T> {}
-// SAFETY: a shared head is only asked for its position.
+// SAFETY: a shared head gives access only to its position.
 unsafe impl<T: Send> Sync for Head<T> {}
 
 /// After a panic during a receive, the head is at that message or after it.
@@ -85,7 +85,7 @@ impl<T> Head<T> {
     /// `list` is the head's.
     #[inline]
     pub(super) unsafe fn pop(&mut self, list: &List<T>) -> Result<T, NoMessage> {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller promises.
         if unsafe { self.reach(list) } {
             let slot = self.block().slot(self.index);
             match slot.load_state() {
@@ -125,7 +125,7 @@ impl<T> Head<T> {
     /// `list` is the head's.
     pub(super) unsafe fn pop_settled(&mut self, list: &List<T>) -> Result<T, NoMessage> {
         loop {
-            // SAFETY: as the caller says.
+            // SAFETY: as the caller promises.
             match unsafe { self.pop(list) } {
                 Err(NoMessage::Empty) => {}
                 settled => return settled,

@@ -1,4 +1,4 @@
-//! The permits of a guard, which the guards hand on to one another.
+//! The permits of a guard, which a guard passes on to a guard of a part.
 
 use std::mem;
 use std::ptr;

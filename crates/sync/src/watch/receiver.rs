@@ -92,7 +92,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no sender any more, also if the last value has not been seen.
+    /// Returns an error if there is no sender any more, even if the last value has not been seen.
     ///
     /// # Examples
     ///

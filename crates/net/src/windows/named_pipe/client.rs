@@ -200,8 +200,8 @@ impl ClientOptions {
     /// Returns `NotFound` if no server has made it; an uncategorized error with the code 231
     /// (`ERROR_PIPE_BUSY`) if all instances have a client: try again after some time;
     /// `PermissionDenied` if this user may not open the pipe, or not for both directions;
-    /// `InvalidInput` if the name contains a zero character, or if [messages](Self::pipe_mode) are
-    /// asked for of a pipe for bytes.
+    /// `InvalidInput` if the name contains a zero character, or if
+    /// [message mode](Self::pipe_mode) is requested for a pipe in byte mode.
     ///
     /// # Panics
     ///
@@ -251,7 +251,7 @@ impl ClientOptions {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let options = ClientOptions::new();
-    /// // SAFETY: null stands for the default attributes.
+    /// // SAFETY: null means the default attributes.
     /// let client = unsafe {
     ///     options.open_with_security_attributes_raw(r"\\.\pipe\orders", null_mut())?
     /// };

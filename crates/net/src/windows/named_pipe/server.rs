@@ -530,7 +530,7 @@ impl ServerOptions {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let options = ServerOptions::new();
-    /// // SAFETY: null stands for the default attributes.
+    /// // SAFETY: null means the default attributes.
     /// let server = unsafe {
     ///     options.create_with_security_attributes_raw(r"\\.\pipe\orders", null_mut())?
     /// };
