@@ -1,4 +1,4 @@
-//! The permits of a guard, which a guard passes on to a guard of a part.
+//! The permits of a guard, which passes them on when it is mapped or downgraded.
 
 use std::mem;
 use std::ptr;
