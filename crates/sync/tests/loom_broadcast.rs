@@ -1,9 +1,9 @@
 //! Models of the broadcast channel: threads send, receive and drop their handles.
 #![cfg(raddle_loom)]
 
-mod modelling;
+mod plain;
 
-use modelling::Plain;
+use plain::Plain;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;

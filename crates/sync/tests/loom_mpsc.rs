@@ -3,12 +3,12 @@
 //! has two slots.
 #![cfg(raddle_loom)]
 
-mod modelled;
+mod messages;
 
 use std::mem::ManuallyDrop;
 use std::task::{Context, Poll};
 
-use modelled::{Message, Raced, wait, waker};
+use messages::{Message, Raced, wait, waker};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 use raddle_sync::mpsc::error::TryRecvError;

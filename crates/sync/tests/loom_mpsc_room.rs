@@ -1,9 +1,9 @@
 //! Models of the free places of a bounded channel: one thread moves permits while others take them.
 #![cfg(raddle_loom)]
 
-mod modelled;
+mod messages;
 
-use modelled::Message;
+use messages::Message;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
 use raddle_sync::mpsc;

@@ -1,12 +1,12 @@
 //! Models of notifications.
 #![cfg(raddle_loom)]
 
-mod modelling;
+mod plain;
 
 use std::pin::pin;
 use std::task::Poll;
 
-use modelling::Plain;
+use plain::Plain;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;

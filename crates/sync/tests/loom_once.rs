@@ -1,9 +1,9 @@
 //! Models of cells that several threads try to set.
 #![cfg(raddle_loom)]
 
-mod modelling;
+mod plain;
 
-use modelling::Plain;
+use plain::Plain;
 use raddle_primitives::model;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;

@@ -2,13 +2,13 @@
 //! memory is freed once.
 #![cfg(raddle_loom)]
 
-mod modelled;
+mod messages;
 
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use modelled::{Message, Raced, is_last, wait, waker};
+use messages::{Message, Raced, is_last, wait, waker};
 use raddle_primitives::{model, thread};
 use raddle_sync::oneshot::{self, Receiver};
 

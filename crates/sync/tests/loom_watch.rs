@@ -1,9 +1,9 @@
 //! Models of a watched value: no receiver misses the last value.
 #![cfg(raddle_loom)]
 
-mod modelling;
+mod plain;
 
-use modelling::Plain;
+use plain::Plain;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;

@@ -1,4 +1,4 @@
-//! Helpers of the models.
+//! A cell without ordering of its own, whose races a model finds.
 #![allow(dead_code, reason = "each suite uses a part of it")]
 
 use raddle_primitives::cell::UnsafeCell;
