@@ -8,7 +8,7 @@ use crate::poll_proceed;
 /// Takes one unit from the budget, and yields to the other tasks if none is left.
 ///
 /// To be awaited in a long computation, which has no resource that would do it. Unlike yielding
-/// each time, it costs a nanosecond or two 128 times of 129.
+/// each time, it costs only a nanosecond or two, 128 times out of 129.
 ///
 /// # Cancel safety
 ///

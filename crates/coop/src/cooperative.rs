@@ -31,7 +31,7 @@ pin_project! {
 /// Charges a future to the budget: a unit when it is ready. While nothing is left it is not polled,
 /// and the task yields.
 ///
-/// For resources of other crates, which know no budget.
+/// For resources of other crates, which do not use the budget.
 ///
 /// # Cancel safety
 ///

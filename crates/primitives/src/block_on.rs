@@ -34,7 +34,7 @@ pub trait WakeHook {
     fn on_wake(&self);
 }
 
-/// No other place.
+/// No hook: a wake only unparks the thread.
 impl WakeHook for () {
     fn on_wake(&self) {}
 }
@@ -57,7 +57,7 @@ impl WakeHook for () {
 /// assert!(!signal.is_woken());
 /// other.join().unwrap();
 ///
-/// // The thread has something to do other than to poll. It does not count as woken.
+/// // The thread has to do something other than a poll. It does not count as woken.
 /// signal.unpark();
 /// thread::park();
 /// assert!(!signal.is_woken());

@@ -44,7 +44,7 @@ use std::ptr::NonNull;
 use crate::NotSend;
 
 crate::thread_local! {
-    /// A gap is a frame whose guard was dropped while it was not the innermost.
+    /// `None` stands for a frame whose guard was dropped while it was not the innermost.
     static STACK: RefCell<Vec<Option<Box<dyn Frame>>>> = RefCell::new(Vec::new());
 }
 

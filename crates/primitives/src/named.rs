@@ -6,8 +6,8 @@ pub(crate) use crate::counting::Tag;
 /// Gives a word or a lock the name under which the counting build counts its operations. In other
 /// builds it returns the value unchanged.
 ///
-/// Words with one name are counted together. A word without a name is counted under the line of
-/// source that creates it.
+/// Words with the same name are counted together. A word without a name is counted under the line
+/// of source that creates it.
 ///
 /// ```
 /// use raddle_primitives::named;
@@ -24,8 +24,8 @@ pub fn named<T>(_name: &'static str, value: T) -> T {
 
 /// Gives a word or a lock the name under which its operations are counted.
 ///
-/// Words with one name are counted together. A word without a name is counted under the line of
-/// source that creates it.
+/// Words with the same name are counted together. A word without a name is counted under the line
+/// of source that creates it.
 #[cfg(raddle_count)]
 pub fn named<T: crate::counting::Tagged>(name: &'static str, value: T) -> T {
     value.tag().rename(name);

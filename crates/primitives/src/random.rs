@@ -107,7 +107,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// Makes numbers from `seed`.
+    /// Makes a source of numbers that come from `seed`.
     pub fn new(seed: RngSeed) -> Self {
         Self {
             seed: seed.0,

@@ -36,7 +36,8 @@ fn try_lock_does_not_wait() {
         let ours = lock.try_lock();
         (ours.is_some(), other.join().unwrap())
     });
-    // The main thread holds its lock to the end. The other thread releases its lock at once.
+    // The main thread holds the lock to the end. The other thread releases it in the step in which
+    // it takes it.
     assert_eq!(outcomes, BTreeSet::from([(true, false), (true, true)]));
 }
 
@@ -63,7 +64,7 @@ fn try_lock_does_not_wait_for_a_sleeping_holder() {
 /// A timed wait races with a change, which is made under the lock and notified after it. The wait
 /// ends by the notification or by its time-out, and may see the change in both cases.
 #[test]
-fn a_timed_wait_ends_either_way() {
+fn a_timed_wait_ends_by_a_notification_or_its_time_out() {
     let outcomes = outcomes(|| {
         let state = Arc::new((Mutex::new(false), Condvar::new()));
         let theirs = state.clone();
@@ -108,7 +109,7 @@ fn a_notification_ends_one_wait() {
 /// A timed park takes the token of an unpark that comes in time. A late unpark leaves its token to
 /// the next park.
 #[test]
-fn a_timed_park_ends_either_way() {
+fn a_timed_park_ends_by_an_unpark_or_its_time_out() {
     let outcomes = outcomes(|| {
         let main = thread::current();
         let unparked = Arc::new(AtomicUsize::new(0));

@@ -11,8 +11,8 @@ use raddle_primitives::sync::atomic::{AtomicU32, Ordering};
 const INDEX_BITS: u32 = if cfg!(raddle_loom) { 4 } else { 32 };
 const INDEX_MASK: u32 = ((1_u64 << INDEX_BITS) - 1) as u32;
 
-/// The largest capacity of a ring. The distance of two of its indices must stay below the range of
-/// an index.
+/// The largest capacity of a ring. The distance between two of its indices must stay below the
+/// range of an index.
 pub(crate) const MAX_CAPACITY: usize = if cfg!(raddle_loom) { 8 } else { 1 << 16 };
 
 /// A position in the sequence of all items, modulo 2^32.
@@ -65,7 +65,7 @@ impl HeadCell {
         Index(self.0.load(order))
     }
 
-    /// Replaces `current` by `new`, and publishes earlier writes. Returns the actual head if
+    /// Replaces `current` with `new`, and publishes earlier writes. Returns the actual head if
     /// another thread has moved it.
     ///
     /// Every change of the head is a release. A thread that acquires a head must not then see an

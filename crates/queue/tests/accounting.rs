@@ -70,15 +70,15 @@ fn steal<const N: usize>(
     others: &[Stealer<Item, N>],
 ) -> Vec<usize> {
     let mut mine = Vec::new();
-    let mut round_number = 0;
+    let mut attempts = 0;
     while !round.is_done() {
-        round_number += 1;
-        let other = &others[round_number % others.len()];
-        if round_number % 5 == 0 {
+        attempts += 1;
+        let other = &others[attempts % others.len()];
+        if attempts % 5 == 0 {
             for item in round.overflow.pop_batch(3) {
                 round.take(item, &mut mine);
             }
-        } else if round_number % 3 == 0 {
+        } else if attempts % 3 == 0 {
             if let Some(item) = other.steal() {
                 round.take(item, &mut mine);
             }
@@ -88,7 +88,7 @@ fn steal<const N: usize>(
             thread::yield_now();
         }
         // Half of the items stay in the queue for the other stealer.
-        if round_number % 2 == 0 {
+        if attempts % 2 == 0 {
             if let Some(item) = own.pop() {
                 round.take(item, &mut mine);
             }

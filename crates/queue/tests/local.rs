@@ -156,7 +156,7 @@ fn a_queue_can_steal_from_itself() {
 
 /// tokio 2387: `b` steals from `a`, and `c` from `b`. Each queue is full before and after.
 #[test]
-fn a_chain_of_steals_between_full_queues() {
+fn steals_between_full_queues_overwrite_no_item() {
     for start in STARTS {
         let (a, from_a) = filled::<4>(start, 0..4);
         let (b, from_b) = filled::<4>(start, 10..14);
@@ -281,11 +281,11 @@ fn a_push_reports_whether_the_queue_was_empty_stolen_from_or_full() {
         assert_eq!(push(9), pushed("stolen"), "the overflow has taken items");
         assert_eq!(push(10), pushed(""));
         // SAFETY: no thread steals.
-        let alone = || unsafe { owner.pop_exclusive() };
-        alone().expect("there are four");
+        let pop_exclusive = || unsafe { owner.pop_exclusive() };
+        pop_exclusive().expect("there are four");
         assert_eq!(push(11), pushed(""));
         assert_eq!(stealer.steal(), Some(Box::new(7)));
-        while alone().is_some() {}
+        while pop_exclusive().is_some() {}
         assert_eq!(push(12), pushed("empty stolen"));
     }
 }

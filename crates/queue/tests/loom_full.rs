@@ -83,7 +83,7 @@ fn wrap_around(items: usize) {
     }
     stealing.join().unwrap();
     drain(&owner, None);
-    assert_eq!(owner.room(), 2, "the mark of the claim was not removed");
+    assert_eq!(owner.room(), 2, "the mark of the claim was not cleared");
     arena.check();
 }
 
@@ -94,7 +94,7 @@ fn the_owner_wraps_around_to_a_slot_that_is_being_stolen() {
     model::check(|| wrap_around(3));
 }
 
-/// As above, with each slot used twice more (tokio 5041). Bounded at four preemptions.
+/// As above, but each slot is used twice (tokio 5041). Bounded at four preemptions.
 #[test]
 fn the_owner_wraps_around_beyond_a_slot_that_is_being_stolen() {
     Model::new().preemptions(4).check(|| wrap_around(4));

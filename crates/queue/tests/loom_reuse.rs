@@ -202,8 +202,8 @@ fn a_claim_is_marked_at_its_start_after_the_indices_wrapped() {
         };
         begins.wait();
         model::stop_exploring();
-        // Three items remain, in the slots 3, 0 and 1. The loop ends earlier if the stealer was not
-        // in that place.
+        // Three items remain, in the slots 3, 0 and 1. The loop ends earlier if the stealer is not
+        // between its load and its mark.
         for index in 1..PUSHES {
             if index >= 3 {
                 let _ = owner.pop();

@@ -107,7 +107,7 @@ fn canary_two_threads_that_put_exclusive_are_caught() {
     model::check(|| {
         let arena = Arena::new(2);
         let slot = Arc::new(Slot::new());
-        // This lock orders the second `put_exclusive` after the first, if it is the later one.
+        // If the other thread puts its item in after this one, this lock orders the two calls.
         let turn = Arc::new(Mutex::new(()));
         let other = {
             let (slot, arena, turn) = (slot.clone(), arena.clone(), turn.clone());

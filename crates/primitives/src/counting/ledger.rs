@@ -50,7 +50,7 @@ impl AddAssign for Operations {
 pub enum Kind {
     /// Words or locks that have the name.
     Named,
-    /// Words or locks that the line of source in the name creates.
+    /// Words or locks without a name. The line of source that makes them stands for the name.
     Unnamed,
     /// An event.
     Event,

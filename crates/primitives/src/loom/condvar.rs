@@ -15,8 +15,8 @@ use super::sync::{Mutex, MutexGuard};
 /// notification removes it, or it removes itself when the time is over.
 #[derive(Debug, Default)]
 pub struct Condvar {
-    /// Orders the operations. No thread waits for it: notifying it only gives loom a point to
-    /// switch threads, which depends on the other operations here.
+    /// Orders the operations. No thread waits on it: notifying it only gives loom a point to switch
+    /// threads, which depends on the other operations here.
     order: loom::sync::Condvar,
     /// Changed only right after an operation on `order`, with no other switch point in between.
     waiters: StdMutex<Waiters>,

@@ -48,8 +48,8 @@ impl LockRank {
         self.enter_unordered()
     }
 
-    /// Records a lock without a check, for callers that do not wait for the lock and so cannot
-    /// deadlock.
+    /// Records a lock without a check: for callers that do not wait for the lock, and so cannot
+    /// deadlock, and for callers that check the order afterwards.
     pub(crate) fn enter_unordered(self) -> Held {
         Held(self.0.map(|rank| {
             HELD.with(|held| {
