@@ -40,7 +40,7 @@ pub trait Job: Send + 'static {
     /// Does the work, on a thread of the pool.
     fn run(self);
 
-    /// Returns what an [`JobObserver`](crate::JobObserver) sees of the job; empty by default. Not
+    /// Returns what a [`JobObserver`](crate::JobObserver) sees of the job; empty by default. Not
     /// called without an observer.
     fn meta(&self) -> JobMeta {
         JobMeta::default()

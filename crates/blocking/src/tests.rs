@@ -144,7 +144,7 @@ fn a_shutdown_drops_jobs_beyond_the_number_of_free_threads() {
     assert_eq!(receiver.iter().collect::<Vec<_>>(), [0]);
 }
 
-/// A notification of the condition variable `gone` while a job runs.
+/// The condition variable `all_exited` is notified while a job runs.
 #[test]
 fn a_spurious_notification_does_not_end_the_wait_of_a_shutdown() {
     let (mut pool, _) = pool(1, Config::default());

@@ -18,7 +18,7 @@ pub(crate) struct CountedThread<J: Job> {
     phase: Phase,
 }
 
-/// The count that includes a thread, besides that of all threads.
+/// The counts that include a thread, besides that of all threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// The thread counts as serving and as free: it has not checked the queue yet.
@@ -30,7 +30,7 @@ enum Phase {
 }
 
 impl<J: Job> CountedThread<J> {
-    /// Makes the member for a thread that has just been counted as starting.
+    /// Makes the entries of a thread that has just been counted as starting.
     pub(crate) fn new(shared: Arc<Shared<J>>, number: u64) -> Self {
         Self {
             shared,
@@ -106,8 +106,8 @@ impl<J: Job> Drop for CountedThread<J> {
         if self.phase != Phase::Exiting {
             state.serving -= 1;
         }
-        // Without a serving thread, jobs are queued only if the hook of the last thread panicked;
-        // no thread would run them.
+        // Without a serving thread, jobs are queued only if the hook of the last thread panicked or
+        // did not call the loop; no thread would run them.
         let orphans = match state.serving {
             0 => std::mem::take(&mut state.queue),
             _ => VecDeque::new(),
