@@ -30,10 +30,10 @@ const ON_STANDBY: usize = 1 << (usize::BITS - 1);
 /// time: a worker never changes its group, and the last searcher of each group is responsible for
 /// tasks that were pushed while it searched.
 ///
-/// Workers are numbered from 0; a method may panic if the pool has no worker of the number. A
-/// worker without a task searches the queues of the others, marks itself as parked, looks at the
-/// queues once more if no other worker searches, and blocks. A thread that has pushed a task claims
-/// a parked worker, and unparks it.
+/// Workers are numbered from 0; a method may panic if the pool has no worker with the number that
+/// it is passed. A worker without a task searches the queues of the others, marks itself as parked,
+/// checks the queues once more if no other worker searches, and blocks. A thread that has pushed a
+/// task claims a parked worker, and unparks it.
 ///
 /// ```
 /// use raddle_idle::{Duty, IdleSet, Parking};
@@ -142,7 +142,7 @@ impl Snapshot {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parking {
-    /// No worker of its group is searching: look at every queue again.
+    /// No worker of its group is searching: check every queue again.
     RecheckQueues,
     /// Another worker is searching, and is responsible for all queued tasks.
     Sleep,
@@ -167,7 +167,7 @@ pub enum Parking {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// Stop parking, and search: it has been claimed, and counts as searching.
+    /// Stop parking, and search: the worker has been claimed, and counts as searching.
     Search,
     /// Sleep until woken.
     Sleep,
@@ -271,7 +271,8 @@ impl IdleSet {
             for (index, group) in self.groups.iter().enumerate() {
                 let mut state = group.load();
                 loop {
-                    // CHECK: a worker that has begun to search is responsible for the task.
+                    // CHECK: a worker that has begun to search meanwhile is responsible for the
+                    // task.
                     if state.searching() > 0 {
                         return None;
                     }
@@ -597,7 +598,7 @@ impl IdleSet {
         }
     }
 
-    /// Puts the monitor on standby, if no worker runs. Calls `clear_alarm` before. The caller is
+    /// Puts the monitor on standby, if no worker runs. Calls `clear_alarm` first. The caller is
     /// parked, and asks for its [`duty`](Self::duty) next. Returns `false` if the role changed
     /// meanwhile: then another worker may rely on the alarm, and the caller sets it again.
     ///
@@ -715,8 +716,8 @@ impl Group {
     /// Adds to the state and returns the former state.
     #[inline]
     fn change(&self, difference: usize) -> Snapshot {
-        // ORDERING: the changes order themselves among each other; towards the queues the fences do
-        // it.
+        // ORDERING: AcqRel orders the changes of the word among each other. The fences order them
+        // with the accesses of the queues.
         Snapshot(self.state.fetch_add(difference, Ordering::AcqRel))
     }
 }

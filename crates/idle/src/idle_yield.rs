@@ -56,7 +56,7 @@ impl IdleYield {
         left == 0
     }
 
-    /// Notes how long a yield took, and whether the worker has a task after it.
+    /// Records how long a yield took, and whether the worker has a task after it.
     #[inline]
     pub fn record(&self, took: Duration, has_task: bool) {
         if has_task && took <= MAX_YIELD {

@@ -31,8 +31,8 @@ const ON_ALARM: u32 = 5;
 /// let mut is_driver_woken = false;
 /// if parker.enter(BlockedOn::Driver) {
 ///     // The worker waits for events here. Another thread unparks it.
-///     let place = parker.unpark(|place| is_driver_woken = place == BlockedOn::Driver);
-///     assert_eq!(place, Some(BlockedOn::Driver));
+///     let blocked_on = parker.unpark(|on| is_driver_woken = on == BlockedOn::Driver);
+///     assert_eq!(blocked_on, Some(BlockedOn::Driver));
 ///     parker.leave();
 /// }
 /// assert!(is_driver_woken);
@@ -89,7 +89,7 @@ impl Default for Parker {
 }
 
 impl Parker {
-    /// Says that the calling thread runs the worker from now on.
+    /// Records that the calling thread runs the worker from now on.
     ///
     /// ```
     /// use std::thread;
@@ -168,9 +168,10 @@ impl Parker {
             BlockedOn::Parker if is_on_other_thread() => ON_OTHER_THREAD,
             BlockedOn::Parker => ON_THREAD,
         };
-        // ORDERING: Release pairs with `unpark`, which finds the first thread. It finds another
-        // because it takes that lock after `attach` did: had it been before, its swap would have
-        // come before this. On failure `leave` follows.
+        // ORDERING: Release pairs with `unpark`, which then sees the first thread. It sees another
+        // thread because it takes the lock of `other_thread` after `attach` did: if it had taken
+        // the lock before, its swap would have come before this exchange. On failure `leave`
+        // follows.
         let entered =
             self.state
                 .compare_exchange(AWAKE, state, Ordering::Release, Ordering::Relaxed);

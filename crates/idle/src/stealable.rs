@@ -17,7 +17,7 @@ const GROUP: usize = match cfg!(raddle_loom) {
 /// worker when it begins to search, since its queue is empty then, or by a searcher that finds that
 /// queue empty.
 ///
-/// A method may panic if the set has no place for a worker of the number that it is passed.
+/// A method may panic if it is passed the number of a worker for which the set was not made.
 ///
 /// ```
 /// use raddle_idle::StealableSet;

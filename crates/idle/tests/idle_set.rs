@@ -168,7 +168,7 @@ fn a_removed_worker_does_not_count_for_its_group() {
 }
 
 #[test]
-fn the_last_searcher_of_a_group_has_to_search_again() {
+fn the_last_searcher_of_a_group_has_to_check_for_more_work() {
     let set = IdleSet::new(GROUP + 4, false);
     for worker in [0, 1, 2, GROUP] {
         assert!(set.transition_to_searching(worker));
@@ -182,7 +182,7 @@ fn the_last_searcher_of_a_group_has_to_search_again() {
 }
 
 #[test]
-fn a_worker_that_parks_searches_again_unless_its_group_has_a_searcher() {
+fn a_worker_that_parks_rechecks_the_queues_unless_its_group_has_a_searcher() {
     let set = IdleSet::new(GROUP + 4, false);
     assert_eq!(set.transition_to_parked(3, false), Parking::RecheckQueues);
     assert!(set.transition_to_searching(0) && set.transition_to_searching(1));

@@ -113,7 +113,7 @@ fn unpark_against_a_worker_that_leaves_the_driver_and_parks_on_its_thread() {
     });
 }
 
-/// Two unparks at the same time end the park.
+/// Two unparks at the same time end one park.
 #[test]
 fn two_unparks_against_a_park() {
     Model::new().preemptions(3).check(|| {
