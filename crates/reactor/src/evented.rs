@@ -89,7 +89,7 @@ impl<E: Source> Evented<E> {
         self.registration.handle()
     }
 
-    /// The registration, for operations that this type has not.
+    /// The registration, for operations that this type does not have.
     ///
     /// ```
     /// use mio::net::UdpSocket;
@@ -144,7 +144,7 @@ impl<E: Source> Evented<E> {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: nothing is taken of the readiness.
+    /// Cancel safe: the readiness is not cleared.
     ///
     /// # Examples
     ///

@@ -67,7 +67,7 @@ impl Handle {
         })
     }
 
-    /// Makes the present or next [`turn`](crate::Reactor::turn) return without waiting.
+    /// Makes the current or next [`turn`](crate::Reactor::turn) return without waiting.
     ///
     /// ```
     /// use std::thread;
@@ -77,7 +77,7 @@ impl Handle {
     /// let mut reactor = Reactor::new()?;
     /// let handle = reactor.handle();
     /// let other = thread::spawn(move || handle.unpark());
-    /// // Returns for the other thread's sake: there are no events.
+    /// // Returns because the other thread unparks it: there are no events.
     /// assert_eq!(reactor.turn(None, usize::MAX)?, 0);
     /// other.join().unwrap();
     /// # Ok::<(), std::io::Error>(())

@@ -97,13 +97,12 @@ impl Reactor {
         self.handle.clone()
     }
 
-    /// Waits for events, for `timeout` at most (`None`: for ever), wakes those concerned and
-    /// returns how many events that were.
+    /// Waits for events, for `timeout` at most (`None`: for ever), wakes the tasks that wait for
+    /// them, and returns the number of events.
     ///
     /// At most `limit` events are dispatched. The rest is kept for the next turn, which then does
-    /// not wait. A turn also ends, with zero events, on
-    /// [`Handle::unpark`] and on a signal. Events of registrations that are gone
-    /// do not count.
+    /// not wait. A turn also ends, with zero events, on [`Handle::unpark`] and on a signal. Events
+    /// of registrations that were dropped do not count.
     ///
     /// A panic of a waker ends here, reported by the panic hook.
     ///

@@ -57,7 +57,7 @@ pub struct Snapshot(u64);
 /// readiness.transition_to_ready(Ready::READABLE | Ready::WRITABLE);
 /// let event = readiness.load().event(Ready::READABLE | Ready::WRITABLE).unwrap();
 /// assert_eq!(event.ready(), Ready::READABLE | Ready::WRITABLE);
-/// // The read would have blocked. Of the write nothing is known.
+/// // The read would have blocked. Nothing is known about the write.
 /// assert_eq!(readiness.transition_to_blocked(event.only(Ready::READABLE)), Clearing::Cleared);
 /// assert_eq!(readiness.load().ready(), Ready::WRITABLE);
 /// ```
@@ -143,8 +143,8 @@ impl Readiness {
     /// Removes readable and writable, as far as `event` has them, after an operation that moved
     /// less than it was asked to.
     ///
-    /// Not if an error or out-of-band data was reported: then the operation may have stopped short
-    /// for another reason than running dry.
+    /// Removes nothing if an error or out-of-band data was reported: then the operation may have
+    /// stopped short although the source is not drained.
     ///
     /// ```
     /// use raddle_reactor::{Clearing, Readiness, Ready};
@@ -152,7 +152,7 @@ impl Readiness {
     /// let readiness = Readiness::new();
     /// readiness.transition_to_ready(Ready::READABLE);
     /// let event = readiness.load().event(Ready::READABLE).unwrap();
-    /// // A read into 100 bytes has returned 4, so the next one would block: it can be spared.
+    /// // A read into 100 bytes has returned 4, so the next one would block: it can be skipped.
     /// assert_eq!(readiness.transition_to_drained(event), Clearing::Cleared);
     /// assert!(readiness.load().event(Ready::READABLE).is_none());
     /// ```
@@ -166,7 +166,7 @@ impl Readiness {
         })
     }
 
-    /// Marks the end of the reactor.
+    /// Marks the reactor as shut down.
     ///
     /// ```
     /// use raddle_reactor::{Readiness, Ready};

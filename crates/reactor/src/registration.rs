@@ -16,8 +16,7 @@ use crate::{Handle, Interest, IoState, Ready};
 ///
 /// Dropping it frees its slot, so that no event reaches it or a successor; the selector forgets the
 /// source when its descriptor is closed. If the descriptor lives on (handed back to std, or
-/// duplicated), call
-/// [`deregister`](Self::deregister) first.
+/// duplicated), call [`deregister`](Self::deregister) first.
 ///
 /// Readiness is a hint: an operation may still find that it would block. The helpers here then
 /// clear the readiness and wait again.

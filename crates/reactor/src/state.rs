@@ -280,7 +280,7 @@ impl IoState {
     }
 
     /// Takes the source for ready until an operation proves it wrong. For a new source, of which
-    /// the reactor has reported no event: present waiters are not woken.
+    /// the reactor has reported no event: current waiters are not woken.
     ///
     /// ```
     /// use raddle_reactor::{Interest, IoState, Ready};
@@ -341,8 +341,8 @@ impl IoState {
         Collected::All
     }
 
-    /// Ends every present and future wait with an error. Call it without a lock, for it wakes. A
-    /// panic of a waker ends here.
+    /// Ends every current and future wait with an error. Call it without a lock, because it wakes
+    /// tasks. A panic of a waker ends here.
     ///
     /// ```
     /// use std::task::Context;

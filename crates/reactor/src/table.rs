@@ -25,7 +25,7 @@ pub(crate) struct Table {
     entries: Slab<Entry>,
     /// Counts registrations; a token holds the low bits of the count. A token repeats only after
     /// 2^36 registrations, or 2^14 on 32-bit targets, and only if the index is the same too. If an
-    /// event of a freed registration has such a token, a source that is not ready becomes ready.
+    /// event of a freed registration has such a token, a source is marked ready that is not.
     generation: u64,
     /// Counts events that were passed to a registration.
     events: u64,
