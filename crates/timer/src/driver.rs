@@ -20,7 +20,7 @@ pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
 /// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// use std::time::Duration;
 ///
-/// use raddle_timer::driver::{TimerDriver, UnparkFn, EventSource};
+/// use raddle_timer::driver::{EventSource, TimerDriver, UnparkFn};
 ///
 /// /// Waits for a signal from another thread.
 /// struct Signals {
@@ -71,7 +71,7 @@ pub trait EventSource {
 /// use std::pin::pin;
 /// use std::task::{Context, Waker};
 /// use std::time::Duration;
-/// use raddle_timer::driver::{TimerDriver, NoEvents};
+/// use raddle_timer::driver::{NoEvents, TimerDriver};
 ///
 /// let mut driver = TimerDriver::new(NoEvents::default(), 1, true);
 /// let timers = driver.handles().next().unwrap();
@@ -86,7 +86,7 @@ pub trait EventSource {
 pub struct TimerDriver<S> {
     event_source: S,
     timers: Option<Timers>,
-    /// There if the clock can be paused.
+    /// `Some` if the clock can be paused.
     unparked: Option<Arc<Unparked>>,
 }
 
@@ -96,7 +96,7 @@ pub struct TimerDriver<S> {
 /// use std::pin::pin;
 /// use std::time::Duration;
 ///
-/// use raddle_timer::driver::{TimerDriver, NoEvents, Woken};
+/// use raddle_timer::driver::{NoEvents, TimerDriver, Woken};
 ///
 /// let mut driver = TimerDriver::new(NoEvents::default(), 1, true);
 /// let timers = driver.handles().next().unwrap();
@@ -104,7 +104,7 @@ pub struct TimerDriver<S> {
 /// timers.pause();
 /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_secs(60)));
 /// assert!(raddle_testing::poll(sleep.as_mut()).is_pending());
-/// // For the counts of a scheduler that drives this.
+/// // A scheduler that drives this adds the numbers to its counts.
 /// assert_eq!(driver.park(None, usize::MAX), Woken { tasks: 0, timers: 1 });
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl<S: EventSource> TimerDriver<S> {
     /// use std::sync::Arc;
     /// use std::time::Duration;
     ///
-    /// use raddle_timer::driver::{TimerDriver, UnparkFn, EventSource};
+    /// use raddle_timer::driver::{EventSource, TimerDriver, UnparkFn};
     ///
     /// /// Counts the waits, and does not wait.
     /// struct Waits(usize);
@@ -168,7 +168,7 @@ impl<S: EventSource> TimerDriver<S> {
     /// Returns a handle of each shard of the timers.
     ///
     /// ```
-    /// use raddle_timer::driver::{TimerDriver, NoEvents};
+    /// use raddle_timer::driver::{NoEvents, TimerDriver};
     ///
     /// // Each of two threads enters a handle of its own.
     /// let driver = TimerDriver::new(NoEvents::default(), 2, false);
@@ -184,7 +184,7 @@ impl<S: EventSource> TimerDriver<S> {
     /// ```
     /// use std::thread;
     ///
-    /// use raddle_timer::driver::{TimerDriver, NoEvents, Woken};
+    /// use raddle_timer::driver::{NoEvents, TimerDriver, Woken};
     ///
     /// let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
     /// let unpark = driver.unparker();
@@ -250,8 +250,8 @@ impl<S: EventSource> TimerDriver<S> {
     /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_secs(60)));
     /// let (wakes, waker) = raddle_testing::Wakes::new();
     /// assert!(raddle_testing::poll_with(sleep.as_mut(), &waker).is_pending());
-    /// driver.shutdown(|_token| println!("the event source shuts down first"));
-    /// assert_eq!(wakes.get(), 1, "the task learns of the end of its timer");
+    /// driver.shutdown(|_source| println!("the event source shuts down first"));
+    /// assert_eq!(wakes.get(), 1, "the task is woken, because its timer has ended");
     /// ```
     pub fn shutdown(&mut self, shut_down_source: impl FnOnce(&mut S)) {
         shut_down_source(&mut self.event_source);
@@ -334,7 +334,7 @@ impl Unparked {
 /// use std::thread;
 /// use std::time::Duration;
 ///
-/// use raddle_timer::driver::{NoEvents, EventSource};
+/// use raddle_timer::driver::{EventSource, NoEvents};
 ///
 /// let mut source = NoEvents::default();
 /// let unpark = source.unparker();

@@ -347,7 +347,7 @@ impl Handle {
     /// }));
     /// timers.handle().pause();
     /// timers.handle().advance(Duration::from_secs(60));
-    /// // The owner has to look which timers are due.
+    /// // The owner has to check which timers are due.
     /// assert_eq!(unparks.load(Ordering::Relaxed), 1);
     /// ```
     #[track_caller]

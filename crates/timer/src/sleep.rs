@@ -78,8 +78,7 @@ pin_project! {
     /// The future of [`sleep`] and [`sleep_until`].
     ///
     /// It holds the timer itself, so it is neither small to move nor [`Unpin`]: pin it, on the
-    /// stack or in a box, to poll it more than once or to
-    /// [`reset`](Sleep::reset) it.
+    /// stack or in a box, to poll it more than once or to [`reset`](Sleep::reset) it.
     ///
     /// # Examples
     ///

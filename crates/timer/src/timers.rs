@@ -47,8 +47,8 @@ impl Timers {
     ///
     /// `unpark` must make the owner's current or next park return. It is called, from any thread
     /// and without a lock held, when a timer is set that is earlier than the last result of
-    /// `next_deadline`, and when a paused clock is advanced, resumed, or [held](Handle::hold_clock)
-    /// no longer.
+    /// `next_deadline`, and when a paused clock is advanced, is resumed, or is no longer
+    /// [held](Handle::hold_clock).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -251,7 +251,7 @@ impl Timers {
     /// let start = timers.now();
     /// let mut future = pin!(sleep(Duration::from_secs(60)));
     /// assert!(raddle_testing::poll(future.as_mut()).is_pending());
-    /// // Nothing else is to be done, so the minute is over.
+    /// // There is nothing else to do, so the clock advances to the deadline.
     /// assert_eq!(timers.auto_advance(), 1);
     /// assert_eq!(timers.now() - start, Duration::from_secs(60));
     /// assert!(raddle_testing::poll(future).is_ready());

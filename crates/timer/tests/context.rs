@@ -60,7 +60,7 @@ fn guards_nest() {
 }
 
 #[test]
-fn a_stopped_clock_moves_only_by_advance() {
+fn a_paused_clock_moves_only_by_advance() {
     let driver = TestTimers::running();
     assert!(!driver.handle.is_paused());
     let _entered = driver.handle.enter();
@@ -89,7 +89,7 @@ fn a_running_clock_cannot_be_advanced() {
 
 #[test]
 #[should_panic(expected = "the clock is paused already")]
-fn a_stopped_clock_cannot_be_stopped() {
+fn a_paused_clock_cannot_be_paused() {
     TestTimers::paused().handle.pause();
 }
 
@@ -158,7 +158,7 @@ fn a_sleep_moves_between_threads() {
 }
 
 #[test]
-fn a_stopped_clock_moves_to_the_earliest_deadline_by_itself() {
+fn a_paused_clock_moves_to_the_earliest_deadline_by_itself() {
     let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();
@@ -188,7 +188,7 @@ fn a_stopped_clock_moves_to_the_earliest_deadline_by_itself() {
 
 /// The owner calls it in place of parking: it would have nothing else to do, and call again.
 #[test]
-fn a_stopped_clock_moves_on_past_a_deadline_that_was_pushed_back() {
+fn a_paused_clock_moves_on_past_a_deadline_that_was_pushed_back() {
     let mut driver = TestTimers::paused();
     let handle = driver.handle.clone();
     let _entered = handle.enter();

@@ -128,7 +128,7 @@ fn the_unpark_function_may_use_the_timers() {
     assert_eq!(timers.next_deadline(), Some(Instant::now() + ms(20)));
 }
 
-/// It does not advance a stopped clock automatically either, if there is no other timer.
+/// It does not advance a paused clock automatically either, if there is no other timer.
 #[test]
 fn a_timer_that_is_reset_to_the_past_is_not_waited_for() {
     let mut driver = TestTimers::paused();

@@ -36,7 +36,7 @@ impl Wake for Count {
     }
 }
 
-/// Makes timers whose clock is stopped, and that no driver waits for.
+/// Makes timers whose clock is paused, and that no driver waits for.
 fn paused() -> (Timers, Handle) {
     let timers = Timers::new(StdArc::new(|| {}));
     let handle = timers.handle();
@@ -48,8 +48,8 @@ fn poll(sleep: Pin<&mut Sleep>, waker: &Waker) -> Poll<()> {
     sleep.poll(&mut Context::from_waker(waker))
 }
 
-/// Polls, and says `None` if that panicked because the timers have shut down. What else panics is
-/// the model's own report.
+/// Polls. Returns `None` if that panicked because the timers have shut down. Any other panic is the
+/// model's own report.
 fn try_poll(sleep: Pin<&mut Sleep>, waker: &Waker) -> Option<Poll<()>> {
     match catch_unwind(AssertUnwindSafe(|| poll(sleep, waker))) {
         Ok(polled) => Some(polled),
@@ -136,7 +136,8 @@ fn fire_against_reset_to_later() {
     });
 }
 
-/// The owner that learns of the firing without the lock writes to what the firer read.
+/// The owner sees without the lock that the timer has fired, and writes to the fields that the
+/// firer has read.
 #[test]
 fn fire_against_reset_and_poll() {
     model::check(|| {
@@ -329,7 +330,7 @@ fn shutdown_against_drop() {
     });
 }
 
-/// A driver that finds the last hold of a stopped clock gone, and would let time pass, sees what
+/// A driver that finds the last hold of a paused clock released, and would let time pass, sees what
 /// the holder did before. All interleavings are explored.
 #[test]
 fn releasing_a_clock_hold_publishes_earlier_writes() {
@@ -358,8 +359,8 @@ fn releasing_a_clock_hold_publishes_earlier_writes() {
     });
 }
 
-/// A driver that finds the last hold of a stopped clock gone does not see what its holder does
-/// after.
+/// A driver that finds the last hold of a paused clock released does not see what its holder does
+/// afterwards.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_work_after_the_hold_was_released_is_caught() {

@@ -311,7 +311,7 @@ fn a_sleep_has_at_most_72_bytes() {
 }
 
 #[test]
-fn the_present_is_ready_at_once_when_the_clock_has_just_stopped() {
+fn the_present_is_ready_at_once_when_the_clock_was_just_paused() {
     let driver = TestTimers::running();
     let _entered = driver.handle.enter();
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Waiting for timers and something else at once.
+//! The driver that waits for timers and for an event source at once.
 #![cfg(not(raddle_loom))]
 
 use std::cell::RefCell;
@@ -193,7 +193,7 @@ fn a_paused_clock_without_a_timer_stays_and_the_event_source_waits() {
 }
 
 #[test]
-fn an_earlier_timer_that_is_set_during_a_look_does_not_unpark() {
+fn an_earlier_timer_that_is_set_during_a_park_with_a_zero_timeout_does_not_unpark() {
     for (timeout, unparks) in [(Some(Duration::ZERO), 0), (None, 1)] {
         let mut source = FakeSource::default();
         let unparked = Arc::clone(&source.unparks);
@@ -237,7 +237,7 @@ fn a_shutdown_ends_the_event_source_and_then_the_timers() {
 }
 
 #[test]
-fn no_events_waits_for_an_unpark_or_its_timeout() {
+fn a_source_without_events_waits_for_an_unpark_or_its_timeout() {
     let mut source = NoEvents::default();
     let unpark = source.unparker();
     // An unpark before the wait ends it, once.
@@ -248,7 +248,7 @@ fn no_events_waits_for_an_unpark_or_its_timeout() {
         source.wait(Some(ms(20)), 1);
         start.elapsed() >= ms(20)
     };
-    // One may end without a reason.
+    // A wait may end without a reason.
     assert!(lasts() || lasts() || lasts());
     let other = thread::spawn(move || {
         thread::sleep(ms(20));

@@ -29,7 +29,7 @@ fn waits() -> u64 {
 }
 
 #[test]
-fn no_events_waits_unless_it_was_unparked_or_the_timeout_is_zero() {
+fn a_source_without_events_waits_unless_it_was_unparked_or_the_timeout_is_zero() {
     let _alone = alone();
     let mut source = NoEvents::default();
     let unpark = source.unparker();

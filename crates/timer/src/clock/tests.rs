@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_clock_stops_at_the_next_whole_tick() {
+fn a_clock_is_paused_at_the_next_whole_tick() {
     for _ in 0..100 {
         let clock = Clock::new();
         clock.pause();

@@ -359,7 +359,7 @@ fn a_wheel_skips_an_idle_time() {
     }
 }
 
-/// Nor to the start of the slot of the next timer.
+/// The wheel does not even skip to the start of the slot of the next timer.
 #[test]
 fn a_wheel_does_not_skip_a_timer() {
     for level in 0..LEVELS as u32 {

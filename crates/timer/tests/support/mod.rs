@@ -1,4 +1,4 @@
-//! Timers with a stopped clock, driven by the test.
+//! Timers with a paused clock, driven by the test.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -20,7 +20,7 @@ pub(crate) struct TestTimers {
 }
 
 impl TestTimers {
-    /// Makes timers whose clock is stopped.
+    /// Makes timers whose clock is paused.
     pub(crate) fn paused() -> Self {
         let driver = Self::running();
         driver.handle.pause();
