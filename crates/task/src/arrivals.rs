@@ -114,10 +114,10 @@ impl Arrivals {
     /// arrivals.register(other, &waker);
     /// // A poller is dropped while it has tasks that it has taken. The other one has to run them.
     /// arrivals.leave(leaving);
-    /// arrivals.call();
+    /// arrivals.wake_pollers();
     /// assert_eq!(wakes.get(), 1);
     /// ```
-    pub fn call(&self) {
+    pub fn wake_pollers(&self) {
         while let Some(waker) = self.waiting_poller() {
             waker.wake();
         }
@@ -141,7 +141,7 @@ impl Arrivals {
         self.state.check_order();
         if let Some(waker) = waker {
             waker.wake();
-            self.call();
+            self.wake_pollers();
         }
     }
 

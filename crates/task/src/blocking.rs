@@ -224,7 +224,7 @@ impl SubmitError {
     /// let call = blocking::spawn(|| 6 * 7, |task| {
     ///     Err(SubmitError::no_thread(task.into_runnable(), "no memory for a stack".to_owned()))
     /// });
-    /// // The caller learns of it as of a panic.
+    /// // The join handle reports it like a panic.
     /// let panic = raddle_testing::ready(call).unwrap_err().into_panic();
     /// let message = panic.downcast_ref::<String>().unwrap();
     /// assert_eq!(message, "no memory for a stack");
@@ -350,7 +350,8 @@ where
     let closure = (any::type_name::<F>(), size_of::<F>());
     let work = |taken: io::Result<()>| match taken {
         Ok(()) => work(),
-        // The error goes to the join handle without the panic hook: the program has no fault.
+        // `resume_unwind` passes the error to the join handle and does not call the panic hook,
+        // because nothing is wrong with the program.
         Err(refused) => panic::resume_unwind(Box::new(refused.to_string())),
     };
     let (task, handle) = task(work, closure, false);

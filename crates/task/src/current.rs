@@ -61,7 +61,8 @@ pub fn try_id() -> Option<Id> {
 }
 
 /// Returns the innermost task that runs on this thread, if any. It is alive: the pointer is null or
-/// that of the running task, whose runner holds its liveness reference until the guard is dropped.
+/// that of the running task, whose runner holds its liveness reference until the guard is dropped,
+/// or until the pointer is not read any more.
 pub(crate) fn task() -> Option<NonNull<Header>> {
     CURRENT
         .try_with(|current| NonNull::new(current.task.get().cast_mut()))

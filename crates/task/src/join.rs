@@ -180,8 +180,8 @@ impl<T> Future for JoinHandle<T> {
         }
         budget.made_progress();
         let mut output = Poll::Pending;
-        // SAFETY: the task has completed while the handle existed, so the handle owns the output
-        // (rule 1); its type is that of the task.
+        // SAFETY: the task completed while the handle existed, so the handle owns the output (rule
+        // 1); its type is that of the task.
         unsafe {
             (self.header().vtable.take_output)(self.header, (&raw mut output).cast());
         }

@@ -139,7 +139,7 @@ pub trait Schedule: Clone + Send + Sync + 'static {
 /// use std::sync::{Arc, Mutex};
 /// use raddle_task::{EndReason, Runnable, Schedule};
 ///
-/// /// Notes why the task has ended.
+/// /// Records why the task has ended.
 /// #[derive(Clone)]
 /// struct RecordsEnd(Arc<Mutex<Option<EndReason>>>);
 ///

@@ -58,7 +58,7 @@ impl Size {
     }
 }
 
-/// Allocates a cell of `layout`, whose `size` is [`Size::of`] it.
+/// Allocates memory for a cell of `layout`, whose `size` is [`Size::of`] it.
 #[inline]
 pub(crate) fn allocate(layout: Layout, size: Option<Size>) -> NonNull<u8> {
     let kept = size.and_then(|size| CACHE.try_with(|cache| cache.take(size)).ok().flatten());

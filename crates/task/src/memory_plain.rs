@@ -14,7 +14,7 @@ impl Size {
     }
 }
 
-/// Allocates a cell of `layout`.
+/// Allocates memory for a cell of `layout`.
 pub(crate) fn allocate(layout: Layout, _: Option<Size>) -> NonNull<u8> {
     // SAFETY: a cell has a state word, so the layout is not empty.
     let memory = unsafe { alloc::alloc(layout) };

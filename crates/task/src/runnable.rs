@@ -153,7 +153,7 @@ impl Runnable {
     /// use raddle_task::Runnable;
     ///
     /// let (task, handle) = raddle_task::spawn(async {}, drop::<Runnable>);
-    /// // A scheduler passes the id to those who observe its tasks.
+    /// // A scheduler passes the id to the observer of its tasks.
     /// println!("task {} is ready", task.id());
     /// assert_eq!(task.id(), handle.id());
     /// ```

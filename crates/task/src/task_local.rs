@@ -77,7 +77,7 @@ macro_rules! task_local {
 /// # }
 /// ```
 pub struct LocalKey<T: 'static> {
-    /// Returns the value of the scope in which this thread is.
+    /// The value of the scope that this thread is in.
     current: &'static thread::LocalKey<RefCell<Option<T>>>,
 }
 
@@ -413,8 +413,8 @@ pin_project! {
 }
 
 impl<T: 'static, F> TaskLocalFuture<T, F> {
-    /// Takes the value out. Polls from then on, and the future's drop, are without one, also inside
-    /// an outer scope. `None` if it was taken before.
+    /// Takes the value out. From then on the future is polled and dropped without one, even inside
+    /// an outer scope. Returns `None` if the value was taken before.
     ///
     /// ```
     /// use std::cell::Cell;

@@ -81,7 +81,7 @@ unsafe fn drop(data: *const ()) {
 pub(crate) unsafe fn release(header: NonNull<Header>) {
     // SAFETY: the caller holds a reference.
     if unsafe { header.as_ref() }.state.release() == Release::Dealloc {
-        // SAFETY: the count is zero.
+        // SAFETY: the last reference is given up.
         unsafe { Header::dealloc(header) };
     }
 }

@@ -1,4 +1,4 @@
-//! Models of the tasks of a local list that other threads wake: they are taken, or a driver is
+//! Models of the tasks of a local list that other threads wake: they are taken, or a poller is
 //! woken for them.
 #![cfg(raddle_loom)]
 
@@ -48,8 +48,8 @@ impl Set {
         (waker.expect("the task was polled"), handle)
     }
 
-    /// Adds a driver that says whether it was woken.
-    fn driver(&self) -> (usize, std::sync::Arc<Woken>, Waker) {
+    /// Adds a poller, and a waker of it that records whether it was woken.
+    fn add_poller(&self) -> (usize, std::sync::Arc<Woken>, Waker) {
         let (woken, waker) = Woken::new();
         (self.shared.0.join(), woken, waker)
     }
@@ -65,60 +65,61 @@ impl Set {
     }
 }
 
-/// A driver that registers and looks, or the other way round, against a wake.
-fn a_driver_against_a_wake(registers_first: bool) {
+/// A poller registers its waker and then takes the tasks, or the other way round, while a task is
+/// woken.
+fn a_poller_against_a_wake(registers_first: bool) {
     let mut set = Set::default();
     let (task, handle) = set.waiting_task();
-    let (driver, woken, waker) = set.driver();
+    let (poller, woken, waker) = set.add_poller();
     let waking = thread::spawn(move || task.wake());
     if registers_first {
-        set.shared.0.register(driver, &waker);
+        set.shared.0.register(poller, &waker);
     }
     let ran = set.run();
     if !registers_first {
-        set.shared.0.register(driver, &waker);
+        set.shared.0.register(poller, &waker);
     }
     waking.join().unwrap();
     assert!(ran == 1 || woken.get(), "the task waits for ever");
     assert_eq!(ran + set.run(), 1);
     assert!(handle.is_finished());
-    set.shared.0.leave(driver);
+    set.shared.0.leave(poller);
 }
 
 /// All interleavings are explored.
 #[test]
-fn a_task_that_arrives_is_taken_or_wakes_the_driver() {
-    model::check(|| a_driver_against_a_wake(true));
+fn a_task_that_arrives_is_taken_or_wakes_the_poller() {
+    model::check(|| a_poller_against_a_wake(true));
 }
 
-/// A driver that has a waker from before registers another. All interleavings are explored.
+/// A poller that has registered a waker registers another. All interleavings are explored.
 #[test]
-fn an_arrival_against_a_driver_that_changes_its_waker() {
+fn an_arrival_against_a_poller_that_changes_its_waker() {
     model::check(|| {
         let mut set = Set::default();
         let (task, _handle) = set.waiting_task();
-        let (driver, _, waker) = set.driver();
-        set.shared.0.register(driver, &waker);
+        let (poller, _, waker) = set.add_poller();
+        set.shared.0.register(poller, &waker);
         let waking = thread::spawn(move || task.wake());
         let (woken, waker) = Woken::new();
-        set.shared.0.register(driver, &waker);
+        set.shared.0.register(poller, &waker);
         let ran = set.run();
         waking.join().unwrap();
         assert!(ran == 1 || woken.get(), "the task waits for ever");
         set.run();
-        set.shared.0.leave(driver);
+        set.shared.0.leave(poller);
     });
 }
 
-/// One of two drivers leaves, and leaves the task to the other. All interleavings are explored.
+/// One of two pollers leaves, and leaves the task to the other. All interleavings are explored.
 #[test]
-fn an_arrival_against_a_driver_that_leaves() {
+fn an_arrival_against_a_poller_that_leaves() {
     model::check(|| {
         let mut set = Set::default();
         let (task, _handle) = set.waiting_task();
-        let (leaves, _, waker) = set.driver();
+        let (leaves, _, waker) = set.add_poller();
         set.shared.0.register(leaves, &waker);
-        let (stays, woken, waker) = set.driver();
+        let (stays, woken, waker) = set.add_poller();
         set.shared.0.register(stays, &waker);
         let waking = thread::spawn(move || task.wake());
         set.shared.0.leave(leaves);
@@ -129,24 +130,24 @@ fn an_arrival_against_a_driver_that_leaves() {
     });
 }
 
-/// Two tasks arrive from two threads: each is taken, or wakes the driver. Bounded at three
+/// Two tasks arrive from two threads: each is taken, or wakes the poller. Bounded at three
 /// preemptions.
 #[test]
-fn two_arrivals_against_a_driver() {
+fn two_arrivals_against_a_poller() {
     Model::new().preemptions(3).check(|| {
         let mut set = Set::default();
         let (first, _first) = set.waiting_task();
         let (second, _second) = set.waiting_task();
-        let (driver, woken, waker) = set.driver();
+        let (poller, woken, waker) = set.add_poller();
         let waking = [first, second].map(|task| thread::spawn(move || task.wake()));
-        set.shared.0.register(driver, &waker);
+        set.shared.0.register(poller, &waker);
         let ran = set.run();
         for thread in waking {
             thread.join().unwrap();
         }
         assert!(ran == 2 || woken.get(), "a task waits for ever");
         assert_eq!(ran + set.run(), 2);
-        set.shared.0.leave(driver);
+        set.shared.0.leave(poller);
     });
 }
 
@@ -172,9 +173,9 @@ fn a_shutdown_waits_for_a_task_that_is_being_queued() {
     });
 }
 
-/// A driver that checks before it registers misses a task that arrives in between.
+/// A poller that checks before it registers misses a task that arrives in between.
 #[test]
 #[should_panic(expected = "the task waits for ever")]
-fn canary_a_driver_that_registers_after_its_look_is_caught() {
-    model::check(|| a_driver_against_a_wake(false));
+fn canary_a_poller_that_registers_after_its_check_is_caught() {
+    model::check(|| a_poller_against_a_wake(false));
 }

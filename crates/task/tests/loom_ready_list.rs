@@ -39,7 +39,7 @@ fn a_key_is_taken_or_the_waiter_woken() {
 
 /// The waiter waits already, with the same waker or with another. All interleavings are explored.
 #[test]
-fn a_key_against_a_second_look() {
+fn a_key_against_a_waiter_that_polls_again() {
     for changes in [false, true] {
         model::check(move || {
             let list = Arc::new(ReadyList::default());

@@ -134,8 +134,8 @@ impl SlotRef {
 
     #[inline]
     pub(super) fn page(self) -> NonNull<Page> {
-        // SAFETY: `new` and `moved` have added the index to the start of the page, to which pages
-        // are aligned.
+        // SAFETY: `new` and `moved` have added the index and the mark to the address of the page,
+        // whose own bits below `ALIGN` are zero.
         unsafe { self.0.byte_sub(self.0.addr().get() % ALIGN) }.cast()
     }
 

@@ -10,7 +10,7 @@ use crate::cell::Header;
 
 /// The number of consecutive pages without a task that has left on another thread after which the
 /// search stops.
-const MAX_FULL_PAGES_TRIED: usize = 2;
+const MAX_FRUITLESS_CHECKS: usize = 2;
 
 /// Pages with free slots, and pages without.
 ///
@@ -65,8 +65,8 @@ impl Pages {
     /// few pages without such slots.
     pub(super) fn reclaim(&self) {
         for chain in [&self.full, &self.open] {
-            let mut vain = 0;
-            while vain < MAX_FULL_PAGES_TRIED {
+            let mut fruitless = 0;
+            while fruitless < MAX_FRUITLESS_CHECKS {
                 let Some(page) = chain.last.get() else {
                     break;
                 };
@@ -75,9 +75,9 @@ impl Pages {
                 // SAFETY: the list has the page.
                 let left = unsafe { page.as_ref() }.word.transition_to_taken_back();
                 match left {
-                    0 => vain += 1,
+                    0 => fruitless += 1,
                     _ => {
-                        vain = 0;
+                        fruitless = 0;
                         self.vacate(page, left);
                     }
                 }

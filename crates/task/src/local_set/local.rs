@@ -75,7 +75,7 @@ impl Local {
         }
         self.due.borrow_mut().push_back(task);
         if !self.driven.get() {
-            self.shared.call();
+            self.shared.wake_pollers();
         }
         handle
     }
@@ -206,7 +206,7 @@ impl Poller {
             local.tick(is_woken);
             if !local.due.borrow().is_empty() {
                 // Wakes this poller too, unless it was woken since it registered.
-                local.shared.call();
+                local.shared.wake_pollers();
             }
             local.check_panic();
         }
@@ -221,7 +221,7 @@ impl Drop for Poller {
         local.shared.leave(self.place);
         // The push of a task that has arrived has woken the other pollers.
         if !local.due.borrow().is_empty() {
-            local.shared.call();
+            local.shared.wake_pollers();
         }
     }
 }
@@ -245,7 +245,7 @@ impl Drop for Driven<'_> {
         self.local.driven.set(self.outer);
         if self.local.panicked.get() && !self.outer {
             self.local.close();
-            self.local.shared.call();
+            self.local.shared.wake_pollers();
         }
     }
 }

@@ -7,8 +7,8 @@ use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use super::local::{self, Pushed};
 use crate::{Arrivals, LocalRunnable, ScheduleLocal};
 
-/// The queue of tasks that are woken on other threads than their set's, and the waker to call for
-/// them.
+/// The queue of tasks that are woken on other threads than their set's, with the wakers of the
+/// set's pollers.
 #[derive(Default)]
 pub(super) struct Shared {
     arrivals: Arrivals,
@@ -20,7 +20,7 @@ impl ScheduleLocal for Shared {
     fn schedule(&self, task: LocalRunnable) {
         match local::push(self, task) {
             Pushed::Seen => {}
-            Pushed::Unseen => self.call(),
+            Pushed::Unseen => self.wake_pollers(),
             Pushed::Elsewhere(task) => self.push(task),
         }
     }
