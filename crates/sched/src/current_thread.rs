@@ -39,16 +39,17 @@ pub struct CurrentThread {
     undriven: Mutex<UndrivenWorker>,
 }
 
-/// Where the worker is while no thread drives it. Several threads may block on futures; one of
-/// them has the worker, the others poll only their own futures and wait for it.
+/// Holds the worker while no thread drives it. Several threads may block on futures; one of them
+/// has the worker, the others poll only their own futures and wait for it.
 struct UndrivenWorker {
     worker: Option<Worker>,
     /// The calls that have waited for the worker and have not returned, the oldest one first.
     waiting: Vec<Arc<Signal>>,
 }
 
-/// Wakes a thread that blocks on a future: in the parker of the worker if it has that, or
-/// without, on its own. Which of the two may change just now, so it wakes both.
+/// Wakes a thread that blocks on a future. With the worker, the thread blocks in the parker of the
+/// worker; without it, in a park of its own. It may be changing from one to the other, so a wake
+/// unparks both.
 type Signal = ThreadWaker<UnparkWorker>;
 
 /// Unparks the worker of a scheduler, in whose parker or driver the thread may block.
@@ -230,7 +231,8 @@ impl BlockOn<'_> {
                     }
                     core.park();
                 }
-                // A shutdown by a panic: any other needs the scheduler to itself.
+                // A panic has shut the scheduler down: any other shutdown needs `&mut self`, which
+                // this call prevents.
                 Step::Shutdown => return None,
             }
         }

@@ -25,7 +25,7 @@ use crate::worker::shared::{Remote, Shared};
 /// let pool = Pool::start(Config { workers: 2, ..Config::default() }, None)?;
 /// let handle = pool.handle().clone();
 /// assert_eq!(handle.workers(), 2);
-/// // A thread that is not of the pool spawns tasks there.
+/// // A thread outside the pool spawns tasks there.
 /// let spawner = std::thread::spawn(move || handle.spawn(async { 42 }));
 /// let task = spawner.join().unwrap();
 /// assert_eq!(pool.handle().block_on(task).unwrap(), 42);
@@ -87,7 +87,7 @@ impl Handle {
     /// ```
     #[track_caller]
     pub fn current() -> Self {
-        // No closure: its line would be that of the panic.
+        // No closure: the panic would name a line in it instead of the caller's.
         let Some(handle) = Self::try_current() else {
             panic!(
                 "no runtime on this thread; call this inside block_on, a task, or Handle::enter"
@@ -302,7 +302,7 @@ impl Handle {
     ///
     /// let pool = Pool::start(Config { workers: 2, ..Config::default() }, None)?;
     /// assert_eq!(pool.handle().current_worker(), None);
-    /// // An index for what each worker has of its own, for instance a cache.
+    /// // An index for data that each worker has of its own, for instance a cache.
     /// let worker = pool.handle().spawn(async { Handle::current().current_worker() });
     /// let worker = pool.handle().block_on(worker).unwrap();
     /// assert!(worker.is_some_and(|worker| worker < 2));

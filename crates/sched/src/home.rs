@@ -160,9 +160,9 @@ where
     F::Output: 'static,
 {
     let (task, handle) = match shared.locates_tasks {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the same contract.
         false => unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) },
-        // SAFETY: the caller's.
+        // SAFETY: as above.
         true => unsafe { spawn_located(shared, Box::pin(future)) },
     };
     if shared.observes_tasks {
@@ -186,7 +186,7 @@ unsafe fn spawn_located<T: 'static>(
         home: Home::of(shared),
         location: Location::caller(),
     };
-    // SAFETY: the caller's.
+    // SAFETY: the caller upholds the same contract.
     unsafe { raddle_task::spawn_unchecked(future, home) }
 }
 

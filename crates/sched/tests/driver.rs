@@ -314,14 +314,14 @@ fn slow_polls_on_pool_threads_shorten_the_interval_of_driver_polls() {
         };
         let (events, pool) = with_driver(config);
         let mut polls = 0;
-        let driver_polls = events.clone();
+        let events_of_task = events.clone();
         let task = pool.handle().spawn(poll_fn(move |cx| {
             polls += 1;
             std::thread::sleep(Duration::from_millis(4));
             // The task does not yield: after a yield the driver would be polled.
             cx.waker().wake_by_ref();
             match polls {
-                POLLS => Poll::Ready(driver_polls.with(|state| state.parks)),
+                POLLS => Poll::Ready(events_of_task.with(|state| state.parks)),
                 _ => Poll::Pending,
             }
         }));

@@ -50,8 +50,8 @@ fn a_remote_wake_of_a_task() {
     });
 }
 
-/// A future that it wakes itself while another thread wakes it too. The second wake may find the
-/// first still pending. The future must still see what the other thread wrote.
+/// A future that wakes itself while another thread wakes it too. The second wake may find the first
+/// still pending. The future must still see what the other thread wrote.
 async fn woken_twice() {
     let flag = Arc::new(AtomicBool::new(false));
     let mut foreign = None;

@@ -400,7 +400,7 @@ fn busy_time_does_not_grow_while_the_worker_is_parked() {
             std::thread::sleep(Duration::from_millis(2));
             assert_eq!(metrics.worker(0).busy, busy);
         };
-        // It returns because of the task.
+        // The park returns because of the task.
         drop(handle.spawn(ready(())));
         workers[0].park();
         check_busy_is_constant();

@@ -60,7 +60,7 @@ pub(crate) struct Core {
     pub(crate) ticks: Ticks,
     /// Whether a future has yielded in the present poll.
     has_yielded: Cell<bool>,
-    /// Tasks that have yielded since the worker last looked at the driver.
+    /// Tasks that have yielded since the worker last polled the driver.
     yields: Cell<usize>,
     idle_yield: IdleYield,
     /// Whether the observer, a hook or the histogram needs each poll.
@@ -139,8 +139,8 @@ impl Core {
         &self.queues.shared
     }
 
-    /// Notes that the calling thread drives the worker. When it does so no more, it stops the clock
-    /// by [`WorkerCounters::stop_clock`](raddle_counters::WorkerCounters::stop_clock).
+    /// Records that the calling thread drives the worker. When the thread stops driving it, it must
+    /// call [`WorkerCounters::stop_clock`](raddle_counters::WorkerCounters::stop_clock).
     pub(crate) fn attach(&self) {
         self.queues.remote().parker.attach();
         self.queues.counters.clock.start();
@@ -151,8 +151,8 @@ impl Core {
         park::block(&self.queues, self.begin_park());
     }
 
-    /// Yields the processor before a park, so that other threads on it run first, and then looks at
-    /// what they have made ready. Returns whether there is a task to run now.
+    /// Yields the processor before a park, so that other threads on it run first, and then checks
+    /// whether they have made tasks ready. Returns whether there is a task to run now.
     pub(crate) fn yield_before_park(&self) -> bool {
         let queues = &self.queues;
         if !queues.shared.is_free_running || !self.idle_yield.is_due() {

@@ -13,6 +13,7 @@ use super::queues::Queues;
 pub(super) fn check_workers(queues: &Queues, interval: &mut Duration) -> bool {
     let shared = &queues.shared;
     let workers = shared.remotes.iter().enumerate();
+    // The counts are hints: a task is claimed by a read-modify-write.
     let progress = workers.map(|(worker, remote)| Progress {
         polls: remote.counters.polls.get(),
         is_running: worker != queues.index && !remote.parker.is_parked(),

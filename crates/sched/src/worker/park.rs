@@ -62,8 +62,8 @@ impl Parked {
         if let Some(hook) = &shared.config.on_thread_park {
             hook();
         }
-        // CHECK: what the hook has queued, or a caller that steps the worker. The driver has its
-        // turn between steps.
+        // CHECK: a task that the hook has queued, or that a caller which steps the worker has left
+        // in its queue. The driver has its turn between steps.
         if queues.has_queued() || !mark_parked(queues) {
             call_unpark_hook(queues);
             return None;

@@ -23,7 +23,7 @@ pub(crate) struct Queues {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
     pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
-    /// Stolen and injected tasks go here too.
+    /// Besides its own tasks, the worker puts stolen and injected ones here.
     pub(super) run_queue: Owner<Task>,
     /// Whether the next push to the run queue needs a notification, whatever it finds: the last one
     /// did without.

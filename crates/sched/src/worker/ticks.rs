@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-/// The longest time that the steps between two looks at the driver should take. With slower polls
-/// the worker looks after fewer steps. A server's polls, of about 10 us with their system calls, do
-/// not reach it: each look is a system call too.
+/// The longest time that the steps between two polls of the driver should take. With slower tasks
+/// the worker polls the driver after fewer steps. The tasks of a server, whose polls take about
+/// 10 us with their system calls, do not reach it: each poll of the driver is a system call too.
 const TARGET: Duration = Duration::from_millis(3);
 
 /// What is due before the next step.
@@ -13,12 +13,12 @@ const TARGET: Duration = Duration::from_millis(3);
 pub(super) struct Due {
     /// Taking from the injection queue before the worker's own queue.
     pub(super) injection: bool,
-    /// A look at the driver.
+    /// Polling the driver.
     pub(super) events: bool,
 }
 
 /// Counts steps. Ticks of each kind are at most their configured number of steps apart. This number
-/// is scaled down when the time between two looks at the driver exceeds [`TARGET`].
+/// is scaled down when the time between two polls of the driver exceeds [`TARGET`].
 pub(crate) struct Ticks {
     /// Steps until the next tick: all that an ordinary step touches.
     left: Cell<u32>,
@@ -30,10 +30,10 @@ pub(crate) struct Ticks {
     /// As configured.
     injection_interval: u32,
     event_interval: u32,
-    /// The number of steps between two looks at the driver now.
+    /// The current number of steps between two polls of the driver.
     scaled: Cell<u32>,
-    /// The total busy time at the last look.
-    looked_at: Cell<Duration>,
+    /// The total busy time at the last poll of the driver.
+    busy_at_last_poll: Cell<Duration>,
 }
 
 impl Ticks {
@@ -46,7 +46,7 @@ impl Ticks {
             injection_interval,
             event_interval,
             scaled: Cell::new(event_interval),
-            looked_at: Cell::new(Duration::ZERO),
+            busy_at_last_poll: Cell::new(Duration::ZERO),
         };
         ticks.start_span();
         ticks
@@ -103,7 +103,7 @@ impl Ticks {
         due
     }
 
-    /// Makes a look at the driver due before the next step.
+    /// Makes a poll of the driver due before the next step.
     pub(crate) fn force_tick(&self) {
         let taken = self.span.get() - self.left.get();
         self.to_injection.set(self.to_injection.get() - taken);
@@ -112,7 +112,7 @@ impl Ticks {
     }
 
     fn scale(&self, busy: Duration) {
-        let time = busy.saturating_sub(self.looked_at.replace(busy));
+        let time = busy.saturating_sub(self.busy_at_last_poll.replace(busy));
         let scaled = self.scaled.get();
         self.scaled.set(if time > TARGET {
             let fitting = u128::from(scaled) * TARGET.as_nanos() / time.as_nanos();

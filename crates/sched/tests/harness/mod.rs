@@ -24,8 +24,8 @@ use rng::Rng;
 use stepped_worker::SteppedWorker;
 use world::{Event, Micros, World};
 
-/// More turns than any run needs until its workers are parked.
-const MAX_TURNS_UNTIL_PARKED: usize = 20_000;
+/// More calls of `drive` than any run needs until its workers are parked.
+const MAX_DRIVES_UNTIL_PARKED: usize = 20_000;
 /// For how long a stuck worker is not driven.
 const STALL: Micros = 15_000;
 /// For how long a ready task may wait meanwhile.
@@ -143,7 +143,7 @@ impl Run {
         let current = handle.enter();
         let length = 50 + self.world.below(350);
         for _ in 0..length {
-            self.turn();
+            self.do_random_action();
             self.check_awake();
             if self.has_failed() {
                 break;
@@ -162,8 +162,8 @@ impl Run {
         self.world.with(|state| state.failure.is_some())
     }
 
-    /// Does one random thing.
-    fn turn(&mut self) {
+    /// Drives a worker, or does something else that may happen at any time.
+    fn do_random_action(&mut self) {
         match self.world.below(40) {
             0..=23 => {
                 let worker = self.world.below(self.workers.len());
@@ -249,7 +249,7 @@ impl Run {
 
     /// Drives the workers, except `without`, until all of them are parked.
     fn drive_until_parked(&mut self, without: Option<usize>) {
-        for _ in 0..MAX_TURNS_UNTIL_PARKED {
+        for _ in 0..MAX_DRIVES_UNTIL_PARKED {
             let due = self.due(without);
             let Some(index) = self.world.with(|state| state.rng.pick(&due)) else {
                 return;

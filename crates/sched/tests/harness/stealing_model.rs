@@ -12,7 +12,7 @@ struct Injected {
     /// How many tasks may be ahead of it.
     ahead: usize,
     /// How many times each worker had taken from the injection queue before.
-    turns: Vec<usize>,
+    takes: Vec<usize>,
 }
 
 #[derive(Clone, Default)]
@@ -115,9 +115,10 @@ impl StealingModel {
         self.workers[worker].queue.push((task, 0));
     }
 
-    fn turns(&self) -> Vec<usize> {
-        let turns = |worker: &WorkerModel| worker.steps / self.interval;
-        self.workers.iter().map(turns).collect()
+    /// Returns how many times each worker has taken from the injection queue first.
+    fn takes(&self) -> Vec<usize> {
+        let takes = |worker: &WorkerModel| worker.steps / self.interval;
+        self.workers.iter().map(takes).collect()
     }
 }
 
@@ -139,7 +140,7 @@ impl QueueModel for StealingModel {
             self.injected.push(Injected {
                 task,
                 ahead: ahead.count(),
-                turns: self.turns(),
+                takes: self.takes(),
             });
             self.tasks[task] = TaskLocation::Injection;
             return;
@@ -232,16 +233,16 @@ impl QueueModel for StealingModel {
     }
 
     fn check_injected(&self) -> Result<(), String> {
-        let turns = self.turns();
+        let takes = self.takes();
         for injected in &self.injected {
-            for (worker, before) in injected.turns.iter().enumerate() {
-                if turns[worker] - before > injected.ahead {
+            for (worker, before) in injected.takes.iter().enumerate() {
+                if takes[worker] - before > injected.ahead {
                     return Err(format!(
                         "task {} is in the injection queue behind {}, and worker {worker} has taken \
                          {} times",
                         injected.task,
                         injected.ahead,
-                        turns[worker] - before
+                        takes[worker] - before
                     ));
                 }
             }

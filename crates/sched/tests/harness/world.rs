@@ -122,7 +122,7 @@ pub(crate) struct DriverState {
     pub(crate) due: Vec<(Micros, TaskId, Waker)>,
     pub(crate) timers: Vec<(Micros, TaskId, Waker)>,
     pub(crate) unparked: bool,
-    /// How many times it was parked.
+    /// The number of calls of its `park`.
     pub(crate) turns: usize,
     pub(crate) shutdowns: usize,
     /// After how many unparks one is lost.

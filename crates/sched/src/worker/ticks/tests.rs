@@ -2,7 +2,7 @@ use super::*;
 
 /// Returns the steps among the next `steps` that have a tick, if each step takes `poll`.
 fn due(ticks: &Ticks, steps: u32, poll: Duration) -> Vec<(u32, Due)> {
-    let before = ticks.looked_at.get();
+    let before = ticks.busy_at_last_poll.get();
     (1..=steps)
         .filter(|_| ticks.step())
         .map(|step| (step, ticks.take(|| Some(before + poll * step))))
