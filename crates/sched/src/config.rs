@@ -110,8 +110,8 @@ impl Default for Config {
             global_queue_interval: 31,
             event_interval: 61,
             next_task_slot: true,
-            // In a model a timed park returns at once, so that a monitor would
-            // only multiply the executions.
+            // In a model a timed park returns at once, so a monitor would only multiply the
+            // executions.
             has_monitor: cfg!(not(raddle_loom)),
             around_worker: None,
             handoff: None,

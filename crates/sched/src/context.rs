@@ -17,8 +17,8 @@ use crate::id::Id;
 /// A pointer without a type.
 pub(crate) type Erased = *const ();
 
-/// What a spawn or a wake looks at: plain words, so that the thread-local
-/// needs no destructor and an access is one instruction or two.
+/// The state that a spawn or a wake reads: plain words, so that the thread-local needs no
+/// destructor and an access is one instruction or two.
 struct Context {
     /// The `Core` that this thread is running.
     worker: Cell<Erased>,
@@ -55,7 +55,7 @@ raddle_primitives::thread_local! {
     };
 }
 
-/// Notes why an observed task has ended.
+/// Records why an observed task has ended.
 pub(crate) fn set_end_reason(reason: EndReason) {
     let _ = CONTEXT.try_with(|context| context.end_reason.set(reason));
 }
@@ -72,8 +72,8 @@ pub(crate) fn end_reason() -> EndReason {
     read(EndReason::Completed, |context| context.end_reason.get())
 }
 
-/// The `Core` that the calling thread is running, or null, and the scheduler that the
-/// thread has entered last.
+/// The `Core` that the calling thread is running, or null, and the scheduler that the thread has
+/// entered last.
 #[inline]
 pub(crate) fn worker_and_scheduler() -> (Erased, Option<Id>) {
     read((ptr::null(), None), |context| {
@@ -108,9 +108,9 @@ pub(crate) fn is_current(scheduler: Id) -> bool {
     read(None, |context| context.current.get()) == Some(scheduler)
 }
 
-/// Notes which scheduler was entered last.
+/// Records which scheduler was entered last.
 pub(crate) fn set_current(scheduler: Option<Id>) {
-    // While the thread ends there may be no place for it any more.
+    // On a thread that is exiting, the variable may be gone.
     let _ = CONTEXT.try_with(|context| context.current.set(scheduler));
 }
 
@@ -123,9 +123,9 @@ pub(crate) fn enter_worker<T>(core: &T) -> impl Drop {
     })
 }
 
-/// Notes whose loop the calling thread runs until the guard is dropped, which restores what was
-/// driven before. A task may hand the worker off; not if the loop runs inside a task itself, so
-/// that what runs in a task is known to run in a poll of the worker's.
+/// Records the worker whose loop the calling thread runs, until the guard is dropped, which
+/// restores the former one. A task may hand the worker off, unless the loop itself runs inside a
+/// task: code that blocks in place is then known to run in a poll of this worker.
 pub(crate) fn enter_loop<T>(worker: &T) -> impl Drop {
     let driven = match raddle_task::try_id() {
         None => ptr::from_ref(worker).cast(),
@@ -140,8 +140,8 @@ pub(crate) fn enter_loop<T>(worker: &T) -> impl Drop {
     })
 }
 
-/// Keeps the worker of the thread from being handed off until the guard is dropped: around
-/// what is not the worker's code, where the worker goes on with its own afterwards.
+/// Keeps the worker of the thread from being handed off until the guard is dropped. It is used
+/// around user code, such as a hook, after which the worker's own code continues.
 pub(crate) fn pin() -> impl Drop {
     let driven = read(ptr::null(), |context| context.driven.replace(ptr::null()));
     guard(driven, |driven| {
@@ -149,8 +149,8 @@ pub(crate) fn pin() -> impl Drop {
     })
 }
 
-/// Makes the calling thread one that runs no worker and blocks on nothing. `scheduler` is
-/// that of its worker, if it has one.
+/// Makes the calling thread one that runs no worker and blocks on no future. `scheduler` is that of
+/// its worker, if it has one.
 pub(crate) fn leave(scheduler: Option<Id>) -> SavedContext {
     CONTEXT.with(|context| SavedContext {
         worker: context.worker.replace(ptr::null()),
@@ -159,7 +159,7 @@ pub(crate) fn leave(scheduler: Option<Id>) -> SavedContext {
     })
 }
 
-/// What the thread was before [`leave`].
+/// The state of the thread before [`leave`].
 #[derive(Debug)]
 #[must_use = "the thread is to become again what it was"]
 pub(crate) struct SavedContext {
@@ -169,7 +169,7 @@ pub(crate) struct SavedContext {
 }
 
 impl SavedContext {
-    /// Undoes [`leave`]; if the worker was handed off meanwhile, the thread stays without.
+    /// Undoes [`leave`]. If the worker was handed off meanwhile, the thread stays without a worker.
     pub(crate) fn come_back(self, is_handed_off: bool) {
         CONTEXT.with(|context| {
             context.left.set(self.left);

@@ -45,8 +45,7 @@ impl Handle {
         }
     }
 
-    /// What the other workers need of each worker, in the order of their
-    /// numbers.
+    /// The parts of the workers that other workers access, in the order of the workers' numbers.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = &Remote> {
         Shared::parts(&self.shared).flat_map(|part| &part.remotes)
     }
@@ -110,8 +109,7 @@ impl Handle {
         current::get()
     }
 
-    /// Makes this the current scheduler of the calling thread, until the guard
-    /// is dropped.
+    /// Makes this the current scheduler of the calling thread, until the guard is dropped.
     ///
     /// ```
     /// use raddle_sched::{Config, CurrentThread};
@@ -241,11 +239,10 @@ impl Handle {
         let Some(shared) = Shared::parts(&self.shared).nth(worker) else {
             no_worker(worker, self.workers());
         };
-        // SAFETY: until the first poll there is only the function, which is
-        // `Send`. A pinned worker does that poll, and adopts the task if it is
-        // pending, so that it is run and dropped on one thread
-        // (`docs/policies.md`, claims 1 to 5). The output is `Send`. The future
-        // borrows nothing that ends.
+        // SAFETY: until the first poll there is only the function, which is `Send`. A pinned worker
+        // makes that poll, and adopts the task if it is pending, so that it is run and dropped on
+        // one thread (`docs/policies.md`, claims 1 to 5). The output is `Send`. The future borrows
+        // nothing that ends.
         let (task, handle) = unsafe { home::task_unchecked(shared, async { make().await }) };
         match self.worker() {
             Some(here) if here.queues.number() == worker => here.start(task),
@@ -467,10 +464,10 @@ where
              of one, or send it there by spawn_on"
         );
     };
-    // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here;
-    // it is pinned and this thread runs it; so the task is run and dropped here (claims 1
-    // to 5 of `docs/policies.md`). The handle is not `Send` unless the output is. The
-    // future borrows nothing that ends.
+    // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here; it is
+    // pinned and this thread runs it; so the task is run and dropped here (claims 1 to 5 of
+    // `docs/policies.md`). The handle is not `Send` unless the output is. The future borrows
+    // nothing that ends.
     let (task, handle) = unsafe { home::task_unchecked(worker.shared(), future) };
     // Other tasks are adopted after their first poll. Until then this one would not keep the
     // worker on its thread (claim 2).
@@ -510,7 +507,7 @@ pub fn is_on_pinned_worker() -> bool {
 /// use raddle_sched::{Config, CurrentThread, count_nested_poll};
 /// use raddle_task::LocalSet;
 ///
-/// // However many tasks of the set are ready, the scheduler looks for events in time.
+/// // However many tasks of the set are ready, the scheduler checks for events in time.
 /// let set = LocalSet::new(count_nested_poll);
 /// let tasks: Vec<_> = (0..200).map(|n| set.spawn_local(async move { n })).collect();
 /// let scheduler = CurrentThread::new(Config::default(), None);

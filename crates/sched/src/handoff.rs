@@ -72,7 +72,7 @@ where
          Policy::Sharded may not; use spawn_blocking"
     );
     let core = Core::current();
-    // Not if the thread runs another worker inside the loop of this one.
+    // `None` if the thread runs another worker inside the loop of this one.
     let worker =
         driven().filter(|worker| core.is_some_and(|core| std::ptr::eq(core, worker.core())));
     let left = context::leave(core.map(|core| core.scheduler));
@@ -122,8 +122,8 @@ fn offer(worker: &Worker) -> Option<bool> {
 /// drive it if `needs_thread` is true.
 fn request_thread(worker: &Worker, needs_thread: bool) {
     let core = worker.core();
-    // CHECK: the shutdown, which may have looked into the slot after the former request and before
-    // the thread left its worker again.
+    // CHECK: the shutdown, which may have checked the slot after the former request and before the
+    // thread left its worker again.
     if !needs_thread && !core.shared().is_closed() {
         return;
     }

@@ -18,10 +18,10 @@ use crate::worker::shared::Shared;
 
 /// The scheduler of a task: a pointer to the shared state.
 ///
-/// It is not a reference count, which every spawn and completion of every
-/// worker would have to change. It is valid while the task has not completed:
-/// the shared state is kept by the workers, and the last of them completes
-/// every task before it goes (`docs/scheduler.md`, shutdown).
+/// It is not counted as a reference: every spawn and completion on every worker would have to
+/// change the count. It is valid while the task has not completed: the workers keep the shared
+/// state alive, and the last of them completes every task before it drops its reference
+/// (`docs/scheduler.md`, shutdown).
 #[derive(Clone, Copy)]
 pub(crate) struct Home(NonNull<Shared>);
 
@@ -49,9 +49,8 @@ impl Schedule for Home {
                 worker.queues.schedule(task);
             }
             _ => {
-                // SAFETY: `task` has not completed, and cannot before it is
-                // pushed below, so the shared state is there; from here on it
-                // is kept by a reference of our own.
+                // SAFETY: `task` has not completed, and cannot before it is pushed below, so the
+                // shared state exists. From here on this function holds a reference.
                 let shared = unsafe {
                     Arc::increment_strong_count(self.0.as_ptr());
                     Arc::from_raw(self.0.as_ptr())

@@ -55,9 +55,8 @@ impl Panics {
 
     /// Wakes the threads that block on futures. The scheduler is closed.
     pub(crate) fn shut_down(&self) {
-        // ORDERING: Release pairs with `is_fatal`: a thread that sees it finds the
-        // scheduler closed. A thread that blocks is woken after, so that it
-        // looks again.
+        // ORDERING: Release pairs with `is_fatal`: a thread that sees it finds the scheduler
+        // closed. A thread that blocks is woken afterwards, so it reads the flag again.
         self.fatal.store(true, Ordering::Release);
         let blocked = std::mem::take(&mut *self.blocked.lock());
         blocked.into_iter().for_each(Waker::wake);
@@ -65,8 +64,8 @@ impl Panics {
 
     /// Whether a task's panic has shut the scheduler down.
     pub(crate) fn is_fatal(&self) -> bool {
-        // ORDERING: pairs with `shut_down`; a join handle that gives the
-        // panic sees it too, by the completion of the task.
+        // ORDERING: pairs with `shut_down`; a thread whose join handle returns the panic sees the
+        // flag too, through the completion of the task.
         self.fatal.load(Ordering::Acquire)
     }
 

@@ -23,7 +23,7 @@ pub(crate) fn retire(core: CoreRef) {
         core.queues.abandon();
     }
     retirement.finish_after(|retired| retired.workers.push(core));
-    // CHECK: the shutdown, also one that began after the first look: the workers that retired for
+    // CHECK: the shutdown, also one that began after the check above: the workers that retired for
     // it did not find this worker among those that had retired before.
     if retirement.shared.is_closed() {
         retirement.cancel_left_behind();
@@ -111,8 +111,8 @@ impl Retirement {
     fn release_handed_off(&self, cores: &[CoreRef]) {
         self.shared.close();
         cancel_waiting(cores);
-        // No worker looks into the queue from here on. A thread that wakes a task which was not
-        // found there cancels it.
+        // No worker checks the queue from here on. A thread that wakes a task which was not found
+        // there cancels it.
         self.shared.injection.close();
         cancel_waiting(cores);
         self.shared.shut_down_driver();

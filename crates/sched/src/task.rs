@@ -9,8 +9,7 @@ use raddle_task::Runnable;
 #[derive(Debug)]
 pub(crate) struct Task(pub(crate) Runnable);
 
-// SAFETY: `Runnable::into_raw` and `from_raw` are inverses, and run no code of
-// the task.
+// SAFETY: `Runnable::into_raw` and `from_raw` are inverses, and run no code of the task.
 unsafe impl Pointer for Task {
     #[inline]
     fn into_ptr(self) -> NonNull<()> {

@@ -58,7 +58,7 @@ pub(crate) struct Core {
     pub(crate) queues: Queues,
     pub(crate) live: LiveList,
     pub(crate) ticks: Ticks,
-    /// Whether a future has yielded in the present poll.
+    /// Whether a future has yielded in the current poll.
     has_yielded: Cell<bool>,
     /// Tasks that have yielded since the worker last polled the driver.
     yields: Cell<usize>,
@@ -102,13 +102,13 @@ impl Core {
     /// loop that entered the worker.
     #[inline]
     pub(crate) fn current<'a>() -> Option<&'a Self> {
-        // SAFETY: the pointer is null or was set by `enter`, whose guard outlives
-        // everything that the worker calls, this caller included, and resets it.
+        // SAFETY: the pointer is null or was set by `enter`, whose guard outlives everything that
+        // the worker calls, this caller included, and resets it.
         unsafe { context::worker().cast::<Self>().as_ref() }
     }
 
-    /// The worker that the calling thread is running, if it belongs to the
-    /// scheduler that was entered last.
+    /// The worker that the calling thread is running, if it belongs to the scheduler that was
+    /// entered last.
     #[inline]
     pub(crate) fn current_of_entered<'a>() -> Option<&'a Self> {
         let (worker, scheduler) = context::worker_and_scheduler();
@@ -159,7 +159,7 @@ impl Core {
             return false;
         }
         if queues.searching.take() {
-            // No pusher counts on this worker while it has no processor.
+            // No pusher relies on this worker while it has no processor.
             queues.end_search();
         }
         let took = queues.counters.yield_processor();
@@ -287,13 +287,13 @@ impl Core {
         self.queues.counters.completed_elsewhere.add(1);
     }
 
-    /// Ends the run of a task on a thread that has lost the worker during it: nothing of the worker
-    /// that changes is read.
+    /// Ends the run of a task on a thread that has lost the worker meanwhile. It reads no state of
+    /// the worker that the other thread changes.
     #[cold]
     fn end_handed_off(&self, outcome: Outcome) -> Step {
         match outcome {
             Outcome::Idle => {}
-            Outcome::Complete => unreachable!("the list that went away has the task"),
+            Outcome::Complete => unreachable!("the list that was handed off has the task"),
             Outcome::Again(task) => self.shared().inject(Task(task)),
             Outcome::CompleteElsewhere => {
                 let _retired = self.retirement.retired.lock();
@@ -341,13 +341,13 @@ impl Core {
     }
 }
 
-/// Looking at the driver between steps.
+/// Polling the driver between steps.
 impl Core {
     /// Lets the driver wake the tasks whose events are ready, unless another worker has the driver.
     #[cold]
     pub(crate) fn poll_driver(&self) {
         self.yields.set(0);
-        // Given back also if the driver panics.
+        // Returned even if the driver panics.
         let mut lent = guard(self.shared().driver.take(), |driver| {
             self.shared().return_driver(driver);
         });
@@ -360,17 +360,17 @@ impl Core {
         self.queues.notify_of_events();
     }
 
-    /// Notes that a future yields in the present poll.
+    /// Records that a future yields in the current poll.
     #[inline]
     pub(crate) fn note_yield(&self) {
         self.has_yielded.set(true);
     }
 
-    /// Counts a task that has yielded and is queued again. If all queued tasks have yielded, looks
-    /// at the driver: a task that yields until an event has come must not keep the worker from the
+    /// Counts a task that has yielded and is queued again. If all queued tasks have yielded, polls
+    /// the driver: a task that yields until an event has come must not keep the worker from the
     /// driver for many polls. A task that is queued behind one that yielded is not counted, so the
     /// queue is longer than the count while there is such a task, or the count is too high and the
-    /// look comes early.
+    /// driver is polled early.
     #[inline]
     fn count_yield(&self) {
         self.yields.set(self.yields.get() + 1);
@@ -379,8 +379,7 @@ impl Core {
         }
     }
 
-    /// Looks at the driver if the future of `block_on` has yielded, and there is
-    /// nothing else to run.
+    /// Polls the driver if the future of `block_on` has yielded. The caller has no task to run.
     pub(crate) fn poll_driver_if_yielded(&self) {
         if self.has_yielded.take() {
             self.poll_driver();

@@ -11,9 +11,9 @@ use super::core::Core;
 /// its memory.
 pub(crate) struct CoreRef(Arc<Core>);
 
-// SAFETY: what a reference gives access to may go to another thread, for it is `Send`, as the
-// bound has the compiler check; one thread at a time holds the worker (rule 1), and no other
-// looks at what changes (rule 2).
+// SAFETY: the core may move to another thread, because it is `Send`, which the bound makes the
+// compiler check. One thread at a time holds the worker (rule 1), and no other thread reads state
+// that changes (rule 2).
 unsafe impl Send for CoreRef where Core: Send {}
 
 impl CoreRef {

@@ -4,16 +4,16 @@ use std::cell::Cell;
 
 use raddle_task::Id;
 
-/// How many times in a row the next-task slot goes before the queue, so that
-/// two tasks that wake each other do not starve the rest.
+/// How many times in a row the next-task slot goes before the queue. The limit keeps two tasks that
+/// wake each other from starving the rest.
 const STREAK: u32 = 3;
 
 /// What a worker remembers of its slot, to be fair to its queue.
 #[derive(Default)]
 pub(super) struct SlotUse {
-    /// How often in a row the slot went before the queue.
+    /// How many times in a row the slot went before the queue.
     streak: Cell<u32>,
-    /// The task that was woken last, and how often in a row it was.
+    /// The task that was woken last, and how many times in a row it was.
     last_woken: Cell<Option<Id>>,
     last_wakes: Cell<u32>,
 }
@@ -37,8 +37,8 @@ impl SlotUse {
         self.streak.set(0);
     }
 
-    /// Notes that a task was woken. Returns whether it is woken over and over, with no other in
-    /// between.
+    /// Records that a task was woken. Returns whether it was woken more than [`STREAK`] times in a
+    /// row, with no other task in between.
     #[inline]
     pub(super) fn is_woken_again(&self, id: Id) -> bool {
         let id = Some(id);

@@ -164,8 +164,8 @@ impl Parked {
         }
     }
 
-    /// Whether a worker whose wait has ended has no reason to stop parking. A
-    /// monitor checks the others.
+    /// Whether a worker whose wait has ended has no reason to stop parking. The monitor checks the
+    /// other workers.
     fn should_stay_parked(&mut self, queues: &Queues) -> bool {
         // CHECK: what the driver has just made ready, which no other worker may know of.
         if queues.has_queued()
@@ -176,9 +176,9 @@ impl Parked {
         }
         match self.is_monitor {
             true => !monitoring::check_workers(queues, &mut self.interval),
-            // Elected as the monitor, or unparked for nothing: to leave would be to
-            // have another elected. A worker without others may be wanted
-            // by the thread that drives it.
+            // The worker was elected as the monitor, or unparked needlessly: if it stopped
+            // parking, another would have to be elected. The only worker of a scheduler stops: the
+            // thread that drives it may have been woken for its future.
             false => queues.has_others,
         }
     }
@@ -214,18 +214,18 @@ fn call_unpark_hook(queues: &Queues) {
     }
 }
 
-/// Marks the worker as parked. False, and the worker is searching again, if
-/// there is work after all.
+/// Marks the worker as parked. If there is work after all, returns false, and the worker searches
+/// again.
 fn mark_parked(queues: &Queues) -> bool {
     let (shared, index) = (&queues.shared, queues.index);
     let parking = shared
         .idle
         .transition_to_parked(index, queues.searching.take());
     let is_wanted = || {
-        // CHECK: a task that came before its pusher could see that this worker is parked.
+        // CHECK: a task that was pushed before its pusher could see that this worker is parked.
         shared.has_work()
-            // CHECK: the shutdown flag. Each worker is unparked after it, and would look again;
-            // this spares that park.
+            // CHECK: the shutdown flag. Each worker is unparked after it is set, so this only saves
+            // a park.
             || shared.is_closed()
     };
     if parking == Parking::RecheckQueues && is_wanted() {

@@ -120,8 +120,8 @@ impl Queues {
         if self.has_others {
             return slot.take();
         }
-        // SAFETY: only this worker puts tasks in, and only other workers of the
-        // scheduler take any but their own; there are none.
+        // SAFETY: only this worker puts tasks into the slot, and only the workers of the scheduler
+        // take them; there are no others.
         unsafe { slot.take_exclusive() }
     }
 
@@ -151,8 +151,8 @@ impl Queues {
         self.take_own().or_else(|| self.shared.injection.pop())
     }
 
-    /// A task of another worker, when the scheduler shuts down: from wherever it waits for a
-    /// poll to return.
+    /// Takes a task of another worker, when the scheduler shuts down: the task waits in the slot or
+    /// the queue of that worker for a poll to return.
     pub(crate) fn take_from_others(&self) -> Option<Task> {
         let others = self.shared.remotes.iter().enumerate();
         others
@@ -160,8 +160,8 @@ impl Queues {
             .find_map(|(_, other)| other.slot.take().or_else(|| other.stealer.steal()))
     }
 
-    /// Takes a fair share of the injection queue, at most `limit` tasks, into
-    /// the local queue, and returns the first.
+    /// Takes a fair share of the injection queue, at most `limit` tasks: returns the first, and
+    /// moves the others to the run queue.
     pub(super) fn take_injected(&self, limit: usize) -> Option<Task> {
         let injection = &self.shared.injection;
         let share = injection.len() / self.shared.remotes.len() + 1;
@@ -244,7 +244,7 @@ impl Queues {
     fn steal_from(&self, victim: usize) -> Option<Task> {
         let (shared, stealer) = (&self.shared, &self.shared.remotes[victim].stealer);
         let Some(stolen) = stealer.steal_into(&self.run_queue, |n| n.div_ceil(2)) else {
-            // Another stealer may be at work there, and leave something.
+            // Otherwise another stealer may be active there, and leave tasks in the queue.
             if stealer.is_empty() {
                 shared.stealable.remove_if(victim, || stealer.is_empty());
             }
@@ -283,17 +283,16 @@ impl Queues {
         self.shared.idle.remove(self.index);
         let tasks = std::iter::from_fn(|| self.take_own());
         tasks.for_each(|task| self.shared.inject(task));
-        // Another worker is to wait in the driver.
+        // Another worker has to wait in the driver.
         self.shared.notify();
     }
 }
 
 /// Queueing tasks.
 impl Queues {
-    /// Queues a task that was spawned on this worker: to be run next, unless
-    /// there is such a task already. To replace that one would cost a
-    /// read-modify-write, and many tasks spawned at once would run in an order
-    /// of their own.
+    /// Queues a task that was spawned on this worker: in the slot, to be run next, unless the slot
+    /// holds a task already. Replacing that task would cost a read-modify-write, and many tasks
+    /// that are spawned at once would not run in the order of their spawns.
     #[inline]
     pub(crate) fn schedule_new(&self, task: Task) {
         self.counters.spawned.add(1);
@@ -309,8 +308,8 @@ impl Queues {
         self.elect_deferred_monitor();
     }
 
-    /// Queues a task that was woken on this worker: to be run next, while what
-    /// it needs is in the cache.
+    /// Queues a task that was woken on this worker: to be run next, while the data that it needs is
+    /// in the cache.
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
@@ -371,7 +370,7 @@ impl Queues {
         }
     }
 
-    /// Queues a task behind the others also when the run queue is full.
+    /// Queues a task behind the others, even when the run queue is full.
     fn push_in_order(&self, task: Task) {
         let pushed = match self.backlog.is_empty() {
             true => self.run_queue.try_push(task),
@@ -385,8 +384,8 @@ impl Queues {
     }
 
     /// Puts a task into the run queue, from which other workers can steal it. Returns whether a
-    /// worker must be notified. It need not be if the queue has held work since the last
-    /// push that notified: a worker that has looked since then has found some.
+    /// worker must be notified. None need be if the queue has held work since the last push that
+    /// notified: a worker that has searched since then has found some.
     #[inline]
     pub(super) fn push_needs_notify(&self, task: Task) -> bool {
         let pushed = self.run_queue.push(task, self);
@@ -412,7 +411,7 @@ impl Queues {
     }
 
     /// Elects a monitor, if the worker has begun to run without a check that there is one. No worker
-    /// is woken for the task that was just queued: before the present poll returns, only a worker
+    /// is woken for the task that was just queued: before the current poll returns, only a worker
     /// that searches for another reason takes it, or the monitor, if it finds this worker stuck.
     #[inline]
     fn elect_deferred_monitor(&self) {
@@ -425,7 +424,7 @@ impl Queues {
 
 /// The turn of the future of `block_on`.
 impl Queues {
-    /// Has the future wait for all tasks in the run queue.
+    /// Makes the future wait for all tasks in the run queue.
     #[inline]
     pub(crate) fn put_behind_queue(&self) {
         if self.policy == Policy::Sharded {
@@ -433,7 +432,7 @@ impl Queues {
         }
     }
 
-    /// Notes that a step begins.
+    /// Counts a step that begins.
     pub(crate) fn count_step_to_future(&self) {
         let steps = self.steps_to_future.get();
         self.steps_to_future.set(steps.saturating_sub(1));

@@ -69,7 +69,7 @@ pub(crate) struct Shared {
 /// What the other workers need of one worker.
 pub(crate) struct Remote {
     pub(crate) stealer: Stealer<Task>,
-    /// The task to run next. Put in by its worker alone.
+    /// The task to run next. Only its worker puts tasks in.
     pub(crate) slot: Slot<Task>,
     pub(crate) parker: Parker,
     pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
@@ -172,8 +172,8 @@ impl Shared {
         in_turn.find(|part| !part.is_closed()).unwrap_or(first)
     }
 
-    /// Queues a task from outside the workers, and wakes one for it. When the
-    /// scheduler has ended, the task is cancelled on the spot.
+    /// Queues a task from outside the workers, and wakes a worker for it. After the shutdown of the
+    /// scheduler, the task is cancelled at once.
     pub(crate) fn inject(&self, task: Task) {
         match self
             .injection
@@ -209,11 +209,11 @@ impl Shared {
         }
     }
 
-    /// As [`inject`](Self::inject), for a new task, which a scheduler that is
-    /// about to end does not take either.
+    /// Like [`inject`](Self::inject), for a new task: a scheduler that is shutting down does not
+    /// accept it either.
     pub(crate) fn inject_spawned(&self, task: Task) {
         if self.is_closed() {
-            // A worker that does not know yet might run it.
+            // If it were queued, a worker that has not seen the flag yet might run it.
             return drop(self.cancel(task));
         }
         match self.push_spawned(task) {
@@ -240,7 +240,7 @@ impl Shared {
         }
     }
 
-    /// As [`notify`](Self::notify), of tasks that a worker has pushed to its queue.
+    /// Like [`notify`](Self::notify), for tasks that a worker has pushed to its queue.
     #[inline]
     pub(crate) fn notify_of_push(&self, worker: usize) {
         self.stealable.insert_and_fence(worker);
@@ -249,8 +249,7 @@ impl Shared {
         }
     }
 
-    /// The worker to [wake](Self::wake) because there is new work, if there is
-    /// reason to.
+    /// Claims the worker to [wake](Self::wake) because there is new work, if one has to be woken.
     #[inline]
     pub(crate) fn worker_to_wake(&self) -> Option<usize> {
         self.idle.claim_to_wake(|| self.worker_in_driver())
@@ -280,7 +279,8 @@ impl Shared {
         }
     }
 
-    /// Ends a worker's park, or the next one. Returns where it was, if it was blocked.
+    /// Ends a worker's park, or the next one. Returns what the worker was blocked on, if it was
+    /// blocked.
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) -> Option<BlockedOn> {
         let _pinned = context::pin();
@@ -303,7 +303,7 @@ impl Shared {
         is_there.then_some(poller)
     }
 
-    /// Says which worker waits in the driver from now on.
+    /// Records which worker waits in the driver from now on.
     pub(crate) fn set_last_poller(&self, poller: usize) {
         // ORDERING: a hint, see `worker_in_driver`. Mostly it is the same as before, and
         // others keep the cache line.
@@ -325,7 +325,7 @@ impl Shared {
         let is_stealable = |worker: usize| (!self.remotes[worker].stealer.is_empty()).then_some(());
         // CHECK: a task from outside.
         !self.injection.is_empty()
-            // CHECK: a task of another worker, which counted on this one to search.
+            // CHECK: a task of another worker, which relied on this one to search.
             || self.stealable.find_from(0, is_stealable).is_some()
     }
 
