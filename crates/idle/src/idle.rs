@@ -210,8 +210,8 @@ impl IdleSet {
 
     /// Claims a parked worker because there is new work, unless a worker is searching. The caller
     /// must unpark the claimed worker, which is not parked any more and counts as searching.
-    /// Prefers workers that are neither in the driver nor the monitor, then the one in the driver,
-    /// then the monitor; among several, the one with the lowest number.
+    /// Prefers workers that are neither in the driver nor the monitor, then the monitor, then the
+    /// one in the driver; among several, the one with the lowest number.
     ///
     /// ```
     /// use raddle_idle::IdleSet;
@@ -267,7 +267,9 @@ impl IdleSet {
     #[cold]
     fn claim(&self, in_driver: Option<usize>) -> Option<usize> {
         let monitor = self.role().worker();
-        for spared in [[monitor, in_driver], [monitor, None], [None, None]] {
+        // Without a worker in the driver, events wait for the polls of the others. A monitor that is
+        // claimed has its successor elected.
+        for spared in [[monitor, in_driver], [in_driver, None], [None, None]] {
             for (index, group) in self.groups.iter().enumerate() {
                 let mut state = group.load();
                 loop {

@@ -111,7 +111,7 @@ fn no_worker_is_claimed_when_one_begins_to_search_meanwhile() {
 }
 
 #[test]
-fn the_worker_in_the_driver_and_the_monitor_are_claimed_last() {
+fn the_monitor_and_then_the_worker_in_the_driver_are_claimed_last() {
     for first in [0, GROUP] {
         let set = IdleSet::new(2 * GROUP, true);
         let (monitor, in_driver, third) = (first, first + 2, first + 3);
@@ -123,7 +123,7 @@ fn the_worker_in_the_driver_and_the_monitor_are_claimed_last() {
         park(&set, [in_driver, third]);
         let mut order = others.to_vec();
         order.insert(if first == 0 { 0 } else { 3 }, third);
-        order.extend([in_driver, monitor]);
+        order.extend([monitor, in_driver]);
         for worker in order {
             assert_eq!(claim(&set, Some(in_driver)), Some(worker));
         }

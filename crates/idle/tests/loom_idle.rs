@@ -333,16 +333,16 @@ fn two_pushes_wake_one_worker() {
     });
 }
 
-/// The worker in the driver is woken after the others, and the monitor last.
+/// The monitor is woken after the others, and the worker in the driver last.
 #[test]
-fn the_monitor_and_the_worker_in_the_driver_are_woken_last() {
+fn the_monitor_and_then_the_worker_in_the_driver_are_woken_last() {
     Model::new().check(|| {
         let idle = IdleSet::new(4, true);
         for worker in 0..3 {
             let _ = idle.transition_to_parked(worker, false);
         }
         assert_eq!(idle.duty(0, || None), Duty::Monitor);
-        for expected in [2, 1, 0] {
+        for expected in [2, 0, 1] {
             assert_eq!(idle.claim_to_wake(|| Some(1)), Some(expected));
             assert!(idle.transition_to_running(expected) && idle.end_search(expected));
         }

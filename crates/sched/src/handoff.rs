@@ -139,7 +139,7 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
     retirement.changed.notify_all();
     if let (true, Some(handoff)) = (needs_thread, &core.shared().config.handoff) {
         handoff(Handoff::new(move |has_thread| {
-            let core = slot.take_if(|core| {
+            let core = slot.take_requested(|core| {
                 has_thread
                     // CHECK: the shutdown, which otherwise looks for the worker later than this.
                     || core.shared().is_closed()

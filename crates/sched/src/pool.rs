@@ -93,8 +93,9 @@ impl Pool {
     }
 
     /// Makes a pool without threads. The caller drives its workers inside [`Handle::enter`], in any
-    /// order and on any threads. The pool shuts down when all workers are dropped. The workers do
-    /// nothing that depends on how long steps take, not even in [`Worker::run`].
+    /// order and on any threads. The pool shuts down when all workers are dropped. Workers that are
+    /// stepped do nothing that depends on how long steps take; [`Worker::run`] makes a worker like
+    /// one of [`start`](Self::start).
     ///
     /// A worker of a sharded pool stays on its thread while it has tasks. On another thread its
     /// methods panic; dropping it there leaks it and panics.

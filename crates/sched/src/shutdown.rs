@@ -61,7 +61,7 @@ impl Retirement {
                 drop(retired);
                 let cores = slots
                     .into_values()
-                    .filter_map(|slot| slot.take_if(|_| true));
+                    .filter_map(|slot| slot.take_for_shutdown());
                 cores.for_each(retire);
                 retired = self.retired.lock();
             } else if has_timed_out {

@@ -323,6 +323,8 @@ impl Worker {
 /// dropped.
 pub(crate) fn begin_driving(core: &Core) -> impl Drop {
     core.attach();
+    // In a model no time passes.
+    core.queues.is_free_running.set(cfg!(not(raddle_loom)));
     core.queues
         .notify_observer(|observer, worker| observer.worker_started(worker));
     guard((), |()| {

@@ -155,7 +155,7 @@ impl Core {
     /// whether they have made tasks ready. Returns whether there is a task to run now.
     pub(crate) fn yield_before_park(&self) -> bool {
         let queues = &self.queues;
-        if !queues.shared.is_free_running || !self.idle_yield.is_due() {
+        if !queues.is_free_running.get() || !self.idle_yield.is_due() {
             return false;
         }
         if queues.searching.take() {
@@ -225,7 +225,7 @@ impl Core {
     #[cold]
     fn run_due_tick(&self) -> Option<Step> {
         let queues = &self.queues;
-        let measures = queues.shared.is_free_running;
+        let measures = queues.is_free_running.get();
         let busy = || measures.then(|| queues.counters.update_poll_average());
         let due = self.ticks.take(busy);
         if due.events {

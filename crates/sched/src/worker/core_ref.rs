@@ -75,12 +75,24 @@ impl HandoffSlot {
         self.0.lock().core.take()
     }
 
-    /// Takes the worker if `condition` is true of it, on a thread other than the one that left it.
-    /// In any case no thread is requested any more.
-    pub(crate) fn take_if(&self, condition: impl FnOnce(&Core) -> bool) -> Option<CoreRef> {
+    /// Takes the worker if `condition` is true of it, on the thread that was requested, or that
+    /// refuses the request. In any case the request is over.
+    pub(crate) fn take_requested(&self, condition: impl FnOnce(&Core) -> bool) -> Option<CoreRef> {
         let mut state = self.0.lock();
         state.is_requested = false;
-        let core = state.core.take_if(|core| condition(core))?;
+        state.take_if(condition)
+    }
+
+    /// Takes the worker for the shutdown. A request that was made is not over.
+    pub(crate) fn take_for_shutdown(&self) -> Option<CoreRef> {
+        self.0.lock().take_if(|_| true)
+    }
+}
+
+impl HandoffState {
+    /// Takes the worker, on a thread other than the one that left it.
+    fn take_if(&mut self, condition: impl FnOnce(&Core) -> bool) -> Option<CoreRef> {
+        let core = self.core.take_if(|core| condition(core))?;
         // Counted before the thread that left the worker can find that it is handed off.
         core.retirement.retired.lock().handed_off += 1;
         Some(core)

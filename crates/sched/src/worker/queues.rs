@@ -42,6 +42,10 @@ pub(crate) struct Queues {
     /// The number of steps until the run queue has only tasks that have run since the future of
     /// `block_on` was polled, and have woken themselves. Kept by a worker that has no slot.
     steps_to_future: Cell<usize>,
+    /// Whether the worker runs in the loop of a thread. If it is stepped, any time may pass between
+    /// two steps. So it does nothing then that depends on the time: it does not scale its ticks,
+    /// yield its processor before a park, or steal from next-task slots.
+    pub(super) is_free_running: Cell<bool>,
     /// Whether the idle set counts the worker as searching.
     pub(super) searching: Cell<bool>,
     /// Whether the worker has begun to run without a check that it has a monitor. It checks when it
@@ -70,6 +74,7 @@ impl Queues {
             has_others,
             slot_use: SlotUse::default(),
             steps_to_future: Cell::new(0),
+            is_free_running: Cell::new(false),
             searching: Cell::new(false),
             defers_election: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
@@ -203,7 +208,7 @@ impl Queues {
     /// the same way.
     fn steal_from_slot(&self) -> Option<Task> {
         let workers = self.shared.remotes.len();
-        if !self.shared.is_free_running || workers < 2 {
+        if !self.is_free_running.get() || workers < 2 {
             return None;
         }
         let others = self.next_random() as usize % (workers - 1);
@@ -449,7 +454,8 @@ impl Queues {
 
 /// What is queued.
 impl Queues {
-    /// How many tasks are where the worker queues those that it wakes.
+    /// How many tasks are where the worker queues those that it wakes. While another worker steals
+    /// from the run queue, this includes the tasks that it takes.
     pub(super) fn queued_len(&self) -> usize {
         match self.policy {
             Policy::WorkStealing | Policy::Sharded => {
@@ -461,7 +467,13 @@ impl Queues {
 
     /// Whether there is something to run that the worker has queued.
     pub(super) fn has_queued(&self) -> bool {
-        self.queued_len() > 0 || self.has_next()
+        let is_queue_empty = match self.policy {
+            Policy::WorkStealing | Policy::Sharded => {
+                self.run_queue.is_empty() && self.backlog.is_empty()
+            }
+            Policy::Shared => self.shared.injection.is_empty(),
+        };
+        !is_queue_empty || self.has_next()
     }
 
     /// Whether there is a task in the slot.
@@ -494,7 +506,7 @@ impl Queues {
     pub(super) fn notify_of_events(&self) {
         match self.policy {
             Policy::Shared if self.queued_len() > 1 => self.shared.notify(),
-            Policy::WorkStealing if self.queued_len() > 0 => self.notify_of_push(),
+            Policy::WorkStealing if !self.run_queue.is_empty() => self.notify_of_push(),
             _ => {}
         }
     }

@@ -30,11 +30,6 @@ pub(crate) struct Shared {
     pub(crate) first_worker: usize,
     /// Whether each task stays on the thread of its worker.
     pub(crate) pins_tasks: bool,
-    /// Whether the workers run in the loops of threads. If the caller steps them, any time may pass
-    /// between two steps. So the time that steps take does not set the length of a tick then, and a
-    /// worker neither yields its processor before a park, nor waits for an alarm, nor steals from
-    /// next-task slots.
-    pub(crate) is_free_running: bool,
     /// The other shards, in the first shard of a sharded scheduler.
     other_shards: Box<[Arc<Self>]>,
     /// The number of tasks that other threads have spawned on the shards.
@@ -49,8 +44,8 @@ pub(crate) struct Shared {
     pub(crate) outside: CachePadded<RemoteCounts>,
     pub(crate) idle: IdleSet,
     pub(crate) monitor: Monitor,
-    /// For the monitor on standby. `None` without a monitor, for workers that the caller steps, and
-    /// where there is no such timer.
+    /// For the monitor on standby. `None` without a monitor, for workers that the caller drives, in
+    /// a model, and where there is no such timer.
     pub(crate) alarm: Option<Box<Alarm>>,
     pub(crate) stealable: StealableSet,
     pub(crate) remotes: Box<[Remote]>,
@@ -82,7 +77,7 @@ pub(crate) enum DrivenBy {
     Pool,
     /// The threads that call `block_on`.
     BlockOn,
-    /// A caller that steps them.
+    /// A caller that steps them, or runs each on a thread.
     Caller,
 }
 
@@ -104,8 +99,6 @@ impl Shared {
         other_shards: Vec<Arc<Self>>,
     ) -> (Arc<Self>, Vec<Owner<Task>>) {
         let epoch = Epoch::now();
-        // In a model no time passes.
-        let is_free_running = driven != DrivenBy::Caller && cfg!(not(raddle_loom));
         let has_monitor = config.has_monitor && config.workers > 1;
         let (owners, remotes): (Vec<_>, Vec<_>) = (0..config.workers)
             .map(|_| {
@@ -126,7 +119,6 @@ impl Shared {
             id,
             first_worker,
             pins_tasks: config.policy == Policy::Sharded && driven != DrivenBy::BlockOn,
-            is_free_running,
             other_shards: other_shards.into(),
             spawns_on_shards: AtomicUsize::new(0),
             observes_tasks: config.observer.is_some() || config.task_hooks.are_set(),
@@ -134,7 +126,7 @@ impl Shared {
             injection: CachePadded::new(Injection::new()),
             outside: CachePadded::default(),
             monitor: Monitor::new(config.workers),
-            alarm: (has_monitor && is_free_running)
+            alarm: (has_monitor && driven == DrivenBy::Pool && cfg!(not(raddle_loom)))
                 .then(Alarm::new)
                 .flatten()
                 .map(Box::new),

@@ -8,15 +8,11 @@ use crate::pool;
 
 /// Two workers of a pool, which the caller steps.
 fn two_workers() -> (Arc<Shared>, [Worker; 2]) {
-    two_workers_driven(DrivenBy::Caller)
-}
-
-fn two_workers_driven(driven: DrivenBy) -> (Arc<Shared>, [Worker; 2]) {
     let config = Config {
         workers: 2,
         ..Config::default()
     };
-    let (handle, workers) = pool::build(config, None, driven);
+    let (handle, workers) = pool::build(config, None, DrivenBy::Caller);
     (handle.shared, workers.try_into().expect("there are two"))
 }
 
@@ -43,7 +39,10 @@ fn a_worker_notifies_of_the_events_that_it_does_not_run_next() {
 
 #[test]
 fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
-    let (_, [worker, other]) = two_workers_driven(DrivenBy::Pool);
+    let (_, [worker, other]) = two_workers();
+    for worker in [&worker, &other] {
+        worker.core().queues.is_free_running.set(true);
+    }
     let core = worker.core();
     core.attach();
     assert!(core.queues.search().is_none() && core.queues.searching.get());
@@ -64,6 +63,49 @@ fn a_worker_that_is_stepped_parks_without_a_yield() {
     core.attach();
     push(&core.queues);
     assert!(!core.yield_before_park());
+}
+
+#[test]
+fn a_stepped_worker_that_a_thread_runs_is_free_running() {
+    let (_, [worker, _]) = two_workers();
+    let core = worker.core();
+    let _entered = core.enter();
+    assert!(!core.queues.is_free_running.get());
+    let _driving = begin_driving(core);
+    assert!(core.queues.is_free_running.get());
+}
+
+#[test]
+fn a_worker_with_a_task_does_not_park() {
+    let (_, [mut worker, _]) = two_workers();
+    push(&worker.core().queues);
+    assert!(worker.begin_park().is_none());
+}
+
+#[test]
+fn a_worker_parks_while_another_steals_from_its_empty_queue() {
+    let (shared, [owner, thief]) = two_workers();
+    let queues = &owner.core().queues;
+    push(queues);
+    push(queues);
+    let stealer = &shared.remotes[0].stealer;
+    let stolen = stealer.steal_into(&thief.core().queues.run_queue, |count| {
+        // The owner takes the rest while the thief is in the middle of the steal.
+        while queues.run_queue.pop().is_some() {}
+        assert!(!queues.has_queued());
+        count
+    });
+    drop(stolen);
+}
+
+#[test]
+fn a_shutdown_that_finds_no_worker_in_the_slot_leaves_the_request() {
+    let (_, [worker, _]) = two_workers();
+    assert!(worker.leave(), "no thread was requested before");
+    assert!(worker.take_back());
+    assert!(worker.handoff_slot.take_for_shutdown().is_none());
+    assert!(!worker.leave(), "a thread is requested");
+    assert!(worker.take_back());
 }
 
 #[test]

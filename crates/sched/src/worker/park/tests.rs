@@ -207,6 +207,40 @@ fn the_last_worker_that_parks_clears_the_alarm_and_puts_the_monitor_on_standby()
     assert!(!shared.idle.lacks_monitor());
 }
 
+/// A worker in the driver is the next to run, so it is not the monitor if there is another one.
+#[test]
+fn the_worker_that_parks_last_takes_the_role_of_the_monitor_from_the_worker_in_the_driver() {
+    let (shared, workers) = workers(2);
+    let queues = [0, 1].map(|worker: usize| &workers[worker].core().queues);
+    let in_driver = begin(&workers[0]).expect("there is nothing to do");
+    assert!(in_driver.is_monitor && in_driver.driver.is_some());
+    let _last = begin(&workers[1]).expect("there is nothing to do");
+    // An event ends the wait in the driver, and makes a task ready.
+    let (task, _handle) = home::task(&shared, async {});
+    queues[0].schedule(Task(task));
+    assert!(in_driver.end_wait(queues[0]).is_none());
+    assert!(queues[1].remote().parker.is_notified(), "it was elected");
+    assert!(!shared.idle.was_monitor(0) && shared.idle.was_monitor(1));
+}
+
+/// Events are taken up while all other workers are in polls.
+#[test]
+fn a_task_from_outside_wakes_the_monitor_rather_than_the_worker_in_the_driver() {
+    for count in [2, 3] {
+        let (shared, workers) = workers(count);
+        let parked: Vec<_> = workers.iter().map(|worker| begin(worker)).collect();
+        for woken in 1..count {
+            shared.notify();
+            let queues = &workers[woken].core().queues;
+            assert!(queues.remote().parker.is_notified());
+            let _is_claimed = shared.idle.transition_to_running(woken);
+            let _is_last = shared.idle.end_search(woken);
+        }
+        assert!(shared.idle.is_parked(0) && shared.worker_in_driver() == Some(0));
+        std::mem::forget(parked);
+    }
+}
+
 /// So a task that is spawned from outside onto an idle pool wakes one worker.
 #[test]
 fn a_worker_claimed_while_another_is_in_the_driver_elects_a_monitor_when_it_fills_its_slot() {
