@@ -159,11 +159,10 @@ impl Config {
 
 /// Calls a hook for a task. A panic is contained, and the worker is not handed off meanwhile.
 pub(crate) fn call_hook(hook: &Option<TaskHook>, task: &Option<TaskMeta<'_>>) {
-    let (Some(hook), Some(task)) = (hook, task) else {
-        return;
-    };
-    let _pinned = context::pin();
-    contain(|| hook(task));
+    if let (Some(hook), Some(task)) = (hook, task) {
+        let _pinned = context::pin();
+        contain(|| hook(task));
+    }
 }
 
 impl fmt::Debug for Config {

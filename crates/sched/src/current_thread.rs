@@ -248,9 +248,8 @@ impl Drop for BlockOn<'_> {
             self.worker = None;
         }
         let mut undriven = self.scheduler.undriven.lock();
-        undriven
-            .waiting
-            .retain(|call| !Arc::ptr_eq(call, &self.signal));
+        let waiting = &mut undriven.waiting;
+        waiting.retain(|call| !Arc::ptr_eq(call, &self.signal));
         if let Some(worker) = self.worker.take() {
             worker.core().queues.counters.stop_clock();
             undriven.worker = Some(worker);

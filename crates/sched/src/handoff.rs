@@ -157,7 +157,7 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
 fn drive(core: CoreRef) {
     let handle = Handle::of_worker(&core);
     let _current = handle.enter();
-    core.queues
-        .notify_observer(|observer, worker| observer.worker_handed_off(worker));
+    let queues = &core.queues;
+    queues.notify_observer(|observer, worker| observer.worker_handed_off(worker));
     Worker::new(core).run();
 }

@@ -99,11 +99,9 @@ impl Schedule for Home {
 /// Schedules a task on its worker, which is observed.
 #[inline(never)]
 fn notify_and_schedule(worker: &Core, task: Task) {
-    let id = task.0.id();
-    worker
-        .queues
-        .notify_observer(|observer, _| observer.task_woken(id));
-    worker.queues.schedule(task);
+    let (queues, id) = (&worker.queues, task.0.id());
+    queues.notify_observer(|observer, _| observer.task_woken(id));
+    queues.schedule(task);
 }
 
 /// The scheduler of a task that remembers where it was spawned.
@@ -192,16 +190,15 @@ unsafe fn spawn_located<T: 'static>(
 /// Calls the observer and the hook for a task that is spawned.
 #[inline(never)]
 fn notify_of_spawn(shared: &Shared, task: &Runnable, location: &'static Location<'static>) {
-    if shared.config.observer.is_some() {
+    let config = &shared.config;
+    if config.observer.is_some() {
         let _pinned = context::pin();
         let name = raddle_task::take_name();
         let spawned = SpawnedTask::new(task.id(), location, name.as_deref());
-        shared
-            .config
-            .notify(|observer| observer.task_spawned(&spawned));
+        config.notify(|observer| observer.task_spawned(&spawned));
     }
     let meta = TaskRef::new(task).meta();
-    call_hook(&shared.config.task_hooks.on_spawn, &meta);
+    call_hook(&config.task_hooks.on_spawn, &meta);
 }
 
 /// Spawns a task onto a worker, which the calling thread runs.

@@ -90,10 +90,8 @@ impl Metrics {
     /// The sum of a count of each part of the scheduler and of a count of each worker.
     fn sum(&self, of_part: fn(&Shared) -> u64, of_worker: fn(&WorkerCounters) -> u64) -> u64 {
         let parts = Shared::parts(&self.handle.shared).map(|part| of_part(part));
-        let workers = self
-            .handle
-            .remotes()
-            .map(|remote| of_worker(&remote.counters));
+        let workers = self.handle.remotes();
+        let workers = workers.map(|remote| of_worker(&remote.counters));
         parts.chain(workers).sum()
     }
 

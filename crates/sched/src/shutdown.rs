@@ -57,11 +57,9 @@ impl Retirement {
                 return true;
             }
             if !retired.handoff_slots.is_empty() {
-                let slots = std::mem::take(&mut retired.handoff_slots);
+                let slots = std::mem::take(&mut retired.handoff_slots).into_values();
                 drop(retired);
-                let cores = slots
-                    .into_values()
-                    .filter_map(|slot| slot.take_for_shutdown());
+                let cores = slots.filter_map(|slot| slot.take_for_shutdown());
                 cores.for_each(retire);
                 retired = self.retired.lock();
             } else if has_timed_out {
@@ -156,18 +154,14 @@ fn cancel_waiting(cores: &[CoreRef]) {
         // Tasks that were idle are queued.
         core.live.abort_all(|task| core.shared().inject(Task(task)));
     }
-    cancel_queued(cores);
-}
-
-/// Cancels every queued task, also those in the queues of workers that are in polls. The first
-/// worker counts them, since this thread has all of `cores`.
-fn cancel_queued(cores: &[CoreRef]) {
+    // Queued tasks, also those in the queues of workers that are in polls.
     let next = || {
         let mut own = cores.iter();
         own.find_map(|core| core.queues.take_any())
-            .or_else(|| cores[0].queues.take_from_others())
+            .or_else(|| first.queues.take_from_others())
     };
     while let Some(task) = next() {
-        cores[0].cancel(task);
+        // The first worker counts the task, since this thread has all of `cores`.
+        first.count_completed(first.shared().cancel(task));
     }
 }

@@ -322,15 +322,14 @@ impl Worker {
 /// The calling thread, which has entered the worker, drives it in a loop until the guard is
 /// dropped.
 pub(crate) fn begin_driving(core: &Core) -> impl Drop {
+    let queues = &core.queues;
     core.attach();
     // In a model no time passes.
-    core.queues.is_free_running.set(cfg!(not(raddle_loom)));
-    core.queues
-        .notify_observer(|observer, worker| observer.worker_started(worker));
+    queues.is_free_running.set(cfg!(not(raddle_loom)));
+    queues.notify_observer(|observer, worker| observer.worker_started(worker));
     guard((), |()| {
         if context::is_worker() {
-            core.queues
-                .notify_observer(|observer, worker| observer.worker_stopped(worker));
+            queues.notify_observer(|observer, worker| observer.worker_stopped(worker));
         }
     })
 }

@@ -248,8 +248,7 @@ impl Core {
         if self.queues.searching.take() {
             self.queues.end_search();
         }
-        let counters = &self.queues.counters;
-        counters.polls.add(1);
+        self.queues.counters.polls.add(1);
         let outcome = match self.observes {
             false => self.poll(task),
             true => self.poll_observed(task),
@@ -258,33 +257,30 @@ impl Core {
             return self.end_handed_off(outcome);
         }
         match outcome {
-            Outcome::Idle => {}
-            Outcome::Complete => counters.completed.add(1),
             Outcome::Again(task) => {
                 self.queues.requeue(Task(task));
                 if self.has_yielded.take() {
                     self.count_yield();
                 }
             }
-            Outcome::CompleteElsewhere => self.count_completed_elsewhere(),
+            outcome => self.count_completed(outcome),
         }
         Step::Ran
     }
 
-    /// Drops the future of a task, at the shutdown.
-    pub(crate) fn cancel(&self, task: Task) {
-        match self.shared().cancel(task) {
+    /// Counts a task that has completed here. It may be in the live list of another worker.
+    #[inline]
+    pub(crate) fn count_completed(&self, outcome: Outcome) {
+        let counters = &self.queues.counters;
+        match outcome {
             Outcome::Idle => {}
-            Outcome::Complete => self.queues.counters.completed.add(1),
+            Outcome::Complete => counters.completed.add(1),
+            Outcome::CompleteElsewhere => {
+                counters.completed.add(1);
+                counters.completed_elsewhere.add(1);
+            }
             Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
-            Outcome::CompleteElsewhere => self.count_completed_elsewhere(),
         }
-    }
-
-    /// Counts a task that completed here and is in the live list of another worker.
-    fn count_completed_elsewhere(&self) {
-        self.queues.counters.completed.add(1);
-        self.queues.counters.completed_elsewhere.add(1);
     }
 
     /// Ends the run of a task on a thread that has lost the worker meanwhile. It reads no state of

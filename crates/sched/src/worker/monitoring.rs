@@ -20,13 +20,12 @@ pub(super) fn check_workers(queues: &Queues, interval: &mut Duration) -> bool {
     });
     let rescue = |stuck: usize| {
         let task = shared.remotes[stuck].slot.take();
-        let is_rescued = task.is_some();
-        if let Some(task) = task {
+        let rescued = task.map(|task| {
             queues.counters.count_steal(1);
             let _ = queues.push_needs_notify(task);
             notify_of_action(queues, stuck, MonitorAction::TookNextTask);
-        }
-        is_rescued
+        });
+        rescued.is_some()
     };
     let monitor = &shared.monitor;
     let has_rescued = monitor.check(progress, rescue);
@@ -40,11 +39,11 @@ pub(super) fn check_workers(queues: &Queues, interval: &mut Duration) -> bool {
 fn finds_worker_to_help(queues: &Queues) -> bool {
     let mut workers = queues.shared.remotes.iter();
     let to_help = workers.position(|remote| !remote.stealer.is_empty());
-    if let Some(worker) = to_help {
+    let helped = to_help.map(|worker| {
         queues.shared.stealable.insert(worker);
         notify_of_action(queues, worker, MonitorAction::HelpedWorker);
-    }
-    to_help.is_some()
+    });
+    helped.is_some()
 }
 
 /// The stuck worker because of which the monitor should wait in the driver, as that worker does not

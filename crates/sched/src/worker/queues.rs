@@ -467,13 +467,10 @@ impl Queues {
 
     /// Whether there is something to run that the worker has queued.
     pub(super) fn has_queued(&self) -> bool {
-        let is_queue_empty = match self.policy {
-            Policy::WorkStealing | Policy::Sharded => {
-                self.run_queue.is_empty() && self.backlog.is_empty()
-            }
-            Policy::Shared => self.shared.injection.is_empty(),
-        };
-        !is_queue_empty || self.has_next()
+        !self.run_queue.is_empty()
+            || !self.backlog.is_empty()
+            || self.has_next()
+            || self.policy == Policy::Shared && !self.shared.injection.is_empty()
     }
 
     /// Whether there is a task in the slot.

@@ -227,7 +227,7 @@ impl Shared {
     /// Wakes a worker, if one is asleep and none is searching.
     #[inline]
     pub(crate) fn notify(&self) {
-        if let Some(worker) = self.worker_to_wake() {
+        if let Some(worker) = self.idle.claim_to_wake(|| self.worker_in_driver()) {
             self.wake(worker);
         }
     }
@@ -239,12 +239,6 @@ impl Shared {
         if let Some(worker) = self.idle.claim_after_fence(|| self.worker_in_driver()) {
             self.wake(worker);
         }
-    }
-
-    /// Claims the worker to [wake](Self::wake) because there is new work, if one has to be woken.
-    #[inline]
-    pub(crate) fn worker_to_wake(&self) -> Option<usize> {
-        self.idle.claim_to_wake(|| self.worker_in_driver())
     }
 
     /// Wakes a worker that was claimed.
@@ -288,7 +282,7 @@ impl Shared {
     }
 
     /// The worker that is parked in the driver, if any.
-    pub(super) fn worker_in_driver(&self) -> Option<usize> {
+    pub(crate) fn worker_in_driver(&self) -> Option<usize> {
         // ORDERING: a hint, which worker to wake first.
         let poller = self.last_poller.load(Ordering::Relaxed);
         let is_there = self.remotes[poller].parker.is_in_driver();

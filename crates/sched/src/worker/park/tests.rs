@@ -228,11 +228,10 @@ fn the_worker_that_parks_last_takes_the_role_of_the_monitor_from_the_worker_in_t
 fn a_task_from_outside_wakes_the_monitor_rather_than_the_worker_in_the_driver() {
     for count in [2, 3] {
         let (shared, workers) = workers(count);
-        let parked: Vec<_> = workers.iter().map(|worker| begin(worker)).collect();
-        for woken in 1..count {
+        let parked: Vec<_> = workers.iter().map(begin).collect();
+        for (woken, worker) in workers.iter().enumerate().skip(1) {
             shared.notify();
-            let queues = &workers[woken].core().queues;
-            assert!(queues.remote().parker.is_notified());
+            assert!(worker.is_unparked());
             let _is_claimed = shared.idle.transition_to_running(woken);
             let _is_last = shared.idle.end_search(woken);
         }
