@@ -8,6 +8,8 @@ mod canary;
 mod report;
 pub(crate) mod suite;
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use crate::steps;
@@ -35,7 +37,7 @@ pub(crate) struct Args {
 }
 
 /// How far a model is explored.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Bound {
     /// Each model's own bound, if any, with which it takes seconds.
     Own,
@@ -43,6 +45,26 @@ pub(crate) enum Bound {
     Long,
     Preemptions(u8),
     Complete,
+    /// A single execution.
+    Once,
+}
+
+impl Bound {
+    /// Makes a program of models explore this far, whatever the environment says.
+    pub(crate) fn set(self, command: &mut Command) {
+        command
+            .env_remove("LOOM_MAX_PREEMPTIONS")
+            .env_remove("RADDLE_LOOM_LONG")
+            .env_remove("RADDLE_LOOM_COMPLETE")
+            .env_remove("RADDLE_LOOM_ONCE");
+        match self {
+            Self::Own => command,
+            Self::Long => command.env("RADDLE_LOOM_LONG", "1"),
+            Self::Preemptions(bound) => command.env("LOOM_MAX_PREEMPTIONS", bound.to_string()),
+            Self::Complete => command.env("RADDLE_LOOM_COMPLETE", "1"),
+            Self::Once => command.env("RADDLE_LOOM_ONCE", "1"),
+        };
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {

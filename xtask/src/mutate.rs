@@ -16,10 +16,11 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::loom::Bound;
 use crate::steps::{self, cargo};
 use crate::tidy::text::{self, File};
 use crate::workspace::{self, Package};
-use lab::{Bound, Lab};
+use lab::Lab;
 use mutants::Mutant;
 
 /// The page with the mutants that no model can find, and the reason for each.
@@ -92,30 +93,25 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     let mut open: Vec<_> = (1..).zip(&mutants).filter(is_open).collect();
     if !open.is_empty() {
-        let bounds = match args.shallow {
-            true => &[Bound::OneSwitch][..],
-            false => &[Bound::OneSwitch, Bound::Own],
-        };
+        let mut bounds = vec![Bound::Preemptions(1)];
+        bounds.extend((!args.shallow).then_some(Bound::Own));
         lab.build(&packages, args.own)?;
-        for &bound in bounds {
+        for bound in bounds {
             lab.judge(&open, bound)?;
             open.retain(|(id, _)| !lab.is_caught(*id));
         }
     }
-    let mut survivors = 0;
     let mut counts = BTreeMap::<_, [usize; 4]>::new();
     for (id, mutant) in (1..).zip(&mutants) {
         let kind = match (lab.is_caught(id), is_argued(mutant)) {
-            (true, argued) => {
-                if argued {
-                    println!("needless  {}", mutant.row());
-                }
+            (true, false) => 1,
+            (true, true) => {
+                println!("needless  {}", mutant.row());
                 1
             }
             (false, true) => 2,
             (false, false) => {
                 println!("survived  {} line {}", mutant.row(), mutant.line);
-                survivors += 1;
                 3
             }
         };
@@ -124,7 +120,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         count[kind] += 1;
     }
     let mut table = vec!["file\tmutants\tcaught\targued\tsurvived".to_owned()];
+    let mut survivors = 0;
     for (file, [all, caught, argued, survived]) in counts {
+        survivors += survived;
         let file = file.display();
         table.push(format!("{file}\t{all}\t{caught}\t{argued}\t{survived}"));
     }
@@ -160,11 +158,8 @@ fn logic(packages: &[Package], args: &Args) -> Result<()> {
 fn logic_command(packages: &[Package], args: &Args) -> Command {
     let mut mutants = cargo("mutants --no-shuffle --output");
     mutants.arg(workspace::target());
-    for (is_set, option) in [(args.list, "--list"), (args.resume, "--iterate")] {
-        if is_set {
-            mutants.arg(option);
-        }
-    }
+    mutants.args(args.list.then_some("--list"));
+    mutants.args(args.resume.then_some("--iterate"));
     for name in &args.only {
         match packages.iter().find(|package| package.is_named(name)) {
             Some(package) => mutants.args(["--package", &package.name]),

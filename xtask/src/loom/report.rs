@@ -70,37 +70,21 @@ impl Report {
             let mut models = vec![format!("{area}\texecutions\t\tseconds")];
             let mut total = Model::default();
             let mut complete = 0;
-            for (
-                (_, name),
-                Model {
-                    executions,
-                    bound,
-                    seconds,
-                },
-            ) in rows
-            {
+            for ((_, name), model) in rows {
+                let (executions, seconds) = (model.executions, model.seconds);
                 total.executions += executions;
                 total.seconds += seconds;
-                complete += usize::from(bound.is_none());
-                let extent = match bound {
+                complete += usize::from(model.bound.is_none());
+                let extent = match model.bound {
                     Some(bound) => format!("bounded at {bound}"),
                     None => "complete".to_owned(),
                 };
                 models.push(format!("{name}\t{executions}\t{extent}\t{seconds:.2}"));
             }
             tables += &steps::table(&models);
-            let (
-                all,
-                Model {
-                    executions,
-                    seconds,
-                    ..
-                },
-            ) = (rows.len(), total);
-            let bounded = all - complete;
-            areas.push(format!(
-                "{area}\t{all}\t{complete}\t{bounded}\t{executions}\t{seconds:.2}"
-            ));
+            let (all, executions) = (rows.len(), total.executions);
+            let counts = format!("{all}\t{complete}\t{}\t{executions}", all - complete);
+            areas.push(format!("{area}\t{counts}\t{:.2}", total.seconds));
         }
         tables + &steps::table(&areas)
     }

@@ -43,10 +43,9 @@ pub(super) fn build(packages: &[Package], build: &mut Command) -> Result<Vec<Sui
     for package in packages {
         let dir = workspace::root().join(&package.dir);
         for name in &package.suites {
-            let program = built
-                .iter()
-                .find(|program| program.dir == dir && program.target == *name)
-                .with_context(|| format!("{} {name} was not built", package.name))?;
+            let program = built.iter().find(|it| it.dir == dir && it.target == *name);
+            let program =
+                program.with_context(|| format!("{} {name} was not built", package.name))?;
             let source = fs::read_to_string(dir.join("tests").join(format!("{name}.rs")))?;
             let canaries = canary::of_suite(&source)
                 .with_context(|| format!("suite {name} of {}", package.name))?;
@@ -85,14 +84,7 @@ impl Suite {
     /// model.
     fn run(&self, test: &str, bound: Bound) -> Result<String> {
         let label = format!("{} {}", self.package, self.program.target);
-        let mut command = self.command(test);
-        match bound {
-            Bound::Own => &mut command,
-            Bound::Long => command.env("RADDLE_LOOM_LONG", "1"),
-            Bound::Preemptions(bound) => command.env("LOOM_MAX_PREEMPTIONS", bound.to_string()),
-            Bound::Complete => command.env("RADDLE_LOOM_COMPLETE", "1"),
-        };
-        let (output, status) = output(command.stderr(Stdio::inherit()))?;
+        let (output, status) = output(self.command(test, bound).stderr(Stdio::inherit()))?;
         let is_verdict = |line: &&str| line.starts_with("test ") && !line.starts_with("test res");
         for line in output.lines().filter(is_verdict) {
             println!("{label}: {line}");
@@ -107,25 +99,19 @@ impl Suite {
             .inspect_err(|_| println!("{output}"))
             .with_context(|| format!("{label} {test}"))?;
         if let Some(canary) = canary {
-            let mut once = self.command(test);
-            once.env("RADDLE_LOOM_ONCE", "1");
             // The run fails if the canary does not panic, which is expected here.
-            let (output, _) = self::output(&mut once)?;
+            let (output, _) = self::output(&mut self.command(test, Bound::Once))?;
             canary.check_single(&output).context(label)?;
         }
         Ok(output)
     }
 
-    fn command(&self, test: &str) -> Command {
+    fn command(&self, test: &str, bound: Bound) -> Command {
         let mut command = Command::new(&self.program.executable);
         command.current_dir(&self.program.dir);
         // With two test threads the test has its own thread, whose name the model prints.
         command.args([test, "--exact", "--show-output", "--test-threads", "2"]);
-        command
-            .env_remove("LOOM_MAX_PREEMPTIONS")
-            .env_remove("RADDLE_LOOM_LONG")
-            .env_remove("RADDLE_LOOM_COMPLETE")
-            .env_remove("RADDLE_LOOM_ONCE");
+        bound.set(&mut command);
         command
     }
 }

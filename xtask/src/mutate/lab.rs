@@ -17,11 +17,10 @@ use anyhow::{Context as _, Result, ensure};
 use rayon::prelude::*;
 
 use super::mutants::{Mutant, instrument};
-use crate::loom;
-use crate::programs;
-use crate::steps;
+use crate::loom::{self, Bound};
 use crate::tidy::text;
 use crate::workspace::{self, Package};
+use crate::{programs, steps};
 
 const SWITCH: &str = include_str!("switch.rs.in");
 const MANIFEST: &str = "[package]\nname = \"mutant-switch\"\nedition = \"2024\"\n";
@@ -32,27 +31,6 @@ const ADDRESS_SPACE: u64 = 6 << 20;
 
 /// The signal that ends a process that has used its processor time.
 const SIGXCPU: i32 = 24;
-
-/// How far models are explored.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Bound {
-    /// With one involuntary switch.
-    OneSwitch,
-    /// With each model's own bound.
-    Own,
-}
-
-impl Bound {
-    /// Returns what a mutant may cost in addition to a multiple of the usual: processor time and
-    /// time.
-    fn limits(self) -> (Duration, Duration) {
-        let (processor, wall) = match self {
-            Self::OneSwitch => (60, 300),
-            Self::Own => (1800, 3600),
-        };
-        (Duration::from_secs(processor), Duration::from_secs(wall))
-    }
-}
 
 pub(super) struct Lab<'a> {
     directory: PathBuf,
@@ -103,13 +81,12 @@ impl<'a> Lab<'a> {
         let tree = self.directory.join("tree");
         let changed = instrumented(packages, self.mutants)?;
         mirror(workspace::root(), &tree, &changed)?;
-        let is_mutated = |package: &&Package| {
+        let is_mutated = |package: &Package| {
             let mut mutants = self.mutants.iter();
             mutants.any(|mutant| mutant.package == package.name)
         };
-        let judges = packages.iter().filter(|package| !package.suites.is_empty());
-        let judges = judges.filter(|package| !own || is_mutated(package));
-        let judges: Vec<Package> = judges.cloned().collect();
+        let mut judges = packages.to_vec();
+        judges.retain(|it| !it.suites.is_empty() && (!own || is_mutated(it)));
         if judges.is_empty() {
             return Ok(());
         }
@@ -119,9 +96,8 @@ impl<'a> Lab<'a> {
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
             .env("RUSTFLAGS", "--cfg raddle_loom --cap-lints allow");
         for program in programs::build(&mut build)? {
-            let package = judges
-                .iter()
-                .find(|package| program.dir == tree.join(&package.dir));
+            let dir = &program.dir;
+            let package = judges.iter().find(|it| *dir == tree.join(&it.dir));
             let package = package.context("a program of no package")?;
             for test in programs::tests(&program.executable)? {
                 // Canaries fail without a mutant.
@@ -153,10 +129,8 @@ impl<'a> Lab<'a> {
         })?;
         self.models.sort_by_key(|model| model.usual);
         let one = |&(id, mutant): &(usize, &Mutant)| -> Result<()> {
-            let reach = self
-                .models
-                .iter()
-                .filter(|model| model.reached.contains(&id));
+            let models = self.models.iter();
+            let reach = models.filter(|model| model.reached.contains(&id));
             for model in reach.clone() {
                 if let Some(failure) = model.run(bound, id, None)?.failure {
                     let by = format!("{} {}", model.package, model.test);
@@ -172,9 +146,8 @@ impl<'a> Lab<'a> {
 
     fn note(&self, mutant: &Mutant, by: &str) -> Result<()> {
         let mut caught = self.caught.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut book = fs::File::options()
-            .append(true)
-            .open(self.directory.join("caught"))?;
+        let book = self.directory.join("caught");
+        let mut book = fs::File::options().append(true).open(book)?;
         writeln!(book, "{}\t{by}", mutant.key)?;
         caught.insert(mutant.key.clone());
         Ok(())
@@ -192,12 +165,9 @@ impl Model {
     /// Runs it without a mutant, with a file for the mutants that it reaches.
     fn measure(&mut self, bound: Bound, map: &Path) -> Result<()> {
         let outcome = self.run(bound, 0, Some(map))?;
-        ensure!(
-            outcome.failure.is_none(),
-            "{} {} fails without a mutant",
-            self.package,
-            self.test
-        );
+        let Self { package, test, .. } = self;
+        let failure = outcome.failure;
+        ensure!(failure.is_none(), "{package} {test} fails without a mutant");
         self.usual = outcome.time;
         // A model that reaches no mutant makes no file.
         let map = fs::read(map).unwrap_or_default();
@@ -207,28 +177,28 @@ impl Model {
 
     /// Runs it with a mutant, and records in `map` the mutants that it reaches.
     fn run(&self, bound: Bound, mutant: usize, map: Option<&Path>) -> Result<Outcome> {
-        let (processor, wall) = bound.limits();
-        let processor = (self.usual * 4 + processor).as_secs();
-        let wall = self.usual * 10 + wall;
+        // The seconds that a mutant may cost in addition to a multiple of the usual: of the
+        // processor, and in total.
+        let (processor, wall) = match bound {
+            Bound::Own => (1800, 3600),
+            _ => (60, 300),
+        };
+        let processor = (self.usual * 4).as_secs() + processor;
+        let wall = self.usual * 10 + Duration::from_secs(wall);
         let limited =
             format!("ulimit -v {ADDRESS_SPACE}; ulimit -S -t {processor}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
         command.args(["-c", &limited]).arg(&self.program);
         command.args([&self.test, "--exact", "--test-threads", "1"]);
+        bound.set(&mut command);
         command
             .current_dir(&self.dir)
             .env("RADDLE_MUTANT", mutant.to_string())
-            .env_remove("LOOM_MAX_PREEMPTIONS")
-            .env_remove("RADDLE_LOOM_LONG")
-            .env_remove("RADDLE_LOOM_COMPLETE")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         if let Some(map) = map {
             command.env("RADDLE_MUTANTS_REACHED", map);
-        }
-        if let Bound::OneSwitch = bound {
-            command.env("LOOM_MAX_PREEMPTIONS", "1");
         }
         let mut child = command.spawn().context("cannot start a model")?;
         let (status, time) = steps::wait(&mut child, wall)?;
@@ -256,13 +226,10 @@ fn instrumented(packages: &[Package], mutants: &[Mutant]) -> Result<BTreeMap<Pat
     for (path, mutants) in files {
         let text = fs::read_to_string(root.join(path))?;
         changed.insert(path.clone(), instrument(&text, &mutants));
-        let package = packages
-            .iter()
-            .find(|package| package.name == mutants[0].1.package);
-        let manifest = package
-            .context("a mutant of no package")?
-            .dir
-            .join("Cargo.toml");
+        let name = &mutants[0].1.package;
+        let package = packages.iter().find(|package| package.name == *name);
+        let package = package.context("a mutant of no package")?;
+        let manifest = package.dir.join("Cargo.toml");
         let text = fs::read_to_string(root.join(&manifest))? + DEPENDENCY;
         changed.insert(manifest, text);
     }
@@ -280,13 +247,10 @@ fn mirror(root: &Path, tree: &Path, changed: &BTreeMap<PathBuf, String>) -> Resu
     let listed = listing.split_terminator('\0').map(Path::new);
     let mut wanted = BTreeSet::new();
     for name in listed.chain(changed.keys().map(PathBuf::as_path)) {
-        let bytes = match changed.get(name) {
-            Some(text) => text.clone().into_bytes(),
-            None => match fs::read(root.join(name)) {
-                Ok(bytes) => bytes,
-                // git may still list a file that was removed.
-                Err(_) => continue,
-            },
+        let text = changed.get(name).map(|text| text.clone().into_bytes());
+        // git may still list a file that was removed.
+        let Some(bytes) = text.or_else(|| fs::read(root.join(name)).ok()) else {
+            continue;
         };
         let path = tree.join(name);
         if fs::read(&path).ok() != Some(bytes.clone()) {

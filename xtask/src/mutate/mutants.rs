@@ -48,6 +48,24 @@ enum Edit {
 }
 
 impl Mutant {
+    /// Makes a mutant, whose key is that of every equal change of an equal line in the function.
+    /// `line` is counted from 0.
+    fn new(file: &File, line: usize, range: Range<usize>, change: String, edit: Edit) -> Self {
+        let path = file.path.clone();
+        let function = function(file, range.start);
+        let source = file.lines[line].trim();
+        Self {
+            key: format!("{}|{function}|{change}|{source}", path.display()),
+            path,
+            package: file.package.clone(),
+            function,
+            line: line + 1,
+            change,
+            range,
+            edit,
+        }
+    }
+
     /// Returns the table cells that name it: file, function and change.
     pub(super) fn row(&self) -> String {
         let change = self.change.replace('|', "\\|");
@@ -100,58 +118,34 @@ pub(super) fn is_mutable(text: &str) -> bool {
 
 /// Returns a mutant for each ordering, fence and check of a file.
 pub(super) fn of(file: &File, text: &str) -> Vec<Mutant> {
-    let mut changes = orderings(file);
-    changes.extend(fences(file));
-    changes.extend(checks(file, text));
-    changes.sort_by_key(|change| change.range.start);
+    let mut mutants = orderings(file);
+    mutants.extend(fences(file));
+    mutants.extend(checks(file, text));
+    mutants.sort_by_key(|mutant| mutant.range.start);
     let mut like = BTreeMap::new();
-    let named = |change: Change| {
-        let path = file.path.clone();
-        let function = function(file, change.range.start);
-        let source = file.lines[change.line].trim();
-        let key = format!("{}|{function}|{}|{source}", path.display(), change.words);
-        let before = like.entry(key.clone()).or_insert(0);
+    for mutant in &mut mutants {
+        let before = like.entry(mutant.key.clone()).or_insert(0);
         *before += 1;
-        Mutant {
-            path,
-            package: file.package.clone(),
-            function,
-            line: change.line + 1,
-            change: change.words,
-            key: format!("{key}|{before}"),
-            range: change.range,
-            edit: change.edit,
-        }
-    };
-    changes.into_iter().map(named).collect()
-}
-
-/// A change before it has a name.
-struct Change {
-    words: String,
-    /// Counted from 0.
-    line: usize,
-    range: Range<usize>,
-    edit: Edit,
+        mutant.key += &format!("|{before}");
+    }
+    mutants
 }
 
 /// Weakens each ordering stronger than `Relaxed`.
-fn orderings(file: &File) -> Vec<Change> {
-    let mut changes = Vec::new();
+fn orderings(file: &File) -> Vec<Mutant> {
+    let mut mutants = Vec::new();
     for index in file.find(&["Ordering", ":", ":"]) {
         let Some(token) = file.tokens.get(index + 3) else {
             continue;
         };
         for weaker in weaker(&token.text, callee(file, index)) {
-            changes.push(Change {
-                words: format!("{} to {weaker}", token.text),
-                line: token.line,
-                range: file.tokens[index].bytes.start..token.bytes.end,
-                edit: Edit::Other(format!("Ordering::{weaker}")),
-            });
+            let range = file.tokens[index].bytes.start..token.bytes.end;
+            let change = format!("{} to {weaker}", token.text);
+            let edit = Edit::Other(format!("Ordering::{weaker}"));
+            mutants.push(Mutant::new(file, token.line, range, change, edit));
         }
     }
-    changes
+    mutants
 }
 
 /// Returns the next weaker orderings that the called operation accepts.
@@ -184,24 +178,20 @@ fn callee(file: &File, index: usize) -> Option<&str> {
 }
 
 /// Removes each fence.
-fn fences(file: &File) -> Vec<Change> {
-    file.find(&["fence", "("])
-        .map(|index| {
-            let name = &file.tokens[index];
-            let close = index + 1 + file.group(index + 1).len();
-            Change {
-                words: "fence removed".to_owned(),
-                line: name.line,
-                range: name.bytes.start..file.tokens[close].bytes.end,
-                edit: Edit::Other("()".to_owned()),
-            }
-        })
-        .collect()
+fn fences(file: &File) -> Vec<Mutant> {
+    let removed = |index: usize| {
+        let name = &file.tokens[index];
+        let close = index + 1 + file.group(index + 1).len();
+        let range = name.bytes.start..file.tokens[close].bytes.end;
+        let edit = Edit::Other("()".to_owned());
+        Mutant::new(file, name.line, range, "fence removed".to_owned(), edit)
+    };
+    file.find(&["fence", "("]).map(removed).collect()
 }
 
 /// Makes each marked check find nothing.
-fn checks(file: &File, text: &str) -> Vec<Change> {
-    let mut changes = Vec::new();
+fn checks(file: &File, text: &str) -> Vec<Mutant> {
+    let mut mutants = Vec::new();
     let mut lines = file.lines.iter().enumerate();
     while let Some((mark, _)) = lines.find(|(_, line)| line.trim_start().starts_with(CHECK)) {
         // The comment may have several lines; the code follows it.
@@ -211,17 +201,15 @@ fn checks(file: &File, text: &str) -> Vec<Change> {
         let range = check(file, first);
         let check = &text[range.clone()];
         let words: Vec<_> = check.split_whitespace().collect();
-        changes.push(Change {
-            words: format!("`{}` never holds", words.join(" ")),
-            line: file.tokens[first].line,
-            edit: match check.starts_with("let ") {
-                true => Edit::NeverMatches,
-                false => Edit::Never,
-            },
-            range,
-        });
+        let change = format!("`{}` never holds", words.join(" "));
+        let edit = match check.starts_with("let ") {
+            true => Edit::NeverMatches,
+            false => Edit::Never,
+        };
+        let line = file.tokens[first].line;
+        mutants.push(Mutant::new(file, line, range, change, edit));
     }
-    changes
+    mutants
 }
 
 /// Returns the place of the check that begins with, or after, the token at `first`.

@@ -58,7 +58,7 @@ fn a_model_that_fails_or_uses_its_processor_time_catches_a_mutant() {
         ("kill -9 $$", Some("caught")),
         ("kill -24 $$", Some("timed out")),
     ] {
-        let outcome = model(dir.path(), script).run(Bound::OneSwitch, 7, None);
+        let outcome = model(dir.path(), script).run(Bound::Preemptions(1), 7, None);
         assert_eq!(outcome.unwrap().failure, expected, "{script}");
     }
 }
@@ -71,6 +71,6 @@ fn a_model_without_a_mutant_shows_which_mutants_it_reaches() {
         dir.path(),
         r"printf '\000\001\000\001' >$RADDLE_MUTANTS_REACHED",
     );
-    model.measure(Bound::OneSwitch, &map).unwrap();
+    model.measure(Bound::Preemptions(1), &map).unwrap();
     assert_eq!(model.reached, BTreeSet::from([1, 3]));
 }
