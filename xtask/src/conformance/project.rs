@@ -96,12 +96,8 @@ pub(super) fn build(side: Side) -> Result<Vec<Suite>> {
         "the wrong package tokio is in {place}; see cargo tree -i tokio there"
     );
     let features = sources.values().flat_map(|source| &source.features);
-    let features: BTreeSet<_> = features.collect();
-    writeln!(
-        manifest,
-        "\n[features]\ndefault = {:?}",
-        Vec::from_iter(&features)
-    )?;
+    let features = Vec::from_iter(features.collect::<BTreeSet<_>>());
+    writeln!(manifest, "\n[features]\ndefault = {features:?}")?;
     for feature in features {
         writeln!(manifest, "{feature} = []")?;
     }
@@ -139,20 +135,17 @@ fn sources(directory: &Path) -> Result<BTreeMap<String, Source>> {
                 continue;
             }
             let features = package.features.into_keys();
+            let features = features.filter(|it| !LEFT_OUT.contains(&it.as_str()));
             let source = Source {
                 directory: package.manifest_path.parent().context("no parent")?.into(),
                 used_here: place == directory,
-                features: features
-                    .filter(|it| !LEFT_OUT.contains(&it.as_str()))
-                    .collect(),
+                features: features.collect(),
             };
             found.insert(name, source);
         }
     }
-    let missing: Vec<_> = SUITES
-        .iter()
-        .filter(|name| !found.contains_key(**name))
-        .collect();
+    let mut missing = SUITES.to_vec();
+    missing.retain(|name| !found.contains_key(*name));
     ensure!(
         missing.is_empty(),
         "cargo metadata has no published {missing:?}"
@@ -187,10 +180,8 @@ fn targets(directory: &Path, package: &str, source: &Source) -> Result<String> {
 /// its crate.
 fn may_be_module(text: &str) -> Result<bool> {
     let of_root = Regex::new(r"(^|[^$])crate::|#\[macro_use\]")?;
-    let mut code = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.starts_with("//"));
+    let lines = text.lines().map(str::trim);
+    let mut code = lines.filter(|line| !line.starts_with("//"));
     Ok(!code.any(|line| of_root.is_match(line)))
 }
 

@@ -10,9 +10,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use regex::{Captures, Regex};
 
+use super::Results;
 use super::project::Suite;
-use crate::programs;
-use crate::steps;
+use crate::{programs, steps};
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +37,7 @@ impl fmt::Display for Outcome {
 
 /// Runs the tests of a program, each file in its own process. Returns the outcome of each test that
 /// is not ignored, by `package/file::test`.
-pub(super) fn suite(
-    suite: &Suite,
-    only: Option<&str>,
-    limit: Duration,
-) -> Result<BTreeMap<String, Outcome>> {
+pub(super) fn suite(suite: &Suite, only: Option<&str>, limit: Duration) -> Result<Results> {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for test in programs::tests(&suite.executable)? {
         let file = match (&suite.file, test.split_once("::")) {
@@ -53,45 +49,37 @@ pub(super) fn suite(
             files.entry(file).or_default().push(test);
         }
     }
-    let mut results = BTreeMap::new();
+    let mut results = Results::new();
     for (file, tests) in files {
-        let filter = match suite.file {
-            Some(_) => None,
-            None => Some(format!("{file}::")),
+        let prefix = format!("{file}::");
+        // The names of the tests of a program begin with their file if it contains several.
+        let (filter, prefix) = match suite.file {
+            Some(_) => ("", &*prefix),
+            None => (&*prefix, ""),
         };
-        let mut outcomes = process(suite, filter.as_deref(), &[], limit)?;
+        let mut outcomes = process(suite, &[filter], limit)?;
         for test in tests {
             // A test that did not finish has prevented others from running. Each of those gets its
             // own process.
             if !outcomes.contains_key(&test) {
-                outcomes.extend(process(suite, Some(&test), &["--exact"], limit / 4)?);
+                outcomes.extend(process(suite, &[&test, "--exact"], limit / 4)?);
             }
             let outcome = outcomes.get(&test).unwrap_or(&Outcome::NotFinished);
-            let path = match suite.file {
-                Some(_) => format!("{file}::{test}"),
-                None => test,
-            };
             if *outcome != Outcome::Ignored {
-                results.insert(format!("{}/{path}", suite.package), *outcome);
+                results.insert(format!("{}/{prefix}{test}", suite.package), *outcome);
             }
         }
     }
     Ok(results)
 }
 
-/// Runs tests in one process.
-fn process(
-    suite: &Suite,
-    filter: Option<&str>,
-    options: &[&str],
-    limit: Duration,
-) -> Result<BTreeMap<String, Outcome>> {
+/// Runs the tests that `filter` selects in one process.
+fn process(suite: &Suite, filter: &[&str], limit: Duration) -> Result<Results> {
     // Output goes to a file. A pipe would need a thread to read it, and a child process that a test
     // left behind would keep it open.
     let mut printed = tempfile::tempfile()?;
     let mut child = Command::new(&suite.executable)
         .args(filter)
-        .args(options)
         .args(["--format", "pretty", "--color", "never"])
         .current_dir(&suite.directory)
         .stdin(Stdio::null())
@@ -114,7 +102,7 @@ static OUTCOME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("a valid pattern")
 });
 
-fn outcomes(text: &str) -> BTreeMap<String, Outcome> {
+fn outcomes(text: &str) -> Results {
     let outcome = |found: Captures<'_>| {
         let outcome = match &found[2] {
             "ok" => Outcome::Passed,
