@@ -81,10 +81,8 @@ const WITHOUT_EXAMPLES: &str = "io::future::";
 /// Returns the types, traits and functions whose documentation lacks an example.
 fn without_example(raddle: &Items) -> Vec<String> {
     let mut findings = Vec::new();
-    for (path, item) in raddle {
-        if path.starts_with(WITHOUT_EXAMPLES) {
-            continue;
-        }
+    let needs_example = |(path, _): &(&String, _)| !path.starts_with(WITHOUT_EXAMPLES);
+    for (path, item) in raddle.iter().filter(needs_example) {
         for member in &item.without_example {
             let name = format!("{path}::{member}");
             findings.push(format!("{} lacks an example", name.trim_end_matches("::")));

@@ -46,6 +46,11 @@ impl Args {
         let workers: Vec<_> = self.workers.iter().map(u16::to_string).collect();
         workers.join(",")
     }
+
+    /// Returns the workload of the scheduler that is requested, if one is.
+    fn workload(&self) -> Option<&str> {
+        self.name.as_deref().filter(|name| !names().contains(name))
+    }
 }
 
 /// Accepts a name that is a single directory name.
@@ -132,11 +137,8 @@ fn report(args: &Args) -> Command {
     let mut command = of_benches("report");
     command.arg("--directory").arg(directory());
     command.args(["--command", &format!("cargo xtask {}", words.join(" "))]);
-    for (option, name) in [("--save", &args.save), ("--compare", &args.compare)] {
-        if let Some(name) = name {
-            command.args([option, name]);
-        }
-    }
+    command.args(args.save.iter().flat_map(|name| ["--save", name]));
+    command.args(args.compare.iter().flat_map(|name| ["--compare", name]));
     command
 }
 
@@ -149,7 +151,7 @@ fn of_benches(bin: &str) -> Command {
 /// Returns the requested criterion benchmarks.
 fn criterion(args: &Args) -> Vec<(&'static str, Command)> {
     let name = args.name.as_deref();
-    let workload = name.filter(|name| !names().contains(name));
+    let workload = args.workload();
     let is_wanted = |bench: &&str| {
         name.is_none_or(|name| name == *bench) || (*bench == SCHED && workload.is_some())
     };

@@ -36,8 +36,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.minutes > 0 {
         command.env("RADDLE_MINUTES", args.minutes.to_string());
     }
-    if let Some(seed) = args.seed {
-        command.env("RADDLE_SEED", seed.to_string());
-    }
+    command.envs(args.seed.map(|seed| ("RADDLE_SEED", seed.to_string())));
     steps::run("differential", &mut command)
 }

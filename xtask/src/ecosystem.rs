@@ -7,13 +7,13 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::ValueEnum;
 
-use crate::apt;
 use crate::steps::{self, cargo_in, line_of};
-use crate::workspace;
+use crate::{apt, workspace};
 
 /// The directory of the workspace, relative to the root.
 const FOLDER: &str = "xtask/ecosystem";
@@ -24,7 +24,7 @@ const LIBRARIES: [&str; 2] = ["libssl-dev", "pkg-config"];
 /// Debian's packages of the servers that the scenarios start.
 const SERVERS: [&str; 2] = ["postgresql", "redis-server"];
 
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub(crate) struct Args {
     /// Do only one of the parts
     #[arg(long, value_name = "PART")]
@@ -32,36 +32,27 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Part {
+enum Part {
     /// Compile all crates, after a check that the stand-in is their only tokio
     Check,
     /// Run the tests with real servers and clients
     Scenarios,
 }
 
-pub(crate) fn run(args: &Args) -> Result<()> {
-    check(args.only)
-}
-
 /// Runs all parts, or only one, as steps.
-pub(crate) fn check(only: Option<Part>) -> Result<()> {
-    let root = workspace::root();
-    let cargo = |line| {
-        let mut command = cargo_in(&root.join(FOLDER), line);
-        command.env("CARGO_TARGET_DIR", workspace::target().join("ecosystem"));
-        command
-    };
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let cargo = |line: &str| cargo_of("", "ecosystem", line);
     steps::run("ecosystem fmt", &mut cargo("fmt --all --check"))?;
     let mut tree = cargo("tree --workspace --depth 0 -i tokio");
     steps::step("ecosystem tree", &line_of(&tree), || {
         let listing = steps::output(&mut tree).context("more than one tokio, or none")?;
-        is_stand_in(&listing, &root.join("crates/tokio"))
+        is_stand_in(&listing, &workspace::root().join("crates/tokio"))
     })?;
-    if only != Some(Part::Scenarios) {
+    if args.only != Some(Part::Scenarios) {
         steps::step("ecosystem libraries", "dpkg", || apt::install(&LIBRARIES))?;
         steps::run("ecosystem check", &mut cargo("check -p compiles"))?;
     }
-    if only != Some(Part::Check) {
+    if args.only != Some(Part::Check) {
         steps::step("ecosystem servers", "dpkg", || apt::install(&SERVERS))?;
         steps::run("ecosystem scenarios", &mut cargo("test -p scenarios"))?;
     }
@@ -93,12 +84,19 @@ const SIDES: [(&str, &str, &str); 2] = [
 /// steps.
 pub(crate) fn build_servers() -> Result<()> {
     for (_, folder, build) in SIDES {
-        let directory = workspace::root().join(FOLDER).join(folder);
-        let mut command = cargo_in(&directory, "build --release -p served");
-        command.env("CARGO_TARGET_DIR", workspace::target().join(build));
+        let mut command = cargo_of(folder, build, "build --release -p served");
         steps::run(&format!("build in {build}"), &mut command)?;
     }
     Ok(())
+}
+
+/// Makes a cargo command of the workspace in `folder`, below [`FOLDER`], that builds in `build`,
+/// below the target directory.
+fn cargo_of(folder: &str, build: &str, line: &str) -> Command {
+    let directory = workspace::root().join(FOLDER).join(folder);
+    let mut command = cargo_in(&directory, line);
+    command.env("CARGO_TARGET_DIR", workspace::target().join(build));
+    command
 }
 
 /// Returns the arguments that name the paths of both servers.

@@ -15,11 +15,10 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use clap::builder::PossibleValuesParser;
 
-use crate::apt;
 use crate::steps::{self, cargo, line_of};
-use crate::workspace;
+use crate::{apt, workspace};
 use debian::Compiler;
-use targets::{Lacks, Run, SHORT, TARGETS, TESTED_BY_CI, Target};
+use targets::{Run, SHORT, TARGETS, TESTED_BY_CI, Target};
 
 /// The minimum compiler of the crates: `rust-version` of the workspace.
 const MINIMUM: Compiler = Compiler {
@@ -80,9 +79,8 @@ pub(crate) struct Args {
 
 /// The names that a user may request.
 fn names() -> impl Iterator<Item = &'static str> {
-    [MINIMUM.name]
-        .into_iter()
-        .chain(TARGETS.iter().map(|target| target.name))
+    let targets = TARGETS.iter().map(|target| target.name);
+    [MINIMUM.name].into_iter().chain(targets)
 }
 
 /// Tries each requested target, prints a table, and fails if one of them has failed.
@@ -128,10 +126,8 @@ pub(crate) fn short() -> Result<()> {
     let target = target.with_context(|| format!("no target {name}"))?;
     let run = target.run.as_ref();
     let run = run.with_context(|| format!("the programs of {name} do not run here"))?;
-    if let Err(error) = FOREIGN
-        .unpacked(&directory())
-        .and_then(|_| apt::install(run.packages))
-    {
+    let compiler = FOREIGN.unpacked(&directory());
+    if let Err(error) = compiler.and_then(|_| apt::install(run.packages)) {
         if std::env::var_os("CI").is_some() {
             return Err(error.context("cannot check other platforms"));
         }
@@ -162,15 +158,11 @@ fn check(target: &Target) -> Result<()> {
     let mut check = for_targets("check --quiet", &[target])?;
     check.args(target.scope.split(' '));
     steps::run(&format!("check {name}"), lint(&mut check)?)?;
-    let Some(Lacks {
-        package,
-        features,
-        platform,
-    }) = &target.lacks
-    else {
+    let Some(lacks) = &target.lacks else {
         return Ok(());
     };
-    for feature in *features {
+    let (package, platform) = (lacks.package, lacks.platform);
+    for feature in lacks.features {
         let of = format!("-p {package} --no-default-features --features {feature}");
         let mut refused = for_targets(&format!("check --quiet {of}"), &[target])?;
         let message = format!("`{feature}` of {package} is not available on {platform}");

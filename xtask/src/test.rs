@@ -2,17 +2,10 @@
 
 use anyhow::Result;
 
-use crate::api;
-use crate::conformance;
-use crate::counting;
-use crate::ecosystem;
-use crate::features;
-use crate::loom;
-use crate::platforms;
 use crate::steps::{self, cargo};
-use crate::stress;
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
+use crate::{api, conformance, counting, ecosystem, features, loom, platforms, stress};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -42,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     steps::step("conformance", "cargo xtask conformance --lazy", || {
         conformance::run(&conformance::Args::short())
     })?;
-    ecosystem::check(None)?;
+    ecosystem::run(&ecosystem::Args::default())?;
     loom::models(&packages, loom::Bound::Own)
 }
 

@@ -20,11 +20,11 @@ pub(crate) fn run() -> Result<()> {
     let root = workspace::root();
     let packages = workspace::packages()?;
     let mut findings = layout::check(root, &packages)?;
-    findings.extend(layers::check(&packages));
     findings.extend(regressions::check(root)?);
     findings.extend(prose::check(root)?);
     let map = fs::read_to_string(root.join(code_map::PAGE)).context(code_map::PAGE)?;
     for package in &packages {
+        findings.extend(layers::check(package));
         let files = text::files(root, package)?;
         findings.extend(files.iter().flat_map(source::check));
         findings.extend(code_map::check(&map, &files));

@@ -182,9 +182,8 @@ fn kind(item: &Value) -> (&str, &Value) {
 /// needs none.
 fn lacks_example(item: &Value) -> bool {
     let kinds = ["struct", "enum", "union", "trait", "function"];
-    let has_example = item["docs"]
-        .as_str()
-        .is_some_and(|docs| docs.contains("```"));
+    let docs = item["docs"].as_str();
+    let has_example = docs.is_some_and(|docs| docs.contains("```"));
     kinds.contains(&kind(item).0) && item["deprecation"].is_null() && !has_example
 }
 

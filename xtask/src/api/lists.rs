@@ -1,11 +1,10 @@
 //! Checks that the lists of the test `api` name all types and futures.
 
-use std::fs;
-
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use super::docs::Items;
 use super::is_absent;
+use crate::tidy::text;
 use crate::workspace;
 
 /// The directory of the lists, relative to the root.
@@ -18,10 +17,7 @@ const ELSEWHERE: [&str; 1] = ["task::join_set::JoinSet"];
 const GIVE_TYPES: [&str; 5] = ["chain", "consume", "lines", "split", "take"];
 
 pub(super) fn check(tokio: &Items) -> Result<Vec<String>> {
-    let read = |name: &str| {
-        let path = workspace::root().join(FOLDER).join(name);
-        fs::read_to_string(&path).with_context(|| path.display().to_string())
-    };
+    let read = |name: &str| text::read(&workspace::root().join(FOLDER).join(name));
     Ok(unlisted(tokio, &read("types.rs")?, &read("futures.rs")?))
 }
 
@@ -59,13 +55,8 @@ struct Entries(Vec<String>);
 
 impl Entries {
     fn new(text: &str) -> Self {
-        let code = text
-            .lines()
-            .map(|line| line.split("//").next().unwrap_or(""));
-        let code: String = code
-            .flat_map(str::chars)
-            .filter(|c| !c.is_whitespace())
-            .collect();
+        let code = text.lines().flat_map(|line| line.split("//").take(1));
+        let code = String::from_iter(code.flat_map(str::split_whitespace));
         Self(code.split([';', '{', '}']).map(str::to_owned).collect())
     }
 
@@ -81,17 +72,12 @@ impl Entries {
 
     /// Whether the list calls a method or a function of a type.
     fn calls_on(&self, path: &str, method: &str) -> bool {
-        let call = format!("{method}(");
+        let call = format!(",{method}(");
+        let mut lists = self.0.iter().filter_map(|entry| entry.split_once("=>"));
         self.calls(&format!("{path}::{method}"))
-            || self.0.iter().any(|entry| {
-                entry.split_once("=>").is_some_and(|(receiver, calls)| {
-                    let arc = receiver.strip_prefix("Arc<").unwrap_or(receiver);
-                    is_of(arc, path)
-                        && calls.match_indices(&call).any(|(at, _)| {
-                            let before = calls[..at].chars().next_back();
-                            before.is_none_or(|c| c == ',')
-                        })
-                })
+            || lists.any(|(receiver, calls)| {
+                let receiver = receiver.strip_prefix("Arc<").unwrap_or(receiver);
+                is_of(receiver, path) && format!(",{calls}").contains(&call)
             })
     }
 }

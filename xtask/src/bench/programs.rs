@@ -101,11 +101,10 @@ pub(super) struct Run {
 /// Returns the runs for `args`, in order.
 pub(super) fn runs(args: &Args) -> Vec<Run> {
     let name = args.name.as_deref();
-    let workload = name.filter(|name| !names().contains(name));
     let mut runs = Vec::new();
     for program in &PROGRAMS {
         let wanted = name.is_none_or(|name| name == program.bench);
-        if let Some(workload) = workload.filter(|_| program.bin == "side_by_side") {
+        if let Some(workload) = args.workload().filter(|_| program.bin == "side_by_side") {
             let mut run = program.run(args, None);
             run.step = format!("{}-{workload}", run.step);
             run.args.extend(["--only".to_owned(), workload.to_owned()]);

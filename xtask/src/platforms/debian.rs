@@ -116,8 +116,6 @@ fn version(name: &str, start: &str) -> Result<Option<String>> {
     let listing = steps::output(apt("apt-cache").args(["madison", name]))
         .context("the compilers are those of Debian 12, amd64 (rustc-web)")?;
     let versions = listing.lines().filter_map(|line| line.split('|').nth(1));
-    Ok(versions
-        .map(str::trim)
-        .find(|version| version.starts_with(start))
-        .map(str::to_owned))
+    let version = versions.map(str::trim).find(|it| it.starts_with(start));
+    Ok(version.map(str::to_owned))
 }

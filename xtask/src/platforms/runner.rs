@@ -7,8 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::apt;
-use crate::steps;
+use crate::{apt, steps};
 
 /// Runs the programs of a target.
 pub(super) enum Runner {

@@ -64,10 +64,8 @@ pub(super) fn check(package: &str, files: &[File]) -> Vec<String> {
 }
 
 fn findings(package: &str, found: &[BTreeSet<Route>]) -> Vec<String> {
-    let found = found.iter();
-    let found: Vec<Vec<_>> = found
-        .map(|circle| circle.iter().map(|module| module.join("/")).collect())
-        .collect();
+    let names = |circle: &BTreeSet<Route>| Vec::from_iter(circle.iter().map(|it| it.join("/")));
+    let found: Vec<_> = found.iter().map(names).collect();
     let known = KNOWN.iter().filter(|(of, _)| *of == package);
     let known: Vec<_> = known.map(|(_, modules)| *modules).collect();
     let covers = |known: &[&str], circle: &[String]| {
@@ -75,21 +73,18 @@ fn findings(package: &str, found: &[BTreeSet<Route>]) -> Vec<String> {
         modules.all(|module| known.contains(&module.as_str()))
     };
     let mut findings = Vec::new();
+    let mut object = |what: String| findings.push(format!("{package}: {what}"));
     for circle in &found {
         if !known.iter().any(|known| covers(known, circle)) {
             let modules = circle.join(", ");
-            findings.push(format!(
-                "{package}: these import each other in a circle: {modules}"
-            ));
+            object(format!("these import each other in a circle: {modules}"));
         }
     }
     for known in known {
         if !found.iter().any(|circle| covers(known, circle)) {
             let modules = known.join(", ");
-            findings.push(format!(
-                "{package}: the circle of {modules} is gone; take it out of \
-                 xtask/src/tidy/imports.rs"
-            ));
+            let cure = "take it out of xtask/src/tidy/imports.rs";
+            object(format!("the circle of {modules} is gone; {cure}"));
         }
     }
     findings
@@ -99,9 +94,8 @@ impl<'a> Modules<'a> {
     fn of(files: &'a [File]) -> Self {
         let mut modules = Self::default();
         for file in files.iter().filter(|file| !file.is_apart()) {
-            modules
-                .files
-                .extend(module(&file.path).map(|path| (path, file)));
+            let path = module(&file.path);
+            modules.files.extend(path.map(|path| (path, file)));
         }
         for (module, file) in &modules.files {
             let mut exports = BTreeMap::new();
@@ -217,16 +211,13 @@ fn in_one_folder(circle: &BTreeSet<Route>) -> bool {
 }
 
 /// Returns the sets of at least two modules that reach each other.
-fn circles(imports: &Imports) -> Vec<BTreeSet<Route>> {
-    let edges = imports
-        .iter()
-        .flat_map(|(from, used)| used.iter().map(move |to| (from, to)));
+fn circles<'a>(imports: &'a Imports) -> Vec<BTreeSet<Route>> {
+    let edges = |(from, used): (_, &'a BTreeSet<_>)| used.iter().map(move |to| (from, to));
+    let edges = imports.iter().flat_map(edges);
     let mut circles = tarjan_scc(&DiGraphMap::<_, ()>::from_edges(edges));
     circles.retain(|circle| circle.len() > 1);
-    let circles = circles.into_iter();
-    circles
-        .map(|circle| circle.into_iter().cloned().collect())
-        .collect()
+    let set = |circle: Vec<&Route>| circle.into_iter().cloned().collect();
+    circles.into_iter().map(set).collect()
 }
 
 /// Returns the paths that a file names, and whether it exports them.

@@ -82,12 +82,8 @@ pub(crate) fn is_forbidden(name: &str, package: &str) -> bool {
     RUNTIMES.contains(&package) || (package.starts_with("raddle") && !ours)
 }
 
-/// Reports forbidden dependencies in the manifests.
-pub(super) fn check(packages: &[Package]) -> Vec<String> {
-    packages.iter().flat_map(check_package).collect()
-}
-
-fn check_package(package: &Package) -> Vec<String> {
+/// Reports forbidden dependencies in the manifest of a package.
+pub(super) fn check(package: &Package) -> Vec<String> {
     let name = package.name.as_str();
     let mut findings = Vec::new();
     let mut object = |what: String| {
@@ -104,7 +100,7 @@ fn check_package(package: &Package) -> Vec<String> {
         let allowed = match (layer(name), height) {
             (Some(_), _) if used == TESTING => dependency.dev,
             (Some((_, may_use)), _) => may_use.contains(&used),
-            (None, Some(height)) => is_layer_or_before(used, height),
+            (None, Some(height)) => self::is_layer(used) || COMPOSERS[..height].contains(&used),
             (None, None) => false,
         };
         if used.starts_with("raddle") && used != name && !allowed {
@@ -127,10 +123,6 @@ fn check_package(package: &Package) -> Vec<String> {
         }
     }
     findings
-}
-
-fn is_layer_or_before(used: &str, height: usize) -> bool {
-    is_layer(used) || COMPOSERS[..height].contains(&used)
 }
 
 fn layer(package: &str) -> Option<&'static Layer> {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
+use super::text;
 use crate::workspace::Package;
 
 /// What a reader sees at the root. Hidden files are allowed.
@@ -27,10 +28,6 @@ const TOP_LEVEL: &[&str] = &[
 
 /// Applies the rules to the workspace at `root`.
 pub(super) fn check(root: &Path, packages: &[Package]) -> Result<Vec<String>> {
-    let read = |path: &Path| {
-        let path = root.join(path);
-        fs::read_to_string(&path).with_context(|| path.display().to_string())
-    };
     let mut findings = Vec::new();
     for entry in fs::read_dir(root)? {
         let entry = entry?.file_name().to_string_lossy().into_owned();
@@ -38,9 +35,9 @@ pub(super) fn check(root: &Path, packages: &[Package]) -> Result<Vec<String>> {
             findings.push(format!("{entry}: does not belong at the top level"));
         }
     }
-    let readme = read(Path::new("README.md"))?;
+    let readme = text::read(&root.join("README.md"))?;
     for Package { dir, .. } in packages {
-        let manifest = read(&dir.join("Cargo.toml"))?;
+        let manifest = text::read(&root.join(dir).join("Cargo.toml"))?;
         let dir = dir.display();
         let mut inherited = ["[lints]\nworkspace = true\n", "\nlints.workspace = true\n"].iter();
         if !inherited.any(|lints| manifest.contains(lints)) {

@@ -13,10 +13,8 @@ const PAGE: &str = "docs/regressions.md";
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
     rows(&page, |path| {
-        let within = match path.starts_with("xtask/") {
-            true => "",
-            false => "crates",
-        };
+        let in_xtask = path.starts_with("xtask/");
+        let within = if in_xtask { "" } else { "crates" };
         fs::read_to_string(root.join(within).join(path)).ok()
     })
 }

@@ -119,12 +119,14 @@ pub(crate) fn files(root: &Path, package: &Package) -> Result<Vec<File>> {
 pub(crate) fn sources(root: &Path, package: &Package) -> Result<Vec<(PathBuf, String)>> {
     // A directory with its own manifest is another package.
     let is_own = |dir: &Path| !dir.ends_with("target") && !dir.join("Cargo.toml").is_file();
-    let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        Ok((path.strip_prefix(root)?.to_owned(), text))
-    };
+    let read = |path: PathBuf| Ok((path.strip_prefix(root)?.to_owned(), read(&path)?));
     let paths = walk(&root.join(&package.dir), &["rs"], is_own)?;
     paths.into_iter().map(read).collect()
+}
+
+/// Reads a file. An error names its path.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
 /// Returns the files below `dir` that have one of `extensions`. Skips directories for which

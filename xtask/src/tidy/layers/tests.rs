@@ -15,12 +15,12 @@ fn package(name: &str, dependencies: &[(&str, bool)]) -> Package {
 }
 
 fn is_reported(name: &str, dependency: &str, dev: bool) -> bool {
-    !check(&[package(name, &[(dependency, dev)])]).is_empty()
+    !check(&package(name, &[(dependency, dev)])).is_empty()
 }
 
 #[test]
 fn a_dependency_that_is_not_below_is_reported() {
-    let found = check(&[package("raddle-queue", &[("raddle-sched", false)])]);
+    let found = check(&package("raddle-queue", &[("raddle-sched", false)]));
     let expected = "raddle-queue may not depend on raddle-sched";
     assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
     // A higher layer, also in tests, and a layer of the same height.
@@ -50,8 +50,8 @@ fn each_row_uses_only_rows_before_it() {
 
 #[test]
 fn a_crate_without_a_row_is_reported() {
-    assert_eq!(check(&[package("raddle-planted", &[])]).len(), 1);
-    assert_eq!(check(&[package("xtask", &[])]).len(), 0);
+    assert_eq!(check(&package("raddle-planted", &[])).len(), 1);
+    assert_eq!(check(&package("xtask", &[])).len(), 0);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_layer_may_pull_in_what_is_below_it_only() {
 #[test]
 fn a_dependency_on_the_stand_in_is_reported() {
     let mut planted = package("raddle-benches", &[("tokio", false)]);
-    assert!(check(std::slice::from_ref(&planted)).is_empty());
+    assert!(check(&planted).is_empty());
     planted.dependencies[0].local = true;
-    assert_eq!(check(&[planted]).len(), 1);
+    assert_eq!(check(&planted).len(), 1);
 }
