@@ -4,10 +4,10 @@ use std::io::Result;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use crate::executors::Spawn;
+use crate::executors::{Spawn, all};
 use crate::servers::send_back;
 use crate::sockets::Sockets;
-use crate::timing::processor_time;
+use crate::timing::{on_worker, processor_time};
 
 /// The cost of all messages.
 #[derive(Clone, Copy, Debug)]
@@ -30,22 +30,14 @@ pub fn both_ends<T: Sockets>(
     let runtime = T::new(workers);
     let spawner = runtime.spawner();
     let (processor, start) = (processor_time(), Instant::now());
-    runtime.block_on(async move {
-        let all = spawner.spawn_joined(async move {
-            let tasks: Vec<_> = ends
-                .into_iter()
-                .map(|(near, far)| {
-                    let far = T::stream(far).expect("the runtime takes a connection");
-                    spawner.spawn(send_back::<T>(far));
-                    let near = T::stream(near).expect("the runtime takes a connection");
-                    spawner.spawn_joined(talk::<T>(near, length, messages))
-                })
-                .collect();
-            for task in tasks {
-                task.await;
-            }
+    on_worker(&runtime, async move {
+        let tasks = ends.into_iter().map(|(near, far)| {
+            let far = T::stream(far).expect("the runtime takes a connection");
+            spawner.spawn(send_back::<T>(far));
+            let near = T::stream(near).expect("the runtime takes a connection");
+            spawner.spawn_joined(talk::<T>(near, length, messages))
         });
-        all.await;
+        all(tasks.collect()).await;
     });
     Ok(Took {
         elapsed: start.elapsed(),

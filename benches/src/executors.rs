@@ -67,6 +67,13 @@ pub trait Spawn: Copy + Send + 'static {
     ) -> impl Future<Output = ()> + Send + 'static;
 }
 
+/// Waits until all tasks have completed.
+pub(crate) async fn all(tasks: Vec<impl Future<Output = ()>>) {
+    for task in tasks {
+        task.await;
+    }
+}
+
 /// Defines an executor from a library with Tokio's names. Its builder may get more options.
 macro_rules! runtime {
     (

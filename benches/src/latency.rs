@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use hdrhistogram::Histogram;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::executors::{Executor, Spawn};
+use crate::executors::{Executor, Spawn, all};
 use crate::sheet::Figure;
 use crate::workloads::{self, MICROSECOND, burn};
 
@@ -120,12 +120,8 @@ impl Shape {
                 pending.finish();
             }),
             Self::FanOut => spawner.spawn(async move {
-                let parts: Vec<_> = (0..FAN)
-                    .map(|_| spawner.spawn_joined(async { burn(2 * MICROSECOND) }))
-                    .collect();
-                for part in parts {
-                    part.await;
-                }
+                let part = |_| spawner.spawn_joined(async { burn(2 * MICROSECOND) });
+                all((0..FAN).map(part).collect()).await;
                 pending.finish();
             }),
             Self::Chain => {

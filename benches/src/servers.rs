@@ -6,7 +6,6 @@ mod old;
 mod process;
 
 use std::convert::Infallible;
-use std::future::Future;
 use std::io::{self, Error, Read, Result, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::thread;
@@ -20,6 +19,7 @@ use hyper::{Request, Response};
 
 use crate::executors::{Executor, Raddle, Smol, Spawn, Tokio};
 use crate::sockets::Sockets;
+use crate::timing::on_worker;
 
 pub use process::{Launch, Placement, Process, Usage, check, on_core};
 
@@ -127,28 +127,14 @@ impl Serve {
 fn serve<T: Sockets>(service: Service, workers: usize) -> Result<()> {
     let runtime = T::new(workers);
     let spawner = runtime.spawner();
-    match service {
+    // A worker accepts the connections.
+    let Err(error) = match service {
         Service::Http => on_worker(&runtime, http::<T>(listen()?, spawner)),
         Service::Echo => on_worker(&runtime, echo::<T>(listen()?, spawner)),
         Service::Datagrams => on_worker(&runtime, datagrams::<T>(bind()?)),
         Service::Count => on_worker(&runtime, count::<T>(bind()?)),
-    }
-    Ok(())
-}
-
-/// Serves in a task, so that a worker accepts connections.
-fn on_worker<T: Sockets>(
-    runtime: &T,
-    server: impl Future<Output = Result<Infallible>> + Send + 'static,
-) {
-    let spawner = runtime.spawner();
-    runtime.block_on(async move {
-        let failed = async move {
-            let Err(error) = server.await;
-            panic!("the server failed: {error}");
-        };
-        spawner.spawn_joined(failed).await;
-    });
+    };
+    Err(Error::other(format!("the server failed: {error}")))
 }
 
 fn listen() -> Result<TcpListener> {

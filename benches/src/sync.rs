@@ -36,12 +36,5 @@ macro_rules! load {
 }
 pub(crate) use load;
 
-/// Waits until all tasks have completed.
-async fn all(tasks: Vec<impl Future<Output = ()>>) {
-    for task in tasks {
-        task.await;
-    }
-}
-
 #[cfg(test)]
 mod tests;

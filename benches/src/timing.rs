@@ -3,13 +3,13 @@
 use std::fs;
 use std::future::Future;
 use std::io::{Error, Result};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::executors::{Executor, Raddle, Spawn as _, Tokio};
+use crate::executors::{Executor, Raddle, Spawn as _, Tokio, all};
 
 /// A runtime with timers.
 pub trait Timing: Executor {
@@ -49,10 +49,16 @@ macro_rules! timing {
 timing!(Raddle: raddle);
 timing!(Tokio: tokio);
 
-/// Runs `future` in a task, and so on a worker, and waits until it completes.
-pub fn on_worker<E: Executor>(runtime: &E, future: impl Future<Output = ()> + Send + 'static) {
+/// Runs `future` in a task, and so on a worker, and returns its output.
+pub fn on_worker<E: Executor, T: Send + 'static>(
+    runtime: &E,
+    future: impl Future<Output = T> + Send + 'static,
+) -> T {
     let spawner = runtime.spawner();
-    runtime.block_on(async move { spawner.spawn_joined(future).await });
+    let (sender, output) = mpsc::channel();
+    let task = async move { sender.send(future.await).expect("the output is awaited") };
+    runtime.block_on(async move { spawner.spawn_joined(task).await });
+    output.recv().expect("the task has ended")
 }
 
 /// Spawns tasks that sleep at the same time, for `least` and up to 100 ms more. Returns their total
@@ -61,30 +67,23 @@ pub fn sleep_all<T: Timing>(runtime: &T, sleepers: usize, least: Duration) -> (D
     let spawner = runtime.spawner();
     let worst = Arc::new(AtomicU64::new(0));
     let before = processor_time();
-    on_worker(runtime, {
-        let worst = Arc::clone(&worst);
-        async move {
-            let tasks: Vec<_> = (0..sleepers)
-                .map(|number| {
-                    let worst = Arc::clone(&worst);
-                    let duration = least + Duration::from_millis(number as u64 * 7919 % 101);
-                    spawner.spawn_joined(async move {
-                        let start = Instant::now();
-                        T::sleep(duration).await;
-                        let late = start.elapsed().saturating_sub(duration);
-                        // ORDERING: read after the task is joined.
-                        worst.fetch_max(late.as_nanos() as u64, Ordering::Relaxed);
-                    })
-                })
-                .collect();
-            for task in tasks {
-                task.await;
-            }
-        }
+    let worst = on_worker(runtime, async move {
+        let tasks = (0..sleepers).map(|number| {
+            let worst = Arc::clone(&worst);
+            let duration = least + Duration::from_millis(number as u64 * 7919 % 101);
+            spawner.spawn_joined(async move {
+                let start = Instant::now();
+                T::sleep(duration).await;
+                let late = start.elapsed().saturating_sub(duration);
+                // ORDERING: read after the task is joined.
+                worst.fetch_max(late.as_nanos() as u64, Ordering::Relaxed);
+            })
+        });
+        all(tasks.collect()).await;
+        // ORDERING: the tasks that wrote are joined.
+        worst.load(Ordering::Relaxed)
     });
     let spent = processor_time().saturating_sub(before);
-    // ORDERING: the tasks that wrote are joined.
-    let worst = worst.load(Ordering::Relaxed);
     (spent, Duration::from_nanos(worst))
 }
 

@@ -3,14 +3,14 @@
 #![forbid(unsafe_code)]
 
 use std::io::Result;
-use std::sync::mpsc;
 use std::time::Instant;
 
 use clap::Parser;
-use raddle_benches::executors::{Executor, Raddle, Spawn, Tokio};
+use raddle_benches::executors::{Executor, Raddle, Tokio};
 use raddle_benches::record::Section;
 use raddle_benches::sheet::{Case, Figure, Options, Sheet};
 use raddle_benches::sync::{Load, workloads};
+use raddle_benches::timing::on_worker;
 
 #[derive(Parser)]
 #[command(about = "Runs each workload of channels and locks with each library in turn")]
@@ -31,17 +31,11 @@ struct Args {
 /// Runs a load in a task, and returns the nanoseconds per operation.
 fn measure<E: Executor>(runtime: &E, load: Load<E::Spawner>) -> f64 {
     let spawner = runtime.spawner();
-    let (sender, result) = mpsc::channel();
-    runtime.block_on(async move {
-        let task = async move {
-            let start = Instant::now();
-            let operations = load(spawner).await;
-            let time = start.elapsed().as_nanos() as f64 / operations as f64;
-            sender.send(time).expect("the result is awaited");
-        };
-        spawner.spawn_joined(task).await;
-    });
-    result.recv().expect("the task has ended")
+    on_worker(runtime, async move {
+        let start = Instant::now();
+        let operations = load(spawner).await;
+        start.elapsed().as_nanos() as f64 / operations as f64
+    })
 }
 
 fn compare<E: Executor>(args: &Args, sheet: &mut Sheet) -> Result<()>
@@ -52,12 +46,8 @@ where
     for workload in workloads::<E::Spawner>() {
         let named = |only: &String| workload.name.starts_with(only.as_str());
         if args.only.as_ref().is_none_or(named) {
-            let title = format!(
-                "{}, on {}, {} workers",
-                workload.name,
-                E::NAME,
-                args.workers
-            );
+            let (name, workers) = (workload.name, args.workers);
+            let title = format!("{name}, on {}, {workers} workers", E::NAME);
             let names: Vec<_> = workload.loads.iter().map(|(library, _)| *library).collect();
             let figures = [Figure::less("time an operation", "ns")];
             sheet.measure(&Case::new(title), &figures, &names, |contestant| {

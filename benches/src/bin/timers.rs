@@ -5,7 +5,6 @@
 use std::future::{Future, poll_fn};
 use std::io::Result;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -95,30 +94,24 @@ impl Workload {
 /// Measures timers that are set and do not fire.
 fn arm<T: Timing>(runtime: &T) -> Vec<f64> {
     const MANY: u32 = 1_000_000;
-    let figures = Arc::new(OnceLock::new());
-    on_worker(runtime, {
-        let figures = Arc::clone(&figures);
-        async move {
-            let start = Instant::now();
-            for _ in 0..MANY {
-                set(&mut [Box::pin(T::sleep(HOUR))]).await;
-            }
-            let alone = start.elapsed();
-            let spread = |number| HOUR + Duration::from_millis(u64::from(number % 100_000));
-            let mut timers: Vec<_> = (0..MANY)
-                .map(|number| Box::pin(T::sleep(spread(number))))
-                .collect();
-            let start = Instant::now();
-            set(&mut timers).await;
-            let armed = start.elapsed();
-            let start = Instant::now();
-            drop(timers);
-            let cancelled = start.elapsed();
-            let figure = |time: Duration| time.as_secs_f64() * 1e9 / f64::from(MANY);
-            let _ = figures.set(vec![figure(alone), figure(armed), figure(cancelled)]);
+    on_worker(runtime, async move {
+        let start = Instant::now();
+        for _ in 0..MANY {
+            set(&mut [Box::pin(T::sleep(HOUR))]).await;
         }
-    });
-    figures.get().cloned().expect("the task has ended")
+        let alone = start.elapsed();
+        let spread = |number| HOUR + Duration::from_millis(u64::from(number % 100_000));
+        let timers = (0..MANY).map(|number| Box::pin(T::sleep(spread(number))));
+        let mut timers: Vec<_> = timers.collect();
+        let start = Instant::now();
+        set(&mut timers).await;
+        let armed = start.elapsed();
+        let start = Instant::now();
+        drop(timers);
+        let cancelled = start.elapsed();
+        let figure = |time: Duration| time.as_secs_f64() * 1e9 / f64::from(MANY);
+        [alone, armed, cancelled].map(figure).into()
+    })
 }
 
 /// Polls each timer once.

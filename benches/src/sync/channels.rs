@@ -2,9 +2,9 @@
 
 use std::future::Future;
 
-use crate::executors::Spawn;
+use crate::executors::{Spawn, all};
 
-use super::{Workload, all, load};
+use super::{Load, Workload, load};
 
 /// The number of messages of one load.
 const MESSAGES: u64 = 40_000;
@@ -133,36 +133,28 @@ channel!(AsyncChannel, async_channel, send, recv);
 channel!(Flume, flume, send_async, recv_async);
 
 /// Lists the same workload with each channel.
-macro_rules! each {
-    ($name:literal, $bound:expr, $senders:literal) => {
-        Workload {
-            name: $name,
-            loads: vec![
-                (
-                    "raddle",
-                    load!(through::<ours::Mpsc, S, { $bound }, $senders>),
-                ),
-                (
-                    "tokio",
-                    load!(through::<tokios::Mpsc, S, { $bound }, $senders>),
-                ),
-                (
-                    "async-channel",
-                    load!(through::<AsyncChannel, S, { $bound }, $senders>),
-                ),
-                ("flume", load!(through::<Flume, S, { $bound }, $senders>)),
-            ],
-        }
-    };
+fn each<S: Spawn + Sync, const BOUND: usize, const SENDERS: u64>(
+    name: &'static str,
+) -> Workload<S> {
+    let loads: Vec<(_, Load<S>)> = vec![
+        ("raddle", load!(through::<ours::Mpsc, S, BOUND, SENDERS>)),
+        ("tokio", load!(through::<tokios::Mpsc, S, BOUND, SENDERS>)),
+        (
+            "async-channel",
+            load!(through::<AsyncChannel, S, BOUND, SENDERS>),
+        ),
+        ("flume", load!(through::<Flume, S, BOUND, SENDERS>)),
+    ];
+    Workload { name, loads }
 }
 
 pub(super) fn workloads<S: Spawn + Sync>() -> Vec<Workload<S>> {
     vec![
-        each!("1 to 1, bound 1", 1, 1),
-        each!("1 to 1, bound 100", 100, 1),
-        each!("1 to 1, unbounded", UNBOUNDED, 1),
-        each!("8 to 1, bound 1", 1, 8),
-        each!("8 to 1, bound 100", 100, 8),
-        each!("8 to 1, unbounded", UNBOUNDED, 8),
+        each::<S, 1, 1>("1 to 1, bound 1"),
+        each::<S, 100, 1>("1 to 1, bound 100"),
+        each::<S, UNBOUNDED, 1>("1 to 1, unbounded"),
+        each::<S, 1, 8>("8 to 1, bound 1"),
+        each::<S, 100, 8>("8 to 1, bound 100"),
+        each::<S, UNBOUNDED, 8>("8 to 1, unbounded"),
     ]
 }

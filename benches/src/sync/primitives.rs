@@ -20,7 +20,7 @@ macro_rules! library {
             use $sync as sync;
 
             use super::{ALONE, Spawn, TASKS, TOGETHER};
-            use crate::sync::all;
+            use crate::executors::all;
 
             /// Makes a oneshot, sends and receives.
             pub(crate) async fn oneshot<S: Spawn>(_: S) -> u64 {
