@@ -123,10 +123,7 @@ impl Record {
         }
         for entry in fs::read_dir(directory)? {
             let path = entry?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "json")
-            {
+            if path.extension().is_some_and(|it| it == "json") {
                 let record: Self = serde_json::from_slice(&fs::read(&path)?)
                     .map_err(|error| Error::other(format!("{}: {error}", path.display())))?;
                 records.push(record);
@@ -168,10 +165,7 @@ impl Comparison {
 
     /// Returns the workload with the varied parameter.
     pub fn name(&self) -> String {
-        match &self.parameter {
-            None => self.title.clone(),
-            Some(parameter) => format!("{}, {parameter}", self.title),
-        }
+        named(&self.title, self.parameter.as_ref())
     }
 
     /// Whether both are the same except for their rounds, so that the later one replaces the
@@ -228,6 +222,14 @@ impl std::fmt::Display for Parameter {
             "percentile" => write!(f, "{}", percentile(self.value)),
             name => write!(f, "{name} {}", self.short()),
         }
+    }
+}
+
+/// Returns a title with the varied parameter, if there is one.
+pub(crate) fn named(title: &str, parameter: Option<&Parameter>) -> String {
+    match parameter {
+        None => title.to_owned(),
+        Some(parameter) => format!("{title}, {parameter}"),
     }
 }
 

@@ -79,9 +79,8 @@ impl Report {
                 group.is_curve() && first.title.starts_with(title) && first.figure == *figure
             })
         });
-        Some(plot::alone(&plot::curves(
-            &curves.collect::<Option<Vec<_>>>()?,
-        )))
+        let curves: Vec<_> = curves.collect::<Option<_>>()?;
+        Some(plot::alone(&plot::curves(&curves)))
     }
 
     /// Returns how many times as good the first contestant is as each other one where the parameter
@@ -110,10 +109,7 @@ pub fn renew(page: &Path, name: &str, tables: &str) -> Result<()> {
 }
 
 fn renewed(document: &str, name: &str, tables: &str) -> Option<String> {
-    let (begin, end) = (
-        format!("<!-- {name} -->"),
-        format!("<!-- end of {name} -->"),
-    );
+    let [begin, end] = ["", "end of "].map(|what| format!("<!-- {what}{name} -->"));
     let (before, rest) = document.split_once(&begin)?;
     let (_, after) = rest.split_once(&end)?;
     Some(format!("{before}{begin}\n\n{tables}\n{end}{after}"))

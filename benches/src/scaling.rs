@@ -1,7 +1,8 @@
 //! The counts of the stepped scheduler's operations: figures for a sheet, and the page of the
 //! documentation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 use raddle_scaling::{Counts, Figure, Phase, Run, Scope};
 
@@ -48,27 +49,16 @@ pub fn tables(counts: &Counts) -> String {
 
 /// Returns a table with a row for each load and a column for each number of workers.
 fn table(counts: &Counts, figure: Figure) -> String {
+    let title = format!("{}, {}", capital(figure.name()), figure.unit());
     let workers = counts.workers();
-    let mut text = format!("\n### {}, {}\n\n|", capital(figure.name()), figure.unit());
-    for number in &workers {
-        text += &format!(" | {number}");
-    }
-    text += &format!(" |\n|---{}|\n", "|---:".repeat(workers.len()));
-    for load in counts.loads() {
-        text += &format!("| {load}");
-        for number in &workers {
-            let figures: Vec<_> = counts
-                .of(load, *number)
-                .filter_map(|run| run.figure(figure))
-                .collect();
-            text += &match figures.is_empty() {
-                true => " | -".to_owned(),
-                false => format!(" | {}", plain(median(&figures))),
-            };
+    grid(&title, &workers, &counts.loads(), |load, place| {
+        let runs = counts.of(load, workers[place]);
+        let figures: Vec<_> = runs.filter_map(|run| run.figure(figure)).collect();
+        match figures.is_empty() {
+            true => "-".to_owned(),
+            false => plain(median(&figures)),
         }
-        text += " |\n";
-    }
-    text
+    })
 }
 
 /// Returns a table with a row for each word and a column for each load, with the largest number of
@@ -78,26 +68,35 @@ fn words(counts: &Counts, title: &str, of: impl Fn(&Run) -> BTreeMap<String, f64
     let Some(most) = counts.workers().last().copied() else {
         return String::new();
     };
-    let columns: Vec<_> = loads
-        .iter()
-        .filter_map(|load| counts.of(load, most).next().map(&of))
-        .collect();
-    let mut names: Vec<&String> = columns
-        .iter()
-        .flat_map(|column| column.iter().filter(|(_, count)| **count >= SELDOM))
-        .map(|(name, _)| name)
-        .collect();
-    names.sort();
-    names.dedup();
-    let mut text = format!("\n### {title}, {most} workers\n\n|");
-    for load in &loads {
-        text += &format!(" | {load}");
+    let columns = loads.iter();
+    let columns = columns.filter_map(|load| counts.of(load, most).next().map(&of));
+    let columns: Vec<_> = columns.collect();
+    let words = columns.iter().flatten();
+    let names = words.filter(|(_, count)| **count >= SELDOM);
+    let names: BTreeSet<_> = names.map(|(name, _)| name.as_str()).collect();
+    let title = format!("{title}, {most} workers");
+    grid(&title, &loads, &Vec::from_iter(names), |name, place| {
+        let count = columns.get(place).and_then(|column| column.get(name));
+        plain(count.copied().unwrap_or(0.0))
+    })
+}
+
+/// Returns a table under a title. `cell` gets the name of a row and the place of a column.
+fn grid(
+    title: &str,
+    columns: &[impl Display],
+    rows: &[&str],
+    cell: impl Fn(&str, usize) -> String,
+) -> String {
+    let mut text = format!("\n### {title}\n\n|");
+    for column in columns {
+        text += &format!(" | {column}");
     }
-    text += &format!(" |\n|---{}|\n", "|---:".repeat(loads.len()));
-    for name in names {
-        text += &format!("| {name}");
-        for column in &columns {
-            text += &format!(" | {}", plain(column.get(name).copied().unwrap_or(0.0)));
+    text += &format!(" |\n|---{}|\n", "|---:".repeat(columns.len()));
+    for row in rows {
+        text += &format!("| {row}");
+        for place in 0..columns.len() {
+            text += &format!(" | {}", cell(row, place));
         }
         text += " |\n";
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::executors::Ready;
 use crate::machine::Machine;
-use crate::record::{Better, Comparison, Contestant, Parameter, Record, Section};
+use crate::record::{Better, Comparison, Contestant, Parameter, Record, Section, named};
 use crate::rounds::in_turn;
 use crate::table;
 
@@ -126,13 +126,6 @@ impl Case {
             ..Self::new(title)
         }
     }
-
-    fn name(&self) -> String {
-        match &self.parameter {
-            None => self.title.clone(),
-            Some(parameter) => format!("{}, {parameter}", self.title),
-        }
-    }
 }
 
 impl Sheet {
@@ -172,24 +165,24 @@ impl Sheet {
         let measured = in_turn(names.len(), self.rounds, measure)?;
         let first = self.comparisons.len();
         for (place, figure) in figures.iter().enumerate() {
-            let contestants = names
-                .iter()
-                .zip(&measured)
-                .map(|(name, rounds)| Contestant {
-                    name: (*name).to_owned(),
-                    rounds: rounds.iter().map(|round| round.as_ref()[place]).collect(),
-                });
-            let percentile = figure
-                .percentile
-                .map(|one| Parameter::new("percentile", one));
+            let contestants = names.iter().zip(&measured);
+            let contestants = contestants.map(|(name, rounds)| Contestant {
+                name: (*name).to_owned(),
+                rounds: rounds.iter().map(|round| round.as_ref()[place]).collect(),
+            });
+            let parameter = case.parameter.as_ref();
+            let (title, parameter) = match figure.percentile {
+                // The percentile is what varies.
+                Some(one) => (
+                    named(&case.title, parameter),
+                    Some(Parameter::new("percentile", one)),
+                ),
+                None => (case.title.clone(), parameter.cloned()),
+            };
             self.comparisons.push(Comparison {
                 section: self.section,
-                title: match figure.percentile.and(case.parameter.as_ref()) {
-                    // The percentile is what varies.
-                    Some(parameter) => format!("{}, {parameter}", case.title),
-                    None => case.title.clone(),
-                },
-                parameter: percentile.or_else(|| case.parameter.clone()),
+                title,
+                parameter,
                 figure: figure.name.to_owned(),
                 unit: figure.unit.to_owned(),
                 better: figure.better,
@@ -226,7 +219,8 @@ impl Sheet {
         if let Err(error) = self.measure(case, figures, names, measure) {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default();
-            self.note(format!("{}: not measured, {first}", case.name()));
+            let name = named(&case.title, case.parameter.as_ref());
+            self.note(format!("{name}: not measured, {first}"));
         }
     }
 

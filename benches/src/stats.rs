@@ -77,11 +77,8 @@ fn sorted(values: &[f64]) -> Vec<f64> {
 
 /// Returns the ratio of each of `values` to its counterpart in `base`.
 pub fn ratios(values: &[f64], base: &[f64]) -> Vec<f64> {
-    values
-        .iter()
-        .zip(base)
-        .map(|(value, base)| value / base)
-        .collect()
+    let pairs = values.iter().zip(base);
+    pairs.map(|(value, base)| value / base).collect()
 }
 
 #[cfg(test)]

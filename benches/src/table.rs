@@ -29,11 +29,8 @@ pub fn rows(comparisons: &[Comparison]) -> String {
     for comparison in comparisons {
         let mut figure = format!("  {}, {}", comparison.figure, comparison.unit);
         let mut name = comparison.name();
-        if let Some(parameter) = comparison
-            .parameter
-            .as_ref()
-            .filter(|one| one.name == "percentile")
-        {
+        let parameter = comparison.parameter.as_ref();
+        if let Some(parameter) = parameter.filter(|one| one.name == "percentile") {
             figure = format!("  {}, {}", percentile(parameter.value), comparison.unit);
             name.clone_from(&comparison.title);
         }

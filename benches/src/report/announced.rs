@@ -2,7 +2,7 @@
 //! benchmarks on this machine.
 
 use crate::executors::{Executor, Raddle, TokioThreadpool};
-use crate::record::{Better, Comparison, PEER, Section};
+use crate::record::{Better, Comparison, PEER, Parameter, Section};
 use crate::servers::Contestant;
 use crate::stats::Interval;
 use crate::table::{short, times};
@@ -109,10 +109,8 @@ impl Announced {
     /// Returns the medians on this machine.
     fn here(&self, one: &Comparison) -> Option<String> {
         let median = |name| Some(one.contestant(name)?.median());
-        let place = match &one.parameter {
-            Some(parameter) => parameter.to_string(),
-            None => one.title.clone(),
-        };
+        let parameter = one.parameter.as_ref().map(Parameter::to_string);
+        let place = parameter.unwrap_or_else(|| one.title.clone());
         Some(format!(
             "old {:.0}, Tokio {:.0}, Raddle {:.0} {}; {place}",
             median(self.old)?,

@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::ops::Range;
 
+use plotters::chart::MeshStyle;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
@@ -87,11 +88,10 @@ fn draw(size: (u32, u32), label: &str, body: impl FnOnce(&Area<'_>) -> Drawn) ->
     let drawn = body(&area).and_then(|()| Ok(area.present()?));
     drop(area);
     match drawn {
-        Ok(()) => svg.replacen(
-            "<svg",
-            &format!("<svg role=\"img\" aria-label=\"{label}\""),
-            1,
-        ),
+        Ok(()) => {
+            let named = format!("<svg role=\"img\" aria-label=\"{label}\"");
+            svg.replacen("<svg", &named, 1)
+        }
         Err(error) => format!("<p class=\"error\">{label}: no plot: {error}</p>"),
     }
 }
@@ -152,12 +152,8 @@ impl Scale {
         let powers = (-9..12).map(|power| 10_f64.powi(power));
         let round = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|part| part * power));
         if self.is_log {
-            let every = if self.ends.end / self.ends.start < 300.0 {
-                1
-            } else {
-                3
-            };
-            let round = round.step_by(every);
+            let is_narrow = self.ends.end / self.ends.start < 300.0;
+            let round = round.step_by(if is_narrow { 1 } else { 3 });
             return round.filter(|tick| self.ends.contains(tick)).collect();
         }
         let step = round.clone().find(|step| *step >= self.ends.end / 5.0);
@@ -252,14 +248,7 @@ fn draw_curve(area: &Area<'_>, Group(group): &Group, label: &str) -> Drawn {
         .x_label_area_size(22)
         .y_label_area_size(44)
         .build_cartesian_2d(Axis::names(group.iter().map(varied)), scale.axis())?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(TRANSPARENT)
-        .axis_style(INK)
-        .label_style(letters())
-        .draw()?;
+    draw_mesh(chart.configure_mesh().disable_x_mesh())?;
     for (place, name) in contestants.iter().enumerate().rev() {
         let colour = colour(name, place);
         let points = (0..).zip(group).filter_map(|(at, one)| {
@@ -319,14 +308,7 @@ fn draw_forest(area: &Area<'_>, rows: &[(String, Interval)]) -> Drawn {
         .x_label_area_size(22)
         .y_label_area_size(200)
         .build_cartesian_2d(scale.axis(), names)?;
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(TRANSPARENT)
-        .axis_style(INK)
-        .label_style(letters())
-        .draw()?;
+    draw_mesh(chart.configure_mesh().disable_y_mesh())?;
     let line = |from, to, at| vec![(scale.at(from), at), (scale.at(to), at)];
     let even = [-0.5, rows.len() as f64 - 0.5].map(|at| (scale.at(1.0), at));
     chart.draw_series([PathElement::new(even.to_vec(), INK.stroke_width(2))])?;
@@ -343,6 +325,13 @@ fn draw_forest(area: &Area<'_>, rows: &[(String, Interval)]) -> Drawn {
         chart.draw_series([Circle::new(median, 4, colour.filled())])?;
     }
     Ok(())
+}
+
+/// Draws the axes, their labels and the lines of the grid.
+fn draw_mesh(mesh: &mut MeshStyle<'_, '_, Axis, Axis, SVGBackend<'_>>) -> Drawn {
+    mesh.bold_line_style(GRID).light_line_style(TRANSPARENT);
+    mesh.axis_style(INK).label_style(letters());
+    Ok(mesh.draw()?)
 }
 
 fn shortened(name: &str) -> String {
