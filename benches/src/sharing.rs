@@ -23,7 +23,7 @@ pub enum Sharing {
 }
 
 /// The sharing that lasts until this is dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Begun {
     busy: Vec<Child>,
     quota: Option<Quota>,
@@ -56,17 +56,13 @@ impl Sharing {
 
     /// Starts to share the cores with this process and its children.
     pub fn begin(self) -> Result<Begun> {
-        let mut begun = Begun {
-            busy: Vec::new(),
-            quota: None,
-        };
+        let mut begun = Begun::default();
         match self {
             Self::Busy => {
                 for _ in 0..2 {
                     let mut command = Command::new("sh");
-                    begun
-                        .busy
-                        .push(command.args(["-c", "while :; do :; done"]).spawn()?);
+                    let busy = command.args(["-c", "while :; do :; done"]).spawn()?;
+                    begun.busy.push(busy);
                 }
             }
             Self::Quota => begun.quota = Some(Quota::new()?),
@@ -107,10 +103,8 @@ impl Quota {
         };
         let present = groups.lines().find_map(|line| {
             let (listed, path) = line.split_once(':')?.1.split_once(':')?;
-            listed
-                .split(',')
-                .any(|one| one == controllers)
-                .then_some(path)
+            let mut listed = listed.split(',');
+            listed.any(|one| one == controllers).then_some(path)
         });
         let present = present.ok_or_else(|| Error::other("there are no control groups"))?;
         let quota = Self {

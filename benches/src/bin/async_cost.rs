@@ -45,15 +45,11 @@ fn main() -> Result<()> {
         for requests in REQUESTS {
             let runs = u32::try_from(served / requests).expect("a round is short");
             let case = Case::with(what, "requests", requests);
-            sheet.measure(
-                &case,
-                &[Figure::less("time a request", "ns")],
-                &names,
-                |variant| {
-                    let time = VARIANTS[variant].time(calls, requests, runs);
-                    Ok([time.as_secs_f64() * 1e9 / served as f64])
-                },
-            )?;
+            let figures = [Figure::less("time a request", "ns")];
+            sheet.measure(&case, &figures, &names, |variant| {
+                let time = VARIANTS[variant].time(calls, requests, runs);
+                Ok([time.as_secs_f64() * 1e9 / served as f64])
+            })?;
         }
     }
     if let Some(path) = args.plot {

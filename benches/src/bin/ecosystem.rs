@@ -87,19 +87,13 @@ const QUERY_FIGURES: [Figure; 5] = [
 #[command(about = "Runs axum, tonic and clients of databases on Raddle and on Tokio in turn")]
 struct Args {
     /// The server on the stand-in
-    #[arg(
-        long,
-        value_name = "FILE",
-        default_value = "target/ecosystem/release/served"
-    )]
+    #[arg(long, value_name = "FILE")]
+    #[arg(default_value = "target/ecosystem/release/served")]
     stand_in: PathBuf,
 
     /// The server on Tokio
-    #[arg(
-        long,
-        value_name = "FILE",
-        default_value = "target/ecosystem-tokio/release/served"
-    )]
+    #[arg(long, value_name = "FILE")]
+    #[arg(default_value = "target/ecosystem-tokio/release/served")]
     tokio: PathBuf,
 
     /// Measure only the databases
@@ -206,24 +200,20 @@ impl Args {
         load: impl Fn(&Process) -> Result<wrk::Report>,
     ) {
         let case = Case::new(format!("{title}, {} workers", self.workers));
-        sheet.attempt(
-            &case,
-            &FIGURES,
-            &CONTESTANTS.map(Contestant::name),
-            |index| {
-                let mut command = Command::new(self.program(index));
-                command.args([service, &self.workers.to_string()]);
-                let server = Process::new(&mut command)?;
-                let before = server.usage()?;
-                let report = load(&server)?;
-                let used = server.usage()?.since(before);
-                Ok([
-                    report.rate,
-                    used.processor.as_secs_f64() * 1e6 / report.requests as f64,
-                    report.p99.as_secs_f64() * 1e3,
-                ])
-            },
-        );
+        let names = CONTESTANTS.map(Contestant::name);
+        sheet.attempt(&case, &FIGURES, &names, |index| {
+            let mut command = Command::new(self.program(index));
+            command.args([service, &self.workers.to_string()]);
+            let server = Process::new(&mut command)?;
+            let before = server.usage()?;
+            let report = load(&server)?;
+            let used = server.usage()?.since(before);
+            Ok([
+                report.rate,
+                used.processor.as_secs_f64() * 1e6 / report.requests as f64,
+                report.p99.as_secs_f64() * 1e3,
+            ])
+        });
     }
 }
 

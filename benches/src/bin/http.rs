@@ -32,12 +32,8 @@ const COUNTED: usize = 10_000;
 #[command(about = "Loads hyper on several runtimes and a hand-written loop with wrk in turn")]
 struct Args {
     /// The numbers of connections that wrk keeps open, separated by commas
-    #[arg(
-        long,
-        value_name = "N",
-        value_delimiter = ',',
-        default_value = "1,10,50,1000,10000"
-    )]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(default_value = "1,10,50,1000,10000")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     connections: Vec<u16>,
 
@@ -67,11 +63,8 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    exit(
-        "http",
-        args.serve
-            .or_measure(args.placement.workers(), || args.run()),
-    )
+    let workers = args.placement.workers();
+    exit("http", args.serve.or_measure(workers, || args.run()))
 }
 
 impl Args {
@@ -92,13 +85,12 @@ impl Args {
             self.share(&mut sheet, loader);
             return sheet.finish();
         }
+        let title = self.title();
+        let names = Contestant::ALL.map(Contestant::name);
         for &connections in &self.connections {
-            let case = Case::with(self.title(), "connections", connections.into());
+            let case = Case::with(&title, "connections", connections.into());
             if let Err(error) = allow(connections.into()) {
-                sheet.note(format!(
-                    "{}, {connections} connections: {error}",
-                    self.title()
-                ));
+                sheet.note(format!("{title}, {connections} connections: {error}"));
                 continue;
             }
             let figures: &[_] = match (self.placement.syscalls, self.paced) {
@@ -106,20 +98,15 @@ impl Args {
                 (_, Some(_)) => &PERCENTILES,
                 _ => &FIGURES,
             };
-            sheet.attempt(
-                &case,
-                figures,
-                &Contestant::ALL.map(Contestant::name),
-                |index| {
-                    let contestant = Contestant::ALL[index];
-                    let measured = match (self.placement.syscalls, self.paced) {
-                        (true, _) => self.count(contestant, connections.into()),
-                        (_, Some(rate)) => self.pace(contestant, connections.into(), rate),
-                        _ => self.measure(self.launch(contestant), connections.into(), loader),
-                    };
-                    measured.map_err(|error| contestant.in_error(error))
-                },
-            );
+            sheet.attempt(&case, figures, &names, |index| {
+                let contestant = Contestant::ALL[index];
+                let measured = match (self.placement.syscalls, self.paced) {
+                    (true, _) => self.count(contestant, connections.into()),
+                    (_, Some(rate)) => self.pace(contestant, connections.into(), rate),
+                    _ => self.measure(self.launch(contestant), connections.into(), loader),
+                };
+                measured.map_err(|error| contestant.in_error(error))
+            });
         }
         sheet.finish()
     }

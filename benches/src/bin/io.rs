@@ -101,11 +101,8 @@ const BOTH_FIGURES: [Figure; 2] = [
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    exit(
-        "io",
-        args.serve
-            .or_measure(args.placement.workers(), || args.run()),
-    )
+    let workers = args.placement.workers();
+    exit("io", args.serve.or_measure(workers, || args.run()))
 }
 
 impl Job {
@@ -137,20 +134,14 @@ impl Job {
 
     /// Returns the service of the server, and its load.
     fn load(&self) -> (Service, Load) {
-        let &Self(kind, peers, length) = self;
+        let &Self(kind, sockets, length) = self;
         let stream = || Load::Stream {
-            connections: peers,
+            connections: sockets,
             request: vec![7; length],
             answer: length,
         };
         match kind {
-            Kind::Datagrams => (
-                Service::Datagrams,
-                Load::Datagrams {
-                    sockets: peers,
-                    length,
-                },
-            ),
+            Kind::Datagrams => (Service::Datagrams, Load::Datagrams { sockets, length }),
             Kind::Flood => (Service::Count, Load::Flood { length }),
             _ => (Service::Echo, stream()),
         }

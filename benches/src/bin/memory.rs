@@ -71,10 +71,8 @@ enum Kind {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    exit(
-        "memory",
-        args.serve.or_measure(args.workers.into(), || args.run()),
-    )
+    let workers = args.workers.into();
+    exit("memory", args.serve.or_measure(workers, || args.run()))
 }
 
 impl Args {
@@ -98,16 +96,12 @@ impl Args {
             return sheet.finish();
         }
         let case = Case::new(format!("an idle connection of hyper, of {CONNECTIONS}"));
-        sheet.measure(
-            &case,
-            &[RESIDENT],
-            &Contestant::ALL.map(Contestant::name),
-            |index| {
-                let contestant = Contestant::ALL[index];
-                self.connection(contestant)
-                    .map_err(|error| contestant.in_error(error))
-            },
-        )?;
+        let names = Contestant::ALL.map(Contestant::name);
+        sheet.measure(&case, &[RESIDENT], &names, |index| {
+            let contestant = Contestant::ALL[index];
+            let measured = self.connection(contestant);
+            measured.map_err(|error| contestant.in_error(error))
+        })?;
         sheet.finish()
     }
 

@@ -73,19 +73,14 @@ fn main() -> Result<()> {
         contestant::<st3::fifo::Worker<Item>>(),
     ];
     let mut sheet = Sheet::new(Section::Queue, &args.options);
+    let is_one_core = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     for load in Load::ALL {
-        if load != Load::Owner
-            && thread::available_parallelism().is_ok_and(|cores| cores.get() == 1)
-        {
-            sheet.note(format!(
-                "{}: not measured, there is one core only",
-                load.name()
-            ));
+        let name = load.name();
+        if load != Load::Owner && is_one_core {
+            sheet.note(format!("{name}: not measured, there is one core only"));
             continue;
         }
-        sheet.compare(&Case::new(load.name()), &FIGURES, &contestants, |run| {
-            run(load)
-        })?;
+        sheet.compare(&Case::new(name), &FIGURES, &contestants, |run| run(load))?;
     }
     sheet.finish()
 }

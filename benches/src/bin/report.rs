@@ -50,15 +50,11 @@ impl Args {
         let run = self.directory.join("run");
         let records = Record::read_all(&run)?;
         if records.is_empty() {
-            return Err(Error::other(format!(
-                "nothing is recorded in {}",
-                run.display()
-            )));
+            let text = format!("nothing is recorded in {}", run.display());
+            return Err(Error::other(text));
         }
-        let saved = match &self.compare {
-            None => None,
-            Some(name) => Some(self.saved(name)?),
-        };
+        let saved = self.compare.as_ref().map(|name| self.saved(name));
+        let saved = saved.transpose()?;
         if let Some(name) = &self.save {
             keep(&run, &self.kept(name))?;
         }
@@ -108,11 +104,8 @@ fn keep(run: &Path, kept: &Path) -> Result<()> {
 }
 
 fn document(report: &Report, directory: &Path) -> Result<()> {
-    renew(
-        &directory.join("benchmarks.md"),
-        "figures",
-        &report.tables(),
-    )?;
+    let page = directory.join("benchmarks.md");
+    renew(&page, "figures", &report.tables())?;
     for (file, title, figure) in PICTURES {
         let picture = report.picture(title, &[figure]);
         let none = || Error::other(format!("no curve of {title} was recorded"));

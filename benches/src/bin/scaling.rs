@@ -66,11 +66,8 @@ fn main() -> Result<()> {
 }
 
 fn document(counts: &Counts, sheet: &Sheet, directory: &Path) -> Result<()> {
-    renew(
-        &directory.join("scaling.md"),
-        "counts",
-        &scaling::tables(counts),
-    )?;
+    let page = directory.join("scaling.md");
+    renew(&page, "counts", &scaling::tables(counts))?;
     let report = Report::new(String::new(), vec![sheet.record()], None);
     let plot = report.picture(scaling::TITLE, &PLOTTED.map(Figure::name));
     let plot = plot.ok_or_else(|| Error::other("there are no curves of one number of workers"))?;

@@ -40,60 +40,45 @@ impl Load {
     }
 }
 
+const fn load(name: &'static str, run: fn(&Runtime, Policy)) -> Load {
+    Load { name, run }
+}
+
 /// Loads that differ.
 pub const LOADS: [Load; 7] = [
-    Load {
-        name: "even",
-        run: |runtime, _| compute(runtime, |_, _| POLLS),
-    },
-    Load {
-        name: "skewed",
-        run: |runtime, _| {
-            compute(runtime, |task, workers| match task % workers {
-                0 => LONG,
-                _ => POLLS,
-            });
-        },
-    },
-    Load {
-        name: "fork-join",
-        run: |runtime, _| {
-            let root = runtime.spawn(tree(RaddleSpawner, DEPTH));
-            runtime.block_on(root).unwrap();
-        },
-    },
-    Load {
-        name: "pairs, together",
-        run: |runtime, _| {
-            let pairs = (0..TASKS).map(|_| {
-                runtime.spawn(async {
-                    let (here, there) = ends();
-                    let other = raddle::spawn(pass(there));
-                    pass(here).await;
-                    other.await.unwrap();
-                })
-            });
-            join(runtime, pairs.collect());
-        },
-    },
-    Load {
-        name: "pairs, apart",
-        run: |runtime, _| {
-            let pairs = (0..TASKS).flat_map(|_| {
+    load("even", |runtime, _| compute(runtime, |_, _| POLLS)),
+    load("skewed", |runtime, _| {
+        compute(runtime, |task, workers| match task % workers {
+            0 => LONG,
+            _ => POLLS,
+        });
+    }),
+    load("fork-join", |runtime, _| {
+        let root = runtime.spawn(tree(RaddleSpawner, DEPTH));
+        runtime.block_on(root).unwrap();
+    }),
+    load("pairs, together", |runtime, _| {
+        let pairs = (0..TASKS).map(|_| {
+            runtime.spawn(async {
                 let (here, there) = ends();
-                [runtime.spawn(pass(here)), runtime.spawn(pass(there))]
-            });
-            join(runtime, pairs.collect());
-        },
-    },
-    Load {
-        name: "I/O",
-        run: |runtime, policy| io(runtime, policy, 0),
-    },
-    Load {
-        name: "I/O, computing",
-        run: |runtime, policy| io(runtime, policy, 20 * MICROSECOND),
-    },
+                let other = raddle::spawn(pass(there));
+                pass(here).await;
+                other.await.unwrap();
+            })
+        });
+        join(runtime, pairs.collect());
+    }),
+    load("pairs, apart", |runtime, _| {
+        let pairs = (0..TASKS).flat_map(|_| {
+            let (here, there) = ends();
+            [runtime.spawn(pass(here)), runtime.spawn(pass(there))]
+        });
+        join(runtime, pairs.collect());
+    }),
+    load("I/O", |runtime, policy| io(runtime, policy, 0)),
+    load("I/O, computing", |runtime, policy| {
+        io(runtime, policy, 20 * MICROSECOND);
+    }),
 ];
 
 fn join(runtime: &Runtime, tasks: Vec<JoinHandle<()>>) {
