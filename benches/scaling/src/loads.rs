@@ -40,15 +40,15 @@ pub(crate) struct Context {
 
 /// A running load.
 pub(crate) trait Body {
-    /// Does what happens outside the workers after a round.
-    fn act_outside(&mut self, round: u64, context: &mut Context);
+    /// Does what happens outside the workers after one of the first [`ROUNDS`] rounds.
+    fn act_outside(&mut self, context: &mut Context);
 
-    /// Whether the load is done.
-    fn is_done(&self) -> bool;
+    /// Whether the load is done after a number of rounds.
+    fn is_done(&self, rounds: u64) -> bool;
 }
 
 /// The number of rounds in which requests and wake-ups come.
-const ROUNDS: u64 = 1_000;
+pub(crate) const ROUNDS: u64 = 1_000;
 /// The number of tasks that a spawner spawns in a poll, and the number of such polls of a spawner.
 const BATCH: usize = 16;
 const BATCHES: usize = 16;
@@ -146,9 +146,9 @@ impl Remaining {
 
 /// A load without actions from outside.
 impl Body for Remaining {
-    fn act_outside(&mut self, _: u64, _: &mut Context) {}
+    fn act_outside(&mut self, _: &mut Context) {}
 
-    fn is_done(&self) -> bool {
+    fn is_done(&self, _: u64) -> bool {
         self.0.load(Ordering::Relaxed) == 0
     }
 }
@@ -239,7 +239,6 @@ struct Servers {
     /// The number of requests per round.
     rate: f64,
     under_way: Arc<AtomicUsize>,
-    is_over: bool,
 }
 
 impl Servers {
@@ -252,7 +251,6 @@ impl Servers {
             connections,
             rate: load * context.workers as f64 / POLLS_OF_A_REQUEST,
             under_way,
-            is_over: false,
         }
     }
 
@@ -280,11 +278,7 @@ impl Servers {
 }
 
 impl Body for Servers {
-    fn act_outside(&mut self, round: u64, context: &mut Context) {
-        self.is_over = round >= ROUNDS;
-        if self.is_over {
-            return;
-        }
+    fn act_outside(&mut self, context: &mut Context) {
         for _ in 0..context.rng.around(self.rate) {
             // Takes another connection if this one is busy, and none if many are.
             let free = (0..4).find_map(|_| {
@@ -298,8 +292,8 @@ impl Body for Servers {
         }
     }
 
-    fn is_done(&self) -> bool {
-        self.is_over && self.under_way.load(Ordering::Relaxed) == 0
+    fn is_done(&self, rounds: u64) -> bool {
+        rounds > ROUNDS && self.under_way.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -337,7 +331,6 @@ fn partner(own: usize, meeting: usize, tasks: usize) -> usize {
 struct Sleepers {
     inboxes: Vec<Arc<Inbox>>,
     rate: f64,
-    is_over: bool,
 }
 
 impl Sleepers {
@@ -357,24 +350,19 @@ impl Sleepers {
         Self {
             inboxes,
             rate: OUTSIDE_RATE * context.workers as f64,
-            is_over: false,
         }
     }
 }
 
 impl Body for Sleepers {
-    fn act_outside(&mut self, round: u64, context: &mut Context) {
-        self.is_over = round >= ROUNDS;
-        if self.is_over {
-            return;
-        }
+    fn act_outside(&mut self, context: &mut Context) {
         for _ in 0..context.rng.around(self.rate) {
             let sleeper = context.rng.below(self.inboxes.len());
             self.inboxes[sleeper].send();
         }
     }
 
-    fn is_done(&self) -> bool {
-        self.is_over
+    fn is_done(&self, rounds: u64) -> bool {
+        rounds > ROUNDS
     }
 }

@@ -5,7 +5,7 @@ use raddle_sched::{Config, Driver, Pool, Step, Worker, WorkerWait};
 
 use crate::counts::{Phase, Run, Scope, Tally, Word};
 use crate::driver::Events;
-use crate::loads::{Context, Load};
+use crate::loads::{Context, Load, ROUNDS};
 use crate::rng::Rng;
 
 /// The virtual duration of a round, for waits with a time-out: that of a poll.
@@ -64,14 +64,16 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
     let mut body = load.body(&mut context);
     counting::settle(NOT_COUNTED);
     let mut order: Vec<usize> = (0..workers).collect();
-    while !body.is_done() {
+    while !body.is_done(tally.rounds) {
         rng.shuffle(&mut order);
         for &worker in &order {
             counting::act_as(worker + 1);
             drive(&mut stepped_workers[worker], &context.events, &mut tally);
         }
         counting::act_as(OUTSIDE);
-        body.act_outside(tally.rounds, &mut context);
+        if tally.rounds < ROUNDS {
+            body.act_outside(&mut context);
+        }
         counting::settle(Phase::Outside as usize);
         tally.rounds += 1;
         assert!(
