@@ -1,6 +1,8 @@
 //! The primitives that only Raddle and Tokio have, under the same names.
 
-use crate::executors::Spawn;
+use std::sync::Arc;
+
+use crate::executors::{Spawn, all};
 
 use super::{Workload, load};
 
@@ -11,6 +13,15 @@ const TOGETHER: u64 = 20_000;
 /// The number of tasks that contend.
 const TASKS: u64 = 8;
 
+/// Runs tasks that use the same object at once.
+async fn contend<S: Spawn, T, F>(spawner: S, object: &Arc<T>, task: fn(Arc<T>) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let tasks = (0..TASKS).map(|_| spawner.spawn_joined(task(Arc::clone(object))));
+    all(tasks.collect()).await;
+}
+
 /// Defines the loads with one library. Both libraries use the same names.
 macro_rules! library {
     ($library:ident, $sync:path) => {
@@ -19,7 +30,7 @@ macro_rules! library {
 
             use $sync as sync;
 
-            use super::{ALONE, Spawn, TASKS, TOGETHER};
+            use super::{ALONE, Spawn, TASKS, TOGETHER, contend};
             use crate::executors::all;
 
             /// Makes a oneshot, sends and receives.
@@ -62,15 +73,12 @@ macro_rules! library {
 
             pub(crate) async fn mutex_contended<S: Spawn>(spawner: S) -> u64 {
                 let mutex = Arc::new(sync::Mutex::new(0));
-                let tasks = (0..TASKS).map(|_| {
-                    let mutex = Arc::clone(&mutex);
-                    spawner.spawn_joined(async move {
-                        for _ in 0..TOGETHER / TASKS {
-                            *mutex.lock().await += 1;
-                        }
-                    })
-                });
-                all(tasks.collect()).await;
+                let task = |mutex: Arc<sync::Mutex<u64>>| async move {
+                    for _ in 0..TOGETHER / TASKS {
+                        *mutex.lock().await += 1;
+                    }
+                };
+                contend(spawner, &mutex, task).await;
                 assert_eq!(*mutex.lock().await, TOGETHER);
                 TOGETHER
             }
@@ -97,18 +105,15 @@ macro_rules! library {
             /// Every tenth operation is a write.
             pub(crate) async fn read_write_contended<S: Spawn>(spawner: S) -> u64 {
                 let lock = Arc::new(sync::RwLock::new(0));
-                let tasks = (0..TASKS).map(|_| {
-                    let lock = Arc::clone(&lock);
-                    spawner.spawn_joined(async move {
-                        for number in 0..TOGETHER / TASKS {
-                            match number % 10 {
-                                0 => *lock.write().await += 1,
-                                _ => assert!(*lock.read().await <= TOGETHER),
-                            }
+                let task = |lock: Arc<sync::RwLock<u64>>| async move {
+                    for number in 0..TOGETHER / TASKS {
+                        match number % 10 {
+                            0 => *lock.write().await += 1,
+                            _ => assert!(*lock.read().await <= TOGETHER),
                         }
-                    })
-                });
-                all(tasks.collect()).await;
+                    }
+                };
+                contend(spawner, &lock, task).await;
                 TOGETHER
             }
 
@@ -123,15 +128,12 @@ macro_rules! library {
             /// Two permits for eight tasks.
             pub(crate) async fn semaphore_contended<S: Spawn>(spawner: S) -> u64 {
                 let semaphore = Arc::new(sync::Semaphore::new(2));
-                let tasks = (0..TASKS).map(|_| {
-                    let semaphore = Arc::clone(&semaphore);
-                    spawner.spawn_joined(async move {
-                        for _ in 0..TOGETHER / TASKS {
-                            drop(semaphore.acquire().await.expect("it is open"));
-                        }
-                    })
-                });
-                all(tasks.collect()).await;
+                let task = |semaphore: Arc<sync::Semaphore>| async move {
+                    for _ in 0..TOGETHER / TASKS {
+                        drop(semaphore.acquire().await.expect("it is open"));
+                    }
+                };
+                contend(spawner, &semaphore, task).await;
                 TOGETHER
             }
 
