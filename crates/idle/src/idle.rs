@@ -267,8 +267,8 @@ impl IdleSet {
     #[cold]
     fn claim(&self, in_driver: Option<usize>) -> Option<usize> {
         let monitor = self.role().worker();
-        // Without a worker in the driver, events wait for the polls of the others. A monitor that is
-        // claimed has its successor elected.
+        // Without a worker in the driver, events wait for the polls of the others. A monitor that
+        // is claimed has its successor elected.
         for spared in [[monitor, in_driver], [in_driver, None], [None, None]] {
             for (index, group) in self.groups.iter().enumerate() {
                 let mut state = group.load();

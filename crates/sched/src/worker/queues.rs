@@ -415,9 +415,10 @@ impl Queues {
         }
     }
 
-    /// Elects a monitor, if the worker has begun to run without a check that there is one. No worker
-    /// is woken for the task that was just queued: before the current poll returns, only a worker
-    /// that searches for another reason takes it, or the monitor, if it finds this worker stuck.
+    /// Elects a monitor, if the worker has begun to run without a check that there is one. No
+    /// worker is woken for the task that was just queued: before the current poll returns, only a
+    /// worker that searches for another reason takes it, or the monitor, if it finds this worker
+    /// stuck.
     #[inline]
     fn elect_deferred_monitor(&self) {
         if self.defers_election.get() && !self.in_driver.get() {
