@@ -74,7 +74,8 @@ impl Arrivals {
     }
 
     /// Removes the poller at `place`. For tasks that it leaves in the queue, the push has woken the
-    /// other pollers; for tasks that it has already taken, it must [call](Self::call) them.
+    /// other pollers; for tasks that it has already taken, it must [wake](Self::wake_pollers)
+    /// them.
     ///
     /// # Panics
     ///
@@ -85,7 +86,8 @@ impl Arrivals {
         drop(waker);
     }
 
-    /// Registers a poller's waker, which the next push or [`call`](Self::call) wakes, once.
+    /// Registers a poller's waker, which the next push or [`wake_pollers`](Self::wake_pollers)
+    /// wakes, once.
     ///
     /// # Panics
     ///
