@@ -141,6 +141,7 @@ impl Shared {
             completed_handed_off: Count::default(),
             config,
         });
+        let shared = named("references of the scheduler", shared);
         shared.return_driver(driver.map(Box::new));
         (shared, owners)
     }
