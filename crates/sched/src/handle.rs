@@ -409,8 +409,7 @@ where
         }
         let (task, join) = home::task(shared, future.take()?);
         let pushed = shared.push_spawned(Task(task));
-        let claim = || shared.idle.claim_to_wake(|| shared.worker_in_driver());
-        let to_wake = pushed.map(|()| claim());
+        let to_wake = pushed.map(|()| shared.idle.claim_to_wake(|| shared.worker_in_driver()));
         let calls_user = !matches!(to_wake, Ok(None));
         Some((join, to_wake, calls_user.then(|| shared.clone())))
     });
