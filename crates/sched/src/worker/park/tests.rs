@@ -214,7 +214,12 @@ fn the_worker_that_parks_last_takes_the_role_of_the_monitor_from_the_worker_in_t
     let queues = [0, 1].map(|worker: usize| &workers[worker].core().queues);
     let in_driver = begin(&workers[0]).expect("there is nothing to do");
     assert!(in_driver.is_monitor && in_driver.driver.is_some());
-    let _last = begin(&workers[1]).expect("there is nothing to do");
+    assert!(shared.idle.was_monitor(0));
+    let last = begin(&workers[1]).expect("there is nothing to do");
+    assert!(
+        !shared.idle.was_monitor(0) && !last.is_monitor,
+        "the last one is on standby"
+    );
     // An event ends the wait in the driver, and makes a task ready.
     let (task, _handle) = home::task(&shared, async {});
     queues[0].schedule(Task(task));
