@@ -6,10 +6,10 @@ mod common;
 use std::io::{ErrorKind, IoSlice};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use common::block_on;
-use raddle_io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf, duplex};
+use raddle_io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf, duplex};
 use raddle_primitives::thread;
 use raddle_testing::{Wakes, poll_once};
 
@@ -254,4 +254,41 @@ fn a_shutdown_does_not_wake_the_waker_of_a_dropped_write() {
     assert_eq!(wakes[0].get(), 1);
     let mut rest = Vec::new();
     assert_eq!(block_on(b.read_to_end(&mut rest)).unwrap(), 1);
+}
+
+#[test]
+fn a_write_that_waits_during_a_shutdown_ends_when_the_peer_reads_or_is_dropped() {
+    for peer_reads in [true, false] {
+        let (mut a, mut b) = duplex(1);
+        block_on(a.write_all(b"x")).unwrap();
+        let (wakes, waker) = Wakes::new();
+        let mut write = || Pin::new(&mut a).poll_write(&mut Context::from_waker(&waker), b"y");
+        assert!(write().is_pending());
+        assert!(poll_once(a.shutdown()).is_ready());
+        match peer_reads {
+            true => assert_eq!(block_on(b.read(&mut [0; 2])).unwrap(), 1),
+            false => drop(b),
+        }
+        assert_eq!(wakes.get(), 1);
+        let mut write = || Pin::new(&mut a).poll_write(&mut Context::from_waker(&waker), b"y");
+        let Poll::Ready(Err(error)) = write() else {
+            panic!("the pipe is closed");
+        };
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    }
+}
+
+#[test]
+fn a_dropped_end_keeps_no_waker() {
+    let (mut a, b) = duplex(1);
+    block_on(a.write_all(b"x")).unwrap();
+    let (wakes, waker) = Wakes::new();
+    let mut cx = Context::from_waker(&waker);
+    assert!(Pin::new(&mut a).poll_write(&mut cx, b"y").is_pending());
+    let mut buf = [0];
+    let mut buf = ReadBuf::new(&mut buf);
+    assert!(Pin::new(&mut a).poll_read(&mut cx, &mut buf).is_pending());
+    drop((a, waker));
+    assert_eq!((wakes.get(), Arc::strong_count(&wakes)), (0, 1));
+    drop(b);
 }

@@ -1,9 +1,13 @@
 //! Models of the in-memory pipe: all interleavings of its two sides.
 #![cfg(raddle_loom)]
 
-use raddle_io::{AsyncReadExt, AsyncWriteExt, duplex};
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use raddle_io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex};
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::model::{self, Model, Race};
+use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_testing::block_on;
 
@@ -27,6 +31,30 @@ fn a_dropped_reader_ends_a_waiting_write() {
         // There is no space for the second byte: only the drop ends the write.
         assert!(block_on(a.write_all(b"xy")).is_err());
         reader.join().unwrap();
+    });
+}
+
+/// A write and a shutdown of the same end in two tasks: the write ends, with room or with an error.
+#[test]
+fn a_shutdown_against_a_waiting_write_and_a_read() {
+    Model::new().preemptions(2).check(|| {
+        let (mut a, mut b) = duplex(1);
+        block_on(a.write_all(b"x")).unwrap();
+        let a = Arc::new(Mutex::new(a));
+        let other = a.clone();
+        let writer = thread::spawn(move || {
+            block_on(poll_fn(|cx| Pin::new(&mut *a.lock()).poll_write(cx, b"y"))).is_ok()
+        });
+        let closer = thread::spawn(move || {
+            block_on(poll_fn(|cx| Pin::new(&mut *other.lock()).poll_shutdown(cx))).unwrap();
+        });
+        let mut all = Vec::new();
+        block_on(b.read_to_end(&mut all)).unwrap();
+        match writer.join().unwrap() {
+            true => assert_eq!(all, b"xy"),
+            false => assert_eq!(all, b"x"),
+        }
+        closer.join().unwrap();
     });
 }
 

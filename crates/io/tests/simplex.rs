@@ -4,6 +4,7 @@
 mod common;
 
 use std::io::{ErrorKind, IoSlice};
+use std::pin::Pin;
 use std::task::Context;
 
 use common::{Script, block_on};
@@ -107,4 +108,18 @@ fn a_joined_stream_reads_from_its_reader_and_writes_to_its_writer() {
         assert_eq!(reader, b"o");
         assert_eq!((writer.flushes, writer.shutdowns), (2, 1));
     });
+}
+
+#[test]
+fn a_write_that_waits_during_a_shutdown_ends_when_the_reader_reads() {
+    let (mut reader, mut writer) = simplex(1);
+    block_on(writer.write_all(b"x")).unwrap();
+    let (wakes, waker) = Wakes::new();
+    let mut cx = Context::from_waker(&waker);
+    assert!(Pin::new(&mut writer).poll_write(&mut cx, b"y").is_pending());
+    assert!(poll_once(writer.shutdown()).is_ready());
+    assert_eq!(block_on(reader.read(&mut [0; 2])).unwrap(), 1);
+    assert_eq!(wakes.get(), 1);
+    let error = block_on(writer.write(b"y")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
 }

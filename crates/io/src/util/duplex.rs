@@ -110,7 +110,7 @@ impl AsyncWrite for DuplexStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.outgoing.close_by_writer();
+        self.outgoing.shut_down();
         Poll::Ready(Ok(()))
     }
 
@@ -129,7 +129,7 @@ impl AsyncWrite for DuplexStream {
 
 impl Drop for DuplexStream {
     fn drop(&mut self) {
-        self.outgoing.close_by_writer();
-        self.incoming.close_by_reader();
+        self.outgoing.drop_writer();
+        self.incoming.drop_reader();
     }
 }

@@ -76,24 +76,30 @@ impl Pipe {
         )
     }
 
-    /// Closes the pipe from the writer's side.
-    pub(super) fn close_by_writer(&self) {
-        self.close(|state| &mut state.reader);
+    /// Closes the pipe from the writer's side, and wakes the reader.
+    ///
+    /// A write that waits in another task keeps its waker: as for any write without room, the next
+    /// read or the end of the reader wakes it, and it then fails.
+    pub(super) fn shut_down(&self) {
+        self.close(|state| (state.reader.take(), None));
     }
 
-    /// Closes the pipe from the reader's side.
-    pub(super) fn close_by_reader(&self) {
-        self.close(|state| &mut state.writer);
+    /// Closes the pipe when its writer is dropped, and wakes the reader.
+    pub(super) fn drop_writer(&self) {
+        self.close(|state| (state.reader.take(), state.writer.take()));
     }
 
-    /// Wakes only the peer: the side that closes does not wait, and its own waker may be that of a
-    /// future that was dropped.
-    fn close(&self, peer_waker: impl Fn(&mut State) -> &mut Option<Waker>) {
-        let (peer, _own) = {
+    /// Closes the pipe when its reader is dropped, and wakes the writer.
+    pub(super) fn drop_reader(&self) {
+        self.close(|state| (state.writer.take(), state.reader.take()));
+    }
+
+    /// Closes the pipe. Wakes the first of the wakers that `take` returns, and drops the second.
+    fn close(&self, take: impl FnOnce(&mut State) -> (Option<Waker>, Option<Waker>)) {
+        let (peer, _unused) = {
             let mut state = self.state.lock();
             state.closed = true;
-            let peer = peer_waker(&mut state).take();
-            (peer, (state.reader.take(), state.writer.take()))
+            take(&mut state)
         };
         if let Some(peer) = peer {
             peer.wake();

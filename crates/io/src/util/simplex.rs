@@ -128,7 +128,7 @@ impl AsyncWrite for SimplexStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.pipe.close_by_writer();
+        self.pipe.shut_down();
         Poll::Ready(Ok(()))
     }
 
