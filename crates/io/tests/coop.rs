@@ -216,6 +216,27 @@ fn neither_direction_starves_the_other() {
     assert!(a.written > 0 && b.written > 0);
 }
 
+/// A copy that fails takes a unit, so a loop that repeats it yields.
+#[test]
+fn a_loop_of_failing_copies_yields() {
+    yields(async {
+        loop {
+            let full: &mut [u8] = &mut [];
+            copy(&mut Uncounted::default(), &mut io::Cursor::new(full))
+                .await
+                .unwrap_err();
+        }
+    });
+    yields(async {
+        loop {
+            let full: &mut [u8] = &mut [];
+            copy_buf(&mut &b"ab"[..], &mut io::Cursor::new(full))
+                .await
+                .unwrap_err();
+        }
+    });
+}
+
 #[test]
 fn empty_returns_end_of_file_and_discards_writes() {
     common::block_on(async {

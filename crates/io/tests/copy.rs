@@ -3,17 +3,219 @@
 
 mod common;
 
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use common::{Script, block_on};
 use raddle_io::{
-    AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, copy, copy_bidirectional,
-    copy_bidirectional_with_sizes, copy_buf, duplex,
+    AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, BufWriter, DuplexStream, copy,
+    copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex, join, repeat, sink, split,
 };
 use raddle_primitives::thread;
-use raddle_testing::poll_once;
+use raddle_testing::{Wakes, poll, poll_once};
+
+/// Polls both futures in turn, and returns the output of the second. `None` if it hangs.
+fn beside<T>(background: impl Future, future: impl Future<Output = T>) -> Option<T> {
+    let (mut background, mut future) = (pin!(background), pin!(future));
+    let mut is_running = true;
+    for _ in 0..100_000 {
+        is_running = is_running && poll(background.as_mut()).is_pending();
+        if let Poll::Ready(output) = poll(future.as_mut()) {
+            return Some(output);
+        }
+    }
+    None
+}
+
+/// Sends a whole request, and then reads the answer of the same length.
+async fn exchange(client: &mut DuplexStream, length: usize) {
+    let request: Vec<u8> = (0..length).map(|n| n as u8).collect();
+    client.write_all(&request).await.unwrap();
+    let mut answer = vec![0; length];
+    client.read_exact(&mut answer).await.unwrap();
+    assert!(answer == request);
+}
+
+#[test]
+fn an_echo_takes_requests_that_are_larger_than_the_pipe() {
+    for (size, length) in [(64, 250), (64, 8_000), (1_024, 9_000), (1, 1_000)] {
+        let (mut client, server) = duplex(size);
+        let (mut reader, mut writer) = split(server);
+        let requests = async {
+            for _ in 0..3 {
+                exchange(&mut client, length).await;
+            }
+        };
+        let done = beside(copy(&mut reader, &mut writer), requests);
+        assert!(done.is_some(), "the echo of {length} bytes hangs");
+    }
+}
+
+#[test]
+fn a_proxy_takes_requests_that_are_larger_than_the_pipe() {
+    for (size, length) in [(64, 250), (64, 20_000), (1_024, 20_000)] {
+        let (mut client, mut a) = duplex(size);
+        let (mut b, server) = duplex(size);
+        let (mut reader, mut writer) = split(server);
+        let proxy = copy_bidirectional(&mut a, &mut b);
+        let echo = copy(&mut reader, &mut writer);
+        let (mut proxy, mut echo) = (pin!(proxy), pin!(echo));
+        let background = poll_fn(|cx| {
+            assert!(proxy.as_mut().poll(cx).is_pending() && echo.as_mut().poll(cx).is_pending());
+            Poll::<()>::Pending
+        });
+        let done = beside(background, exchange(&mut client, length));
+        assert!(done.is_some(), "the proxy of {length} bytes hangs");
+    }
+}
+
+#[test]
+fn copy_reads_ahead_until_the_reader_is_pending() {
+    let mut reader = Script::new()
+        .give("a")
+        .give("b")
+        .read_error(ErrorKind::Interrupted)
+        .give("c")
+        .read_pending()
+        .give("d");
+    let mut writer = Script::new().write_pending();
+    assert_eq!(block_on(copy(&mut reader, &mut writer)).unwrap(), 4);
+    assert_eq!(writer.lengths, [3, 1]);
+}
+
+#[test]
+fn copy_reads_ahead_at_most_the_rest_of_its_buffer() {
+    let mut a = Script::new().give("abcdef");
+    let mut b = Script::new().accept(1).write_pending().write_pending();
+    let copied = block_on(copy_bidirectional_with_sizes(&mut a, &mut b, 4, 1)).unwrap();
+    assert_eq!((copied, b.lengths), ((6, 0), vec![1, 3, 2]));
+}
+
+#[test]
+fn copy_writes_what_was_read_before_an_error_of_the_reader() {
+    let mut reader = Script::new()
+        .give("ab")
+        .read_error(ErrorKind::ConnectionReset);
+    let mut writer = Script::new().accept(1).write_pending();
+    let error = block_on(copy(&mut reader, &mut writer)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    assert_eq!(writer.written, b"ab");
+}
+
+#[test]
+fn copy_writes_what_was_read_ahead_at_the_end() {
+    let mut reader = Script::new().give("ab");
+    let mut writer = Script::new().accept(1).write_pending().write_pending();
+    assert_eq!(block_on(copy(&mut reader, &mut writer)).unwrap(), 2);
+    assert_eq!((writer.written.as_slice(), writer.flushes), (&b"ab"[..], 1));
+}
+
+#[test]
+fn what_the_other_direction_has_read_is_written_and_flushed_before_an_error() {
+    let failing = || {
+        Script::new()
+            .read_pending()
+            .read_error(ErrorKind::ConnectionReset)
+    };
+    let mut a = Script::new().give("request").read_pending().read_pending();
+    let mut b = failing().accept(3).write_pending().write_pending();
+    let error = block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    assert_eq!((b.written.as_slice(), b.flushes), (&b"request"[..], 1));
+
+    let mut b = Script::new().give("answer").read_pending().read_pending();
+    let mut a = failing().accept(3).write_pending().write_pending();
+    let error = block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    assert_eq!((a.written.as_slice(), a.flushes), (&b"answer"[..], 1));
+}
+
+#[test]
+fn what_an_endless_direction_has_written_is_flushed_before_an_error() {
+    let mut a = join(repeat(1), sink());
+    let reads = Script::new()
+        .read_pending()
+        .read_error(ErrorKind::ConnectionReset);
+    let mut b = join(reads, BufWriter::with_capacity(100_000, Script::new()));
+    block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
+    let writer = b.writer().get_ref();
+    assert!(b.writer().buffer().is_empty() && writer.flushes > 0);
+}
+
+#[test]
+fn what_was_read_before_an_error_of_the_reader_is_written_and_flushed() {
+    let mut a = Script::new()
+        .give("ab")
+        .read_error(ErrorKind::ConnectionReset);
+    let mut b = Script::new().read_pending().accept(1).write_pending();
+    let error = block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    assert_eq!((b.written.as_slice(), b.flushes), (&b"ab"[..], 1));
+}
+
+#[test]
+fn a_failed_writer_is_not_used_again() {
+    let mut a = Script::new().give("abc");
+    let mut b = Script::new()
+        .read_pending()
+        .accept(1)
+        .write_error(ErrorKind::BrokenPipe);
+    let error = block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    assert_eq!((b.written.as_slice(), b.flushes), (&b"a"[..], 0));
+}
+
+/// The peer takes four bytes each time that the copy yields to it.
+#[test]
+fn after_an_error_a_slow_peer_gets_what_was_read() {
+    let request = [7; 500];
+    let mut a = join(
+        &request[..],
+        Script::new().write_error(ErrorKind::BrokenPipe),
+    );
+    let (mut b, mut server) = duplex(4);
+    let answer = beside(copy_bidirectional(&mut a, &mut b), async {
+        server.write_all(b"x").await.unwrap();
+        server.read_exact(&mut [0; 500]).await
+    });
+    assert_eq!(answer.expect("the peer waits").unwrap(), 500);
+}
+
+#[test]
+fn after_an_error_a_stream_that_accepts_nothing_is_not_waited_for() {
+    let mut a = join(
+        &[7; 500][..],
+        Script::new().write_error(ErrorKind::BrokenPipe),
+    );
+    let (mut b, mut server) = duplex(4);
+    block_on(server.write_all(b"x")).unwrap();
+    let error = block_on(copy_bidirectional(&mut a, &mut b)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    drop(b);
+    let mut content = Vec::new();
+    assert_eq!(block_on(server.read_to_end(&mut content)).unwrap(), 4);
+}
+
+#[test]
+fn an_endless_direction_starves_neither_the_other_nor_the_task() {
+    let mut a = join(repeat(1), Script::new());
+    let mut b = join(Script::new().read_pending().give("answer"), sink());
+    let (wakes, waker) = Wakes::new();
+    {
+        let mut copying = pin!(copy_bidirectional(&mut a, &mut b));
+        for round in 1..=3 {
+            // No budget limits these polls.
+            assert!(raddle_testing::poll_with(copying.as_mut(), &waker).is_pending());
+            assert!(wakes.get() >= round, "the task is woken");
+        }
+    }
+    assert_eq!(
+        (a.writer().written.as_slice(), a.writer().shutdowns),
+        (&b"answer"[..], 1)
+    );
+}
 
 #[test]
 fn copy_moves_everything_and_flushes() {

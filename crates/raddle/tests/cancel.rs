@@ -18,7 +18,9 @@ use raddle::io::{
     copy_buf, duplex,
 };
 use raddle::net::unix::pipe;
-use raddle::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream};
+use raddle::net::{
+    TcpListener, TcpSocket, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream,
+};
 use raddle::runtime::Builder;
 use raddle::task::{spawn_blocking, yield_now};
 use raddle::time::{self, timeout};

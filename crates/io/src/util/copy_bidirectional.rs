@@ -12,13 +12,17 @@ use crate::{AsyncRead, AsyncWrite};
 /// number of bytes from `a` to `b`, and from `b` to `a`.
 ///
 /// When one direction ends, its target is flushed and shut down, and the other direction continues.
-/// Interrupted reads and writes are retried. Takes part in the poll's budget; neither direction
-/// starves the other.
+/// While a write is pending, its direction reads ahead until its buffer is full. Interrupted reads
+/// and writes are retried. Takes part in the poll's budget; the directions take turns, and neither
+/// starves the other, also where no budget limits a poll.
 ///
 /// # Errors
 ///
 /// Returns the first error of a stream, in either direction, or `WriteZero` if a stream takes no
-/// more bytes. The other direction then stops as well.
+/// more bytes. Neither direction then reads any further. Before the error is returned, the bytes
+/// that were read are written and flushed. This does not wait for a stream that accepts nothing: the
+/// task yields to its peer, and when it has done so 64 times in succession, what is left is lost.
+/// Errors of these writes are ignored.
 ///
 /// # Cancel safety
 ///
@@ -109,23 +113,103 @@ where
         b_to_a_buf_size > 0,
         "`b_to_a_buf_size` must be greater than 0"
     );
-    let mut a_to_b = Transfer::new(a_to_b_buf_size);
-    let mut b_to_a = Transfer::new(b_to_a_buf_size);
-    let mut b_first = false;
-    poll_fn(|cx| {
-        // A direction that is always ready uses up the budget, so each poll starts with the other
-        // direction.
-        b_first = !b_first;
-        let (to_b, to_a) = if b_first {
-            let to_a = b_to_a.poll(cx, &mut *b, &mut *a)?;
-            (a_to_b.poll(cx, &mut *a, &mut *b)?, to_a)
-        } else {
-            let to_b = a_to_b.poll(cx, &mut *a, &mut *b)?;
-            (to_b, b_to_a.poll(cx, &mut *b, &mut *a)?)
-        };
-        Poll::Ready(Ok((ready!(to_b), ready!(to_a))))
-    })
-    .await
+    let mut transfers = Transfers {
+        a_to_b: Transfer::new(a_to_b_buf_size),
+        b_to_a: Transfer::new(b_to_a_buf_size),
+        b_first: false,
+    };
+    let error = match poll_fn(|cx| transfers.poll(cx, a, b)).await {
+        Ok(copied) => return Ok(copied),
+        Err(error) => error,
+    };
+    let mut yields_left = MAX_YIELDS;
+    poll_fn(|cx| transfers.poll_drain(cx, a, b, &mut yields_left)).await;
+    Err(error)
+}
+
+/// The number of reads and writes of both directions in one poll where no budget limits it.
+const MAX_STEPS: usize = 8 * 1024;
+
+/// After an error: how often in succession the task yields to the peer of a stream that accepts no
+/// bytes.
+const MAX_YIELDS: u32 = 64;
+
+/// Both directions.
+struct Transfers {
+    a_to_b: Transfer,
+    b_to_a: Transfer,
+    /// Whether the last poll began with the direction from `b` to `a`. Each poll begins with the
+    /// other direction than the last, so that both have a share of a budget of one unit.
+    b_first: bool,
+}
+
+impl Transfers {
+    /// Takes steps of both directions in turn, until both are pending or done.
+    fn poll<A, B>(
+        &mut self,
+        cx: &mut Context<'_>,
+        a: &mut A,
+        b: &mut B,
+    ) -> Poll<io::Result<(u64, u64)>>
+    where
+        A: AsyncRead + AsyncWrite + Unpin + ?Sized,
+        B: AsyncRead + AsyncWrite + Unpin + ?Sized,
+    {
+        self.b_first = !self.b_first;
+        let mut b_next = self.b_first;
+        let mut other_is_pending = false;
+        for _ in 0..MAX_STEPS {
+            let step = match b_next {
+                true => self.b_to_a.poll_step(cx, b, a)?,
+                false => self.a_to_b.poll_step(cx, a, b)?,
+            };
+            match step {
+                Poll::Ready(()) if other_is_pending => {}
+                Poll::Ready(()) => b_next = !b_next,
+                Poll::Pending if other_is_pending => {
+                    return match (&self.a_to_b, &self.b_to_a) {
+                        (&Transfer::Done(to_b), &Transfer::Done(to_a)) => {
+                            Poll::Ready(Ok((to_b, to_a)))
+                        }
+                        _ => Poll::Pending,
+                    };
+                }
+                Poll::Pending => {
+                    other_is_pending = true;
+                    b_next = !b_next;
+                }
+            }
+        }
+        // A poll that lasts longer would starve the other tasks, and the direction that is pending.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// After an error: writes and flushes what either direction has read, as far as the streams
+    /// accept it: the task yields `yields_left` times between two writes.
+    fn poll_drain<A, B>(
+        &mut self,
+        cx: &mut Context<'_>,
+        a: &mut A,
+        b: &mut B,
+        yields_left: &mut u32,
+    ) -> Poll<()>
+    where
+        A: AsyncWrite + Unpin + ?Sized,
+        B: AsyncWrite + Unpin + ?Sized,
+    {
+        let before = self.a_to_b.unwritten() + self.b_to_a.unwritten();
+        let drained = [self.a_to_b.poll_drain(cx, b), self.b_to_a.poll_drain(cx, a)];
+        if self.a_to_b.unwritten() + self.b_to_a.unwritten() < before {
+            *yields_left = MAX_YIELDS;
+        }
+        if drained.iter().all(Poll::is_ready) || *yields_left == 0 {
+            return Poll::Ready(());
+        }
+        *yields_left -= 1;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
 }
 
 /// The state of one direction.
@@ -141,29 +225,54 @@ impl Transfer {
         Self::Copying(CopyBuffer::new(buf_size))
     }
 
-    fn poll<R, W>(
+    /// Reads, writes or shuts down once. Pending also when the direction is done.
+    fn poll_step<R, W>(
         &mut self,
         cx: &mut Context<'_>,
         reader: &mut R,
         writer: &mut W,
-    ) -> Poll<io::Result<u64>>
+    ) -> Poll<io::Result<()>>
     where
         R: AsyncRead + Unpin + ?Sized,
         W: AsyncWrite + Unpin + ?Sized,
     {
-        loop {
-            *self = match self {
-                Self::Copying(buffer) => Self::ShuttingDown(ready!(buffer.poll_copy(
-                    cx,
-                    Pin::new(&mut *reader),
-                    Pin::new(&mut *writer)
-                ))?),
-                Self::ShuttingDown(copied) => {
-                    ready!(Pin::new(&mut *writer).poll_shutdown(cx))?;
-                    Self::Done(*copied)
+        *self = match self {
+            Self::Copying(buffer) => {
+                let step = buffer.poll_step(cx, Pin::new(reader), Pin::new(writer));
+                // The error is not held back while a write is pending.
+                if let Some(error) = buffer.take_read_error() {
+                    return Poll::Ready(Err(error));
                 }
-                Self::Done(copied) => return Poll::Ready(Ok(*copied)),
-            };
+                match ready!(step)? {
+                    Some(copied) => Self::ShuttingDown(copied),
+                    None => return Poll::Ready(Ok(())),
+                }
+            }
+            Self::ShuttingDown(copied) => {
+                ready!(Pin::new(writer).poll_shutdown(cx))?;
+                Self::Done(*copied)
+            }
+            Self::Done(_) => return Poll::Pending,
+        };
+        Poll::Ready(Ok(()))
+    }
+
+    /// The number of bytes that were read and not written yet.
+    fn unwritten(&self) -> usize {
+        match self {
+            Self::Copying(buffer) => buffer.unwritten(),
+            Self::ShuttingDown(_) | Self::Done(_) => 0,
+        }
+    }
+
+    fn poll_drain<W: AsyncWrite + Unpin + ?Sized>(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut W,
+    ) -> Poll<()> {
+        match self {
+            Self::Copying(buffer) => buffer.poll_drain(cx, Pin::new(writer)),
+            Self::ShuttingDown(_) | Self::Done(_) => Poll::Ready(()),
         }
     }
 }

@@ -5,15 +5,14 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::poll_consume_budget;
 use crate::ext::write_zero;
 use crate::{AsyncBufRead, AsyncWrite};
 
 /// Copies all bytes of `reader` to `writer`, directly from the reader's own buffer, flushes it, and
 /// returns their number.
 ///
-/// Whenever the reader has no bytes for now, the writer is flushed too. It is not shut down.
-/// Interrupted reads and writes are retried. Takes units of the task's budget.
+/// Whenever the reader has no bytes for now, the writer is flushed too. It is not shut down. Nothing
+/// is read while a write is pending, since a buffered reader must be emptied first. Interrupted reads and writes are retried. Takes units of the task's budget.
 ///
 /// # Errors
 ///
@@ -72,26 +71,33 @@ impl CopyBuf {
         R: AsyncBufRead + ?Sized,
         W: AsyncWrite + ?Sized,
     {
-        while !self.read_done {
-            ready!(self.poll_step(cx, reader.as_mut(), writer.as_mut()))?;
+        loop {
             // Reader and writer may both always be ready without using the budget.
-            ready!(poll_consume_budget(cx));
+            let coop = ready!(raddle_coop::poll_proceed(cx));
+            let step = ready!(self.poll_step(cx, reader.as_mut(), writer.as_mut()));
+            coop.made_progress();
+            if let Some(copied) = step? {
+                return Poll::Ready(Ok(copied));
+            }
         }
-        ready!(writer.poll_flush(cx))?;
-        Poll::Ready(Ok(self.copied))
     }
 
-    /// Writes the buffered bytes of the reader once. Does nothing if the write is interrupted.
+    /// Writes the buffered bytes of the reader once; does nothing if the write is interrupted. At
+    /// the reader's end, flushes and returns the number of bytes.
     fn poll_step<R, W>(
         &mut self,
         cx: &mut Context<'_>,
         mut reader: Pin<&mut R>,
         mut writer: Pin<&mut W>,
-    ) -> Poll<io::Result<()>>
+    ) -> Poll<io::Result<Option<u64>>>
     where
         R: AsyncBufRead + ?Sized,
         W: AsyncWrite + ?Sized,
     {
+        if self.read_done {
+            ready!(writer.poll_flush(cx))?;
+            return Poll::Ready(Ok(Some(self.copied)));
+        }
         let available = match reader.as_mut().poll_fill_buf(cx) {
             Poll::Ready(Ok(available)) => available,
             Poll::Ready(Err(error)) => return Poll::Ready(unless_interrupted(error)),
@@ -106,7 +112,7 @@ impl CopyBuf {
         };
         if available.is_empty() {
             self.read_done = true;
-            return Poll::Ready(Ok(()));
+            return Poll::Ready(Ok(None));
         }
         let written = match ready!(writer.as_mut().poll_write(cx, available)) {
             Ok(written) => written,
@@ -118,14 +124,14 @@ impl CopyBuf {
         reader.consume(written);
         self.copied += written as u64;
         self.need_flush = true;
-        Poll::Ready(Ok(()))
+        Poll::Ready(Ok(None))
     }
 }
 
 /// Returns the error, unless it is `Interrupted`.
-fn unless_interrupted(error: io::Error) -> io::Result<()> {
+fn unless_interrupted(error: io::Error) -> io::Result<Option<u64>> {
     match error.kind() {
-        ErrorKind::Interrupted => Ok(()),
+        ErrorKind::Interrupted => Ok(None),
         _ => Err(error),
     }
 }

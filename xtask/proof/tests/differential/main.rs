@@ -31,6 +31,7 @@ programs! {
     io::copying,
     io::duplex,
     io::reading,
+    io::relaying,
     io::simplex,
     io::writing,
     sync::barrier,

@@ -1,5 +1,8 @@
 //! `copy`, `copy_buf` and `copy_bidirectional`: the bytes, the flushes and the shutdowns.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use raddle_proof::Choices;
 
 use super::api::{BufReader, copy, copy_bidirectional_with_sizes, copy_buf};
@@ -16,11 +19,13 @@ pub(crate) fn run(program: &[Step]) {
     let kind = choices.below(4);
     let [a, b] = ["a", "b"].map(|name| Stream::new(name, &program[1..]));
     let sizes = [size(choices).max(1), size(choices).max(1)];
-    // While a write is pending, Tokio reads ahead; Raddle reads again when all bytes are written.
-    // So the calls are equal if no write is pending, and the written bytes are equal in any case.
+    // After a pending write both read ahead, Tokio once in each poll, and Raddle until the reader is
+    // pending. The calls are equal if no write is pending, and in any case the written bytes and the
+    // result. The program `relaying` compares what a client sees of writes that are pending.
     let writes_wait = choices.once_in(2);
     let bidirectional = kind > 1;
-    // An error ends both directions, and Raddle alternates which of the two comes first.
+    // An error ends both directions, and Raddle alternates which of the two comes first. It also
+    // writes what was read ahead before an error of the reader.
     let errors = bidirectional || writes_wait;
     for stream in [&a, &b] {
         let reads = Without {
@@ -41,20 +46,22 @@ pub(crate) fn run(program: &[Step]) {
     b.log_to(&logs[1], &logs[0]);
     let mut tasks: Tasks<'_, ()> = Tasks::new(1);
     let (mut from, mut to) = (a.clone(), b.clone());
+    let result = Rc::new(RefCell::new(String::new()));
+    let text = Rc::clone(&result);
     match kind {
         0 => tasks.add("copy", async move {
             let result = copy(&mut from, &mut to).await;
-            note!("{:?}", result.map_err(|error| error.kind()));
+            *text.borrow_mut() = format!("{:?}", result.map_err(|error| error.kind()));
         }),
         1 => tasks.add("copy_buf", async move {
             let mut from = BufReader::with_capacity(sizes[0], from);
             let result = copy_buf(&mut from, &mut to).await;
-            note!("{:?}", result.map_err(|error| error.kind()));
+            *text.borrow_mut() = format!("{:?}", result.map_err(|error| error.kind()));
         }),
         _ => tasks.add("copy_bidirectional", async move {
             let [there, back] = sizes;
             let result = copy_bidirectional_with_sizes(&mut from, &mut to, there, back).await;
-            note!("{:?}", result.map_err(|error| error.kind()));
+            *text.borrow_mut() = format!("{:?}", result.map_err(|error| error.kind()));
         }),
     }
     tasks.end_step();
@@ -79,6 +86,7 @@ pub(crate) fn run(program: &[Step]) {
             tasks.end_step();
         }
     }
+    note!("{}", result.borrow());
     note!("{}", a.written().escape_ascii());
     note!("{}", b.written().escape_ascii());
     tasks.end().end();

@@ -7,6 +7,7 @@ pub(crate) mod buffered;
 pub(crate) mod copying;
 pub(crate) mod duplex;
 pub(crate) mod reading;
+pub(crate) mod relaying;
 pub(crate) mod simplex;
 pub(crate) mod stream;
 pub(crate) mod writing;
