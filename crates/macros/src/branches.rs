@@ -1,4 +1,8 @@
 //! The common parts of the macros that wait for several futures.
+//!
+//! The variables of the generated code begin with `__raddle_`. Hygiene keeps them apart from the
+//! caller's variables, but not from its items: where a constant, a static or a unit struct of the
+//! same name is in scope, a pattern names that item and binds nothing.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -28,7 +32,7 @@ impl Prefix {
 /// The numbers and the futures of the branches, as tokens.
 pub(crate) struct Names {
     pub(crate) indices: Vec<Literal>,
-    /// The pinned futures, as parts of the variable `futures`.
+    /// The pinned futures, as parts of the variable `__raddle_futures`.
     pub(crate) futures: Vec<TokenStream>,
 }
 
@@ -38,6 +42,8 @@ const GROUP: usize = 8;
 impl Names {
     pub(crate) fn new(count: usize) -> Self {
         let site = Span::mixed_site();
+        // A method call could be one of a trait of the caller.
+        let pinned = quote_spanned!(site=> ::core::pin::Pin::as_mut(&mut __raddle_futures));
         Self {
             indices: (0..count)
                 .map(|n| {
@@ -46,7 +52,7 @@ impl Names {
                     index
                 })
                 .collect(),
-            futures: parts(&quote_spanned!(site=> futures.as_mut()), count),
+            futures: parts(&pinned, count),
         }
     }
 }

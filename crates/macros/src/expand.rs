@@ -127,7 +127,7 @@ fn synchronous(function: &Function, arguments: &Arguments) -> TokenStream {
         _ => quote_spanned!(span=> build()),
     };
     function.with_body(&quote_spanned! {span=>
-        let body = async #body;
+        let __raddle_body = async #body;
         #[allow(
             clippy::expect_used,
             clippy::diverging_sub_expression,
@@ -143,7 +143,7 @@ fn synchronous(function: &Function, arguments: &Arguments) -> TokenStream {
                 .enable_all()
                 .#build
                 .expect("the runtime could not be built")
-                .block_on(body);
+                .block_on(__raddle_body);
         }
     })
 }

@@ -41,12 +41,12 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
 
     // A future that is always ready uses up the budget, so each poll starts with another future.
     let (first_start, next_start) = match prefix.biased {
-        true => (None, quote_spanned!(site=> let start = 0;)),
+        true => (None, quote_spanned!(site=> let __raddle_start = 0;)),
         false => (
-            Some(quote_spanned!(site=> let mut next_start: ::core::primitive::u32 = 0;)),
+            Some(quote_spanned!(site=> let mut __raddle_next_start: ::core::primitive::u32 = 0;)),
             quote_spanned! {site=>
-                let start = next_start as ::core::primitive::usize;
-                next_start = #support::wrap(start + 1, #count) as ::core::primitive::u32;
+                let __raddle_start = __raddle_next_start as ::core::primitive::usize;
+                __raddle_next_start = #support::wrap(__raddle_start + 1, #count) as ::core::primitive::u32;
             },
         ),
     };
@@ -55,7 +55,7 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
         &support,
         indices
             .iter()
-            .map(|n| quote_spanned!(site=> #support::maybe_done(futures.#n)))
+            .map(|n| quote_spanned!(site=> #support::maybe_done(__raddle_futures.#n)))
             .collect(),
     );
     let outputs = quote_spanned!(site=> (#(#futures.take_output(),)*));
@@ -64,8 +64,8 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
         Kind::TryJoin => {
             let look = futures.iter().map(|future| {
                 quote_spanned! {site=>
-                    if let ::core::option::Option::Some(error) = #future.take_error() {
-                        return #support::Poll::Ready(::core::result::Result::Err(error));
+                    if let ::core::option::Option::Some(__raddle_error) = #future.take_error() {
+                        return #support::Poll::Ready(::core::result::Result::Err(__raddle_error));
                     }
                 }
             });
@@ -76,30 +76,30 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
     };
     let look = look.unwrap_or_else(|| vec![TokenStream::new(); count]);
     quote_spanned! {site=> {
-        let futures = (#(#expressions,)*);
+        let __raddle_futures = (#(#expressions,)*);
         // The closure owns its captures, so that the waiting future stores each of them once.
-        let mut futures = ::core::pin::pin!(#group);
+        let mut __raddle_futures = ::core::pin::pin!(#group);
         #first_start
-        let output = #support::poll_fn(move |cx: &mut #support::Context<'_>| {
+        let __raddle_output = #support::poll_fn(move |__raddle_cx: &mut #support::Context<'_>| {
             #next_start
-            let mut waiting = false;
-            for turn in 0..#count {
-                match #support::wrap(start + turn, #count) {
+            let mut __raddle_waiting = false;
+            for __raddle_turn in 0..#count {
+                match #support::wrap(__raddle_start + __raddle_turn, #count) {
                     #(
-                        #indices => match #futures.poll_done(cx) {
-                            #support::Poll::Pending => waiting = true,
+                        #indices => match #futures.poll_done(__raddle_cx) {
+                            #support::Poll::Pending => __raddle_waiting = true,
                             #support::Poll::Ready(()) => { #look }
                         },
                     )*
                     _ => {}
                 }
             }
-            match waiting {
+            match __raddle_waiting {
                 true => #support::Poll::Pending,
                 false => #support::Poll::Ready(#result),
             }
         })
         .await;
-        output
+        __raddle_output
     }}
 }

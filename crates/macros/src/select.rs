@@ -1,6 +1,6 @@
 //! `select!`: parses the branches and generates their code.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote_spanned};
 
 use crate::branches::{Names, Prefix, grouped};
@@ -70,11 +70,39 @@ impl Branch {
             unreachable!("the `macro_rules!` write at least three groups a branch");
         };
         Self {
+            handler: located(handler, &future),
             pattern,
             future,
             condition: groups.next(),
-            handler,
         }
+    }
+}
+
+/// Gives a block the position of its content, or else that of `future`.
+///
+/// The `macro_rules!` read a block as the content of its braces, and write the braces themselves.
+/// The compiler would report a block of the wrong type at the whole `select!`.
+fn located(handler: TokenStream, future: &TokenStream) -> TokenStream {
+    let mut tokens = handler.clone().into_iter();
+    match (tokens.next(), tokens.next()) {
+        (Some(TokenTree::Group(mut block)), None) if block.delimiter() == Delimiter::Brace => {
+            let inside = block.stream().into_iter().next();
+            if let Some(token) = inside.or_else(|| last_visible(future.clone())) {
+                block.set_span(token.span());
+            }
+            TokenTree::Group(block).into()
+        }
+        _ => handler,
+    }
+}
+
+/// Returns the last token, which may stand in invisible groups.
+fn last_visible(tokens: TokenStream) -> Option<TokenTree> {
+    match tokens.into_iter().last()? {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            last_visible(group.stream())
+        }
+        token => Some(token),
     }
 }
 
@@ -114,7 +142,7 @@ impl Select {
             &support,
             indices
                 .iter()
-                .map(|n| quote_spanned!(site=> #support::IntoFuture::into_future(futures.#n)))
+                .map(|n| quote_spanned!(site=> #support::IntoFuture::into_future(__raddle_futures.#n)))
                 .collect(),
         );
         let handlers = self.branches.iter().map(|branch| &branch.handler);
@@ -128,9 +156,9 @@ impl Select {
             .filter_map(|(branch, mask)| {
                 let condition = branch.condition.as_ref()?;
                 Some(quote_spanned! {site=>
-                    let enabled: ::core::primitive::bool = #condition;
-                    if !enabled {
-                        disabled |= #mask;
+                    let __raddle_enabled: ::core::primitive::bool = #condition;
+                    if !__raddle_enabled {
+                        __raddle_disabled |= #mask;
                     }
                 })
             });
@@ -143,65 +171,65 @@ impl Select {
                 #(#variants(#variants),)*
                 Else,
             }
-            let mut disabled: #mask = 0;
+            let mut __raddle_disabled: #mask = 0;
             #(#conditions)*
-            let output = {
-                let futures = (#(#expressions,)*);
+            let __raddle_output = {
+                let __raddle_futures = (#(#expressions,)*);
                 // The closure owns its captures, so that the waiting future stores each of them
                 // once.
-                let mut futures = ::core::pin::pin!(#group);
-                let output = #support::poll_fn(move |cx: &mut #support::Context<'_>| {
-                    if #support::poll_budget(cx).is_pending() {
+                let mut __raddle_futures = ::core::pin::pin!(#group);
+                let __raddle_output = #support::poll_fn(move |__raddle_cx: &mut #support::Context<'_>| {
+                    if let #support::Poll::Pending = #support::poll_budget(__raddle_cx) {
                         return #support::Poll::Pending;
                     }
-                    let mut waiting = false;
-                    let start = #start;
-                    for turn in 0..#count {
-                        match #support::wrap(start + turn, #count) {
+                    let mut __raddle_waiting = false;
+                    let __raddle_start = #start;
+                    for __raddle_turn in 0..#count {
+                        match #support::wrap(__raddle_start + __raddle_turn, #count) {
                             #(
-                                #indices if disabled & #masks == 0 => {
-                                    let polled = #support::Future::poll(#futures, cx);
+                                #indices if __raddle_disabled & #masks == 0 => {
+                                    let __raddle_polled = #support::Future::poll(#futures, __raddle_cx);
                                     #[allow(unused_mut)]
-                                    let mut value = match polled {
-                                        #support::Poll::Ready(value) => value,
+                                    let mut __raddle_value = match __raddle_polled {
+                                        #support::Poll::Ready(__raddle_value) => __raddle_value,
                                         #support::Poll::Pending => {
-                                            waiting = true;
+                                            __raddle_waiting = true;
                                             continue;
                                         }
                                     };
-                                    disabled |= #masks;
-                                    let mut matches = false;
+                                    __raddle_disabled |= #masks;
+                                    let mut __raddle_matches = false;
                                     #[allow(
                                         unused_mut,
                                         unused_variables,
                                         unreachable_code,
                                         unreachable_patterns
                                     )]
-                                    match value {
-                                        #patterns if { matches = true; false } => {
+                                    match __raddle_value {
+                                        #patterns if { __raddle_matches = true; false } => {
                                             ::core::unreachable!()
                                         }
                                         _ => {}
                                     }
-                                    if matches {
-                                        return #support::Poll::Ready(#output::#variants(value));
+                                    if __raddle_matches {
+                                        return #support::Poll::Ready(#output::#variants(__raddle_value));
                                     }
                                 }
                             )*
                             _ => {}
                         }
                     }
-                    match waiting {
+                    match __raddle_waiting {
                         true => #support::Poll::Pending,
                         false => #support::Poll::Ready(#output::Else),
                     }
                 })
                 .await;
-                output
+                __raddle_output
             };
             #[allow(unused_mut)]
-            let mut output = output;
-            match output {
+            let mut __raddle_output = __raddle_output;
+            match __raddle_output {
                 #(
                     // A future that only panics has an output type without values.
                     #[allow(unreachable_patterns)]

@@ -269,7 +269,7 @@ fn inner_attributes_stay_at_the_start_of_the_body() {
         }
     );
     let output = text(main(quote!(), item));
-    let start = "fnmain(){#![allow(unused)]#![deny(dead_code)]letbody=async{letx=1;};";
+    let start = "fnmain(){#![allow(unused)]#![deny(dead_code)]let__raddle_body=async{letx=1;};";
     assert!(output.starts_with(start), "{output}");
 }
 

@@ -68,3 +68,37 @@ fn main_functions_run_on_the_configured_runtime() {
     assert_eq!(Holder(7).get(), 7);
     assert_eq!(Holder(700).get(), 100);
 }
+
+/// The attributes see a fragment as one token.
+macro_rules! functions_of_fragments {
+    (
+        #[$attribute:meta] $visibility:vis $test:ident $test_body:block
+        $main:ident($parameter:ident: $type:ty) $main_body:block
+        $flavor:literal, $workers:expr
+    ) => {
+        #[$attribute]
+        #[raddle::test(flavor = $flavor, worker_threads = $workers)]
+        $visibility async fn $test() $test_body
+
+        #[raddle::main(flavor = $flavor, worker_threads = $workers)]
+        $visibility async fn $main($parameter: $type) -> $type $main_body
+    };
+}
+
+functions_of_fragments! {
+    #[should_panic(expected = "expected by this test")]
+    pub(crate) a_test_may_be_made_of_fragments {
+        assert_eq!(flavor(), RuntimeFlavor::MultiThread);
+        panic!("expected by this test");
+    }
+    doubled(number: u32) {
+        assert_eq!(flavor(), RuntimeFlavor::MultiThread);
+        number * 2
+    }
+    "multi_thread", 1
+}
+
+#[test]
+fn a_main_function_may_be_made_of_fragments() {
+    assert_eq!(doubled(4), 8);
+}

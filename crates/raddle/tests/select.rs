@@ -406,3 +406,189 @@ async fn a_disabled_branch_that_only_panics_compiles_without_a_type() {
         () = async {} => {}
     }
 }
+
+/// Wrappers pass each part of a branch as a fragment, which the macro sees as one token.
+#[test]
+fn a_macro_may_pass_the_parts_of_a_branch_as_fragments() {
+    macro_rules! with_expressions {
+        ($pattern:pat = $future:expr, if $condition:expr => $handler:expr, else => $other:expr) => {
+            select! {
+                $pattern = $future, if $condition => $handler,
+                else => $other,
+            }
+        };
+    }
+    macro_rules! last_expression {
+        ($name:ident, $future:expr, $handler:expr) => {
+            select! { $name = $future => $handler }
+        };
+    }
+    macro_rules! with_blocks {
+        ($first:block, $second:block) => {
+            select! {
+                _ = pending::<()>() => $first
+                _ = pending::<()>(), if false => $first,
+                1 | 2 = ready(2) => $second
+            }
+        };
+    }
+    macro_rules! biased_among {
+        ($($future:expr => $handler:expr),+ $(,)?) => {
+            select! { biased; $(number = $future => { let _ = number; $handler },)+ }
+        };
+    }
+    macro_rules! literals_and_paths {
+        ($pattern:literal, $future:path, $type:ty, $handler:literal, $lifetime:lifetime) => {
+            $lifetime: loop {
+                select! {
+                    $pattern = $future(1) => { let number: $type = $handler; break $lifetime number },
+                    else => $handler,
+                };
+            }
+        };
+    }
+    block_on(async {
+        let doubled = with_expressions!(Some(x) = ready(Some(2)), if 1 < 2 => x * 2, else => 0);
+        assert_eq!(doubled, 4);
+        let other = with_expressions!(_ = pending::<()>(), if false => 1, else => { 2 } + 1);
+        assert_eq!(other, 3);
+        assert_eq!(
+            with_expressions!((x, _) = ready((1, 2)), if true => { x }, else => 0),
+            1
+        );
+        assert_eq!(
+            last_expression!(x, ready(3), if x == 3 { "three" } else { "other" }),
+            "three"
+        );
+        assert_eq!(with_blocks!({ 1 }, { 2 }), 2);
+        assert_eq!(biased_among!(pending::<u8>() => 1, ready(2) => 2 + 1), 3);
+        assert_eq!(literals_and_paths!(1, ready, u8, 7, 'outer), 7);
+    });
+}
+
+/// A caller may have items with any names that are not reserved, and macros of the same names as
+/// those of the standard library.
+mod hostile_scope {
+    #![allow(
+        dead_code,
+        unused_macros,
+        unused_imports,
+        clippy::wrong_self_convention,
+        non_upper_case_globals,
+        non_camel_case_types,
+        reason = "the names are those that the macros use, or could use"
+    )]
+
+    use ::std::future::ready as future_of;
+    use ::std::prelude::v1::{assert_eq, test};
+
+    use ::raddle::{join, select, try_join};
+
+    const disabled: &str = "a constant";
+    const futures: &str = "a constant";
+    const output: &str = "a constant";
+    const start: &str = "a constant";
+    static turn: &str = "a static";
+    static cx: &str = "a static";
+    static waiting: &str = "a static";
+    static next_start: &str = "a static";
+    struct polled;
+    struct value;
+    struct matches;
+    struct enabled;
+    struct error;
+    struct body;
+    enum Variants {
+        Ready,
+        Pending,
+        Ok,
+        Err,
+        Some,
+        None,
+        Else,
+        Branch0,
+    }
+    use Variants::*;
+    struct Poll;
+    struct Pin;
+    struct Context;
+    struct Result;
+    struct Option;
+    trait Future {}
+    trait IntoFuture {}
+    type u8 = str;
+    type u32 = str;
+    type usize = str;
+    type bool = str;
+    mod core {}
+    mod std {}
+    mod raddle {}
+    mod support {}
+    fn poll_fn() {}
+    fn random_below() {}
+    macro_rules! panic {
+        ($($any:tt)*) => {
+            compile_error!("a macro of the caller")
+        };
+    }
+    macro_rules! unreachable {
+        ($($any:tt)*) => {
+            compile_error!("a macro of the caller")
+        };
+    }
+    macro_rules! pin {
+        ($($any:tt)*) => {
+            compile_error!("a macro of the caller")
+        };
+    }
+    trait TakesAnything: Sized {
+        fn as_mut(self) {}
+        fn is_pending(self) {}
+        fn is_ready(self) {}
+        fn part0(self) {}
+        fn part1(self) {}
+        fn poll_done(self) {}
+        fn take_output(self) {}
+        fn take_error(self) {}
+        fn take_ok(self) {}
+        fn into_future(self) {}
+        fn poll(self) {}
+    }
+    impl<T> TakesAnything for T {}
+
+    #[::raddle::test]
+    async fn the_macros_use_no_item_of_the_caller() {
+        for _ in 0..10 {
+            let number = select! {
+                1 = future_of(2) => 1,
+                number = future_of(2), if true => number,
+                else => 3,
+            };
+            assert_eq!(number, 2);
+        }
+        assert_eq!(select!(biased; text = future_of("text") => text), "text");
+        assert_eq!(join!(future_of(1)), (1,));
+        assert_eq!(join!(future_of(1), future_of("two")), (1, "two"));
+        type Outcome<T> = ::std::result::Result<T, &'static str>;
+        let (one, two): (Outcome<i32>, Outcome<i32>) = (Outcome::Ok(1), Outcome::Ok(2));
+        assert_eq!(
+            try_join!(future_of(one), future_of(two)),
+            Outcome::Ok((1, 2))
+        );
+        let failed: Outcome<i32> = Outcome::Err("failed");
+        assert_eq!(
+            try_join!(biased; future_of(one), future_of(failed)),
+            Outcome::Err("failed")
+        );
+    }
+
+    #[::raddle::main(flavor = "current_thread")]
+    async fn answer(number: i32) -> i32 {
+        number + 1
+    }
+
+    #[test]
+    fn the_attributes_use_no_item_of_the_caller() {
+        assert_eq!(answer(1), 2);
+    }
+}

@@ -246,3 +246,15 @@ fn an_aborted_task_sees_the_value_while_it_is_dropped() {
         assert!(receiver.iter().eq([1, 2, 3]));
     });
 }
+
+/// The length of an array, which may have any name.
+const VALUE: usize = 3;
+
+raddle::task_local! {
+    static ARRAY: [u8; VALUE];
+}
+
+#[test]
+fn the_type_may_name_a_constant_of_the_caller() {
+    ARRAY.sync_scope([7; VALUE], || assert_eq!(ARRAY.get(), [7; 3]));
+}

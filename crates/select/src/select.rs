@@ -26,7 +26,9 @@ macro_rules! select {
 /// `[pattern] [future] [handler]`, and `[condition]` if there is one.
 ///
 /// A handler that is a block needs no comma after it. Any other handler needs one, unless it is the
-/// last.
+/// last. A block is first matched by its braces: the fragment `block` does not just fail to match
+/// an expression that another macro passes on, it ends the compilation. The last rule is for a
+/// block that another macro passes on.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select_branches {
@@ -41,18 +43,22 @@ macro_rules! __select_branches {
     };
     (
         [$($biased:ident)?] [$($read:tt)*]
-        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block, $($rest:tt)*
+        $pattern:pat = $future:expr $(, if $condition:expr)? => {$($handler:tt)*}, $($rest:tt)*
     ) => {
         $crate::__select_branches! {
-            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
+            [$($biased)?]
+            [$($read)* {[$pattern] [$future] [{$($handler)*}] $([$condition])?}]
+            $($rest)*
         }
     };
     (
         [$($biased:ident)?] [$($read:tt)*]
-        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block $($rest:tt)*
+        $pattern:pat = $future:expr $(, if $condition:expr)? => {$($handler:tt)*} $($rest:tt)*
     ) => {
         $crate::__select_branches! {
-            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
+            [$($biased)?]
+            [$($read)* {[$pattern] [$future] [{$($handler)*}] $([$condition])?}]
+            $($rest)*
         }
     };
     (
@@ -66,6 +72,14 @@ macro_rules! __select_branches {
     (
         [$($biased:ident)?] [$($read:tt)*]
         $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:expr, $($rest:tt)*
+    ) => {
+        $crate::__select_branches! {
+            [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
+        }
+    };
+    (
+        [$($biased:ident)?] [$($read:tt)*]
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $handler:block $($rest:tt)*
     ) => {
         $crate::__select_branches! {
             [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*

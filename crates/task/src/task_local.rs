@@ -45,10 +45,10 @@ macro_rules! task_local {
             $(#[$attribute])*
             $visibility static $name: $crate::LocalKey<$type> = {
                 ::std::thread_local! {
-                    static VALUE: ::std::cell::RefCell<::std::option::Option<$type>> =
+                    static __RADDLE_VALUE: ::std::cell::RefCell<::std::option::Option<$type>> =
                         const { ::std::cell::RefCell::new(::std::option::Option::None) };
                 }
-                $crate::LocalKey::__new(&VALUE)
+                $crate::LocalKey::__new(&__RADDLE_VALUE)
             };
         )*
     };
