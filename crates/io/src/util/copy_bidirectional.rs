@@ -20,9 +20,9 @@ use crate::{AsyncRead, AsyncWrite};
 ///
 /// Returns the first error of a stream, in either direction, or `WriteZero` if a stream takes no
 /// more bytes. Neither direction then reads any further. Before the error is returned, the bytes
-/// that were read are written and flushed. This does not wait for a stream that accepts nothing: the
-/// task yields to its peer, and when it has done so 64 times in succession, what is left is lost.
-/// Errors of these writes are ignored.
+/// that were read are written and flushed. This does not wait for a stream that accepts nothing:
+/// the task yields to its peer, and when it has done so 64 times in succession, what is left is
+/// lost. Errors of these writes are ignored.
 ///
 /// # Cancel safety
 ///

@@ -11,8 +11,9 @@ use crate::{AsyncBufRead, AsyncWrite};
 /// Copies all bytes of `reader` to `writer`, directly from the reader's own buffer, flushes it, and
 /// returns their number.
 ///
-/// Whenever the reader has no bytes for now, the writer is flushed too. It is not shut down. Nothing
-/// is read while a write is pending, since a buffered reader must be emptied first. Interrupted reads and writes are retried. Takes units of the task's budget.
+/// Whenever the reader has no bytes for now, the writer is flushed too. It is not shut down.
+/// Nothing is read while a write is pending, since a buffered reader must be emptied first.
+/// Interrupted reads and writes are retried. Takes units of the task's budget.
 ///
 /// # Errors
 ///

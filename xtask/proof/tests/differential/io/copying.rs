@@ -19,9 +19,9 @@ pub(crate) fn run(program: &[Step]) {
     let kind = choices.below(4);
     let [a, b] = ["a", "b"].map(|name| Stream::new(name, &program[1..]));
     let sizes = [size(choices).max(1), size(choices).max(1)];
-    // After a pending write both read ahead, Tokio once in each poll, and Raddle until the reader is
-    // pending. The calls are equal if no write is pending, and in any case the written bytes and the
-    // result. The program `relaying` compares what a client sees of writes that are pending.
+    // After a pending write both read ahead, Tokio once in each poll, and Raddle until the reader
+    // is pending. The calls are equal if no write is pending, and in any case the written bytes and
+    // the result. The program `relaying` compares what a client sees of writes that are pending.
     let writes_wait = choices.once_in(2);
     let bidirectional = kind > 1;
     // An error ends both directions, and Raddle alternates which of the two comes first. It also
