@@ -38,13 +38,15 @@ async fn work() {
     });
     let mut stream = TcpStream::connect(address).await.unwrap();
     let mut input = raddle::io::BufReader::new(raddle::io::stdin()).lines();
-    println!("ready");
     let mut n = 0;
     let talk = async {
         loop {
             stream.write_u32(n).await.unwrap();
             assert_eq!(stream.read_u32().await.unwrap(), n);
             n += 1;
+            if n == 1 {
+                println!("ready");
+            }
         }
     };
     let line = raddle::select! {
@@ -86,9 +88,9 @@ async fn child_with_timers() {
     let later = raddle::spawn(sleep(LIMIT));
     let mut ticks = interval(Duration::from_millis(10));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    println!("ready");
     let mut count = 0;
-    // Ticks at least once, even if the process was stopped before the first tick.
+    // The parent lets the process continue. No tick comes before the stop, however late that is.
+    kill_process(rustix::process::getpid(), Signal::STOP).unwrap();
     loop {
         ticks.tick().await;
         count += 1;
@@ -113,9 +115,9 @@ fn timers_that_come_due_while_a_process_is_stopped_fire_once_when_it_continues()
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("ready")));
     let pid = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
-    kill_process(pid, Signal::STOP).unwrap();
+    let (_, status) = waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().unwrap();
+    assert!(status.stopped(), "the process ended: {status:?}");
     std::thread::sleep(PAUSE);
     kill_process(pid, Signal::CONT).unwrap();
     let ticks = lines.find_map(|line| {

@@ -50,34 +50,35 @@ fn assert_stack_names(poll: &SlowPoll, function: &str) {
     assert!(names.any(|name| name.contains(function)), "{stack}");
 }
 
+/// Blocks the thread until the sender is dropped, however late the watchdog is.
 #[inline(never)]
-fn block_the_thread_for_a_while(time: Duration) {
-    let end = Instant::now() + time;
-    while Instant::now() < end {
-        thread::sleep(end.saturating_duration_since(Instant::now()));
-    }
+fn block_the_thread(released: &mpsc::Receiver<()>) {
+    std::hint::black_box(released.recv()).unwrap_err();
+}
+
+#[inline(never)]
+fn block_the_thread_until_reported(reports: &mpsc::Receiver<Report>) -> SlowPoll {
+    std::hint::black_box(slow_poll(reports))
 }
 
 #[test]
 fn a_poll_that_blocks_is_reported_once_with_its_task_and_its_stack() {
     let (runtime, reports) = watched(&mut workers(2), THRESHOLD);
+    let (release, released) = mpsc::channel();
     let line = line!() + 1;
-    let task = runtime.spawn(async {
-        block_the_thread_for_a_while(Duration::from_millis(400));
+    let task = runtime.spawn(async move {
+        block_the_thread(&released);
         raddle::time::sleep(Duration::from_millis(1)).await;
     });
     let poll = slow_poll(&reports);
-    assert!(
-        !task.is_finished(),
-        "the poll was reported after it had returned"
-    );
+    drop(release);
     let id = std::num::NonZeroU64::from(task.id()).get();
     assert_eq!(poll.task_id(), Some(id));
     let location = poll.spawned_at().unwrap();
     assert_eq!((location.file(), location.line()), (file!(), line));
-    assert!(poll.elapsed() >= THRESHOLD && poll.elapsed() < Duration::from_millis(400));
+    assert!(poll.elapsed() >= THRESHOLD);
     assert!(poll.worker().is_some_and(|worker| worker < 2));
-    assert_stack_names(&poll, "block_the_thread_for_a_while");
+    assert_stack_names(&poll, "block_the_thread");
     runtime.block_on(task).unwrap();
     assert!(
         reports.recv_timeout(THRESHOLD * 5).is_err(),
@@ -100,9 +101,11 @@ fn polls_that_are_faster_than_the_threshold_are_not_reported() {
 
 #[test]
 fn a_task_that_runs_long_in_short_polls_is_not_reported() {
-    let (runtime, reports) = watched(&mut workers(1), Duration::from_millis(500));
-    let task = runtime.spawn(async {
-        let end = Instant::now() + Duration::from_millis(1500);
+    // Longer than a loaded machine keeps a thread from running in one of the polls.
+    let threshold = Duration::from_secs(2);
+    let (runtime, reports) = watched(&mut workers(1), threshold);
+    let task = runtime.spawn(async move {
+        let end = Instant::now() + threshold * 3 / 2;
         while Instant::now() < end {
             raddle::task::yield_now().await;
         }
@@ -133,18 +136,19 @@ fn slow_polls_are_reported_while_all_workers_are_stuck() {
 fn a_slow_future_of_block_on_is_reported() {
     for builder in [&mut workers(1), &mut Builder::new_current_thread()] {
         let (runtime, reports) = watched(builder, THRESHOLD);
-        runtime.block_on(async { block_the_thread_for_a_while(Duration::from_millis(200)) });
-        let poll = slow_poll(&reports);
+        let poll = runtime.block_on(async { block_the_thread_until_reported(&reports) });
         assert_eq!((poll.task_id(), poll.spawned_at()), (None, None));
-        assert_stack_names(&poll, "block_the_thread_for_a_while");
+        assert_stack_names(&poll, "block_the_thread_until_reported");
     }
 }
 
 #[test]
 fn a_task_that_blocks_in_place_is_not_reported() {
-    let (runtime, reports) = watched(&mut workers(2), Duration::from_millis(250));
-    let task = runtime.spawn(async {
-        raddle::task::block_in_place(|| thread::sleep(Duration::from_millis(800)));
+    // Longer than a loaded machine keeps a thread from running in the rest of the poll.
+    let threshold = Duration::from_secs(1);
+    let (runtime, reports) = watched(&mut workers(2), threshold);
+    let task = runtime.spawn(async move {
+        raddle::task::block_in_place(|| thread::sleep(2 * threshold));
     });
     runtime.block_on(task).unwrap();
     drop(runtime);
@@ -153,18 +157,22 @@ fn a_task_that_blocks_in_place_is_not_reported() {
 
 #[test]
 fn jobs_that_wait_for_a_thread_are_reported() {
-    let (runtime, reports) = watched(workers(1).max_blocking_threads(1), THRESHOLD);
-    let first = runtime.spawn_blocking(|| thread::sleep(Duration::from_millis(300)));
+    // Both jobs wait before the first is reported, also on a loaded machine.
+    let threshold = Duration::from_millis(500);
+    let (runtime, reports) = watched(workers(1).max_blocking_threads(1), threshold);
+    let (release, released) = mpsc::channel();
+    let first = runtime.spawn_blocking(move || block_the_thread(&released));
     let line = line!() + 1;
     let others = [1, 2].map(|_| runtime.spawn_blocking(|| ()));
     match reports.recv_timeout(LIMIT) {
         Ok(Report::WaitingJobs(jobs)) => {
             assert_eq!(jobs.count(), 2);
-            assert!(jobs.longest() >= THRESHOLD);
+            assert!(jobs.longest() >= threshold);
             assert_eq!(jobs.spawned_at().map(|place| place.line()), Some(line));
         }
         other => panic!("expected waiting jobs, got {other:?}"),
     }
+    drop(release);
     runtime.block_on(first).unwrap();
     for job in others {
         runtime.block_on(job).unwrap();
@@ -178,13 +186,14 @@ fn jobs_that_wait_for_a_thread_are_reported() {
 #[test]
 fn a_shutdown_that_gives_up_reports_the_task_and_the_job_that_still_run() {
     let (runtime, reports) = watched(&mut workers(1), LIMIT);
-    let (release, released) = mpsc::channel::<()>();
+    let (release_poll, released) = mpsc::channel();
     let (started, running) = mpsc::channel();
     let polling = started.clone();
     runtime.spawn(async move {
         polling.send(()).unwrap();
-        block_the_thread_for_a_while(Duration::from_millis(1500));
+        block_the_thread(&released);
     });
+    let (release_job, released) = mpsc::channel::<()>();
     runtime.spawn_blocking(move || {
         started.send(()).unwrap();
         let _ = released.recv();
@@ -199,12 +208,12 @@ fn a_shutdown_that_gives_up_reports_the_task_and_the_job_that_still_run() {
     for stuck in report.stuck() {
         match stuck.is_blocking_job() {
             true => assert_stack_names(stuck, "recv"),
-            false => assert_stack_names(stuck, "block_the_thread_for_a_while"),
+            false => assert_stack_names(stuck, "block_the_thread"),
         }
         assert_eq!(stuck.spawned_at().map(|place| place.file()), Some(file!()));
     }
     assert!(matches!(reports.try_recv(), Ok(Report::Shutdown(_))));
-    drop(release);
+    drop((release_poll, release_job));
 }
 
 #[test]
@@ -257,8 +266,10 @@ fn a_builder_gives_each_runtime_a_watchdog_of_its_own() {
     builder.watchdog(THRESHOLD, move |report| drop(sender.send(report.clone())));
     let [first, second] = [(); 2].map(|()| builder.build().unwrap());
     drop(first);
-    let task = second.spawn(async { thread::sleep(Duration::from_millis(200)) });
+    let (release, released) = mpsc::channel();
+    let task = second.spawn(async move { block_the_thread(&released) });
     slow_poll(&reports);
+    drop(release);
     second.block_on(task).unwrap();
     drop(second);
     assert!(reports.recv_timeout(THRESHOLD * 5).is_err());
