@@ -4,7 +4,8 @@
 mod common;
 
 use std::cell::RefCell;
-use std::pin::pin;
+use std::future::pending;
+use std::pin::{Pin, pin};
 use std::sync::mpsc;
 use std::task::{Context, Waker};
 
@@ -32,6 +33,65 @@ async fn a_paused_clock_advances_exactly_to_the_next_deadline() {
     sleep(ms(1)).await;
     sleep_until(start).await;
     assert_eq!(start.elapsed(), 100_000 * HOUR + ms(1));
+}
+
+/// Issue 31: each needed two, and a system call that woke a thread which did not wait.
+#[test]
+fn a_paused_timer_needs_one_turn_of_the_driver() {
+    const TIMERS: u64 = 100;
+    type Waits = fn() -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    async fn sleeps() {
+        for _ in 0..TIMERS {
+            sleep(ms(1)).await;
+        }
+    }
+    let cases: [(&str, Waits); 6] = [
+        ("sleeps of the future", || Box::pin(sleeps())),
+        ("sleeps of a task", || {
+            Box::pin(async { raddle::spawn(sleeps()).await.unwrap() })
+        }),
+        ("a task for each sleep", || {
+            Box::pin(async {
+                for _ in 0..TIMERS {
+                    raddle::spawn(sleep(ms(1))).await.unwrap();
+                }
+            })
+        }),
+        ("time-outs", || {
+            Box::pin(async {
+                for _ in 0..TIMERS {
+                    timeout(ms(1), pending::<()>()).await.unwrap_err();
+                }
+            })
+        }),
+        ("ticks of an interval", || {
+            Box::pin(async {
+                let mut ticks = interval(ms(1));
+                for _ in 0..TIMERS {
+                    ticks.tick().await;
+                }
+            })
+        }),
+        ("advances", || {
+            Box::pin(async {
+                for _ in 0..TIMERS {
+                    advance(ms(1)).await;
+                }
+            })
+        }),
+    ];
+    for (what, waits) in cases {
+        for has_io in [false, true] {
+            let mut builder = Builder::new_current_thread();
+            if has_io {
+                builder.enable_io();
+            }
+            let runtime = builder.enable_time().start_paused(true).build().unwrap();
+            runtime.block_on(waits());
+            let parks = runtime.metrics().worker_park_count(0);
+            assert!(parks <= TIMERS + 5, "{what}: {parks} parks for {TIMERS}");
+        }
+    }
 }
 
 #[raddle::test(start_paused = true)]

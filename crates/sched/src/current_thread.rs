@@ -16,7 +16,7 @@ use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::panics;
 use crate::pool;
-use crate::worker::core::Step;
+use crate::worker::core::{Core, Step};
 use crate::worker::shared::DrivenBy;
 use crate::worker::{Worker, begin_driving};
 
@@ -57,7 +57,13 @@ struct UnparkWorker(Handle);
 
 impl WakeHook for UnparkWorker {
     fn on_wake(&self) {
-        self.0.shared.unpark(0);
+        // The thread that drives the worker checks for wakes before it parks, and when it returns
+        // from the driver. Without this an own wake would cost a turn of the loop, and in the
+        // driver a system call.
+        let is_seen = |worker: &Core| worker.queues.will_return_before_it_blocks();
+        if !self.0.worker().is_some_and(is_seen) {
+            self.0.shared.unpark(0);
+        }
     }
 }
 

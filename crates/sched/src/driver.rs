@@ -65,7 +65,8 @@ pub trait Driver: Send {
     /// a limit; zero: does not wait). Then wakes the tasks that are ready: at most `limit` by
     /// events, the others at the next call.
     ///
-    /// May return spuriously.
+    /// May return spuriously, and must return after it has called wakers: a wake on the thread that
+    /// is inside this call does not unpark the driver.
     fn park(&mut self, timeout: Option<Duration>, limit: usize);
 
     /// Returns the result of the last [`park`](Self::park), for an [`Observer`](crate::Observer).

@@ -9,7 +9,7 @@ mod driver {
 }
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Poll, Wake, Waker};
 use std::time::{Duration, Instant};
@@ -201,6 +201,61 @@ fn the_current_thread_parks_in_the_driver() {
         scheduler.block_on(task).unwrap();
     });
     assert!(events.with(|state| state.parks) > 0);
+}
+
+/// Issue 31: a system call each time, for a thread that did not wait.
+#[test]
+fn a_future_or_task_that_the_driver_wakes_does_not_unpark_the_driver() {
+    let events = Events::new();
+    let driver = Events::driver(&events);
+    let scheduler = CurrentThread::new(Config::default(), Some(driver));
+    scheduler.block_on(wait_for_events(events.clone(), 10));
+    let unparks = events.with(|state| state.unparks);
+    assert_eq!(unparks, 0, "the future of block_on");
+    let task = scheduler.handle().spawn(wait_for_events(events.clone(), 10));
+    scheduler.block_on(task).unwrap();
+    let unparks = events.with(|state| state.unparks);
+    assert_eq!(unparks, 0, "a task");
+}
+
+/// The hook runs after the last check of the future, and the driver would wait without a limit.
+#[test]
+fn a_future_that_a_park_hook_wakes_is_polled() {
+    for has_driver in [false, true] {
+        let woken = Arc::new(Mutex::new(None::<Waker>));
+        let hooked = woken.clone();
+        let config = Config {
+            on_thread_park: Some(Arc::new(move || {
+                if let Some(waker) = hooked.lock().unwrap().take() {
+                    waker.wake();
+                }
+            })),
+            ..Config::default()
+        };
+        let driver = has_driver.then(|| Events::driver(&Events::new()));
+        let scheduler = CurrentThread::new(config, driver);
+        let mut polls = 0;
+        scheduler.block_on(poll_fn(|cx| {
+            polls += 1;
+            *woken.lock().unwrap() = Some(cx.waker().clone());
+            if polls > 10 { Poll::Ready(()) } else { Poll::Pending }
+        }));
+    }
+}
+
+/// Waits `count` times for an event that the driver dispatches.
+async fn wait_for_events(events: Arc<Events>, count: usize) {
+    for _ in 0..count {
+        let mut is_raised = false;
+        poll_fn(|cx| {
+            if std::mem::replace(&mut is_raised, true) {
+                return Poll::Ready(());
+            }
+            events.raise([cx.waker().clone()]);
+            Poll::Pending
+        })
+        .await;
+    }
 }
 
 #[test]

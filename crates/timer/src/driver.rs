@@ -349,14 +349,23 @@ pub struct NoEvents(Arc<UnparkFlag>);
 /// A flag that a thread can wait for. It stays set until a wait clears it.
 #[derive(Debug)]
 struct UnparkFlag {
-    set: Mutex<bool>,
+    state: Mutex<FlagState>,
     condvar: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct FlagState {
+    is_set: bool,
+    /// Whether a thread waits for the condition variable. Each notification of one is a system
+    /// call, even if no thread waits.
+    has_waiter: bool,
 }
 
 impl Default for UnparkFlag {
     fn default() -> Self {
+        let rank = Rank::leaf("unpark flag of a timer driver");
         Self {
-            set: Mutex::ranked(Rank::leaf("unpark flag of a timer driver"), false),
+            state: Mutex::ranked(rank, FlagState::default()),
             condvar: Condvar::new(),
         }
     }
@@ -365,24 +374,30 @@ impl Default for UnparkFlag {
 impl EventSource for NoEvents {
     fn wait(&mut self, timeout: Option<Duration>, _limit: usize) -> usize {
         let flag = &*self.0;
-        let mut set = flag.set.lock();
-        if !*set {
-            set = match timeout {
-                None => flag.condvar.wait(set),
-                // Even a wait that ends at once is a system call.
-                Some(Duration::ZERO) => set,
-                Some(timeout) => flag.condvar.wait_timeout(set, timeout).0,
+        let mut state = flag.state.lock();
+        // Even a wait that ends at once is a system call.
+        if !state.is_set && timeout != Some(Duration::ZERO) {
+            state.has_waiter = true;
+            state = match timeout {
+                None => flag.condvar.wait(state),
+                Some(timeout) => flag.condvar.wait_timeout(state, timeout).0,
             };
         }
-        *set = false;
+        *state = FlagState::default();
         0
     }
 
     fn unparker(&self) -> UnparkFn {
         let flag = Arc::clone(&self.0);
         std::sync::Arc::new(move || {
-            *flag.set.lock() = true;
-            flag.condvar.notify_one();
+            let mut state = flag.state.lock();
+            state.is_set = true;
+            // The first of several unparks notifies.
+            let has_waiter = std::mem::take(&mut state.has_waiter);
+            drop(state);
+            if has_waiter {
+                flag.condvar.notify_one();
+            }
         })
     }
 }

@@ -381,6 +381,38 @@ impl Handle {
         self.0.fire(self.0.shared.present_tick())
     }
 
+    /// Advances a paused clock by `duration`, fires the timers of the handle's shard that are due
+    /// then, and returns their number. It is for a caller on the owner's thread: the owner is not
+    /// parked, so it need not be unparked as by [`advance`](Self::advance).
+    ///
+    /// # Panics
+    ///
+    /// Panics in the same cases as [`advance`](Self::advance).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::{Timers, sleep};
+    ///
+    /// let timers = Timers::new(Arc::new(|| unreachable!("the owner is not unparked")));
+    /// let handle = timers.handle();
+    /// let _entered = handle.enter();
+    /// handle.pause();
+    /// let mut future = pin!(sleep(Duration::from_secs(60)));
+    /// assert!(raddle_testing::poll(future.as_mut()).is_pending());
+    /// assert_eq!(handle.advance_on_owner(Duration::from_secs(60)), 1);
+    /// assert!(raddle_testing::poll(future).is_ready());
+    /// ```
+    #[track_caller]
+    pub fn advance_on_owner(&self, duration: Duration) -> usize {
+        self.0.shared.clock.advance(duration);
+        self.fire_due()
+    }
+
     /// Returns whether the clock is paused. An owner that has nothing else to do may then [advance
     /// it](crate::Timers::auto_advance) instead of parking.
     ///

@@ -96,8 +96,14 @@ pub fn resume() {
 pub async fn advance(duration: Duration) {
     {
         let timers = timers();
-        timers.advance(duration);
-        timers.fire_due();
+        match Handle::current().scheduler().current_worker() {
+            Some(_) => timers.advance_on_owner(duration),
+            // Another thread may be parked in the driver.
+            None => {
+                timers.advance(duration);
+                timers.fire_due()
+            }
+        };
     }
     task::yield_now().await;
 }

@@ -148,6 +148,9 @@ impl Core {
 
     /// Blocks until there may be a task to run.
     pub(crate) fn park(&self) {
+        self.queues.is_parking.set(true);
+        // Also if a hook or the driver panics.
+        let _parking = guard((), |()| self.queues.is_parking.set(false));
         park::block(&self.queues, self.begin_park());
     }
 

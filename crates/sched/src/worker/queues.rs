@@ -55,6 +55,8 @@ pub(crate) struct Queues {
     random: Cell<u32>,
     /// Whether tasks are made ready by the driver, after which one other worker is notified.
     in_driver: Cell<bool>,
+    /// Whether the thread that drives the worker is in a park that blocks.
+    pub(super) is_parking: Cell<bool>,
 }
 
 /// How long a searcher waits before it takes a task from another worker's slot.
@@ -79,6 +81,7 @@ impl Queues {
             defers_election: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
+            is_parking: Cell::new(false),
             shared,
             index,
         }
@@ -497,6 +500,13 @@ impl Queues {
         self.notify_observer(|observer, worker| {
             observer.driver_finished(worker, driver.last_turn());
         });
+    }
+
+    /// Whether the calling thread, which drives this worker, returns to the loop that steps the
+    /// worker before it blocks: it is not in a park, where a hook or an observer may run before the
+    /// thread blocks, or it is in the driver, which returns after it has called wakers.
+    pub(crate) fn will_return_before_it_blocks(&self) -> bool {
+        !self.is_parking.get() || self.in_driver.get()
     }
 
     /// Wakes another worker if events made more tasks ready than this one runs next: the task in

@@ -21,6 +21,8 @@ pub(crate) struct State {
     pub(crate) unparked: bool,
     /// How often the driver was parked.
     pub(crate) parks: usize,
+    /// How often the driver was unparked.
+    pub(crate) unparks: usize,
     /// The largest number of events that one park dispatched.
     pub(crate) largest_batch: usize,
     /// The largest limit that a worker passed to `park`.
@@ -63,7 +65,10 @@ impl Events {
 
 impl Unpark for Events {
     fn unpark(&self) {
-        self.state.lock().unparked = true;
+        let mut state = self.state.lock();
+        state.unparked = true;
+        state.unparks += 1;
+        drop(state);
         self.changed.notify_all();
     }
 }
