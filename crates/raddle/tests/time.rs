@@ -25,6 +25,33 @@ fn sleeps_never_end_early() {
     });
 }
 
+/// Issue 31.
+#[test]
+fn other_tasks_run_during_a_sleep_of_zero() {
+    let runtime = common::current_thread().build().unwrap();
+    runtime.block_on(async {
+        for _ in 0..3 {
+            let other = raddle::spawn(async {});
+            sleep(Duration::ZERO).await;
+            assert!(other.is_finished(), "the sleep did not yield");
+            // It is polled once more while the time-out waits for the next tick.
+            let other = raddle::spawn(async {});
+            timeout(Duration::ZERO, other).await.unwrap().unwrap();
+        }
+    });
+}
+
+/// It never waits if the clock stands at a tick, so it must use up the budget.
+#[raddle::test(start_paused = true)]
+async fn a_loop_of_sleeps_of_zero_lets_other_tasks_run() {
+    let other = raddle::spawn(async {});
+    let start = std::time::Instant::now();
+    while !other.is_finished() && start.elapsed() < Duration::from_secs(10) {
+        sleep(Duration::ZERO).await;
+    }
+    assert!(other.is_finished());
+}
+
 #[test]
 fn an_earlier_timer_cuts_a_long_wait_short() {
     each_flavor(|runtime| {

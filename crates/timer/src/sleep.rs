@@ -13,8 +13,10 @@ use crate::instant::Instant;
 
 /// Waits until `duration` has passed.
 ///
-/// The resolution is a millisecond; the future is never ready early. A duration of zero is ready at
-/// once; one that is too long for the clock ends in thirty years.
+/// The resolution is a millisecond; the future is never ready early. With a duration of zero it is
+/// ready at the next tick of the clock, within a millisecond, and other tasks run meanwhile; if a
+/// paused clock stands at a tick, it is ready at once. A duration that is too long for the clock
+/// ends in thirty years.
 ///
 /// # Cancel safety
 ///
@@ -115,16 +117,7 @@ impl Sleep {
         let deadline = now
             .checked_add(duration)
             .unwrap_or_else(|| Instant::far_after(now));
-        if duration.is_zero() {
-            Self {
-                deadline,
-                caller: Caller::here(),
-                _span: ResourceSpan::new("Sleep", "timer"),
-                entry: Entry::fired(handle),
-            }
-        } else {
-            Self::at(handle, deadline)
-        }
+        Self::at(handle, deadline)
     }
 
     #[track_caller]

@@ -3,13 +3,14 @@
 
 mod support;
 
+use std::future::pending;
 use std::pin::pin;
 use std::task::{Poll, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_testing::{Wakes, poll_with};
-use raddle_timer::{Instant, Sleep, sleep, sleep_until};
+use raddle_timer::{Instant, Sleep, sleep, sleep_until, timeout};
 use support::{TestTimers, ms};
 
 #[test]
@@ -58,14 +59,35 @@ fn a_deadline_a_nanosecond_after_a_tick_fires_at_the_next_tick() {
 
 /// tokio 3069.
 #[test]
-fn a_sleep_of_zero_is_ready_at_once() {
-    let driver = TestTimers::paused();
-    let _entered = driver.handle.enter();
+fn a_sleep_of_zero_is_ready_at_once_while_the_clock_stands_at_a_tick() {
+    let mut driver = TestTimers::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
     assert!(poll_with(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
-    // Also where a tick has begun since the last turn of the owner.
-    driver.handle.advance(Duration::from_micros(1_300));
+    driver.advance(ms(7));
     assert!(poll_with(pin!(sleep(Duration::ZERO)), Waker::noop()).is_ready());
     assert_eq!(driver.timers.next_deadline(), None);
+}
+
+/// Issue 31: a program that yields by such a sleep did not yield.
+#[test]
+fn a_sleep_or_timeout_of_zero_between_two_ticks_waits_for_the_next_one() {
+    let mut driver = TestTimers::paused();
+    let handle = driver.handle.clone();
+    let _entered = handle.enter();
+    driver.advance(Duration::from_micros(1_300));
+    let mut zero = pin!(sleep(Duration::ZERO));
+    let mut until = pin!(sleep_until(Instant::now()));
+    let mut timeout = pin!(timeout(Duration::ZERO, pending::<()>()));
+    let waker = Waker::noop();
+    assert!(!zero.is_elapsed());
+    assert!(poll_with(zero.as_mut(), waker).is_pending());
+    assert!(poll_with(until.as_mut(), waker).is_pending());
+    assert!(poll_with(timeout.as_mut(), waker).is_pending());
+    assert_eq!(driver.advance(Duration::from_micros(700)), 3);
+    assert!(poll_with(zero, waker).is_ready());
+    assert!(poll_with(until, waker).is_ready());
+    assert!(poll_with(timeout, waker).is_ready());
 }
 
 #[test]
