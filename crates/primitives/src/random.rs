@@ -104,6 +104,8 @@ pub struct Random {
     seed: u64,
     /// The number of calls of `block_on`.
     calls: AtomicU32,
+    /// The number of handoffs.
+    handoffs: AtomicU32,
 }
 
 impl Random {
@@ -112,6 +114,7 @@ impl Random {
         Self {
             seed: seed.0,
             calls: AtomicU32::new(0),
+            handoffs: AtomicU32::new(0),
         }
     }
 
@@ -124,6 +127,15 @@ impl Random {
     /// Begins the numbers for a worker.
     pub fn enter_worker(&self, worker: usize) -> Seeded {
         self.enter(u64::MAX - worker as u64)
+    }
+
+    /// Begins the numbers for a thread that takes a worker over. They differ for each handoff:
+    /// otherwise a worker that changes threads often would make the same choices again and again.
+    pub fn enter_handoff(&self) -> Seeded {
+        // ORDERING: only counts.
+        let number = self.handoffs.fetch_add(1, Ordering::Relaxed);
+        // The numbers of calls are below these, and those of workers above.
+        self.enter(u64::from(number) + (1 << 32))
     }
 
     /// Mixes the seed with a number (Steele and Vigna's SplitMix64).

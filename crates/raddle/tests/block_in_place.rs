@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use common::{Live, current_thread, each_flavor, eventually, multi_thread, panic_message};
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::TcpListener;
-use raddle::runtime::{Builder, Handle, Runtime};
+use raddle::runtime::{Builder, Handle, RngSeed, Runtime};
 use raddle::task::{
     JoinSet, LocalSet, block_in_place, spawn, spawn_blocking, spawn_local, yield_now,
 };
@@ -46,6 +46,89 @@ fn tasks_run_while_a_thread_blocks() {
         })
     });
     assert_eq!(runtime.block_on(task).unwrap(), 3);
+}
+
+/// Issue 31: each worker that another thread had taken over used the timers of worker 0.
+#[test]
+fn a_worker_keeps_its_timers_when_another_thread_takes_it_over() {
+    const WORKERS: usize = 3;
+    type Here = (usize, raddle_timer::Handle);
+    /// Waits until it runs on all workers at once, and returns the worker with its timers.
+    fn here(gate: &Barrier) -> Here {
+        gate.wait();
+        let worker = raddle::runtime::worker_index().expect("a worker runs the task");
+        (worker, raddle_timer::Handle::current())
+    }
+    let runtime = multi_thread().worker_threads(WORKERS).build().unwrap();
+    let gates = Arc::new([Barrier::new(WORKERS), Barrier::new(WORKERS)]);
+    let tasks: Vec<_> = (0..WORKERS)
+        .map(|_| {
+            let gates = gates.clone();
+            runtime.spawn(async move {
+                let before = here(&gates[0]);
+                let after = block_in_place(|| {
+                    let outer = Handle::current();
+                    let other = current_thread().build().unwrap();
+                    let nested = {
+                        let _other = other.enter();
+                        let _outer = outer.enter();
+                        raddle_timer::Handle::current()
+                    };
+                    assert!(nested.is_same_shard(&before.1), "inside another runtime");
+                    let after = spawn(async move { here(&gates[1]) });
+                    let inside = async {
+                        let timers = raddle_timer::Handle::current();
+                        assert!(timers.is_same_shard(&before.1), "inside block_in_place");
+                        after.await.unwrap()
+                    };
+                    Handle::current().block_on(inside)
+                });
+                [before, after]
+            })
+        })
+        .collect();
+    let uses: Vec<Here> = tasks
+        .into_iter()
+        .flat_map(|task| runtime.block_on(task).unwrap())
+        .collect();
+    for (worker, timers) in &uses {
+        for (other, theirs) in &uses {
+            let is_same = timers.is_same_shard(theirs);
+            assert_eq!(is_same, worker == other, "workers {worker} and {other}");
+        }
+    }
+}
+
+/// Issue 31.
+#[test]
+fn a_worker_keeps_seeded_random_numbers_when_another_thread_takes_it_over() {
+    async fn draw() -> u32 {
+        let mut drawn = 0;
+        for _ in 0..32 {
+            drawn = drawn << 1 | raddle::select! { _ = async {} => 0, _ = async {} => 1 };
+        }
+        drawn
+    }
+    let draw_after_handoffs = || {
+        let mut builder = multi_thread();
+        let runtime = builder
+            .worker_threads(1)
+            .rng_seed(RngSeed::from_bytes(b"a seed"))
+            .build()
+            .unwrap();
+        let mut drawn = Vec::new();
+        for _ in 0..3 {
+            runtime
+                .block_on(runtime.spawn(async { force_handoff() }))
+                .unwrap();
+            drawn.push(runtime.block_on(runtime.spawn(draw())).unwrap());
+        }
+        drawn
+    };
+    let drawn = draw_after_handoffs();
+    assert_eq!(drawn, draw_after_handoffs());
+    // The numbers do not begin again.
+    assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2], "{drawn:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use raddle_primitives::thread;
 use raddle_task::JoinHandle;
 
 use crate::context::{self, Blocking};
+use crate::handoff;
 use crate::home;
 use crate::id::Id;
 use crate::panics;
@@ -307,6 +308,29 @@ impl Handle {
     /// ```
     pub fn current_worker(&self) -> Option<usize> {
         self.worker().map(|worker| worker.queues.number())
+    }
+
+    /// Returns the index of the scheduler's worker whose loop the calling thread runs, if any: the
+    /// [current worker](Self::current_worker), or, in code that [blocks in
+    /// place](crate::block_in_place), the worker that the thread offers to other threads, and after
+    /// that, until the end of the poll, the worker that another thread has taken over.
+    ///
+    /// ```
+    /// use raddle_sched::{Config, Handle, Pool, block_in_place};
+    ///
+    /// let pool = Pool::start(Config::default(), None)?;
+    /// let indices = pool.handle().spawn(async {
+    ///     let handle = Handle::current();
+    ///     block_in_place(|| (handle.current_worker(), handle.worker_of_thread()))
+    /// });
+    /// // Inside `block_in_place` the thread runs no tasks of its worker.
+    /// assert_eq!(pool.handle().block_on(indices).unwrap(), (None, Some(0)));
+    /// assert_eq!(pool.handle().worker_of_thread(), None);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn worker_of_thread(&self) -> Option<usize> {
+        self.current_worker()
+            .or_else(|| handoff::worker_in_loop_of(self.id()))
     }
 
     /// Returns the number of workers.

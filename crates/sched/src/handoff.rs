@@ -103,6 +103,13 @@ pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
         || context::left() == Some(scheduler)
 }
 
+/// The index of the worker of `scheduler` whose loop the calling thread runs, also if the thread has
+/// left the worker.
+pub(crate) fn worker_in_loop_of(scheduler: Id) -> Option<usize> {
+    let worker = driven().filter(|worker| worker.core().scheduler == scheduler);
+    worker.map(|worker| worker.core().queues.number())
+}
+
 /// Offers a worker to other threads during a poll. Returns whether another thread must be requested
 /// to drive it. Returns `None`, and changes nothing, if the worker must stay: no handoff is
 /// configured, or the thread is not in a poll.
@@ -138,7 +145,7 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
     drop(former);
     retirement.changed.notify_all();
     if let (true, Some(handoff)) = (needs_thread, &core.shared().config.handoff) {
-        handoff(Handoff::new(move |has_thread| {
+        handoff(Handoff::new(core.queues.number(), move |has_thread| {
             let core = slot.take_requested(|core| {
                 has_thread
                     // CHECK: the shutdown, which otherwise looks for the worker later than this.

@@ -9,8 +9,8 @@ mod driver {
 }
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -212,7 +212,9 @@ fn a_future_or_task_that_the_driver_wakes_does_not_unpark_the_driver() {
     scheduler.block_on(wait_for_events(events.clone(), 10));
     let unparks = events.with(|state| state.unparks);
     assert_eq!(unparks, 0, "the future of block_on");
-    let task = scheduler.handle().spawn(wait_for_events(events.clone(), 10));
+    let task = scheduler
+        .handle()
+        .spawn(wait_for_events(events.clone(), 10));
     scheduler.block_on(task).unwrap();
     let unparks = events.with(|state| state.unparks);
     assert_eq!(unparks, 0, "a task");
@@ -238,7 +240,11 @@ fn a_future_that_a_park_hook_wakes_is_polled() {
         scheduler.block_on(poll_fn(|cx| {
             polls += 1;
             *woken.lock().unwrap() = Some(cx.waker().clone());
-            if polls > 10 { Poll::Ready(()) } else { Poll::Pending }
+            if polls > 10 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         }));
     }
 }

@@ -142,7 +142,7 @@ impl Handle {
         current::with(|current: &CurrentHandle| {
             if handle
                 .as_ref()
-                .is_some_and(|handle| current.handle.is(handle))
+                .is_some_and(|handle| current.handle.is_same_shard(handle))
             {
                 // If a handle was there already, it is dropped below.
                 handle = current.spare.replace(handle.take());
@@ -152,7 +152,18 @@ impl Handle {
         drop(handle);
     }
 
-    fn is(&self, other: &Self) -> bool {
+    /// Returns whether both handles belong to the same shard of the same timers.
+    ///
+    /// ```
+    /// use raddle_timer::driver::{NoEvents, TimerDriver};
+    ///
+    /// let driver = TimerDriver::new(NoEvents::default(), 2, false);
+    /// let shards: Vec<_> = driver.handles().collect();
+    /// assert!(shards[0].is_same_shard(&shards[0].clone()));
+    /// // Threads that use these two share no lock.
+    /// assert!(!shards[0].is_same_shard(&shards[1]));
+    /// ```
+    pub fn is_same_shard(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 

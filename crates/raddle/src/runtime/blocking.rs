@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::panic::Location;
 
 use raddle_blocking::{Job, JobMeta};
+use raddle_primitives::random::Random;
 use raddle_task::Runnable;
 use raddle_task::blocking::{BlockingTask, SubmitError};
 use raddle_timer::ClockHold;
@@ -44,6 +45,14 @@ pub(crate) struct HandoffJob(pub(crate) raddle_sched::Handoff);
 
 impl Job for HandoffJob {
     fn run(self) {
+        let Ok(handle) = context::current() else {
+            // The runtime is gone.
+            return self.0.run();
+        };
+        // What belongs to the worker, as on the worker's own thread.
+        let _entered = context::enter_worker(&handle, self.0.worker());
+        let random = handle.inner.random.as_ref();
+        let _random = random.map(Random::enter_handoff);
         self.0.run();
     }
 }

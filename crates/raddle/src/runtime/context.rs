@@ -152,10 +152,10 @@ impl Frame for Entered {
     }
 }
 
-/// Makes a runtime current. On a worker of the runtime, the worker's sockets and timers become
-/// current; elsewhere, those of worker 0.
+/// Makes a runtime current. On a thread of a worker of the runtime, also while it blocks in place,
+/// the worker's sockets and timers become current; elsewhere, those of worker 0.
 pub(crate) fn enter(handle: &Handle) -> raddle_sched::EnterGuard<'_> {
-    let worker = handle.scheduler().current_worker();
+    let worker = handle.scheduler().worker_of_thread();
     enter_worker(handle, worker.unwrap_or(0))
 }
 

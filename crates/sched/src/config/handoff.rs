@@ -31,16 +31,46 @@ use std::fmt;
 /// ```
 #[must_use = "dropping it leaves the tasks of the worker waiting; call run on some thread"]
 pub struct Handoff {
+    worker: usize,
     /// Called once: with true if the calling thread drives the worker, with false if no thread
     /// does.
     take: Option<Box<dyn FnOnce(bool) + Send>>,
 }
 
 impl Handoff {
-    pub(crate) fn new(take: impl FnOnce(bool) + Send + 'static) -> Self {
+    pub(crate) fn new(worker: usize, take: impl FnOnce(bool) + Send + 'static) -> Self {
         Self {
+            worker,
             take: Some(Box::new(take)),
         }
+    }
+
+    /// Returns the index of the worker.
+    ///
+    /// ```
+    /// use std::sync::{Arc, mpsc};
+    /// use std::thread;
+    ///
+    /// use raddle_sched::{Config, Handoff, Pool, block_in_place};
+    ///
+    /// let start = |handoff: Handoff| {
+    ///     let name = format!("worker-{}", handoff.worker());
+    ///     drop(thread::Builder::new().name(name).spawn(|| handoff.run()));
+    /// };
+    /// let config = Config { handoff: Some(Arc::new(start)), ..Config::default() };
+    /// let pool = Pool::start(config, None)?;
+    /// let name = pool.handle().spawn(async {
+    ///     let (sender, receiver) = mpsc::channel();
+    ///     let name = || thread::current().name().map(str::to_owned);
+    ///     raddle_sched::spawn(async move { sender.send(name()) });
+    ///     block_in_place(|| receiver.recv().unwrap())
+    /// });
+    /// let name = pool.handle().block_on(name).unwrap();
+    /// assert_eq!(name.as_deref(), Some("worker-0"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn worker(&self) -> usize {
+        self.worker
     }
 
     /// Drives the worker on the calling thread, until the scheduler shuts down or until a task of
@@ -49,7 +79,7 @@ impl Handoff {
     ///
     /// Meanwhile the scheduler is the current one.
     /// [`Config::around_worker`](crate::Config::around_worker) is not called: the caller sets up
-    /// everything else that tasks expect.
+    /// everything else that tasks expect, such as what belongs to the [worker](Self::worker).
     pub fn run(mut self) {
         if let Some(take) = self.take.take() {
             take(true);
@@ -67,6 +97,8 @@ impl Drop for Handoff {
 
 impl fmt::Debug for Handoff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handoff").finish_non_exhaustive()
+        f.debug_struct("Handoff")
+            .field("worker", &self.worker)
+            .finish_non_exhaustive()
     }
 }
