@@ -509,10 +509,9 @@ impl<'a> ReadBuf<'a> {
     #[inline]
     #[track_caller]
     pub fn put_slice(&mut self, bytes: &[u8]) {
-        assert!(
-            bytes.len() <= self.remaining(),
-            "bytes.len() is larger than remaining()"
-        );
+        if bytes.len() > self.remaining() {
+            too_long(bytes.len(), self.remaining());
+        }
         let end = self.filled + bytes.len();
         // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, and each `u8` is a valid value of it.
         let source = unsafe { &*(ptr::from_ref(bytes) as *const [MaybeUninit<u8>]) };
@@ -520,6 +519,12 @@ impl<'a> ReadBuf<'a> {
         self.initialized = self.initialized.max(end);
         self.filled = end;
     }
+}
+
+#[cold]
+#[track_caller]
+fn too_long(len: usize, remaining: usize) -> ! {
+    panic!("bytes.len() is larger than remaining(): {len} > {remaining}");
 }
 
 impl fmt::Debug for ReadBuf<'_> {

@@ -97,6 +97,11 @@ fn shutdown_ends_one_direction() {
         a.shutdown().await.unwrap();
         let error = a.write(b"more").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        assert_eq!(
+            error.to_string(),
+            "broken pipe",
+            "as of a socket, and on Tokio"
+        );
 
         let mut all = Vec::new();
         b.read_to_end(&mut all).await.unwrap();

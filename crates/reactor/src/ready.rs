@@ -293,8 +293,8 @@ impl fmt::Debug for Ready {
             .field("is_writable", &self.is_writable())
             .field("is_read_closed", &self.is_read_closed())
             .field("is_write_closed", &self.is_write_closed())
-            .field("is_priority", &self.is_priority())
             .field("is_error", &self.is_error())
+            .field("is_priority", &self.is_priority())
             .finish()
     }
 }

@@ -10,6 +10,7 @@ use raddle_primitives::model;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::thread;
+use raddle_timer::driver::{EventSource as _, NoEvents};
 use raddle_timer::{Handle, Instant, Sleep, Timers, sleep_until};
 
 /// No timer fires: the models check which thread unparks the driver.
@@ -112,6 +113,21 @@ fn equal_timers_in_two_shards_unpark_the_driver() {
         let sleeps: Vec<_> = users.into_iter().map(|user| user.join().unwrap()).collect();
         assert_eq!(unparks.load(Ordering::Relaxed), 1);
         drop(sleeps);
+    });
+}
+
+/// An unpark notifies the condition variable only if the driver waits for it, and only the first of
+/// two does so.
+#[test]
+fn unparks_against_a_wait_without_events() {
+    model::check(|| {
+        let mut source = NoEvents::default();
+        let unparks = [source.unparker(), source.unparker()];
+        let others = unparks.map(|unpark| thread::spawn(move || unpark()));
+        source.wait(None, usize::MAX);
+        for other in others {
+            other.join().unwrap();
+        }
     });
 }
 

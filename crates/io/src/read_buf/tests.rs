@@ -107,7 +107,7 @@ fn uninitialized_bytes_cannot_be_filled() {
 }
 
 #[test]
-#[should_panic(expected = "larger than remaining()")]
+#[should_panic(expected = "larger than remaining(): 3 > 2")]
 fn put_slice_beyond_the_end_panics() {
     ReadBuf::new(&mut [0; 2]).put_slice(b"abc");
 }

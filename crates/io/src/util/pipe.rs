@@ -169,10 +169,7 @@ impl State {
 
     fn write(&mut self, bufs: &[IoSlice<'_>], capacity: usize) -> Poll<io::Result<usize>> {
         if self.closed {
-            return Poll::Ready(Err(io::Error::new(
-                ErrorKind::BrokenPipe,
-                "the pipe is closed",
-            )));
+            return Poll::Ready(Err(ErrorKind::BrokenPipe.into()));
         }
         let before = self.bytes.len();
         for buf in bufs {
