@@ -1,8 +1,9 @@
 //! A place for the waker of the one party that waits.
 
 use std::fmt;
-use std::mem::MaybeUninit;
-use std::task::Waker;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr;
+use std::task::{RawWakerVTable, Waker};
 
 use raddle_primitives::cell::UnsafeCell;
 
@@ -21,7 +22,18 @@ use raddle_primitives::cell::UnsafeCell;
 ///
 /// So there is no critical section: wakers are cloned before they are registered, and woken or
 /// dropped after they were taken out.
-pub(crate) struct WakerCell(UnsafeCell<MaybeUninit<Waker>>);
+///
+/// The cell holds the two pointers of the waker, not the waker. While "registered" is set, the
+/// waiter may read them, but the waker may be gone already: another thread may have set "over", and
+/// woken it. Only [`take`](Self::take) makes a waker of the pointers again, for the owner.
+pub(crate) struct WakerCell(UnsafeCell<MaybeUninit<Parts>>);
+
+/// The two pointers of a waker. Copying or dropping them neither clones nor drops the waker.
+#[derive(Clone, Copy)]
+struct Parts {
+    data: *const (),
+    vtable: &'static RawWakerVTable,
+}
 
 impl WakerCell {
     /// Makes an empty cell.
@@ -35,9 +47,14 @@ impl WakerCell {
     ///
     /// The caller is the waiter, and "registered" is not set.
     pub(crate) unsafe fn put(&self, waker: Waker) {
+        let waker = ManuallyDrop::new(waker);
+        let parts = Parts {
+            data: waker.data(),
+            vtable: waker.vtable(),
+        };
         self.0.with_mut(|content| {
             // SAFETY: by the first rule no other thread accesses the cell.
-            unsafe { (*content).write(waker) };
+            unsafe { (*content).write(parts) };
         });
     }
 
@@ -47,24 +64,41 @@ impl WakerCell {
     ///
     /// The caller owns the content by one of the rules, and takes it once.
     pub(crate) unsafe fn take(&self) -> Waker {
-        self.0.with(|content| {
-            // SAFETY: a waker was written before "registered" was set, and it is taken only once.
-            // The waiter may compare it at the same time.
-            unsafe { (*content).assume_init_read() }
-        })
+        // SAFETY: a waker was written before "registered" was set.
+        let parts = unsafe { self.parts() };
+        // SAFETY: the pointers are those of a waker that `put` has forgotten. The caller owns it,
+        // and takes it once, so it is neither dropped nor taken by another thread.
+        unsafe { Waker::new(parts.data, parts.vtable) }
     }
 
-    /// Returns whether the waker that is registered wakes the same task as `waker`.
+    /// Returns whether the waker that was registered wakes the same task as `waker`.
+    ///
+    /// A `true` holds even if the registered waker is gone by now. It existed when the caller read
+    /// "registered", as did `waker`, so no later task can have its address. The thread that took
+    /// it out wakes it.
     ///
     /// # Safety
     ///
-    /// The caller is the waiter, and it has set "registered" and not cleared it.
+    /// The caller is the waiter. It has read that "registered" is set and "over" is not, during
+    /// the lifetime of `waker`, and has not cleared "registered" since.
     pub(crate) unsafe fn will_wake(&self, waker: &Waker) -> bool {
+        // SAFETY: "registered" is set, so a waker was written.
+        let parts = unsafe { self.parts() };
+        parts.data == waker.data() && ptr::eq(parts.vtable, waker.vtable())
+    }
+
+    /// Copies the pointers.
+    ///
+    /// # Safety
+    ///
+    /// A waker was written, and the caller is the waiter or owns the content.
+    unsafe fn parts(&self) -> Parts {
         self.0.with(|content| {
-            // SAFETY: a waker was written, and only the waiter writes. Another thread that takes it
-            // out leaves its bytes in place; they are compared, and no memory that they point to is
-            // read.
-            unsafe { (*content).assume_init_ref() }.will_wake(waker)
+            // SAFETY: the pointers were written, by the waiter: it is the caller, or its write was
+            // before "registered", which the owner of the content has read. The waiter does not
+            // write while "registered" is set, so the copy races only with other reads. The
+            // pointers need not point to a waker that exists: they are copied, not followed.
+            unsafe { (*content).assume_init() }
         })
     }
 }

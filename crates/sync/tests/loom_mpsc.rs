@@ -52,6 +52,32 @@ fn a_message_against_a_receiver_that_changes_its_waker() {
     });
 }
 
+/// The receiver compares its waker with the registered one while the sender takes that out and wakes
+/// it. All interleavings are explored.
+#[test]
+fn a_message_against_a_receiver_that_is_polled_again_with_its_waker() {
+    model::check(|| {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let thread = send(sender.clone(), 1);
+        let waker = waker();
+        let cx = &mut Context::from_waker(&waker);
+        let mut polls = 0;
+        let message = loop {
+            match receiver.poll_recv(cx) {
+                Poll::Ready(message) => break message,
+                Poll::Pending if polls == 0 => polls = 1,
+                Poll::Pending => {
+                    // A receiver that is polled while it is woken wakes itself.
+                    thread::yield_now();
+                    thread::park();
+                }
+            }
+        };
+        message.unwrap().check();
+        thread.join().unwrap();
+    });
+}
+
 /// Bounded at 2 preemptions.
 #[test]
 fn two_senders_against_receive() {

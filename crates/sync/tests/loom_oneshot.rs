@@ -211,6 +211,72 @@ fn a_receiver_that_waits_and_is_dropped_leaves_no_waker() {
     });
 }
 
+/// The same for a sender that waits and then sends or is dropped, while the receiver closes. All
+/// interleavings are explored.
+#[test]
+fn a_sender_that_waits_and_is_gone_leaves_no_waker() {
+    for sends in [false, true] {
+        model::check(move || {
+            let (mut sender, mut receiver) = oneshot::channel();
+            let waker = waker();
+            let cx = &mut Context::from_waker(&waker);
+            assert!(sender.poll_closed(cx).is_pending());
+            let thread = thread::spawn(move || {
+                receiver.close();
+                receiver
+            });
+            if !sends {
+                drop(sender);
+            } else if let Err(refused) = sender.send(Message::new()) {
+                refused.check();
+            }
+            let receiver = thread.join().unwrap();
+            assert!(is_last(waker));
+            drop(receiver);
+        });
+    }
+}
+
+/// A receiver that closes the channel while it waits takes its waker back, or leaves it to a sender
+/// that is about to wake it. All interleavings are explored.
+#[test]
+fn a_receiver_that_waits_and_closes_leaves_no_waker() {
+    model::check(|| {
+        let (sender, mut receiver) = oneshot::channel::<Message>();
+        let waker = waker();
+        let cx = &mut Context::from_waker(&waker);
+        assert!(Pin::new(&mut receiver).poll(cx).is_pending());
+        let thread = thread::spawn(move || drop(sender));
+        receiver.close();
+        thread.join().unwrap();
+        assert!(is_last(waker));
+        assert!(receiver.try_recv().is_err());
+    });
+}
+
+/// The receiver compares its waker with the registered one while the sender takes that out, wakes it
+/// and drops it. A poll that finds them equal is pending, and the wake ends the wait. All
+/// interleavings are explored.
+#[test]
+fn send_against_a_receiver_that_is_polled_again_with_its_waker() {
+    model::check(|| {
+        let (sender, mut receiver) = oneshot::channel();
+        let thread = thread::spawn(move || assert!(sender.send(Message::new()).is_ok()));
+        let waker = waker();
+        let cx = &mut Context::from_waker(&waker);
+        let mut polls = 0;
+        let message = loop {
+            match Pin::new(&mut receiver).poll(cx) {
+                Poll::Ready(message) => break message,
+                Poll::Pending if polls == 0 => polls = 1,
+                Poll::Pending => thread::park(),
+            }
+        };
+        message.unwrap().check();
+        thread.join().unwrap();
+    });
+}
+
 /// The receiver of a value sees the writes before the send, and loom reports a race with a write
 /// after it. Where the race is found, the receiver is not dropped, because its drop would panic
 /// during the panic.

@@ -183,8 +183,7 @@ fn a_closed_channel_refuses_a_value_and_keeps_an_earlier_one() {
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
 }
 
-/// A receiver that closes the channel while it waits is ready at its next poll, and its waker is
-/// dropped with the memory.
+/// A receiver that closes the channel while it waits is ready at its next poll.
 #[test]
 fn closing_ends_the_receivers_own_wait() {
     let (woken, waker) = Wakes::new();
@@ -387,4 +386,35 @@ fn a_receiver_that_has_closed_is_not_woken_by_the_sender_s_drop() {
     assert_eq!(woken.get(), 0);
     drop((receiver, waker));
     woken.assert_released();
+}
+
+#[test]
+fn a_sender_that_waited_and_is_gone_keeps_no_waker() {
+    for sends in [false, true] {
+        let (woken, waker) = Wakes::new();
+        let (mut sender, mut receiver) = oneshot::channel();
+        let cx = &mut Context::from_waker(&waker);
+        assert!(sender.poll_closed(cx).is_pending());
+        if sends {
+            sender.send(1).unwrap();
+        } else {
+            drop(sender);
+        }
+        drop(waker);
+        woken.assert_released();
+        assert_eq!(receiver.try_recv().ok(), sends.then_some(1));
+        assert_eq!(woken.get(), 0);
+    }
+}
+
+#[test]
+fn a_receiver_that_waited_and_has_closed_keeps_no_waker() {
+    let (woken, waker) = Wakes::new();
+    let (sender, mut receiver) = oneshot::channel::<i32>();
+    assert!(poll(&mut receiver, &waker).is_pending());
+    receiver.close();
+    drop(waker);
+    woken.assert_released();
+    assert!(receiver.try_recv().is_err());
+    drop(sender);
 }

@@ -164,7 +164,7 @@ impl<T> Head<T> {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            // SAFETY: the receiver's waker is registered.
+            // SAFETY: the state that was just read shows that the receiver's waker is registered.
             SlotState::Waiting if unsafe { list.waker.will_wake(cx.waker()) } => {
                 return Poll::Pending;
             }

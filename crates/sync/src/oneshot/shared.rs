@@ -22,8 +22,9 @@ struct Shared<T> {
 ///
 /// 1. Until `SENT` is set, only the sender accesses the value; afterwards only the receiver, which
 ///    takes the value out before it leaves.
-/// 2. The cells of the wakers follow the rules of [`WakerCell`]. A waker that is still registered
-///    when the memory is freed is dropped with it.
+/// 2. The cells of the wakers follow the rules of [`WakerCell`]. A party takes its waker back before
+///    it sends, closes or leaves, so the other party, which may exist for long, keeps no task alive,
+///    and no waker is registered when the memory is freed.
 /// 3. A party that has set its `LEFT` bit does not access the memory any more; a party that finds
 ///    the other's bit set owns the allocation.
 pub(super) struct Handle<T>(NonNull<Shared<T>>);
@@ -67,6 +68,7 @@ impl<T> Handle<T> {
     #[inline]
     pub(super) fn send(self, value: T) -> Result<(), (Self, T)> {
         let shared = self.shared();
+        let _waker = self.withdraw(state::SENDER, &shared.sender_waker);
         shared.value.with_mut(|place| {
             // SAFETY: the sender owns the memory of the value, because nothing was sent.
             unsafe { (*place).write(value) };
@@ -89,7 +91,9 @@ impl<T> Handle<T> {
 
     /// The sender leaves without having sent.
     pub(super) fn drop_sender(self) {
-        match self.shared().state.transition_to_done() {
+        let shared = self.shared();
+        let _waker = self.withdraw(state::SENDER, &shared.sender_waker);
+        match shared.state.transition_to_done() {
             Leave::Left => {}
             Leave::Wake => self.wake_receiver(),
             Leave::Free => self.free(),
@@ -101,14 +105,10 @@ impl<T> Handle<T> {
         let shared = self.shared();
         // SAFETY: the caller has ended the receiver's wait, whose waker was registered.
         let waker = unsafe { shared.receiver_waker.take() };
-        // A receiver that has closed the channel does not wait any more.
-        let waits = !shared.state.load().is_closed();
         if shared.state.sender_leaves() {
             self.free();
         }
-        if waits {
-            waker.wake();
-        }
+        waker.wake();
     }
 
     /// The receiver takes the value, if one was sent, and leaves. `state` shows that the sender is
@@ -132,7 +132,6 @@ impl<T> Handle<T> {
     /// The receiver leaves. The caller drops the value that was sent.
     pub(super) fn drop_receiver(self) -> Option<T> {
         let shared = self.shared();
-        // The sender may exist for long, and should not keep the task of a dropped receiver alive.
         let _waker = self.withdraw(state::RECEIVER, &shared.receiver_waker);
         match shared.state.transition_to_dropped() {
             Some(Leave::Left) => None,
@@ -161,13 +160,10 @@ impl<T> Handle<T> {
     /// From now on the receiver only takes a value that was sent before.
     pub(super) fn close(&mut self) {
         let shared = self.shared();
+        let _waker = self.withdraw(state::RECEIVER, &shared.receiver_waker);
         if shared.state.close() {
             // SAFETY: the call above has ended the sender's wait, whose waker was registered.
-            let waker = unsafe { shared.sender_waker.take() };
-            // A sender that has sent does not wait any more.
-            if !shared.state.load().is_done() {
-                waker.wake();
-            }
+            unsafe { shared.sender_waker.take() }.wake();
         }
     }
 
@@ -186,7 +182,7 @@ impl<T> Handle<T> {
     fn poll_wait(&self, wait: Wait, cell: &WakerCell, cx: &mut Context<'_>) -> Poll<()> {
         let state = &self.shared().state;
         let mut now = state.load();
-        // SAFETY: the caller waits, and its waker is registered.
+        // SAFETY: the caller waits, and the snapshot of this poll shows its waker registered.
         if now.waits(wait) && unsafe { cell.will_wake(cx.waker()) } {
             return Poll::Pending;
         }
@@ -210,6 +206,7 @@ impl<T> Handle<T> {
     }
 
     /// Takes the caller's own waker back, if it is registered and the wait is not over.
+    #[inline]
     fn withdraw(&self, wait: Wait, cell: &WakerCell) -> Option<Waker> {
         let state = &self.shared().state;
         if state.load().waits(wait) && state.unregister(wait) {
@@ -225,16 +222,12 @@ impl<T> Handle<T> {
         // Loads the state first, because the read that found that the other party had left acquired
         // nothing.
         let state = self.state();
+        debug_assert!(
+            !state.waits(state::RECEIVER) && !state.waits(state::SENDER),
+            "a party that leaves has taken its waker back"
+        );
         // SAFETY: by the third rule, this handle is the last one.
         let shared = unsafe { Box::from_raw(self.0.as_ptr()) };
-        // SAFETY: no other thread uses a waker that is registered and whose wait has not ended.
-        let _receiver = state
-            .waits(state::RECEIVER)
-            .then(|| unsafe { shared.receiver_waker.take() });
-        // SAFETY: as above.
-        let _sender = state
-            .waits(state::SENDER)
-            .then(|| unsafe { shared.sender_waker.take() });
         // In a model this counts as a write, so each access has to be ordered before it.
         shared.value.with_mut(|_| ());
     }
