@@ -1,4 +1,4 @@
-//! The budget itself: a byte for each thread.
+//! The budget itself: a word for each thread.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -12,11 +12,43 @@ use raddle_primitives::NotSend;
 /// of a worker wait for microseconds only.
 const FULL: u8 = 128;
 
-/// The value that means no budget: nothing is counted.
-const UNLIMITED: u8 = u8::MAX;
+/// The number of refusals in one poll after which the poll gets a fresh budget.
+///
+/// A refused resource expects its task to return to the executor. A task that is in a foreign
+/// `block_on` does not: that polls the resource again and again, on the thread that it blocks
+/// anyway, and would never end. A combinator of many futures may have many of them refused in one
+/// poll, too; it ends all the same, because it polls each a few times only. The fresh budget does
+/// at most double what such a poll does.
+const MAX_REFUSALS: u8 = 128;
 
 raddle_primitives::thread_local! {
-    static REMAINING: Cell<u8> = Cell::new(UNLIMITED);
+    static BUDGET: Cell<Budget> = Cell::new(Budget::UNLIMITED);
+}
+
+/// The budget of a poll.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Budget {
+    remaining: u8,
+    /// The number of refusals since the budget was fresh.
+    refusals: u8,
+}
+
+impl Budget {
+    const FRESH: Self = Self {
+        remaining: FULL,
+        refusals: 0,
+    };
+
+    /// No budget: nothing is counted.
+    const UNLIMITED: Self = Self {
+        remaining: u8::MAX,
+        refusals: 0,
+    };
+
+    #[inline]
+    fn is_unlimited(self) -> bool {
+        self.remaining == Self::UNLIMITED.remaining
+    }
 }
 
 /// Runs `f`, the poll of one task, with a fresh budget of 128 units.
@@ -40,7 +72,7 @@ raddle_primitives::thread_local! {
 /// ```
 #[inline]
 pub fn budget<R>(f: impl FnOnce() -> R) -> R {
-    scoped(FULL, f)
+    scoped(Budget::FRESH, f)
 }
 
 /// Runs `f` with nothing counted, and restores the budget afterwards, also when `f` panics.
@@ -59,22 +91,22 @@ pub fn budget<R>(f: impl FnOnce() -> R) -> R {
 /// ```
 #[inline]
 pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
-    scoped(UNLIMITED, f)
+    scoped(Budget::UNLIMITED, f)
 }
 
 #[inline]
-fn scoped<R>(remaining: u8, f: impl FnOnce() -> R) -> R {
-    let _restore = Restore(REMAINING.with(|cell| cell.replace(remaining)));
+fn scoped<R>(budget: Budget, f: impl FnOnce() -> R) -> R {
+    let _restore = Restore(BUDGET.with(|cell| cell.replace(budget)));
     f()
 }
 
 /// Restores the outer budget, on return and on unwind.
-struct Restore(u8);
+struct Restore(Budget);
 
 impl Drop for Restore {
     #[inline]
     fn drop(&mut self) {
-        REMAINING.with(|cell| cell.set(self.0));
+        BUDGET.with(|cell| cell.set(self.0));
     }
 }
 
@@ -91,6 +123,10 @@ impl Drop for Restore {
 /// When nothing is left, the waker of `cx` has been woken: the task is polled again with a fresh
 /// budget, after the other tasks have had their turn. The resource returns `Pending` without having
 /// changed anything.
+///
+/// A poll that goes on although it was refused 128 times gets a fresh budget. It does not return to
+/// the executor between the refusals, so it is a `block_on` of another executor inside a task, which
+/// keeps its thread anyway.
 ///
 /// # Examples
 ///
@@ -146,14 +182,38 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 /// ```
 #[inline]
 pub fn try_proceed() -> Option<RestoreOnPending> {
-    REMAINING.with(|cell| match cell.get() {
-        UNLIMITED => Some(RestoreOnPending::new(false)),
-        0 => None,
-        remaining => {
-            cell.set(remaining - 1);
-            Some(RestoreOnPending::new(true))
+    BUDGET.with(|cell| {
+        let budget = cell.get();
+        match budget.remaining {
+            _ if budget.is_unlimited() => Some(RestoreOnPending::new(false)),
+            0 => refuse(cell),
+            remaining => {
+                cell.set(Budget {
+                    remaining: remaining - 1,
+                    ..budget
+                });
+                Some(RestoreOnPending::new(true))
+            }
         }
     })
+}
+
+/// Counts a refusal. The last one that is allowed in a poll ends in a fresh budget instead.
+#[cold]
+fn refuse(cell: &Cell<Budget>) -> Option<RestoreOnPending> {
+    let refusals = cell.get().refusals + 1;
+    if refusals < MAX_REFUSALS {
+        cell.set(Budget {
+            remaining: 0,
+            refusals,
+        });
+        return None;
+    }
+    cell.set(Budget {
+        remaining: FULL - 1,
+        refusals: 0,
+    });
+    Some(RestoreOnPending::new(true))
 }
 
 #[cold]
@@ -182,7 +242,7 @@ fn yield_to_others(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 /// ```
 #[inline]
 pub fn has_budget_remaining() -> bool {
-    REMAINING.with(|cell| cell.get() != 0)
+    BUDGET.with(|cell| cell.get().remaining != 0)
 }
 
 /// Returns whether a budget is in force: this thread is inside the poll of a task, and would keep
@@ -207,7 +267,7 @@ pub fn has_budget_remaining() -> bool {
 /// ```
 #[inline]
 pub fn is_limited() -> bool {
-    REMAINING.with(|cell| cell.get() != UNLIMITED)
+    BUDGET.with(|cell| !cell.get().is_unlimited())
 }
 
 /// One unit of the budget, given back on drop unless progress was made.
@@ -294,10 +354,13 @@ impl Drop for RestoreOnPending {
     #[inline]
     fn drop(&mut self) {
         if self.0.get() {
-            REMAINING.with(|cell| {
-                let remaining = cell.get();
-                if remaining < FULL {
-                    cell.set(remaining + 1);
+            BUDGET.with(|cell| {
+                let budget = cell.get();
+                if budget.remaining < FULL {
+                    cell.set(Budget {
+                        remaining: budget.remaining + 1,
+                        ..budget
+                    });
                 }
             });
         }

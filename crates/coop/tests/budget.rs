@@ -224,3 +224,46 @@ fn a_cooperative_future_is_charged_when_it_is_ready() {
         assert_eq!(wakes.get(), 1);
     });
 }
+
+/// An executor inside a task polls a future until it is ready, without a return to the task's own
+/// executor.
+#[test]
+fn a_foreign_block_on_inside_a_poll_ends() {
+    for nested in [false, true] {
+        budget(|| {
+            let mut operations = pin!(async {
+                for _ in 0..10_000 {
+                    match nested {
+                        // It has a unit left when the inner one is refused.
+                        true => cooperative(consume_budget()).await,
+                        false => consume_budget().await,
+                    }
+                }
+            });
+            let (wakes, waker) = Wakes::new();
+            let mut cx = Context::from_waker(&waker);
+            let mut polls = 0;
+            while operations.as_mut().poll(&mut cx).is_pending() {
+                polls += 1;
+                assert_eq!(wakes.get(), polls, "a refused operation wakes");
+                assert!(polls < 30_000, "the poll gets no budget");
+            }
+        });
+    }
+}
+
+/// Each of many futures of one task is refused once in a poll of the task.
+#[test]
+fn a_poll_of_many_futures_does_work_in_proportion_to_their_number() {
+    let mut cx = Context::from_waker(Waker::noop());
+    for futures in [1, 10, 100, 1_000, 10_000] {
+        let operations = budget(|| {
+            let poll_until_refused = |_| spend(&mut cx, usize::MAX);
+            (0..futures).map(poll_until_refused).sum::<usize>()
+        });
+        assert!(operations <= BUDGET + futures, "{operations} of {futures}");
+        if futures < 100 {
+            assert_eq!(operations, BUDGET);
+        }
+    }
+}
