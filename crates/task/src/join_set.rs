@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::panic;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use raddle_wait::Resource;
 use slab::Slab;
@@ -16,7 +16,7 @@ use slab::Slab;
 pub use self::builder::JoinSetBuilder;
 use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList, Spawn};
 
-/// The number of pending members that one poll of the set polls before it yields.
+/// The number of pending members, such as new ones, that one poll of the set polls before it yields.
 const MAX_MEMBERS_POLLED: usize = 128;
 
 /// A set of tasks with the same output type, which are joined in the order of their completion.
@@ -247,9 +247,8 @@ impl<T: 'static, R> JoinSet<T, R> {
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         for _ in 0..self.ready.len() {
             let key = self.ready.pop()?;
-            // It has its own budget, so that even a task that has used up its budget sees completed
-            // members.
-            if let Poll::Ready(output) = raddle_coop::budget(|| self.poll_member(key)) {
+            // Even a task that has used up its budget sees completed members.
+            if let Poll::Ready(output) = raddle_coop::unlimited(|| self.poll_member(key)) {
                 return Some(output);
             }
         }
@@ -310,17 +309,19 @@ impl<T: 'static, R> JoinSet<T, R> {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<(Id, T), JoinError>>> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
         if self.is_empty() {
+            coop.made_progress();
             return Poll::Ready(None);
         }
-        // Bounded, because a member whose poll finds the budget used up adds itself to the list
-        // again.
         for _ in 0..MAX_MEMBERS_POLLED {
             let Some(key) = self.ready.pop_or_wait(cx) else {
                 raddle_wait::note(cx, "JoinSet", None, Resource::Unknown);
                 return Poll::Pending;
             };
-            if let Poll::Ready(output) = self.poll_member(key) {
+            // The unit above is that of the join, so the member takes none.
+            if let Poll::Ready(output) = raddle_coop::unlimited(|| self.poll_member(key)) {
+                coop.made_progress();
                 return Poll::Ready(Some(output));
             }
         }

@@ -141,6 +141,52 @@ fn joining_without_budget_asks_for_another_poll() {
     assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(7)));
 }
 
+/// A poll without budget looks at no member: the order of the others stays.
+#[test]
+fn a_poll_without_budget_keeps_the_order_of_completion() {
+    let executor = Executor::new();
+    let mut set = JoinSet::new();
+    for number in 0..3 {
+        set.insert(executor.spawn(async move { number }));
+    }
+    executor.run();
+    budget(|| {
+        while has_budget_remaining() {
+            try_proceed().unwrap().made_progress();
+        }
+        assert!(poll_next(&mut set, Waker::noop()).is_pending());
+    });
+    let outputs = [(); 3].map(|()| poll_next(&mut set, Waker::noop()));
+    assert_eq!(outputs, [0, 1, 2].map(|number| Poll::Ready(Some(number))));
+}
+
+#[test]
+fn joining_an_empty_set_takes_from_the_budget() {
+    let mut set = JoinSet::<()>::new();
+    let joins = budget(|| {
+        let joins = 0..1_000;
+        joins
+            .take_while(|_| poll_next(&mut set, Waker::noop()).is_ready())
+            .count()
+    });
+    assert_eq!(joins, 128);
+}
+
+#[test]
+fn a_join_that_waits_takes_nothing_from_the_budget() {
+    let executor = Executor::new();
+    let mut set = JoinSet::new();
+    let abort = set.insert(executor.spawn(std::future::pending::<()>()));
+    budget(|| {
+        for _ in 0..1_000 {
+            assert!(poll_next(&mut set, Waker::noop()).is_pending());
+        }
+        assert!(has_budget_remaining());
+    });
+    abort.abort();
+    executor.run();
+}
+
 #[test]
 fn joining_all_gives_the_outputs() {
     let executor = Executor::new();
