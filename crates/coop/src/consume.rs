@@ -1,7 +1,7 @@
 //! A point at which a computation lets others run.
 
 use std::future::poll_fn;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 
 use crate::poll_proceed;
 
@@ -28,10 +28,31 @@ use crate::poll_proceed;
 /// # let _ = sum(&[]);
 /// ```
 pub async fn consume_budget() {
-    poll_fn(|cx| {
-        let coop = ready!(poll_proceed(cx));
-        coop.made_progress();
-        Poll::Ready(())
-    })
-    .await;
+    poll_fn(poll_consume_budget).await;
+}
+
+/// Takes one unit from the budget, for an operation that completes at once.
+///
+/// # Pending
+///
+/// When nothing is left, as [`poll_proceed`].
+///
+/// # Examples
+///
+/// ```
+/// use std::io;
+/// use std::task::{Context, Poll};
+///
+/// /// There is no buffer to flush.
+/// fn poll_flush(cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+///     raddle_coop::poll_consume_budget(cx).map(Ok)
+/// }
+/// # use std::task::Waker;
+/// # assert!(poll_flush(&mut Context::from_waker(Waker::noop())).is_ready());
+/// ```
+#[inline]
+pub fn poll_consume_budget(cx: &mut Context<'_>) -> Poll<()> {
+    let coop = ready!(poll_proceed(cx));
+    coop.made_progress();
+    Poll::Ready(())
 }

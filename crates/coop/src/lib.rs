@@ -10,6 +10,6 @@ pub use budget::{
     RestoreOnPending, budget, has_budget_remaining, is_limited, poll_proceed, try_proceed,
     unlimited,
 };
-pub use consume::consume_budget;
+pub use consume::{consume_budget, poll_consume_budget};
 pub use cooperative::{Coop, cooperative};
 pub use unconstrained::{Unconstrained, unconstrained};

@@ -122,7 +122,7 @@ impl SharedCall {
     /// Waits for the call in flight and returns its result, or `None` if there is none.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
         if self.lock().idle().is_some() {
-            return Poll::Ready(None);
+            return raddle_coop::poll_consume_budget(cx).map(|()| None);
         }
         let coop = ready!(raddle_coop::poll_proceed(cx));
         // Do this before the lock, because a waker is user code, and before the check of the call,

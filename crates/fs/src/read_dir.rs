@@ -190,6 +190,7 @@ impl ReadDir {
         loop {
             match &mut self.0 {
                 State::Idle(chunk) => {
+                    ready!(raddle_coop::poll_consume_budget(cx));
                     if let Some(entry) = chunk.entries.pop_front() {
                         return Poll::Ready(entry.map(Some));
                     }

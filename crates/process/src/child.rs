@@ -194,7 +194,7 @@ impl Child {
     /// ```
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
-        poll_fn(|cx| self.process.poll_wait(cx)).await
+        poll_fn(|cx| raddle_reactor::poll_budgeted(cx, |cx| self.process.poll_wait(cx))).await
     }
 
     /// Returns the exit status, if the process has ended. Unlike [`wait`](Self::wait), it does not

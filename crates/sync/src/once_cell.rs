@@ -264,8 +264,9 @@ impl<T> OnceCell<T> {
         F: FnOnce() -> Fut,
         Fut: Future<Output = T>,
     {
-        // Checked here too, so that an existing value costs one load.
+        // Checked here too, so that an existing value costs one load and one unit of the budget.
         if let Some(value) = self.get() {
+            raddle_coop::consume_budget().await;
             return value;
         }
         let made = self.get_or_try_init(async || Ok::<_, Infallible>(f().await));
@@ -305,8 +306,8 @@ impl<T> OnceCell<T> {
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
-        // This reads and does not wait, so it costs no budget.
         if let Some(value) = self.get() {
+            raddle_coop::consume_budget().await;
             return Ok(value);
         }
         let acquire = self.init_permits.acquire(1);

@@ -8,7 +8,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 use raddle_wait::Resource;
@@ -180,6 +180,7 @@ impl Future for LocalSet {
             raddle_wait::note(cx, "LocalSet", None, Resource::Unknown);
             return Poll::Pending;
         }
+        ready!(raddle_coop::poll_consume_budget(cx));
         *poller = None;
         Poll::Ready(())
     }

@@ -56,7 +56,7 @@ impl<T> Blocking<T> {
     /// Waits for the call in flight, and returns its error.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let State::Busy(call) = &mut self.state else {
-            return Poll::Ready(Ok(()));
+            return raddle_coop::poll_consume_budget(cx).map(Ok);
         };
         let (state, result) = match ready!(Pin::new(call).poll(cx)) {
             Ok((result, parts)) => (State::Idle(parts), result),

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 use raddle_wait::{Caller, poll_located};
@@ -43,6 +43,8 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
             "AsyncBufReadExt::fill_buf",
             caller,
             |cx| -> Poll<io::Result<&'a [u8]>> {
+                // A buffer that is not empty uses no budget.
+                let coop = ready!(raddle_coop::poll_proceed(cx));
                 let this = self.project();
                 let reader = this
                     .reader
@@ -52,7 +54,11 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
                 // put back. So the first call shows whether there will be a slice, and the second
                 // call gets it: `poll_fill_buf` stays ready and returns the same bytes until they
                 // are consumed.
-                match Pin::new(&mut *reader).poll_fill_buf(cx) {
+                let filled = Pin::new(&mut *reader).poll_fill_buf(cx);
+                if filled.is_ready() {
+                    coop.made_progress();
+                }
+                match filled {
                     Poll::Pending => {
                         *this.reader = Some(reader);
                         Poll::Pending

@@ -41,6 +41,9 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for ReadExact<'_, R> {
         let caller = self.caller;
         poll_located(cx, "AsyncReadExt::read_exact", caller, |cx| {
             let this = self.project();
+            if this.buf.remaining() == 0 {
+                return raddle_coop::poll_consume_budget(cx).map(|()| Ok(this.buf.capacity()));
+            }
             while this.buf.remaining() > 0 {
                 let before = this.buf.remaining();
                 match ready!(Pin::new(&mut **this.reader).poll_read(cx, this.buf)) {

@@ -47,7 +47,7 @@ where
         poll_located(cx, "AsyncReadExt::read_buf", caller, |cx| {
             let this = self.project();
             if !this.buf.has_remaining_mut() {
-                return Poll::Ready(Ok(0));
+                return raddle_coop::poll_consume_budget(cx).map(|()| Ok(0));
             }
             poll_read_into(Pin::new(&mut **this.reader), cx, this.buf)
         })

@@ -8,7 +8,7 @@ use pin_project_lite::pin_project;
 use raddle_wait::{Caller, poll_located};
 
 use crate::AsyncBufRead;
-use crate::util::poll_consume_budget;
+use raddle_coop::poll_proceed;
 
 pin_project! {
     /// The future of [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which is
@@ -61,20 +61,24 @@ pub(super) fn poll_read_until<R: AsyncBufRead + ?Sized>(
     read: &mut usize,
 ) -> Poll<io::Result<usize>> {
     loop {
+        // The reader may always be ready without using the budget.
+        let coop = ready!(poll_proceed(cx));
         match ready!(reader.as_mut().poll_fill_buf(cx)) {
             Ok(mut available) => {
                 // std's search of a slice is a fast one, and cannot fail.
                 let used = io::BufRead::read_until(&mut available, delimiter, buf)?;
                 reader.as_mut().consume(used);
                 *read += used;
+                coop.made_progress();
                 if used == 0 || buf.last() == Some(&delimiter) {
                     return Poll::Ready(Ok(*read));
                 }
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Poll::Ready(Err(error)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => coop.made_progress(),
+            Err(error) => {
+                coop.made_progress();
+                return Poll::Ready(Err(error));
+            }
         }
-        // The reader may always be ready without using the budget.
-        ready!(poll_consume_budget(cx));
     }
 }

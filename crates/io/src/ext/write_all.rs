@@ -41,6 +41,9 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteAll<'_, W> {
         let caller = self.caller;
         poll_located(cx, "AsyncWriteExt::write_all", caller, |cx| {
             let this = self.project();
+            if this.buf.is_empty() {
+                return raddle_coop::poll_consume_budget(cx).map(Ok);
+            }
             while !this.buf.is_empty() {
                 match ready!(Pin::new(&mut **this.writer).poll_write(cx, this.buf)) {
                     Ok(0) => return Poll::Ready(Err(write_zero())),

@@ -43,6 +43,9 @@ impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteAllBuf<'_, W, B> {
         let caller = self.caller;
         poll_located(cx, "AsyncWriteExt::write_all_buf", caller, |cx| {
             let this = self.project();
+            if !this.buf.has_remaining() {
+                return raddle_coop::poll_consume_budget(cx).map(Ok);
+            }
             while this.buf.has_remaining() {
                 match ready!(poll_write_from(Pin::new(&mut **this.writer), cx, this.buf)) {
                     Ok(0) => return Poll::Ready(Err(write_zero())),

@@ -105,13 +105,13 @@ impl AsyncWrite for DuplexStream {
         self.outgoing.poll_write(cx, &[IoSlice::new(buf)])
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        raddle_coop::poll_consume_budget(cx).map(Ok)
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.outgoing.shut_down();
-        Poll::Ready(Ok(()))
+        raddle_coop::poll_consume_budget(cx).map(Ok)
     }
 
     fn poll_write_vectored(

@@ -23,11 +23,4 @@ pub use simplex::{SimplexStream, simplex};
 pub use sink::{Sink, sink};
 pub use split::{ReadHalf, WriteHalf, split};
 
-use std::task::{Context, Poll, ready};
-
-/// Takes a unit of the task's budget, for operations that are always ready.
-pub(crate) fn poll_consume_budget(cx: &mut Context<'_>) -> Poll<()> {
-    let coop = ready!(raddle_coop::poll_proceed(cx));
-    coop.made_progress();
-    Poll::Ready(())
-}
+pub(crate) use raddle_coop::poll_consume_budget;

@@ -74,6 +74,7 @@ mod sealed {
 pub async fn lookup_host<T: ToSocketAddrs>(
     host: T,
 ) -> io::Result<impl Iterator<Item = SocketAddr>> {
+    raddle_coop::consume_budget().await;
     resolve(host).await
 }
 

@@ -79,6 +79,7 @@ impl TcpListener {
     /// # }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
+        raddle_coop::consume_budget().await;
         let addrs = resolve(addr).await?;
         let mut last = None;
         for addr in addrs {

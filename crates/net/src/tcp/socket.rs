@@ -172,6 +172,7 @@ impl TcpSocket {
     #[track_caller]
     pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
         located("TcpSocket::connect", Resource::Unknown, async move {
+            raddle_coop::consume_budget().await;
             match self.socket.connect(&addr.into()) {
                 Err(error) if !is_under_way(&error) => return Err(error),
                 _ => {}

@@ -95,6 +95,7 @@ impl TcpStream {
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
         located("TcpStream::connect", Resource::Unknown, async move {
+            raddle_coop::consume_budget().await;
             let addrs = resolve(addr).await?;
             let mut last = None;
             for addr in addrs {
@@ -759,12 +760,14 @@ impl AsyncWrite for TcpStream {
         true
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        raddle_coop::poll_consume_budget(cx).map(Ok)
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.shutdown_write())
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Done even if it is not polled again.
+        let result = self.shutdown_write();
+        raddle_coop::poll_consume_budget(cx).map(|()| result)
     }
 }
 

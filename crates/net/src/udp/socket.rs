@@ -86,6 +86,7 @@ impl UdpSocket {
     /// # }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
+        raddle_coop::consume_budget().await;
         let addrs = resolve(addr).await?;
         let mut last = None;
         for addr in addrs {
@@ -194,6 +195,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(&self, addr: A) -> impl Future<Output = io::Result<()>> {
         located("UdpSocket::connect", Resource::Unknown, async move {
+            raddle_coop::consume_budget().await;
             let addrs = resolve(addr).await?;
             let mut last = None;
             for addr in addrs {

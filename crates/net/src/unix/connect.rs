@@ -50,6 +50,7 @@ impl UnixStream {
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixStream::connect", Resource::Unknown, async move {
+            raddle_coop::consume_budget().await;
             let addr = of_path(path.as_ref())?;
             UnixStream::connect_addr(&addr.into()).await
         })
@@ -88,6 +89,7 @@ impl UnixStream {
     #[track_caller]
     pub fn connect_addr(socket_addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixStream::connect_addr", Resource::Unknown, async move {
+            raddle_coop::consume_budget().await;
             let stream = mio::net::UnixStream::connect_addr(&socket_addr.0)?;
             UnixStream::connecting(stream).await
         })

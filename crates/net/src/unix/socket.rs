@@ -185,6 +185,7 @@ impl UnixSocket {
     #[track_caller]
     pub fn connect(self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixSocket::connect", Resource::Unknown, async move {
+            raddle_coop::consume_budget().await;
             self.check(Type::STREAM, NO_STREAM)?;
             let addr = SockAddr::unix(path)?;
             match self.socket.connect(&addr) {

@@ -707,12 +707,14 @@ impl AsyncWrite for UnixStream {
         true
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        raddle_coop::poll_consume_budget(cx).map(Ok)
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.shutdown_write())
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Done even if it is not polled again.
+        let result = self.shutdown_write();
+        raddle_coop::poll_consume_budget(cx).map(|()| result)
     }
 }
 

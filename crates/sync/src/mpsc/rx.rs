@@ -71,11 +71,12 @@ impl<T, L: Limit> Rx<T, L> {
         buffer: &mut Vec<T>,
         limit: usize,
     ) -> Poll<usize> {
+        let coop = ready!(raddle_coop::poll_proceed(cx));
         if limit == 0 {
+            coop.made_progress();
             return Poll::Ready(0);
         }
         self.used(None);
-        let coop = ready!(raddle_coop::poll_proceed(cx));
         let first = ready!(self.poll_next(cx));
         coop.made_progress();
         let Some(first) = first else {

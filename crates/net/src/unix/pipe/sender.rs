@@ -415,13 +415,13 @@ impl AsyncWrite for Sender {
         true
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        raddle_coop::poll_consume_budget(cx).map(Ok)
     }
 
     /// Does nothing: a pipe ends when its last sender is dropped.
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        raddle_coop::poll_consume_budget(cx).map(Ok)
     }
 }
 

@@ -622,6 +622,7 @@ impl<T> Drop for Acquiring<'_, T> {
 
 async fn acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), SendError<()>> {
     if n > chan.limit.capacity {
+        raddle_coop::consume_budget().await;
         return Err(SendError(()));
     }
     let acquiring = Acquiring(chan);
