@@ -50,6 +50,34 @@ struct Waiters {
     list: WaiterList,
 }
 
+impl Waiters {
+    fn collect(&mut self, ready: Ready, batch: &mut WakerBatch) -> Collected {
+        let mut take = |slot: &mut Option<Waker>| {
+            if batch.is_full() {
+                return false;
+            }
+            if let Some(waker) = slot.take() {
+                batch.push(waker);
+            }
+            true
+        };
+        let slots = [
+            (Ready::READ, &mut self.reader),
+            (Ready::WRITE, &mut self.writer),
+        ];
+        for (interest, slot) in slots {
+            if slot.is_some() && interest.intersects(ready) && !take(slot) {
+                return Collected::BatchFull;
+            }
+        }
+        if self.list.take_wakers(ready, take) {
+            Collected::All
+        } else {
+            Collected::BatchFull
+        }
+    }
+}
+
 /// Whether all wakers that an event concerns fitted into the batch.
 ///
 /// ```
@@ -298,10 +326,15 @@ impl IoState {
     /// [`collect`](Self::collect) moves on.
     pub fn set_ready(&self, ready: Ready, batch: &mut WakerBatch) -> Collected {
         self.readiness.transition_to_ready(ready);
-        self.collect(ready, batch)
+        let mut waiters = self.waiters.lock();
+        // An event that comes while the waiters of an earlier one are taken also wakes those that
+        // have waited again since.
+        waiters.list.forget_walk();
+        waiters.collect(ready, batch)
     }
 
-    /// Moves the wakers that wait for any of `ready` to `batch`.
+    /// Moves the wakers that wait for any of `ready` to `batch`. After a full batch it continues
+    /// where that was filled, so that each waiter is visited once.
     ///
     /// ```
     /// use std::task::Context;
@@ -320,25 +353,7 @@ impl IoState {
     /// assert_eq!(wakes.get(), 1);
     /// ```
     pub fn collect(&self, ready: Ready, batch: &mut WakerBatch) -> Collected {
-        let mut waiters = self.waiters.lock();
-        let Waiters {
-            reader,
-            writer,
-            list,
-        } = &mut *waiters;
-        let slots = [(Ready::READ, reader), (Ready::WRITE, writer)].into_iter();
-        for (interest, slot) in slots.chain(list.iter_mut()) {
-            if slot.is_none() || !interest.intersects(ready) {
-                continue;
-            }
-            if batch.is_full() {
-                return Collected::BatchFull;
-            }
-            if let Some(waker) = slot.take() {
-                batch.push(waker);
-            }
-        }
-        Collected::All
+        self.waiters.lock().collect(ready, batch)
     }
 
     /// Ends every current and future wait with an error. Call it without a lock, because it wakes
@@ -362,6 +377,7 @@ impl IoState {
     /// ```
     pub fn shut_down(&self) {
         self.readiness.transition_to_shutdown();
+        self.waiters.lock().list.forget_walk();
         self.wake(Ready::ALL, &mut WakerBatch::new());
     }
 

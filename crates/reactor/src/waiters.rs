@@ -13,6 +13,11 @@ const SMALL: usize = 8;
 /// leaves a gap. When more than half of the list are gaps, it is compacted and its memory is freed.
 /// So the memory of the list and the time of each walk are proportional to the number of current
 /// waiters.
+///
+/// An event takes the wakers in a walk of several steps, if they do not fit into one batch. The list
+/// remembers where the walk has stopped, so that all steps together visit each entry once. A waiter
+/// that comes during the walk is not part of it, and one that the walk has passed is not woken again
+/// if it waits again: both have seen the event, which was set before the walk began.
 #[derive(Default)]
 pub(crate) struct WaiterList {
     entries: Vec<Entry>,
@@ -20,6 +25,18 @@ pub(crate) struct WaiterList {
     gaps: usize,
     /// The key of the next entry. It counts to 2^64, which takes centuries.
     next: u64,
+    /// The walk that has stopped because its batch was full.
+    stopped: Option<Walk>,
+}
+
+/// The rest of a walk.
+#[derive(Clone, Copy)]
+struct Walk {
+    ready: Ready,
+    /// The key at which it continues.
+    from: u64,
+    /// The key that the next entry had when it began.
+    end: u64,
 }
 
 struct Entry {
@@ -67,10 +84,38 @@ impl WaiterList {
         removed.waker
     }
 
-    /// Iterates over the interests and wakers.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (Ready, &mut Option<Waker>)> {
-        let waiters = self.entries.iter_mut().flat_map(|entry| &mut entry.waiter);
-        waiters.map(|waiter| (waiter.interest, &mut waiter.waker))
+    /// Lets the next [`take_wakers`](Self::take_wakers) begin at the first entry.
+    pub(crate) fn forget_walk(&mut self) {
+        self.stopped = None;
+    }
+
+    /// Takes the wakers that wait for any of `ready`, and passes them to `take` until that refuses
+    /// one. Then the next call for the same flags continues there. Returns whether it has taken all.
+    pub(crate) fn take_wakers(
+        &mut self,
+        ready: Ready,
+        mut take: impl FnMut(&mut Option<Waker>) -> bool,
+    ) -> bool {
+        let stopped = self.stopped.take().filter(|walk| walk.ready == ready);
+        let (from, end) = stopped.map_or((0, self.next), |walk| (walk.from, walk.end));
+        let first = self.entries.partition_point(|entry| entry.key < from);
+        for entry in &mut self.entries[first..] {
+            if entry.key >= end {
+                break;
+            }
+            let Some(waiter) = &mut entry.waiter else {
+                continue;
+            };
+            if waiter.waker.is_none() || !waiter.interest.intersects(ready) {
+                continue;
+            }
+            if !take(&mut waiter.waker) {
+                let from = entry.key;
+                self.stopped = Some(Walk { ready, from, end });
+                return false;
+            }
+        }
+        true
     }
 
     fn entry(&mut self, key: u64) -> Option<&mut Entry> {

@@ -24,7 +24,9 @@ use mio::unix::pipe;
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::thread;
-use raddle_reactor::{Handle, Interest, IoState, Reactor, Ready, Registration, WakerBatch};
+use raddle_reactor::{
+    Clearing, Collected, Handle, Interest, IoState, Reactor, Ready, Registration, WakerBatch,
+};
 use raddle_testing::{Wakes, calling};
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
@@ -271,6 +273,44 @@ fn a_pipe_without_reader_readies_its_writer() {
     );
     let error = registration.try_io(Interest::WRITABLE, || (&sender).write(b"x"));
     assert_eq!(error.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+}
+
+/// Bug: own, each batch of a herd began at the first waiter, so that the time was quadratic, and
+/// waiters that had waited again were woken again.
+#[test]
+fn an_event_visits_each_waiter_of_a_herd_once() {
+    let state = IoState::new();
+    let (counter, waker) = Wakes::new();
+    let mut cx = Context::from_waker(&waker);
+    let mut waits: Vec<_> = (0..100)
+        .map(|_| Box::pin(state.ready(Interest::READABLE)))
+        .collect();
+    for wait in &mut waits {
+        assert!(wait.as_mut().poll(&mut cx).is_pending());
+    }
+    let mut batch = WakerBatch::new();
+    let mut collected = state.set_ready(Ready::READABLE, &mut batch);
+    // One waiter takes the data, and all others wait again.
+    let event = state.try_ready(Interest::READABLE).unwrap().unwrap();
+    assert_eq!(state.clear_readiness(event), Clearing::Cleared);
+    while collected == Collected::BatchFull {
+        batch.wake_all();
+        assert!(counter.get() < 100, "waiters are woken again and again");
+        for wait in &mut waits {
+            assert!(wait.as_mut().poll(&mut cx).is_pending());
+        }
+        collected = state.collect(Ready::READABLE, &mut batch);
+    }
+    batch.wake_all();
+    assert_eq!(counter.get(), 100);
+    // The next event wakes all of them.
+    for wait in &mut waits {
+        assert!(wait.as_mut().poll(&mut cx).is_pending());
+    }
+    let _ = state.set_ready(Ready::READABLE, &mut batch);
+    state.shut_down();
+    batch.wake_all();
+    assert_eq!(counter.get(), 200);
 }
 
 #[test]

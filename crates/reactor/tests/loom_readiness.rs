@@ -10,7 +10,7 @@ use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
-use raddle_reactor::{Interest, IoState, Readiness, Ready, WakerBatch};
+use raddle_reactor::{Collected, Interest, IoState, Readiness, Ready, WakerBatch};
 use raddle_testing::{Wakes, block_on};
 
 /// Readiness alone: one event, after the data.
@@ -169,6 +169,45 @@ fn all_waiting_futures_are_woken() {
         other.join().unwrap();
         reactor.join().unwrap();
     });
+}
+
+/// The wakers of an event fill batches, so that the waiters are taken in two steps. A waiter that
+/// comes between them sees the event or is woken; the others are woken once. All interleavings are
+/// explored.
+#[test]
+fn a_waiter_that_comes_during_a_dispatch_in_steps() {
+    model::check(|| {
+        let state = Arc::new(IoState::new());
+        let (wakes, waker) = Wakes::new();
+        let mut cx = Context::from_waker(&waker);
+        let mut first = pin!(state.ready(Interest::READABLE));
+        let mut second = pin!(state.ready(Interest::READABLE));
+        assert!(first.as_mut().poll(&mut cx).is_pending());
+        assert!(second.as_mut().poll(&mut cx).is_pending());
+        let newcomer = {
+            let state = state.clone();
+            thread::spawn(move || {
+                block_on(state.ready(Interest::READABLE)).unwrap();
+            })
+        };
+        let mut batch = WakerBatch::new();
+        let mut collected = state.set_ready(Ready::READABLE, one_left(&mut batch));
+        while collected == Collected::BatchFull {
+            batch.wake_all();
+            collected = state.collect(Ready::READABLE, one_left(&mut batch));
+        }
+        batch.wake_all();
+        newcomer.join().unwrap();
+        assert_eq!(wakes.get(), 2);
+    });
+}
+
+/// Fills the batch so that one waker has room.
+fn one_left(batch: &mut WakerBatch) -> &mut WakerBatch {
+    while batch.len() < 31 {
+        batch.push(Waker::noop().clone());
+    }
+    batch
 }
 
 #[test]

@@ -114,12 +114,77 @@ fn each_waiter_is_found_by_its_key() {
                 assert!(list.remove(key).is_none());
             }
         }
-        let wakers = list.iter_mut().map(|(_, waker)| waker.as_ref().unwrap());
-        let mut count = 0;
-        for (waker, expected) in wakers.zip(model.values()) {
-            assert!(waker.will_wake(expected));
-            count += 1;
-        }
-        assert_eq!(count, model.len());
+        let mut expected = model.values();
+        let visit = |waker: &mut Option<Waker>| {
+            let waker = waker.as_ref().unwrap();
+            assert!(waker.will_wake(expected.next().unwrap()));
+            true
+        };
+        assert!(list.take_wakers(Ready::WRITE, visit));
+        assert!(expected.next().is_none());
     }
+}
+
+/// Takes up to `room` wakers for `ready`, and returns their number and whether these were all.
+fn take(list: &mut WaiterList, ready: Ready, room: usize) -> (usize, bool) {
+    let mut taken = 0;
+    let all = list.take_wakers(ready, |waker| {
+        if taken == room {
+            return false;
+        }
+        assert!(waker.take().is_some());
+        taken += 1;
+        true
+    });
+    (taken, all)
+}
+
+/// Bug: own, a walk that began anew for each batch: 40,000 waiters and one event took the square.
+#[test]
+fn a_walk_in_steps_continues_where_it_stopped() {
+    let mut list = WaiterList::default();
+    let keys: Vec<_> = (0..100)
+        .map(|_| list.insert(Ready::READ, waker()))
+        .collect();
+    assert_eq!(take(&mut list, Ready::READ, 40), (40, false));
+    // Neither a waiter that waits again nor a new one belongs to the walk.
+    assert!(list.replace(keys[0], waker()).is_none());
+    list.insert(Ready::READ, waker());
+    assert_eq!(take(&mut list, Ready::READ, 40), (40, false));
+    assert_eq!(take(&mut list, Ready::READ, 40), (20, true));
+    // They belong to the next one.
+    assert_eq!(take(&mut list, Ready::READ, 40), (2, true));
+}
+
+#[test]
+fn a_walk_continues_although_waiters_have_left() {
+    let mut list = WaiterList::default();
+    let keys: Vec<_> = (0..100)
+        .map(|_| list.insert(Ready::READ, waker()))
+        .collect();
+    assert_eq!(take(&mut list, Ready::READ, 40), (40, false));
+    // Among them those at which the walk has stopped; the list is compacted.
+    for key in &keys[..60] {
+        let removed = list.remove(*key);
+        assert_eq!(removed.is_some(), *key >= 40);
+    }
+    assert_eq!(walked(&list), 49);
+    assert_eq!(take(&mut list, Ready::READ, 40), (40, true));
+}
+
+#[test]
+fn a_walk_for_other_flags_begins_at_the_first_waiter() {
+    let mut list = WaiterList::default();
+    for _ in 0..10 {
+        list.insert(Ready::READ, waker());
+        list.insert(Ready::WRITE, waker());
+    }
+    assert_eq!(take(&mut list, Ready::READ, 5), (5, false));
+    assert_eq!(take(&mut list, Ready::WRITE, 3), (3, false));
+    // The walk of readers is forgotten, and finds those that are left.
+    assert_eq!(take(&mut list, Ready::READ, 3), (3, false));
+    list.forget_walk();
+    list.insert(Ready::READ, waker());
+    assert_eq!(take(&mut list, Ready::READ, 5), (3, true));
+    assert_eq!(take(&mut list, Ready::WRITE, 9), (7, true));
 }
