@@ -115,6 +115,91 @@ fn a_closed_direction_stays_closed() {
     });
 }
 
+/// Bug: own, two guards that were cleared for the sake of something else erased the end.
+#[test]
+fn a_closed_direction_survives_guards_that_are_cleared() {
+    let would_block = || Err::<(), _>(ErrorKind::WouldBlock.into());
+    run(async {
+        let (mut near, far) = pair();
+        drop(far);
+        while !near.readable().await.unwrap().ready().is_read_closed() {}
+        while !near.writable().await.unwrap().ready().is_write_closed() {}
+        for _ in 0..3 {
+            near.readable().await.unwrap().clear_ready();
+            near.writable().await.unwrap().clear_ready();
+            near.readable_mut().await.unwrap().clear_ready();
+            near.writable_mut().await.unwrap().clear_ready();
+            let closed = Ready::READ_CLOSED | Ready::WRITE_CLOSED;
+            for flags in [Ready::READ_CLOSED, Ready::WRITE_CLOSED, closed, Ready::ALL] {
+                near.readable().await.unwrap().clear_ready_matching(flags);
+                near.writable().await.unwrap().clear_ready_matching(flags);
+                let mut guard = near.readable_mut().await.unwrap();
+                guard.clear_ready_matching(flags);
+            }
+            assert!(
+                near.readable()
+                    .await
+                    .unwrap()
+                    .try_io(|_| would_block())
+                    .is_err()
+            );
+            assert!(
+                near.writable()
+                    .await
+                    .unwrap()
+                    .try_io(|_| would_block())
+                    .is_err()
+            );
+            for interest in [Interest::READABLE, Interest::WRITABLE] {
+                assert!(near.try_io(interest, |_| would_block()).is_err());
+                assert!(near.try_io_mut(interest, |_| would_block()).is_err());
+            }
+            drop(poll_fn(|cx| near.poll_read_ready(cx)).await.unwrap());
+            drop(poll_fn(|cx| near.poll_write_ready(cx)).await.unwrap());
+        }
+        for interest in [Interest::READABLE, Interest::WRITABLE] {
+            let mut calls = 0;
+            let io = near.async_io(interest, |_| {
+                calls += 1;
+                if calls < 3 { would_block() } else { Ok(()) }
+            });
+            io.await.unwrap();
+            assert_eq!(calls, 3);
+            let mut calls = 0;
+            let io = near.async_io_mut(interest, |_| {
+                calls += 1;
+                if calls < 3 { would_block() } else { Ok(()) }
+            });
+            io.await.unwrap();
+        }
+        assert_eq!(read(&near).await.unwrap(), 0);
+    });
+}
+
+/// Bug: own, as above, for the sender of a pipe whose reader has gone, which is an error.
+#[test]
+fn a_pipe_without_reader_survives_guards_that_are_cleared() {
+    run(async {
+        let (reader, writer) = io::pipe().unwrap();
+        let flags = libc::O_NONBLOCK;
+        // SAFETY: sets the flags of an open descriptor.
+        let set = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) };
+        assert_eq!(set, 0);
+        let writer = AsyncFd::with_interest(writer, Interest::WRITABLE).unwrap();
+        drop(reader);
+        while !writer.writable().await.unwrap().ready().is_write_closed() {}
+        for _ in 0..3 {
+            writer.writable().await.unwrap().clear_ready();
+            let blocked = writer.try_io(Interest::WRITABLE, |_| {
+                Err::<(), _>(ErrorKind::WouldBlock.into())
+            });
+            assert!(blocked.is_err());
+        }
+        let write = writer.async_io(Interest::WRITABLE, |mut writer| writer.write(b"x"));
+        assert_eq!(write.await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+    });
+}
+
 #[test]
 fn a_mutable_guard_gives_access_to_the_inner_value() {
     run(async {

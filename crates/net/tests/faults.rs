@@ -4,6 +4,8 @@
 mod common;
 
 use std::future::Future;
+#[cfg(target_os = "linux")]
+use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
@@ -264,4 +266,192 @@ fn dropping_halves_in_any_order_deregisters_the_stream() {
         }
     }
     assert_eq!(driver.handle.registered_count(), 0);
+}
+
+fn would_block() -> io::Result<()> {
+    Err(ErrorKind::WouldBlock.into())
+}
+
+/// Checks that the two directions of a stream whose peer has gone stay ready, whatever closures
+/// return, and that plain operations see the end.
+macro_rules! assert_closed_for_good {
+    ($stream:expr) => {
+        let mut stream = $stream;
+        let both_ways = Interest::READABLE | Interest::WRITABLE;
+        while !stream.ready(both_ways).await.unwrap().is_write_closed() {
+            let _ = stream.try_write(b"x");
+        }
+        for _ in 0..3 {
+            stream.readable().await.unwrap();
+            stream.writable().await.unwrap();
+            for interest in [Interest::READABLE, Interest::WRITABLE, both_ways] {
+                let error = stream.try_io(interest, would_block).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                let mut io = pin!(stream.async_io(interest, would_block));
+                assert!(poll(io.as_mut()).is_pending());
+            }
+        }
+        let Poll::Ready(ready) = poll(pin!(stream.ready(both_ways))) else {
+            panic!("the closed directions are not ready");
+        };
+        let ready = ready.unwrap();
+        assert!(ready.is_read_closed() && ready.is_write_closed());
+        poll_fn(|cx| stream.poll_read_ready(cx)).await.unwrap();
+        poll_fn(|cx| stream.poll_write_ready(cx)).await.unwrap();
+        let mut calls = 0;
+        let retried = stream.async_io(both_ways, || {
+            calls += 1;
+            if calls < 3 { would_block() } else { Ok(()) }
+        });
+        retried.await.unwrap();
+        let write = async { stream.write(&[0; 8]).await };
+        let error = write.await.unwrap_err();
+        assert!(
+            matches!(
+                error.kind(),
+                ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
+            ),
+            "{error}"
+        );
+        // The first read may return the reset.
+        let _ = stream.read(&mut [0; 8]).await;
+        assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 0);
+    };
+}
+
+/// Bug: own, two closures that returned `WouldBlock` cleared the closed flag of a direction.
+#[test]
+#[cfg(target_os = "linux")]
+fn closed_tcp_directions_survive_closures_that_would_block() {
+    run(async {
+        let (near, far) = pair().await;
+        far.set_zero_linger().unwrap();
+        drop(far);
+        assert_closed_for_good!(near);
+    });
+}
+
+/// Bug: own, as above.
+#[test]
+#[cfg(target_os = "linux")]
+fn closed_unix_directions_survive_closures_that_would_block() {
+    run(async {
+        let (near, far) = raddle_net::UnixStream::pair().unwrap();
+        drop(far);
+        assert_closed_for_good!(near);
+    });
+}
+
+/// Bug: own, as above, for a peer that has only ended its own direction.
+#[test]
+fn the_end_of_a_stream_survives_closures_that_would_block() {
+    run(async {
+        let (near, mut far) = pair().await;
+        far.shutdown().await.unwrap();
+        for _ in 0..3 {
+            near.readable().await.unwrap();
+            let _ = near.try_io(Interest::READABLE, would_block);
+        }
+        let mut calls = 0;
+        let read = near.async_io(Interest::READABLE, || {
+            calls += 1;
+            match calls {
+                1 => Err(ErrorKind::WouldBlock.into()),
+                _ => near.try_read(&mut [0; 8]),
+            }
+        });
+        assert_eq!(read.await.unwrap(), 0);
+        // The other direction waits for room as before.
+        let mut write = Box::pin(near.async_io(Interest::WRITABLE, would_block));
+        for _ in 0..3 {
+            assert!(poll(write.as_mut()).is_pending());
+        }
+        drop(write);
+        let mut near = near;
+        assert_eq!(near.read(&mut [0; 8]).await.unwrap(), 0);
+    });
+}
+
+/// Bug: own, a `splice` into a full pipe would block, and the rest of the stream was never moved.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_rest_of_a_stream_is_moved_through_a_full_pipe() {
+    use std::os::fd::AsRawFd;
+
+    const BYTES: usize = 60_000;
+
+    fn splice(from: &impl AsRawFd, to: &impl AsRawFd) -> io::Result<usize> {
+        let flags = libc::SPLICE_F_NONBLOCK | libc::SPLICE_F_MOVE;
+        // SAFETY: both descriptors are open, and neither offset is given.
+        let moved = unsafe {
+            libc::splice(
+                from.as_raw_fd(),
+                std::ptr::null_mut(),
+                to.as_raw_fd(),
+                std::ptr::null_mut(),
+                1 << 16,
+                flags,
+            )
+        };
+        usize::try_from(moved).map_err(|_| io::Error::last_os_error())
+    }
+
+    run(async {
+        for by_async_io in [true, false] {
+            let (client, near) = pair().await;
+            let (sender, mut receiver) = raddle_net::unix::pipe::pipe().unwrap();
+            // SAFETY: sets the size of an open pipe.
+            let size = unsafe { libc::fcntl(sender.as_raw_fd(), libc::F_SETPIPE_SZ, 4096) };
+            assert!(size > 0);
+            let mut client = client;
+            client.write_all(&[7; BYTES]).await.unwrap();
+            client.shutdown().await.unwrap();
+            while !near
+                .ready(Interest::READABLE)
+                .await
+                .unwrap()
+                .is_read_closed()
+            {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let pump = async {
+                let mut moved = 0;
+                loop {
+                    let move_some = || splice(&near, &sender);
+                    let result = if by_async_io {
+                        near.async_io(Interest::READABLE, move_some).await
+                    } else {
+                        near.readable().await.unwrap();
+                        near.try_io(Interest::READABLE, move_some)
+                    };
+                    match result {
+                        Ok(0) => break,
+                        Ok(bytes) => moved += bytes,
+                        // A task would yield by its budget.
+                        Err(error) if error.kind() == ErrorKind::WouldBlock => yield_once().await,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                drop(sender);
+                moved
+            };
+            let mut received = Vec::new();
+            let (moved, read) = both(pump, receiver.read_to_end(&mut received)).await;
+            assert_eq!(read.unwrap(), BYTES);
+            assert_eq!((moved, received.len()), (BYTES, BYTES));
+        }
+    });
+}
+
+#[cfg(target_os = "linux")]
+async fn yield_once() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

@@ -15,6 +15,8 @@ use common::{Driver, both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::unix::pipe::{self, OpenOptions, Receiver, Sender};
 use raddle_reactor::Interest;
+#[cfg(target_os = "linux")]
+use raddle_testing::{Wakes, poll_with};
 use raddle_testing::{block_on, poll};
 
 fn fifo(dir: &Path) -> PathBuf {
@@ -169,6 +171,60 @@ fn named_pipes_connect_a_reader_and_a_writer() {
         std::fs::write(&file, b"x").unwrap();
         let error = OpenOptions::new().open_receiver(&file).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    });
+}
+
+/// Bug: own, two closures that returned `WouldBlock` cleared the closed flag.
+#[test]
+fn the_ends_of_pipes_survive_closures_that_would_block() {
+    let would_block = || Err::<(), _>(ErrorKind::WouldBlock.into());
+    run(async {
+        let (sender, mut receiver) = pipe::pipe().unwrap();
+        drop(sender);
+        for _ in 0..3 {
+            receiver.readable().await.unwrap();
+            assert!(receiver.try_io(would_block).is_err());
+        }
+        assert_eq!(receiver.read(&mut [0; 8]).await.unwrap(), 0);
+        let (mut sender, receiver) = pipe::pipe().unwrap();
+        drop(receiver);
+        for _ in 0..3 {
+            sender.writable().await.unwrap();
+            assert!(sender.try_io(would_block).is_err());
+        }
+        let error = sender.write(b"x").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    });
+}
+
+/// A named pipe is closed until another sender opens it. Then a read waits, and is not retried.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_read_waits_for_another_sender_of_a_named_pipe() {
+    run(async {
+        let dir = tempfile::tempdir().unwrap();
+        let path = fifo(dir.path());
+        let mut receiver = OpenOptions::new().open_receiver(&path).unwrap();
+        for _ in 0..3 {
+            drop(OpenOptions::new().open_sender(&path).unwrap());
+            while !receiver
+                .ready(Interest::READABLE)
+                .await
+                .unwrap()
+                .is_read_closed()
+            {}
+            assert_eq!(receiver.read(&mut [0; 8]).await.unwrap(), 0);
+            let mut sender = OpenOptions::new().open_sender(&path).unwrap();
+            let mut buffer = [0; 8];
+            let (wakes, waker) = Wakes::new();
+            let mut read = Box::pin(receiver.read(&mut buffer));
+            for _ in 0..3 {
+                assert!(poll_with(read.as_mut(), &waker).is_pending());
+            }
+            assert_eq!(wakes.get(), 0);
+            sender.write_all(b"abc").await.unwrap();
+            assert_eq!(read.await.unwrap(), 3);
+        }
     });
 }
 

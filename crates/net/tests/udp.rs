@@ -6,6 +6,8 @@ mod common;
 use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::pin::pin;
+#[cfg(target_os = "linux")]
+use std::task::Poll;
 
 use common::{Driver, all, both, run};
 use raddle_io::ReadBuf;
@@ -258,6 +260,137 @@ fn a_refused_datagram_is_reported_once() {
         });
         assert!(poll(Box::pin(blocked).as_mut()).is_pending());
         assert!((1..=2).contains(&tried), "tried {tried} times");
+    });
+}
+
+/// Sends a datagram to a port that nobody has, and waits for the error.
+#[cfg(target_os = "linux")]
+async fn refused() -> UdpSocket {
+    let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let gone = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    near.connect(gone.local_addr().unwrap()).await.unwrap();
+    drop(gone);
+    near.writable().await.unwrap();
+    near.send(b"x").await.unwrap();
+    assert!(near.ready(Interest::ERROR).await.unwrap().is_error());
+    near
+}
+
+/// Bug: own, an error made a socket readable, so that a server saw the refusal of another peer.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_error_makes_no_socket_readable() {
+    run(async {
+        let near = refused().await;
+        assert!(poll(pin!(near.readable())).is_pending());
+        assert!(poll(pin!(near.ready(Interest::READABLE))).is_pending());
+        assert!(poll(pin!(poll_fn(|cx| near.poll_recv_ready(cx)))).is_pending());
+        let mut buffer = [0; 8];
+        let mut tried = vec![
+            near.try_recv(&mut buffer).unwrap_err(),
+            near.try_recv_from(&mut buffer).unwrap_err(),
+            near.try_recv_buf(&mut Vec::new()).unwrap_err(),
+            near.try_recv_buf_from(&mut Vec::new()).unwrap_err(),
+            near.try_peek(&mut buffer).unwrap_err(),
+            near.try_peek_from(&mut buffer).unwrap_err(),
+            near.try_peek_sender().unwrap_err(),
+        ];
+        tried.push(near.try_io(Interest::READABLE, || Ok(())).unwrap_err());
+        for error in tried {
+            assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        }
+        let mut buffer = ReadBuf::new(&mut buffer);
+        assert!(poll(pin!(poll_fn(|cx| near.poll_recv(cx, &mut buffer)))).is_pending());
+        assert!(poll(pin!(poll_fn(|cx| near.poll_recv_from(cx, &mut buffer)))).is_pending());
+        assert!(poll(pin!(poll_fn(|cx| near.poll_peek(cx, &mut buffer)))).is_pending());
+        assert!(poll(pin!(poll_fn(|cx| near.poll_peek_sender(cx)))).is_pending());
+        let both_ways = near.ready(Interest::READABLE | Interest::WRITABLE).await;
+        let ready = both_ways.unwrap();
+        assert!(!ready.is_readable() && ready.is_writable() && !ready.is_error());
+    });
+}
+
+/// Each async receive waits for errors too, before or after they come.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_receive_returns_the_error_of_a_refused_datagram() {
+    run(async {
+        let (mut buffer, mut grown) = ([0; 8], Vec::with_capacity(8));
+        let mut errors = vec![
+            refused().await.recv(&mut buffer).await.unwrap_err(),
+            refused().await.recv_from(&mut buffer).await.unwrap_err(),
+            refused().await.recv_buf(&mut grown).await.unwrap_err(),
+            refused().await.recv_buf_from(&mut grown).await.unwrap_err(),
+            refused().await.peek(&mut buffer).await.unwrap_err(),
+            refused().await.peek_from(&mut buffer).await.unwrap_err(),
+            refused().await.peek_sender().await.unwrap_err(),
+        ];
+        let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let gone = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        near.connect(gone.local_addr().unwrap()).await.unwrap();
+        drop(gone);
+        let mut recv = pin!(near.recv(&mut buffer));
+        assert!(poll(recv.as_mut()).is_pending());
+        near.send(b"x").await.unwrap();
+        errors.push(recv.await.unwrap_err());
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        }
+    });
+}
+
+/// Bug: own, an error made a socket readable.
+/// With `IP_RECVERR` a socket that has no peer gets errors too. A server must not end by the one of
+/// a client that has gone.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_error_of_one_peer_does_not_end_a_server() {
+    use std::os::fd::AsRawFd;
+
+    run(async {
+        let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let on: libc::c_int = 1;
+        // SAFETY: the option is an integer that outlives the call.
+        let set = unsafe {
+            libc::setsockopt(
+                server.as_raw_fd(),
+                libc::IPPROTO_IP,
+                libc::IP_RECVERR,
+                (&raw const on).cast(),
+                size_of::<libc::c_int>() as libc::socklen_t,
+            )
+        };
+        assert_eq!(set, 0);
+        let gone = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address = gone.local_addr().unwrap();
+        drop(gone);
+        server.send_to(b"x", address).await.unwrap();
+        assert!(server.ready(Interest::ERROR).await.unwrap().is_error());
+        assert!(poll(pin!(poll_fn(|cx| server.poll_recv_ready(cx)))).is_pending());
+        let error = server.try_recv_from(&mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    });
+}
+
+/// mio 449: a program that waits with `writable` and tries does not spin either.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_error_makes_a_socket_writable_a_bounded_number_of_times() {
+    run(async {
+        let near = refused().await;
+        assert_eq!(
+            near.recv(&mut [0; 8]).await.unwrap_err().kind(),
+            ErrorKind::ConnectionRefused
+        );
+        for _ in 0..3 {
+            match poll(pin!(near.writable())) {
+                Poll::Ready(writable) => writable.unwrap(),
+                Poll::Pending => return,
+            }
+            let blocked = || Err::<(), _>(ErrorKind::WouldBlock.into());
+            assert!(near.try_io(Interest::WRITABLE, blocked).is_err());
+        }
+        panic!("still writable although each send would block");
     });
 }
 

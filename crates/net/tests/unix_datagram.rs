@@ -12,6 +12,8 @@ use common::{Driver, both, run};
 use raddle_io::ReadBuf;
 use raddle_net::{UnixDatagram, UnixSocket};
 use raddle_reactor::Interest;
+#[cfg(target_os = "linux")]
+use raddle_testing::{Wakes, poll_with};
 use raddle_testing::{block_on, poll};
 
 #[test]
@@ -156,6 +158,62 @@ fn each_direction_can_be_shut_down() {
         assert_eq!(near.recv(&mut [0; 8]).await.unwrap(), 3);
         drop(far);
         assert!(near.take_error().unwrap().is_none());
+    });
+}
+
+/// Bug: own, two closures that returned `WouldBlock` cleared the closed flag of a direction.
+#[test]
+#[cfg(target_os = "linux")]
+fn closed_directions_survive_closures_that_would_block() {
+    run(async {
+        let (near, far) = UnixDatagram::pair().unwrap();
+        near.shutdown(Shutdown::Both).unwrap();
+        let both_ways = Interest::READABLE | Interest::WRITABLE;
+        while !near.ready(both_ways).await.unwrap().is_read_closed() {}
+        for interest in [Interest::READABLE, Interest::WRITABLE, both_ways] {
+            for _ in 0..3 {
+                near.ready(interest).await.unwrap();
+                let blocked = || Err::<(), _>(ErrorKind::WouldBlock.into());
+                assert!(near.try_io(interest, blocked).is_err());
+            }
+        }
+        let error = near.send(b"x").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        // Linux lets a receive of datagrams wait although the direction is closed.
+        let mut buffer = [0; 8];
+        let (wakes, waker) = Wakes::new();
+        let mut recv = pin!(near.recv(&mut buffer));
+        for _ in 0..3 {
+            assert!(poll_with(recv.as_mut(), &waker).is_pending());
+        }
+        assert_eq!(wakes.get(), 0);
+        drop(far);
+    });
+}
+
+/// Bug: own, an error made a socket readable.
+/// An error makes no socket readable, and a receive waits for it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_peer_that_connects_to_another_is_an_error() {
+    run(async {
+        let dir = tempfile::tempdir().unwrap();
+        let (here, there) = (dir.path().join("here"), dir.path().join("there"));
+        let near = UnixDatagram::bind(&here).unwrap();
+        let far = UnixDatagram::bind(&there).unwrap();
+        near.connect(&there).unwrap();
+        far.connect(&here).unwrap();
+        // What `far` has not received is lost when it leaves its peer.
+        near.send(b"x").await.unwrap();
+        let other = dir.path().join("other");
+        let _other = UnixDatagram::bind(&other).unwrap();
+        far.connect(&other).unwrap();
+        near.ready(Interest::ERROR).await.unwrap();
+        assert!(poll(pin!(near.readable())).is_pending());
+        let error = near.try_recv(&mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        let error = near.recv(&mut [0; 8]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     });
 }
 

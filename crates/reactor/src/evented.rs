@@ -305,7 +305,8 @@ impl<E: Source> Evented<E> {
         poll_budgeted(cx, |cx| self.registration.poll_write_io(cx, || f(self)))
     }
 
-    /// Calls `f` until it would not block, as [`Registration::async_io`].
+    /// Calls `f`, an operation on the source, until it would not block, as
+    /// [`Registration::async_io`].
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
@@ -341,6 +342,47 @@ impl<E: Source> Evented<E> {
         mut f: impl FnMut(&E) -> io::Result<R>,
     ) -> io::Result<R> {
         budgeted(self.registration.async_io(interest, || f(self))).await
+    }
+
+    /// Calls `f`, which may do more than operate on the source, until it would not block, as
+    /// [`Registration::retry_io`].
+    ///
+    /// # Errors
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: what `f` has done is in the output of the poll that called it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Evented, Interest, Reactor, Ready};
+    ///
+    /// let reactor = Reactor::new()?;
+    /// let socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let socket = Evented::new(socket, Interest::READABLE, &reactor.handle())?;
+    /// let socket = socket.assuming(Ready::READ_CLOSED);
+    /// let mut calls = 0;
+    /// let mut received = pin!(socket.retry_io(Interest::READABLE, |socket| {
+    ///     calls += 1;
+    ///     if calls < 3 { socket.recv(&mut [0; 16]) } else { Ok(0) }
+    /// }));
+    /// for _ in 0..2 {
+    ///     assert!(raddle_testing::poll(received.as_mut()).is_pending());
+    /// }
+    /// assert_eq!(raddle_testing::ready(received)?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub async fn retry_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut(&E) -> io::Result<R>,
+    ) -> io::Result<R> {
+        budgeted(self.registration.retry_io(interest, || f(self))).await
     }
 }
 

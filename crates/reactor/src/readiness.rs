@@ -8,9 +8,13 @@ use crate::Ready;
 const READY: u64 = u8::MAX as u64;
 /// Set once the reactor has shut down; never cleared.
 const SHUTDOWN: u64 = READY + 1;
+/// Set if an error does not close the source: see
+/// [`transition_to_passing_errors`](Readiness::transition_to_passing_errors). Set when the source
+/// is registered; never cleared.
+const ERRORS_PASS: u64 = SHUTDOWN << 1;
 /// One step of the tick, which takes all the bits above. It counts the events that were dispatched
-/// to this source and wraps after 2^55 of them, so that a snapshot never meets its tick again.
-const TICK_ONE: u64 = SHUTDOWN << 1;
+/// to this source and wraps after 2^54 of them, so that a snapshot never meets its tick again.
+const TICK_ONE: u64 = ERRORS_PASS << 1;
 const TICK_SHIFT: u32 = TICK_ONE.trailing_zeros();
 
 /// The flags, the tick and the shutdown mark of one source in one word.
@@ -65,7 +69,8 @@ pub struct Snapshot(u64);
 pub struct ReadyEvent {
     tick: u64,
     ready: Ready,
-    /// The requested flags; `ready` are those of them that were set.
+    /// The requested flags; `ready` are those of them that were set. An operation for several
+    /// interests may have tried only one of them.
     asked: Ready,
 }
 
@@ -115,9 +120,10 @@ impl Readiness {
 
     /// Removes the flags of `event`, for an operation would have blocked.
     ///
-    /// Closed flags stay, since the selector reports them only once. The exception is an operation
-    /// for one direction alone whose event had no other flag: it was tried because of the closed
-    /// flag, and has shown that the flag is wrong.
+    /// Closed flags stay, since the selector reports them only once, and the operation may have
+    /// been about something else: a pipe that is full, when the end of a socket is moved into it.
+    /// The exception is the write-closed flag of a source whose
+    /// [errors pass](Self::transition_to_passing_errors).
     ///
     /// ```
     /// use raddle_reactor::{Clearing, Readiness, Ready};
@@ -130,12 +136,13 @@ impl Readiness {
     /// assert_eq!(readiness.load().ready(), Ready::READ_CLOSED);
     /// ```
     pub fn transition_to_blocked(&self, event: ReadyEvent) -> Clearing {
-        let passing = event.ready - (Ready::READ_CLOSED | Ready::WRITE_CLOSED);
-        self.clear(event, |_| {
-            if passing.is_empty() && event.is_of_one_direction() {
+        let open = event.ready - Ready::CLOSED;
+        self.clear(event, |now| {
+            // The write was tried because of the closed flag alone.
+            if open.is_empty() && event.asked == Ready::WRITE && now.is_write_closed_by_error() {
                 event.ready
             } else {
-                passing
+                open
             }
         })
     }
@@ -157,8 +164,8 @@ impl Readiness {
     /// assert!(readiness.load().event(Ready::READABLE).is_none());
     /// ```
     pub fn transition_to_drained(&self, event: ReadyEvent) -> Clearing {
-        self.clear(event, |ready| {
-            if ready.intersects(Ready::ERROR | Ready::PRIORITY) {
+        self.clear(event, |now| {
+            if now.ready().intersects(Ready::ERROR | Ready::PRIORITY) {
                 Ready::EMPTY
             } else {
                 event.ready & (Ready::READABLE | Ready::WRITABLE)
@@ -182,10 +189,42 @@ impl Readiness {
         self.0.fetch_or(SHUTDOWN, Ordering::AcqRel);
     }
 
-    fn clear(&self, event: ReadyEvent, flags: impl Fn(Ready) -> Ready) -> Clearing {
+    /// Marks the source as one that an error does not close.
+    ///
+    /// epoll reports an error together with "write closed". That is true for a pipe: its reader has
+    /// gone. A socket that is closed reports a hang-up, which closes both directions. A socket that
+    /// only has an error, such as a refused datagram or a message in its error queue, can be
+    /// written to afterwards, and nothing reports that. So its write-closed flag is cleared by a
+    /// write that was tried because of this flag alone and would block. Otherwise a loop that waits
+    /// for room in its buffer would never wait.
+    ///
+    /// ```
+    /// use raddle_reactor::{Clearing, Readiness, Ready};
+    ///
+    /// let write = Ready::WRITABLE | Ready::WRITE_CLOSED;
+    /// let socket = Readiness::new();
+    /// socket.transition_to_passing_errors();
+    /// // A datagram was refused, and the buffer is full.
+    /// socket.transition_to_ready(Ready::ERROR | Ready::WRITE_CLOSED);
+    /// let event = socket.load().event(write).unwrap();
+    /// assert_eq!(socket.transition_to_blocked(event), Clearing::Cleared);
+    /// assert!(socket.load().event(write).is_none());
+    ///
+    /// // The reader of a pipe has gone.
+    /// let pipe = Readiness::new();
+    /// pipe.transition_to_ready(Ready::ERROR | Ready::WRITE_CLOSED);
+    /// let event = pipe.load().event(write).unwrap();
+    /// assert_eq!(pipe.transition_to_blocked(event), Clearing::Kept);
+    /// ```
+    pub fn transition_to_passing_errors(&self) {
+        // ORDERING: pairs with `load`.
+        self.0.fetch_or(ERRORS_PASS, Ordering::AcqRel);
+    }
+
+    fn clear(&self, event: ReadyEvent, flags: impl Fn(Snapshot) -> Ready) -> Clearing {
         let cleared = self.update(|word| {
             let now = Snapshot(word);
-            let flags = flags(now.ready());
+            let flags = flags(now);
             (now.tick() == event.tick && !flags.is_empty())
                 .then_some(word & !u64::from(flags.bits()))
         });
@@ -223,7 +262,13 @@ impl Snapshot {
         self.0 & SHUTDOWN != 0
     }
 
-    /// Returns the number of events that the source has had, modulo 2^55.
+    /// Returns whether the only reason for the write-closed flag is an error that passes. A hang-up
+    /// sets both closed flags.
+    fn is_write_closed_by_error(self) -> bool {
+        self.0 & ERRORS_PASS != 0 && !self.ready().is_read_closed()
+    }
+
+    /// Returns the number of events that the source has had, modulo 2^54.
     pub fn tick(self) -> u64 {
         self.0 >> TICK_SHIFT
     }
@@ -252,12 +297,6 @@ impl ReadyEvent {
             ready: self.ready & flags,
             ..self
         }
-    }
-
-    /// Returns whether the operation only reads, or only writes. An operation for several interests
-    /// may have tried only one of them.
-    fn is_of_one_direction(&self) -> bool {
-        self.asked == Ready::READ || self.asked == Ready::WRITE
     }
 
     /// Returns whether `now` has had no event since this one.

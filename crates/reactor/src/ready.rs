@@ -35,7 +35,7 @@ const READ_CLOSED: u8 = WRITABLE << 1;
 const WRITE_CLOSED: u8 = READ_CLOSED << 1;
 /// Set while out-of-band data was reported.
 const PRIORITY: u8 = WRITE_CLOSED << 1;
-/// Set while an error was reported; always together with the first two.
+/// Set while an error was reported.
 const ERROR: u8 = PRIORITY << 1;
 
 impl Ready {
@@ -57,6 +57,8 @@ impl Ready {
     pub const ALL: Ready =
         Ready(READABLE | WRITABLE | READ_CLOSED | WRITE_CLOSED | PRIORITY | ERROR);
 
+    /// The flags of closed directions.
+    pub(crate) const CLOSED: Ready = Ready(READ_CLOSED | WRITE_CLOSED);
     /// The flags that make a read ready.
     pub(crate) const READ: Ready = Ready::from_interest(Interest::READABLE);
     /// The flags that make a write ready.
@@ -92,8 +94,8 @@ impl Ready {
         Ready(flags)
     }
 
-    /// Returns the flags of an event. An error makes both directions ready, so that the next
-    /// operation reports it.
+    /// Returns the flags of an event. An error makes no direction ready: a closed direction has
+    /// flags of its own, and an error that closes nothing waits for the next operation.
     pub(crate) fn from_mio(event: &mio::event::Event) -> Ready {
         let mut ready = Ready::EMPTY;
         if event.is_readable() {
@@ -112,7 +114,7 @@ impl Ready {
             ready |= Ready::PRIORITY;
         }
         if event.is_error() {
-            ready |= Ready::ERROR | Ready::READABLE | Ready::WRITABLE;
+            ready |= Ready::ERROR;
         }
         ready
     }

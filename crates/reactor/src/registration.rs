@@ -1,6 +1,7 @@
 //! The right of a socket to the events of its source.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll, ready};
 
@@ -211,7 +212,8 @@ impl Registration {
         self.state.assume_ready(ready);
     }
 
-    /// Clears `event`, for the operation it promised would have blocked. Newer readiness stays.
+    /// Clears `event`, for the operation it promised would have blocked. Newer readiness stays, and
+    /// so does a direction that is closed.
     /// Call it only if the source itself said that it would block: otherwise no event will come.
     ///
     /// ```
@@ -341,11 +343,52 @@ impl Registration {
         cx: &mut Context<'_>,
         mut f: impl FnMut() -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
+        self.poll_read_event(cx, |_| f())
+    }
+
+    /// Like [`poll_read_io`](Self::poll_read_io), for an operation that clears part of the
+    /// readiness itself, such as [`clear_drained`](Self::clear_drained): it gets the event because
+    /// of which it is called.
+    ///
+    /// # Errors
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::{Context, Poll, Waker};
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor};
+    ///
+    /// let mut reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// peer.send_to(b"ping", socket.local_addr()?)?;
+    /// while reactor.turn(None, usize::MAX)? == 0 {}
+    /// let received = registration.poll_read_event(&mut cx, |event| {
+    ///     assert!(event.ready().is_readable());
+    ///     socket.recv(&mut [0; 16])
+    /// });
+    /// assert_eq!(received?, Poll::Ready(4));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[inline]
+    pub fn poll_read_event<R>(
+        &self,
+        cx: &mut Context<'_>,
+        mut f: impl FnMut(ReadyEvent) -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        let mut tried = None;
         loop {
-            let event = ready!(self.poll_read_ready(cx))?;
-            if let Some(result) = blocked(self.attempt(event, &mut f)) {
+            let event = ready!(self.state.poll_read_ready_after(cx, tried))?;
+            if let Some(result) = blocked(self.attempt(event, || f(event))) {
                 return Poll::Ready(result);
             }
+            // A closed flag that remains would end every wait at once.
+            tried = Some(event);
         }
     }
 
@@ -378,16 +421,58 @@ impl Registration {
         cx: &mut Context<'_>,
         mut f: impl FnMut() -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
+        self.poll_write_event(cx, |_| f())
+    }
+
+    /// Like [`poll_write_io`](Self::poll_write_io), for an operation that clears part of the
+    /// readiness itself: it gets the event because of which it is called.
+    ///
+    /// # Errors
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::task::{Context, Poll, Waker};
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor, Ready};
+    ///
+    /// let reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
+    /// registration.assume_ready(Ready::WRITABLE);
+    /// let peer = socket.local_addr()?;
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// let sent = registration.poll_write_event(&mut cx, |event| {
+    ///     assert!(event.ready().is_writable());
+    ///     socket.send_to(b"ping", peer)
+    /// });
+    /// assert_eq!(sent?, Poll::Ready(4));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[inline]
+    pub fn poll_write_event<R>(
+        &self,
+        cx: &mut Context<'_>,
+        mut f: impl FnMut(ReadyEvent) -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        let mut tried = None;
         loop {
-            let event = ready!(self.poll_write_ready(cx))?;
-            if let Some(result) = blocked(self.attempt(event, &mut f)) {
+            let event = ready!(self.state.poll_write_ready_after(cx, tried))?;
+            if let Some(result) = blocked(self.attempt(event, || f(event))) {
                 return Poll::Ready(result);
             }
+            // As in `poll_read_event`.
+            tried = Some(event);
         }
     }
 
-    /// Runs `f` until it does not block, waiting for `interest` in between. Any number of tasks may
-    /// do so at the same time.
+    /// Runs `f`, an operation on the source, until it does not block, waiting for `interest` in
+    /// between. Any number of tasks may do so at the same time.
+    ///
+    /// If `f` may say that it would block because of something else, use
+    /// [`retry_io`](Self::retry_io).
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
@@ -430,6 +515,80 @@ impl Registration {
             // Closed flags that remain would end every wait at once.
             event = self.state.ready_after(interest, event).await?;
         }
+    }
+
+    /// Like [`async_io`](Self::async_io), for a function that may do more than operate on the
+    /// source, such as one that moves bytes into a pipe, which may be full.
+    ///
+    /// No event of the source says when such a function should be called again. While a direction
+    /// of `interest` is closed, the function is called at each poll, and the task yields in
+    /// between.
+    ///
+    /// # Errors
+    /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped before it is ready, `f` has not run, or would have blocked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io;
+    /// use std::pin::pin;
+    ///
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor, Ready};
+    ///
+    /// let reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
+    /// registration.assume_ready(Ready::READ_CLOSED);
+    /// let mut room = 0;
+    /// let mut moved = pin!(registration.retry_io(Interest::READABLE, || {
+    ///     room += 1;
+    ///     if room < 2 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(room) }
+    /// }));
+    /// assert!(raddle_testing::poll(moved.as_mut()).is_pending());
+    /// assert_eq!(raddle_testing::ready(moved)?, 2);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub async fn retry_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        loop {
+            let event = self.ready(interest).await?;
+            if let Some(result) = blocked(self.attempt(event, &mut f)) {
+                return result;
+            }
+            if event.ready().intersects(Ready::CLOSED) {
+                yield_once().await;
+            }
+        }
+    }
+
+    /// Says that an error does not close the source, as for a socket
+    /// ([`IoState::let_errors_pass`]). Call it before a task waits.
+    ///
+    /// ```
+    /// use mio::net::UdpSocket;
+    /// use raddle_reactor::{Interest, Reactor, Ready};
+    ///
+    /// let reactor = Reactor::new()?;
+    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
+    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
+    /// registration.let_errors_pass();
+    /// // A datagram was refused, and the buffer is full.
+    /// registration.assume_ready(Ready::ERROR | Ready::WRITE_CLOSED);
+    /// let event = registration.try_ready(Interest::WRITABLE)?.expect("a write is tried");
+    /// let _ = registration.clear_readiness(event);
+    /// assert!(registration.try_ready(Interest::WRITABLE)?.is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn let_errors_pass(&self) {
+        self.state.let_errors_pass();
     }
 
     /// Deregisters `source`, which must be the one that this was made for. Events no longer wake
@@ -483,6 +642,20 @@ impl Registration {
         let state = self.handle.table().lock().remove(self.token);
         drop(state);
     }
+}
+
+/// Lets the other tasks of the thread run.
+async fn yield_once() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// `None` if the operation would have blocked.

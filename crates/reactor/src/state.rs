@@ -172,9 +172,19 @@ impl IoState {
     /// ```
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
-        match self.check(Ready::READ, None).transpose() {
+        self.poll_read_ready_after(cx, None)
+    }
+
+    /// The same, but flags that have stayed since the event `tried` do not end the wait.
+    #[inline]
+    pub(crate) fn poll_read_ready_after(
+        &self,
+        cx: &Context<'_>,
+        tried: Option<ReadyEvent>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        match self.check(Ready::READ, tried).transpose() {
             Some(result) => Poll::Ready(result),
-            None => self.poll_slot(cx, Ready::READ, |waiters| &mut waiters.reader),
+            None => self.poll_slot(cx, Ready::READ, tried, |waiters| &mut waiters.reader),
         }
     }
 
@@ -200,9 +210,19 @@ impl IoState {
     /// ```
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
-        match self.check(Ready::WRITE, None).transpose() {
+        self.poll_write_ready_after(cx, None)
+    }
+
+    /// The same, but flags that have stayed since the event `tried` do not end the wait.
+    #[inline]
+    pub(crate) fn poll_write_ready_after(
+        &self,
+        cx: &Context<'_>,
+        tried: Option<ReadyEvent>,
+    ) -> Poll<io::Result<ReadyEvent>> {
+        match self.check(Ready::WRITE, tried).transpose() {
             Some(result) => Poll::Ready(result),
-            None => self.poll_slot(cx, Ready::WRITE, |waiters| &mut waiters.writer),
+            None => self.poll_slot(cx, Ready::WRITE, tried, |waiters| &mut waiters.writer),
         }
     }
 
@@ -270,7 +290,8 @@ impl IoState {
         }
     }
 
-    /// Clears `event`, for the operation it promised would have blocked.
+    /// Clears `event`, for the operation it promised would have blocked. A direction that is closed
+    /// stays so.
     ///
     /// Call it only if the source itself said so: otherwise no event will come.
     ///
@@ -320,6 +341,27 @@ impl IoState {
     /// ```
     pub fn assume_ready(&self, ready: Ready) {
         self.readiness.transition_to_ready(ready);
+    }
+
+    /// Says that an error does not close the source, as for a socket. Call it for a new source.
+    ///
+    /// epoll reports an error together with "write closed". If the source is not closed, a write
+    /// that was tried because of that flag alone and would block clears it; otherwise nothing
+    /// would.
+    ///
+    /// ```
+    /// use raddle_reactor::{Interest, IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// state.let_errors_pass();
+    /// state.assume_ready(Ready::ERROR | Ready::WRITE_CLOSED);
+    /// let event = state.try_ready(Interest::WRITABLE)?.expect("a write is tried");
+    /// let _ = state.clear_readiness(event);
+    /// assert!(state.try_ready(Interest::WRITABLE)?.is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn let_errors_pass(&self) {
+        self.readiness.transition_to_passing_errors();
     }
 
     /// Makes the source ready and collects the wakers concerned. When the batch was full,
@@ -420,6 +462,7 @@ impl IoState {
         &self,
         cx: &Context<'_>,
         flags: Ready,
+        tried: Option<ReadyEvent>,
         slot: impl FnOnce(&mut Waiters) -> &mut Option<Waker>,
     ) -> Poll<io::Result<ReadyEvent>> {
         // Clone the new waker before the lock, and drop the old one after it: both may run user
@@ -428,7 +471,7 @@ impl IoState {
         let mut waiters = self.waiters.lock();
         // CHECK: an event since the first check. The reactor takes the wakers in a later critical
         // section, or has set the word before this check.
-        if let Some(result) = self.check(flags, None).transpose() {
+        if let Some(result) = self.check(flags, tried).transpose() {
             return Poll::Ready(result);
         }
         let former = slot(&mut waiters).replace(waker);

@@ -14,10 +14,10 @@ const SMALL: usize = 8;
 /// So the memory of the list and the time of each walk are proportional to the number of current
 /// waiters.
 ///
-/// An event takes the wakers in a walk of several steps, if they do not fit into one batch. The list
-/// remembers where the walk has stopped, so that all steps together visit each entry once. A waiter
-/// that comes during the walk is not part of it, and one that the walk has passed is not woken again
-/// if it waits again: both have seen the event, which was set before the walk began.
+/// An event takes the wakers in a walk of several steps, if they do not fit into one batch. The
+/// list remembers where the walk has stopped, so that all steps together visit each entry once. A
+/// waiter that comes during the walk is not part of it, and one that the walk has passed is not
+/// woken again if it waits again: both have seen the event, which was set before the walk began.
 #[derive(Default)]
 pub(crate) struct WaiterList {
     entries: Vec<Entry>,
@@ -90,7 +90,8 @@ impl WaiterList {
     }
 
     /// Takes the wakers that wait for any of `ready`, and passes them to `take` until that refuses
-    /// one. Then the next call for the same flags continues there. Returns whether it has taken all.
+    /// one. Then the next call for the same flags continues there. Returns whether it has taken
+    /// all.
     pub(crate) fn take_wakers(
         &mut self,
         ready: Ready,

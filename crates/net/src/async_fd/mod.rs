@@ -624,7 +624,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between. `f`
-    /// must return `WouldBlock` only if the descriptor did.
+    /// must return `WouldBlock` only if the descriptor did, or if its direction is closed: then `f`
+    /// is called again without an event, after other tasks have run.
     ///
     /// # Errors
     ///
@@ -659,7 +660,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         interest: Interest,
         mut f: impl FnMut(&T) -> io::Result<R>,
     ) -> io::Result<R> {
-        let io = self.registration.async_io(interest, || f(self.get_ref()));
+        let io = self.registration.retry_io(interest, || f(self.get_ref()));
         budgeted(io).await
     }
 
@@ -701,7 +702,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         let Some(inner) = &mut self.inner else {
             unreachable!("only `into_inner` takes it, and it consumes self");
         };
-        budgeted(self.registration.async_io(interest, || f(inner))).await
+        budgeted(self.registration.retry_io(interest, || f(inner))).await
     }
 
     /// Calls `f` if the descriptor is known to be ready for `interest`. If `f` returns

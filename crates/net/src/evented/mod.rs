@@ -10,18 +10,36 @@ use socket2::SockRef;
 
 pub(crate) use self::stream::ByteStream;
 
-/// Registers a socket with `handle`'s reactor for reading and writing.
+/// What a receive of a datagram waits for: a datagram, or an error that the receive returns, such
+/// as that of a refused datagram.
+pub(crate) const RECEIVED: Interest = Interest::READABLE.add(Interest::ERROR);
+
+/// Whether the selector reports an error of a socket together with "write closed", as epoll does.
+const ERRORS_CLOSE: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
+/// Registers a socket for connections or streams with `handle`'s reactor for reading and writing.
 pub(crate) fn watch<E: Source>(source: E, handle: &Handle) -> io::Result<Evented<E>> {
     let interest = Interest::READABLE | Interest::WRITABLE;
     // A read ends early at the mark of out-of-band data. Only the event of that data shows that the
     // socket was not drained.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let interest = interest | Interest::PRIORITY;
-    Evented::new(source, interest, handle)
+    watch_for(source, interest, handle)
 }
 
-fn would_block<R>(result: &io::Result<R>) -> bool {
-    matches!(result, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+/// Registers a socket for datagrams. It has no out-of-band data, and an event that says so, as a
+/// message in the error queue may, would count as data.
+pub(crate) fn watch_datagrams<E: Source>(source: E, handle: &Handle) -> io::Result<Evented<E>> {
+    watch_for(source, Interest::READABLE | Interest::WRITABLE, handle)
+}
+
+fn watch_for<E: Source>(source: E, interest: Interest, handle: &Handle) -> io::Result<Evented<E>> {
+    let evented = Evented::new(source, interest, handle)?;
+    if ERRORS_CLOSE {
+        // A socket that is closed hangs up. One that only has an error can be written to.
+        evented.registration().let_errors_pass();
+    }
+    Ok(evented)
 }
 
 /// Panics in debug builds, on systems that report it, if a socket from the user is in blocking

@@ -1,14 +1,13 @@
 //! Reading and writing, for all byte streams.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use mio::event::Source;
 use raddle_io::ReadBuf;
 use raddle_reactor::{Evented, Interest, ReadyEvent, poll_budgeted};
 
-use super::would_block;
 use crate::sys::{Receive, Received, fill};
 
 /// Whether a short read or write proves that a stream is drained or full, so that the next attempt
@@ -39,13 +38,8 @@ pub(crate) trait ByteStream<E: Source> {
         E: Receive,
     {
         poll_budgeted(cx, |cx| {
-            loop {
-                let event = ready!(self.evented().registration().poll_read_ready(cx))?;
-                let result = self.receive_after(event, buf);
-                if !would_block(&result) {
-                    return Poll::Ready(result);
-                }
-            }
+            let registration = self.evented().registration();
+            registration.poll_read_event(cx, |event| self.receive_after(event, buf))
         })
     }
 
@@ -128,53 +122,37 @@ pub(crate) trait ByteStream<E: Source> {
         mut send: impl FnMut(&E) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         poll_budgeted(cx, |cx| {
-            loop {
-                let event = ready!(self.evented().registration().poll_write_ready(cx))?;
-                let result = self.send_after(event, asked, &mut send);
-                if !would_block(&result) {
-                    return Poll::Ready(result);
-                }
-            }
+            let registration = self.evented().registration();
+            registration.poll_write_event(cx, |event| self.send_after(event, asked, &mut send))
         })
     }
 
-    /// Receives after `event`, and clears the readiness that the result disproves.
+    /// Receives after `event`, and clears the readiness if the source is drained.
     fn receive_after(&self, event: ReadyEvent, buf: &mut ReadBuf<'_>) -> io::Result<()>
     where
         E: Receive,
     {
         let asked = buf.remaining();
-        let result = self.evented().receive(buf);
-        self.clear_blocked(event, &result);
         let Received {
             bytes,
             short_read_drains,
-        } = result?;
+        } = self.evented().receive(buf)?;
         if short_read_drains {
             self.clear_short(event, bytes, asked);
         }
         Ok(())
     }
 
-    /// Sends after `event`, and clears the readiness that the result disproves.
+    /// Sends after `event`, and clears the readiness if the source is full.
     fn send_after(
         &self,
         event: ReadyEvent,
         asked: usize,
         send: impl FnOnce(&E) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        let result = send(self.evented());
-        self.clear_blocked(event, &result);
-        let sent = result?;
+        let sent = send(self.evented())?;
         self.clear_short(event, sent, asked);
         Ok(sent)
-    }
-
-    fn clear_blocked<R>(&self, event: ReadyEvent, result: &io::Result<R>) {
-        if would_block(result) {
-            // Readiness that is newer than the event is not cleared; the next call finds it.
-            let _ = self.evented().registration().clear_readiness(event);
-        }
     }
 
     /// Clears readiness after a short read or write. Zero bytes mean the end of the stream, not

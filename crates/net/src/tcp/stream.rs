@@ -517,7 +517,7 @@ impl TcpStream {
 
     /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
     /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
-    /// only if the socket did.
+    /// only if the socket did. A direction that is closed stays ready.
     ///
     /// # Errors
     ///
@@ -597,7 +597,7 @@ impl TcpStream {
     ) -> impl Future<Output = io::Result<R>> {
         located("TcpStream::async_io", Resource::Unknown, async move {
             self.io
-                .async_io(interest, |stream| stream.try_io(&mut f))
+                .retry_io(interest, |stream| stream.try_io(&mut f))
                 .await
         })
     }

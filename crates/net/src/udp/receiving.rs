@@ -12,6 +12,7 @@ use raddle_wait::{Resource, located};
 use socket2::SockRef;
 
 use super::UdpSocket;
+use crate::evented::RECEIVED;
 use crate::sys;
 use crate::tcp::to_inet;
 
@@ -53,9 +54,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
         located("UdpSocket::recv", Resource::Unknown, async move {
-            self.io
-                .async_io(Interest::READABLE, |socket| socket.recv(buf))
-                .await
+            self.io.async_io(RECEIVED, |socket| socket.recv(buf)).await
         })
     }
 
@@ -153,9 +152,7 @@ impl UdpSocket {
     pub fn recv_buf<B: BufMut>(&self, buf: &mut B) -> impl Future<Output = io::Result<usize>> {
         located("UdpSocket::recv_buf", Resource::Unknown, async move {
             self.io
-                .async_io(Interest::READABLE, |socket| {
-                    sys::fill(buf, |buf| recv(socket, buf))
-                })
+                .async_io(RECEIVED, |socket| sys::fill(buf, |buf| recv(socket, buf)))
                 .await
         })
     }
@@ -226,7 +223,7 @@ impl UdpSocket {
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         located("UdpSocket::recv_from", Resource::Unknown, async move {
             self.io
-                .async_io(Interest::READABLE, |socket| socket.recv_from(buf))
+                .async_io(RECEIVED, |socket| socket.recv_from(buf))
                 .await
         })
     }
@@ -333,7 +330,7 @@ impl UdpSocket {
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         located("UdpSocket::recv_buf_from", Resource::Unknown, async move {
             self.io
-                .async_io(Interest::READABLE, |socket| {
+                .async_io(RECEIVED, |socket| {
                     sys::fill(buf, |buf| recv_from(socket, buf))
                 })
                 .await
@@ -404,9 +401,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn peek(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
         located("UdpSocket::peek", Resource::Unknown, async move {
-            self.io
-                .async_io(Interest::READABLE, |socket| socket.peek(buf))
-                .await
+            self.io.async_io(RECEIVED, |socket| socket.peek(buf)).await
         })
     }
 
@@ -508,7 +503,7 @@ impl UdpSocket {
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         located("UdpSocket::peek_from", Resource::Unknown, async move {
             self.io
-                .async_io(Interest::READABLE, |socket| socket.peek_from(buf))
+                .async_io(RECEIVED, |socket| socket.peek_from(buf))
                 .await
         })
     }
@@ -608,7 +603,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn peek_sender(&self) -> impl Future<Output = io::Result<SocketAddr>> {
         located("UdpSocket::peek_sender", Resource::Unknown, async move {
-            self.io.async_io(Interest::READABLE, peek_sender).await
+            self.io.async_io(RECEIVED, peek_sender).await
         })
     }
 

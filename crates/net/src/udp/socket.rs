@@ -101,7 +101,7 @@ impl UdpSocket {
     #[track_caller]
     fn new(socket: mio::net::UdpSocket) -> io::Result<UdpSocket> {
         Ok(UdpSocket {
-            io: evented::watch(socket, &Handle::current())?,
+            io: evented::watch_datagrams(socket, &Handle::current())?,
         })
     }
 
@@ -368,7 +368,7 @@ impl UdpSocket {
 
     /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
     /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
-    /// only if the socket did.
+    /// only if the socket did. A direction that is closed stays ready.
     ///
     /// # Errors
     ///
@@ -438,7 +438,7 @@ impl UdpSocket {
     ) -> impl Future<Output = io::Result<R>> {
         located("UdpSocket::async_io", Resource::Unknown, async move {
             self.io
-                .async_io(interest, |socket| socket.try_io(&mut f))
+                .retry_io(interest, |socket| socket.try_io(&mut f))
                 .await
         })
     }

@@ -1,4 +1,4 @@
-use super::{Clearing, READY, Readiness, SHUTDOWN, TICK_ONE};
+use super::{Clearing, ERRORS_PASS, READY, Readiness, SHUTDOWN, TICK_ONE};
 use crate::Ready;
 
 fn readable(readiness: &Readiness) -> Option<super::ReadyEvent> {
@@ -9,8 +9,9 @@ fn readable(readiness: &Readiness) -> Option<super::ReadyEvent> {
 fn the_parts_of_the_word_are_disjoint() {
     let tick = !(TICK_ONE - 1);
     assert_eq!(READY & SHUTDOWN, 0);
-    assert_eq!((READY | SHUTDOWN) & tick, 0);
-    assert_eq!(READY | SHUTDOWN | tick, u64::MAX);
+    assert_eq!((READY | SHUTDOWN) & ERRORS_PASS, 0);
+    assert_eq!((READY | SHUTDOWN | ERRORS_PASS) & tick, 0);
+    assert_eq!(READY | SHUTDOWN | ERRORS_PASS | tick, u64::MAX);
     assert!(tick.count_ones() >= 48);
     assert_eq!(u64::from(Ready::ALL.bits()) & !READY, 0);
 }
@@ -66,11 +67,60 @@ fn an_operation_that_would_block_leaves_a_closed_direction_closed() {
     assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
     assert_eq!(readiness.load().ready(), closed);
 
-    // An operation that was tried only because of the flag, and would block, shows that the flag is
-    // outdated. If the flag stayed, a loop around the operation would never end.
-    let event = readable(&readiness).unwrap();
-    assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
-    assert_eq!(readiness.load().ready(), Ready::WRITE_CLOSED);
+    // An operation that was tried only because of the flag shows nothing either: it may have been
+    // about something else.
+    for flags in [Ready::READ, Ready::WRITE, Ready::ALL] {
+        let event = readiness.load().event(flags).unwrap();
+        assert_eq!(readiness.transition_to_blocked(event), Clearing::Kept);
+        assert_eq!(readiness.load().ready(), closed);
+    }
+}
+
+fn blocked(readiness: &Readiness, flags: Ready) -> Clearing {
+    readiness.transition_to_blocked(readiness.load().event(flags).unwrap())
+}
+
+#[test]
+fn a_write_that_would_block_clears_a_close_by_an_error_that_passes() {
+    let readiness = Readiness::new();
+    readiness.transition_to_passing_errors();
+    readiness.transition_to_ready(Ready::ERROR | Ready::WRITABLE | Ready::WRITE_CLOSED);
+    assert_eq!(blocked(&readiness, Ready::WRITE), Clearing::Cleared);
+    let closed = Ready::ERROR | Ready::WRITE_CLOSED;
+    assert_eq!(readiness.load().ready(), closed);
+    // Operations that may have tried no write.
+    for flags in [Ready::READ | Ready::WRITE, Ready::WRITE | Ready::PRIORITY] {
+        assert_eq!(blocked(&readiness, flags), Clearing::Kept);
+    }
+    assert_eq!(readiness.load().ready(), closed);
+    assert_eq!(blocked(&readiness, Ready::WRITE), Clearing::Cleared);
+    assert_eq!(readiness.load().ready(), Ready::ERROR);
+}
+
+#[test]
+fn a_hang_up_stays_although_errors_pass() {
+    let readiness = Readiness::new();
+    readiness.transition_to_passing_errors();
+    let closed = Ready::READ_CLOSED | Ready::WRITE_CLOSED;
+    readiness.transition_to_ready(Ready::ERROR | closed);
+    for flags in [Ready::READ, Ready::WRITE, Ready::READ] {
+        assert_eq!(blocked(&readiness, flags), Clearing::Kept);
+    }
+    assert_eq!(readiness.load().ready(), Ready::ERROR | closed);
+}
+
+#[test]
+fn passing_errors_are_never_cleared() {
+    let readiness = Readiness::new();
+    readiness.transition_to_passing_errors();
+    readiness.transition_to_shutdown();
+    for _ in 0..3 {
+        readiness.transition_to_ready(Ready::WRITE_CLOSED);
+        assert_eq!(blocked(&readiness, Ready::WRITE), Clearing::Cleared);
+    }
+    let now = readiness.load();
+    assert_eq!((now.ready(), now.tick()), (Ready::EMPTY, 3));
+    assert!(now.is_shutdown());
 }
 
 #[test]

@@ -10,6 +10,7 @@ use raddle_reactor::Interest;
 use raddle_wait::{Resource, located};
 
 use super::UnixDatagram;
+use crate::evented::RECEIVED;
 use crate::sys;
 use crate::unix::SocketAddr;
 
@@ -45,9 +46,7 @@ impl UnixDatagram {
     #[track_caller]
     pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
         located("UnixDatagram::recv", Resource::Unknown, async move {
-            self.io
-                .async_io(Interest::READABLE, |socket| socket.recv(buf))
-                .await
+            self.io.async_io(RECEIVED, |socket| socket.recv(buf)).await
         })
     }
 
@@ -136,9 +135,7 @@ impl UnixDatagram {
     pub fn recv_buf<B: BufMut>(&self, buf: &mut B) -> impl Future<Output = io::Result<usize>> {
         located("UnixDatagram::recv_buf", Resource::Unknown, async move {
             self.io
-                .async_io(Interest::READABLE, |socket| {
-                    sys::fill(buf, |buf| recv(socket, buf))
-                })
+                .async_io(RECEIVED, |socket| sys::fill(buf, |buf| recv(socket, buf)))
                 .await
         })
     }
@@ -205,7 +202,7 @@ impl UnixDatagram {
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         located("UnixDatagram::recv_from", Resource::Unknown, async move {
             self.io
-                .async_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
+                .async_io(RECEIVED, |socket| received(socket.recv_from(buf)))
                 .await
         })
     }
@@ -311,7 +308,7 @@ impl UnixDatagram {
             Resource::Unknown,
             async move {
                 self.io
-                    .async_io(Interest::READABLE, |socket| {
+                    .async_io(RECEIVED, |socket| {
                         sys::fill(buf, |buf| recv_from(socket, buf))
                     })
                     .await

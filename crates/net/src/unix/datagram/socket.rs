@@ -83,7 +83,7 @@ impl UnixDatagram {
         let addr = of_path(path.as_ref())?;
         let socket = mio::net::UnixDatagram::bind_addr(&addr)?;
         Ok(UnixDatagram {
-            io: evented::watch(socket, &handle)?,
+            io: evented::watch_datagrams(socket, &handle)?,
         })
     }
 
@@ -145,7 +145,7 @@ impl UnixDatagram {
         let (one, other) = mio::net::UnixDatagram::pair()?;
         let handle = Handle::current();
         let new = |socket: mio::net::UnixDatagram| {
-            let io = evented::watch(socket, &handle)?.assuming(Ready::WRITABLE);
+            let io = evented::watch_datagrams(socket, &handle)?.assuming(Ready::WRITABLE);
             io::Result::Ok(UnixDatagram { io })
         };
         Ok((new(one)?, new(other)?))
@@ -154,7 +154,7 @@ impl UnixDatagram {
     #[track_caller]
     fn new(socket: mio::net::UnixDatagram) -> io::Result<UnixDatagram> {
         Ok(UnixDatagram {
-            io: evented::watch(socket, &Handle::current())?,
+            io: evented::watch_datagrams(socket, &Handle::current())?,
         })
     }
 
@@ -494,7 +494,7 @@ impl UnixDatagram {
 
     /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
     /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
-    /// only if the socket did.
+    /// only if the socket did. A direction that is closed stays ready.
     ///
     /// # Errors
     ///
@@ -563,7 +563,7 @@ impl UnixDatagram {
         mut f: impl FnMut() -> io::Result<R>,
     ) -> impl Future<Output = io::Result<R>> {
         located("UnixDatagram::async_io", Resource::Unknown, async move {
-            self.io.async_io(interest, |_| f()).await
+            self.io.retry_io(interest, |_| f()).await
         })
     }
 }

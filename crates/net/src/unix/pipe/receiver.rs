@@ -399,7 +399,7 @@ impl Receiver {
 
     /// Calls `f`, which does I/O on the pipe, if the pipe is known to be readable. If `f` returns
     /// `WouldBlock`, the pipe counts as not ready until the next event: return it only if the pipe
-    /// did.
+    /// did. A pipe whose other end has gone stays ready.
     ///
     /// # Errors
     ///

@@ -420,7 +420,7 @@ macro_rules! named_pipe_end {
                 interest: raddle_reactor::Interest,
                 mut f: impl FnMut() -> std::io::Result<R>,
             ) -> std::io::Result<R> {
-                self.io.async_io(interest, |_| f()).await
+                self.io.retry_io(interest, |_| f()).await
             }
         }
 
