@@ -10,7 +10,7 @@ use std::pin::pin;
 
 use common::{Driver, both, run};
 use raddle_io::ReadBuf;
-use raddle_net::{UnixDatagram, UnixSocket};
+use raddle_net::{UnixDatagram, UnixListener, UnixSocket, UnixStream};
 use raddle_reactor::Interest;
 #[cfg(target_os = "linux")]
 use raddle_testing::{Wakes, poll_with};
@@ -60,6 +60,113 @@ fn a_datagram_socket_binds_to_an_abstract_address() {
         near.send_to(b"abc", &path).await.unwrap();
         let (_, peer) = far.recv_buf_from(&mut Vec::new()).await.unwrap();
         assert_eq!(peer.as_abstract_name(), Some(name.as_bytes()));
+    });
+}
+
+/// Names in the abstract namespace, without the zero byte before them. They may hold any bytes.
+#[cfg(target_os = "linux")]
+fn abstract_names() -> Vec<Vec<u8>> {
+    let id = std::process::id();
+    let full = format!("{:x<107}", format!("raddle-{id}-"));
+    vec![
+        format!("raddle-{id}").into_bytes(),
+        format!("raddle-{id}\0inner\0").into_bytes(),
+        format!("\0raddle-{id}").into_bytes(),
+        [&b"raddle-\xff\xfe-"[..], id.to_string().as_bytes()].concat(),
+        full.into_bytes(),
+    ]
+}
+
+/// The path that stands for a name.
+#[cfg(target_os = "linux")]
+fn path_of(name: &[u8]) -> std::path::PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+
+    let bytes = [b"\0", name].concat();
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+/// Bug: own, names that `bind` accepts were refused by all functions that send and connect.
+#[test]
+#[cfg(target_os = "linux")]
+fn datagrams_are_sent_to_abstract_names() {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net;
+
+    run(async {
+        for name in abstract_names() {
+            let path = &path_of(&name);
+            let receiver = UnixDatagram::bind(path).unwrap();
+            assert_eq!(
+                receiver.local_addr().unwrap().as_abstract_name(),
+                Some(&name[..])
+            );
+            let sender = UnixDatagram::unbound().unwrap();
+            sender.writable().await.unwrap();
+            assert_eq!(sender.send_to(b"a", path).await.unwrap(), 1);
+            assert_eq!(sender.try_send_to(b"bc", path).unwrap(), 2);
+            let sent = poll_fn(|cx| sender.poll_send_to(cx, b"def", path)).await;
+            assert_eq!(sent.unwrap(), 3);
+            sender.connect(path).unwrap();
+            let peer = sender.peer_addr().unwrap();
+            assert_eq!(peer.as_abstract_name(), Some(&name[..]));
+            assert_eq!(sender.send(b"ghij").await.unwrap(), 4);
+            let address = net::SocketAddr::from_abstract_name(&name).unwrap();
+            let std = net::UnixDatagram::unbound().unwrap();
+            std.send_to_addr(b"klmno", &address).unwrap();
+            for length in 1..6 {
+                assert_eq!(receiver.recv(&mut [0; 8]).await.unwrap(), length);
+            }
+            // A socket that `UnixSocket` has bound has the same name.
+            drop(receiver);
+            let receiver = UnixSocket::new_datagram().unwrap();
+            receiver.bind(path).unwrap();
+            let receiver = receiver.datagram().unwrap();
+            std.send_to_addr(b"pqr", &address).unwrap();
+            assert_eq!(sender.send_to(b"s", path).await.unwrap(), 1);
+            assert_eq!(receiver.recv(&mut [0; 8]).await.unwrap(), 3);
+            assert_eq!(receiver.recv(&mut [0; 8]).await.unwrap(), 1);
+        }
+    });
+}
+
+/// Names and paths that no socket can have are refused by all functions alike.
+#[test]
+fn names_that_no_socket_can_have_are_refused() {
+    run(async {
+        let long = "x".repeat(200);
+        let mut refused = vec!["inner\0zero", &*long];
+        let long_name = format!("\0{long}");
+        if cfg!(target_os = "linux") {
+            refused.push(&long_name);
+        }
+        let socket = UnixDatagram::unbound().unwrap();
+        socket.writable().await.unwrap();
+        for path in refused {
+            let errors = [
+                UnixDatagram::bind(path).unwrap_err(),
+                socket.connect(path).unwrap_err(),
+                socket.send_to(b"x", path).await.unwrap_err(),
+                socket.try_send_to(b"x", path).unwrap_err(),
+                poll_fn(|cx| socket.poll_send_to(cx, b"x", path))
+                    .await
+                    .unwrap_err(),
+                UnixListener::bind(path).unwrap_err(),
+                UnixStream::connect(path).await.unwrap_err(),
+                UnixSocket::new_datagram().unwrap().bind(path).unwrap_err(),
+                UnixSocket::new_stream().unwrap().bind(path).unwrap_err(),
+                UnixSocket::new_stream()
+                    .unwrap()
+                    .connect(path)
+                    .await
+                    .unwrap_err(),
+            ];
+            for error in errors {
+                assert_eq!(error.kind(), ErrorKind::InvalidInput, "{path:?}: {error}");
+            }
+        }
+        let error = socket.send_to(b"x", "").await.unwrap_err();
+        assert_ne!(error.kind(), ErrorKind::WouldBlock);
     });
 }
 

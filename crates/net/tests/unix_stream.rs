@@ -113,6 +113,62 @@ fn a_listener_accepts_on_an_abstract_address() {
     });
 }
 
+/// Each way to connect reaches each way to listen, whatever bytes the name holds.
+#[test]
+#[cfg(target_os = "linux")]
+fn all_ways_to_bind_and_connect_give_an_abstract_name_the_same_meaning() {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::ffi::OsStringExt;
+    use std::os::unix::net;
+
+    let id = std::process::id();
+    let names = [
+        format!("raddle-stream-{id}").into_bytes(),
+        format!("\0raddle-stream-{id}").into_bytes(),
+        format!("raddle-stream-{id}\0\0").into_bytes(),
+        [&b"raddle-stream-\xff"[..], id.to_string().as_bytes()].concat(),
+        format!("{:x<107}", format!("raddle-stream-{id}-")).into_bytes(),
+    ];
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    for name in names {
+        let path = &std::ffi::OsString::from_vec([b"\0", &name[..]].concat());
+        let std_addr = net::SocketAddr::from_abstract_name(&name).unwrap();
+        let addr: raddle_net::unix::SocketAddr = std_addr.clone().into();
+        let binders: [&dyn Fn() -> UnixListener; 4] = [
+            &|| UnixListener::bind(path).unwrap(),
+            &|| UnixListener::bind_addr(&addr).unwrap(),
+            &|| {
+                let socket = UnixSocket::new_stream().unwrap();
+                socket.bind(path).unwrap();
+                socket.listen(8).unwrap()
+            },
+            &|| {
+                let listener = net::UnixListener::bind_addr(&std_addr).unwrap();
+                listener.set_nonblocking(true).unwrap();
+                UnixListener::from_std(listener).unwrap()
+            },
+        ];
+        for bind in binders {
+            let listener = bind();
+            let local = listener.local_addr().unwrap();
+            assert_eq!(local.as_abstract_name(), Some(&name[..]));
+            let streams = [
+                block_on(UnixStream::connect(path)).unwrap(),
+                block_on(UnixStream::connect_addr(&addr)).unwrap(),
+                block_on(UnixStream::connect_addr(&local)).unwrap(),
+                block_on(UnixSocket::new_stream().unwrap().connect(path)).unwrap(),
+            ];
+            net::UnixStream::connect_addr(&std_addr).unwrap();
+            for stream in streams {
+                let peer = stream.peer_addr().unwrap();
+                assert_eq!(peer.as_abstract_name(), Some(&name[..]));
+                block_on(listener.accept()).unwrap();
+            }
+        }
+    }
+}
+
 #[test]
 fn peer_credentials_are_those_of_this_process() {
     run(async {

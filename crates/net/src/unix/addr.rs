@@ -9,7 +9,6 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net;
 use std::path::Path;
 
-#[cfg(target_os = "linux")]
 use socket2::SockAddr;
 
 /// The address of a Unix socket: a path, a name in Linux's abstract namespace, or none.
@@ -128,6 +127,31 @@ pub(super) fn of_path(path: &Path) -> io::Result<net::SocketAddr> {
         }
     }
     net::SocketAddr::from_pathname(path)
+}
+
+/// Returns the form of [`of_path`] that a system call takes. The functions of mio and std that take
+/// a path refuse a name in the abstract namespace.
+pub(super) fn system_addr(path: &Path) -> io::Result<SockAddr> {
+    // Refuses what no socket can have: a path with a zero byte, which the system would cut there.
+    of_path(path)?;
+    SockAddr::unix(path)
+}
+
+impl SocketAddr {
+    /// Returns the form that a system call takes.
+    pub(super) fn to_system(&self) -> io::Result<SockAddr> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            use std::ffi::OsStr;
+            use std::os::unix::ffi::OsStrExt;
+
+            if let Some(name) = self.as_abstract_name() {
+                let path = [b"\0", name].concat();
+                return SockAddr::unix(OsStr::from_bytes(&path));
+            }
+        }
+        SockAddr::unix(self.as_pathname().unwrap_or(Path::new("")))
+    }
 }
 
 impl fmt::Debug for SocketAddr {

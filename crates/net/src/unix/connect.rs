@@ -6,8 +6,8 @@ use std::path::Path;
 
 use raddle_wait::{Resource, located};
 
-use super::addr::of_path;
-use super::{SocketAddr, UnixStream};
+use super::addr::system_addr;
+use super::{SocketAddr, UnixSocket, UnixStream};
 
 impl UnixStream {
     /// Connects to the listener at a path. On Linux a path that begins with a zero byte is a name
@@ -51,8 +51,8 @@ impl UnixStream {
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixStream::connect", Resource::Unknown, async move {
             raddle_coop::consume_budget().await;
-            let addr = of_path(path.as_ref())?;
-            UnixStream::connect_addr(&addr.into()).await
+            let addr = system_addr(path.as_ref())?;
+            UnixSocket::new_stream()?.connect_to(&addr).await
         })
     }
 
@@ -90,8 +90,8 @@ impl UnixStream {
     pub fn connect_addr(socket_addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixStream::connect_addr", Resource::Unknown, async move {
             raddle_coop::consume_budget().await;
-            let stream = mio::net::UnixStream::connect_addr(&socket_addr.0)?;
-            UnixStream::connecting(stream).await
+            let addr = socket_addr.to_system()?;
+            UnixSocket::new_stream()?.connect_to(&addr).await
         })
     }
 

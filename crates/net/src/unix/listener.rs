@@ -103,7 +103,10 @@ impl UnixListener {
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
         // Called before the file exists, because a panic would leave the file behind.
         let handle = Handle::current();
-        let listener = mio::net::UnixListener::bind_addr(&socket_addr.0)?;
+        // mio's own function cuts a name that begins with a zero byte.
+        let listener = net::UnixListener::bind_addr(&socket_addr.0)?;
+        listener.set_nonblocking(true)?;
+        let listener = mio::net::UnixListener::from_std(listener);
         Ok(UnixListener {
             io: evented::watch(listener, &handle)?,
         })

@@ -8,6 +8,7 @@ use std::path::Path;
 use raddle_wait::{Resource, located};
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use super::addr::system_addr;
 use super::{UnixDatagram, UnixListener, UnixStream};
 
 /// A Unix socket that is neither connected nor listening yet: to bind a stream before it is
@@ -80,8 +81,14 @@ impl UnixSocket {
     }
 
     fn new(kind: Type) -> io::Result<UnixSocket> {
-        let socket = Socket::new(Domain::UNIX, kind, None)?;
-        socket.set_nonblocking(true)?;
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let socket = Socket::new(Domain::UNIX, kind.nonblocking(), None)?;
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        let socket = {
+            let socket = Socket::new(Domain::UNIX, kind, None)?;
+            socket.set_nonblocking(true)?;
+            socket
+        };
         Ok(UnixSocket { socket })
     }
 
@@ -109,7 +116,7 @@ impl UnixSocket {
     /// # }) }
     /// ```
     pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        self.socket.bind(&SockAddr::unix(path)?)
+        self.socket.bind(&system_addr(path.as_ref())?)
     }
 
     /// Listens, with a queue of at most `backlog` connections that have not been accepted. The
@@ -187,13 +194,17 @@ impl UnixSocket {
         located("UnixSocket::connect", Resource::Unknown, async move {
             raddle_coop::consume_budget().await;
             self.check(Type::STREAM, NO_STREAM)?;
-            let addr = SockAddr::unix(path)?;
-            match self.socket.connect(&addr) {
-                Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
-                _ => {}
-            }
-            UnixStream::connecting(mio::net::UnixStream::from_std(self.socket.into())).await
+            self.connect_to(&system_addr(path.as_ref())?).await
         })
+    }
+
+    /// Connects a socket for streams.
+    pub(super) async fn connect_to(self, addr: &SockAddr) -> io::Result<UnixStream> {
+        match self.socket.connect(addr) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+            _ => {}
+        }
+        UnixStream::connecting(mio::net::UnixStream::from_std(self.socket.into())).await
     }
 
     /// Converts it into a socket for datagrams.

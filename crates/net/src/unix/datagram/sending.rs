@@ -7,8 +7,19 @@ use std::task::{Context, Poll};
 
 use raddle_reactor::Interest;
 use raddle_wait::{Resource, located};
+use socket2::{SockAddr, SockRef};
 
 use super::UnixDatagram;
+use crate::unix::addr::system_addr;
+
+type Source = mio::net::UnixDatagram;
+
+/// Lets a send to a closed socket fail with an error only, as std does.
+#[cfg(not(target_vendor = "apple"))]
+const NO_SIGNAL: libc::c_int = libc::MSG_NOSIGNAL;
+/// Sockets of these systems have an option for it, which is set when they are made.
+#[cfg(target_vendor = "apple")]
+const NO_SIGNAL: libc::c_int = 0;
 
 impl UnixDatagram {
     /// Sends a datagram to the address the socket is [connected](Self::connect) to, and returns the
@@ -96,7 +107,8 @@ impl UnixDatagram {
             .try_io(Interest::WRITABLE, |socket| socket.send(buf))
     }
 
-    /// Sends a datagram to the socket at a path, and returns the number of bytes.
+    /// Sends a datagram to the socket at a path, and returns the number of bytes. On Linux a path
+    /// that begins with a zero byte is a name in the abstract namespace.
     ///
     /// # Errors
     ///
@@ -129,9 +141,9 @@ impl UnixDatagram {
         target: P,
     ) -> impl Future<Output = io::Result<usize>> {
         located("UnixDatagram::send_to", Resource::Unknown, async move {
-            let target = target.as_ref();
+            let target = system_addr(target.as_ref())?;
             self.io
-                .async_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
+                .async_io(Interest::WRITABLE, |socket| send_to(socket, buf, &target))
                 .await
         })
     }
@@ -166,9 +178,9 @@ impl UnixDatagram {
         buf: &[u8],
         target: P,
     ) -> Poll<io::Result<usize>> {
-        let target = target.as_ref();
+        let target = system_addr(target.as_ref())?;
         self.io
-            .poll_write_io(cx, |socket| socket.send_to(buf, target))
+            .poll_write_io(cx, |socket| send_to(socket, buf, &target))
     }
 
     /// Like [`send_to`](Self::send_to), but does not wait.
@@ -195,7 +207,12 @@ impl UnixDatagram {
     /// # }) }
     /// ```
     pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
+        let target = system_addr(target.as_ref())?;
         self.io
-            .try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
+            .try_io(Interest::WRITABLE, |socket| send_to(socket, buf, &target))
     }
+}
+
+fn send_to(socket: &Source, buf: &[u8], target: &SockAddr) -> io::Result<usize> {
+    socket.try_io(|| SockRef::from(socket).send_to_with_flags(buf, target, NO_SIGNAL))
 }

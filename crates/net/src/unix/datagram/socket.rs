@@ -10,10 +10,11 @@ use std::task::{Context, Poll};
 
 use raddle_reactor::{Evented, Handle, Interest, Ready};
 use raddle_wait::{Resource, located};
+use socket2::SockRef;
 
 use crate::evented::{self, debug_assert_nonblocking};
 use crate::unix::SocketAddr;
-use crate::unix::addr::of_path;
+use crate::unix::addr::system_addr;
 
 /// A Unix socket for datagrams.
 ///
@@ -80,8 +81,9 @@ impl UnixDatagram {
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
         // Called before the file exists, because a panic would leave the file behind.
         let handle = Handle::current();
-        let addr = of_path(path.as_ref())?;
-        let socket = mio::net::UnixDatagram::bind_addr(&addr)?;
+        let addr = system_addr(path.as_ref())?;
+        let socket = mio::net::UnixDatagram::unbound()?;
+        SockRef::from(&socket).bind(&addr)?;
         Ok(UnixDatagram {
             io: evented::watch_datagrams(socket, &handle)?,
         })
@@ -218,6 +220,7 @@ impl UnixDatagram {
 
     /// Connects to the socket at a path: from now on [`send`](Self::send) sends there, and
     /// datagrams from other sockets are refused.
+    /// On Linux a path that begins with a zero byte is a name in the abstract namespace.
     ///
     /// # Errors
     ///
@@ -242,7 +245,7 @@ impl UnixDatagram {
     /// # }) }
     /// ```
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
-        self.io.connect(path)
+        SockRef::from(&*self.io).connect(&system_addr(path.as_ref())?)
     }
 
     /// Ends the receiving direction, the sending one, or both.
