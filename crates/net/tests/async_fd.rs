@@ -283,6 +283,43 @@ fn an_async_fd_returns_the_descriptor_of_its_inner_value() {
     assert_eq!(near.as_fd().as_raw_fd(), near.as_raw_fd());
 }
 
+/// Bug: own, `as_fd` made a reference to a descriptor of which safe code decides whether it is
+/// open.
+#[test]
+fn system_calls_on_a_descriptor_that_was_closed_return_an_error() {
+    use std::cell::Cell;
+    use std::os::fd::RawFd;
+
+    #[derive(Debug)]
+    struct Claimed(Cell<RawFd>);
+
+    impl AsRawFd for Claimed {
+        fn as_raw_fd(&self) -> RawFd {
+            self.0.get()
+        }
+    }
+
+    fn duplicate(fd: &impl AsFd) -> io::Result<std::os::fd::OwnedFd> {
+        fd.as_fd().try_clone_to_owned()
+    }
+
+    run(async {
+        let (near, _far) = UnixStream::pair().unwrap();
+        let claimed = Claimed(Cell::new(near.as_raw_fd()));
+        let claimed = AsyncFd::new(claimed).unwrap();
+        assert_eq!(claimed.as_fd().as_raw_fd(), near.as_raw_fd());
+        duplicate(&claimed).unwrap();
+        // The first has no descriptor, the others are no open ones.
+        for closed in [-1, RawFd::MAX, -2, RawFd::MIN] {
+            claimed.get_ref().0.set(closed);
+            let error = duplicate(&claimed).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EBADF), "{closed}");
+            let error = AsyncFd::new(Claimed(Cell::new(closed))).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EBADF), "{closed}");
+        }
+    });
+}
+
 #[test]
 fn into_inner_and_drop_deregister_the_descriptor() {
     let driver = Driver::start();

@@ -32,12 +32,19 @@ impl FromRawFd for UnixSocket {
 }
 
 impl<T: AsRawFd> AsFd for AsyncFd<T> {
-    /// As in Tokio, `T` may be any type. The descriptor that it returns must stay open as long as
-    /// the value lives, or until [`into_inner`](AsyncFd::into_inner) takes it out.
+    /// As in Tokio, `T` may be any type. Nothing makes it keep its descriptor open: a system call
+    /// on a descriptor that `T` has closed returns the system's error, `EBADF`, or reaches the file
+    /// that has got its number since.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: `AsyncFd` requires a descriptor that stays open as long as it has its `T`, which
-        // is longer than the borrow of `self`.
-        unsafe { BorrowedFd::borrow_raw(self.get_ref().as_raw_fd()) }
+        let fd = match self.get_ref().as_raw_fd() {
+            // No `BorrowedFd` may have this number. One that is never open gives the same error.
+            -1 => RawFd::MAX,
+            fd => fd,
+        };
+        // SAFETY: the number is not -1, which is all that the compiler relies on. That it belongs
+        // to an open file cannot be proved, as `T` may be any type; but only the system looks the
+        // file up, and it returns an error if there is none.
+        unsafe { BorrowedFd::borrow_raw(fd) }
     }
 }
 
