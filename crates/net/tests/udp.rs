@@ -3,8 +3,11 @@
 
 mod common;
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::pin::pin;
 #[cfg(target_os = "linux")]
 use std::task::Poll;
@@ -434,5 +437,74 @@ fn an_always_ready_socket_uses_up_the_budget() {
             }
             assert!(raddle_coop::has_budget_remaining());
         });
+    });
+}
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: all calls go to the system's allocator, and counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller upholds the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller upholds the contract of `dealloc`; `alloc` used the same allocator.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bug: own, an address was put into a vector once a datagram.
+#[test]
+fn sending_and_receiving_datagrams_allocates_nothing() {
+    run(async {
+        let receiver = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let addr = receiver.local_addr().unwrap();
+        let SocketAddr::V4(v4) = addr else {
+            panic!("the socket is bound to another family");
+        };
+        let text = addr.to_string();
+        sender.writable().await.unwrap();
+        let mut buffer = [0; 8];
+        for round in 0..3 {
+            let before = ALLOCATIONS.get();
+            sender.send_to(b"x", addr).await.unwrap();
+            sender.send_to(b"x", &addr).await.unwrap();
+            sender.send_to(b"x", v4).await.unwrap();
+            sender.send_to(b"x", (*v4.ip(), v4.port())).await.unwrap();
+            sender
+                .send_to(b"x", (addr.ip(), addr.port()))
+                .await
+                .unwrap();
+            sender.send_to(b"x", &[addr][..]).await.unwrap();
+            sender.send_to(b"x", &*text).await.unwrap();
+            sender
+                .send_to(b"x", ("127.0.0.1", v4.port()))
+                .await
+                .unwrap();
+            poll_fn(|cx| sender.poll_send_to(cx, b"x", addr))
+                .await
+                .unwrap();
+            sender.try_send_to(b"x", addr).unwrap();
+            let sent = ALLOCATIONS.get() - before;
+            for _ in 0..10 {
+                assert_eq!(receiver.recv_from(&mut buffer).await.unwrap().0, 1);
+            }
+            // The first waiter of a source makes room for its waker.
+            if round > 0 {
+                assert_eq!((sent, ALLOCATIONS.get() - before), (0, 0));
+            }
+        }
     });
 }

@@ -13,7 +13,40 @@ use raddle_primitives::thread;
 use raddle_task::JoinHandle;
 use raddle_task::blocking::{self, SubmitError};
 
-type Addresses = vec::IntoIter<SocketAddr>;
+/// The addresses of a host. A single one, as that of each datagram that is sent, needs no memory.
+#[derive(Debug)]
+pub struct Addresses(Found);
+
+#[derive(Debug)]
+enum Found {
+    One(Option<SocketAddr>),
+    Many(vec::IntoIter<SocketAddr>),
+}
+
+impl Iterator for Addresses {
+    type Item = SocketAddr;
+
+    fn next(&mut self) -> Option<SocketAddr> {
+        match &mut self.0 {
+            Found::One(addr) => addr.take(),
+            Found::Many(addrs) => addrs.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let count = match &self.0 {
+            Found::One(addr) => usize::from(addr.is_some()),
+            Found::Many(addrs) => addrs.len(),
+        };
+        (count, Some(count))
+    }
+}
+
+impl From<vec::IntoIter<SocketAddr>> for Addresses {
+    fn from(addrs: vec::IntoIter<SocketAddr>) -> Self {
+        Self(Found::Many(addrs))
+    }
+}
 
 /// A future that returns the addresses of one host.
 ///
@@ -29,11 +62,14 @@ enum State {
 
 impl Lookup {
     pub(super) fn from_addr(addr: SocketAddr) -> Self {
-        Self::from_addrs(vec![addr])
+        Self(State::Ready(Some(Ok(Addresses(Found::One(Some(addr)))))))
     }
 
-    pub(super) fn from_addrs(addrs: Vec<SocketAddr>) -> Self {
-        Self(State::Ready(Some(Ok(addrs.into_iter()))))
+    pub(super) fn from_addrs(addrs: &[SocketAddr]) -> Self {
+        match addrs {
+            [addr] => Self::from_addr(*addr),
+            addrs => Self(State::Ready(Some(Ok(Vec::from(addrs).into_iter().into())))),
+        }
     }
 
     pub(super) fn failed(error: io::Error) -> Self {
@@ -45,7 +81,7 @@ impl Lookup {
     pub(super) fn resolve(host: &str, port: u16) -> Self {
         let host = host.to_owned();
         let ask = move |taken: io::Result<()>| match taken {
-            Ok(()) => (host.as_str(), port).to_socket_addrs(),
+            Ok(()) => Ok((host.as_str(), port).to_socket_addrs()?.into()),
             Err(refused) => Err(not_run(&refused)),
         };
         let mut failed = None;

@@ -115,7 +115,7 @@ impl ToSocketAddrs for &[SocketAddr] {}
 
 impl sealed::Sealed for &[SocketAddr] {
     fn lookup(&self) -> Lookup {
-        Lookup::from_addrs(self.to_vec())
+        Lookup::from_addrs(self)
     }
 }
 
