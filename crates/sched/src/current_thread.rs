@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::sync::{Mutex, Rank};
 use raddle_primitives::thread::{self, ThreadWaker, WakeHook};
+use raddle_task::box_if_large;
 
 use crate::config::Config;
 use crate::config::policy::Policy;
@@ -126,6 +127,11 @@ impl CurrentThread {
     /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        box_if_large!(future: F, Box::pin => self.block_on_sized(future))
+    }
+
+    #[track_caller]
+    fn block_on_sized<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::AsWorker);
         let _handle = self.handle.enter_once();
         let signal = Arc::new(ThreadWaker::new(true, UnparkWorker(self.handle.clone())));

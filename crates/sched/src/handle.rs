@@ -7,7 +7,7 @@ use std::pin::pin;
 use raddle_primitives::current::{self, Frame, HandleFrame};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
-use raddle_task::JoinHandle;
+use raddle_task::{JoinHandle, MAX_INLINE_SIZE, box_if_large};
 
 use crate::context::{self, Blocking};
 use crate::handoff;
@@ -185,6 +185,15 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
+        box_if_large!(future: F, Box::pin => self.spawn_sized(future))
+    }
+
+    #[track_caller]
+    fn spawn_sized<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
         match self.worker() {
             Some(worker) => home::spawn_onto(worker, future),
             None => {
@@ -233,6 +242,27 @@ impl Handle {
         R: Future + 'static,
         R::Output: Send + 'static,
     {
+        // SAFETY: until the first poll there is only the function, which is `Send`.
+        box_if_large!(make: F, Box::new => unsafe {
+            if const { size_of::<R>() > MAX_INLINE_SIZE } {
+                self.spawn_unsent_on(worker, async { Box::pin(make()).await })
+            } else {
+                self.spawn_unsent_on(worker, async { make().await })
+            }
+        })
+    }
+
+    /// Spawns a future that is not `Send` once it has been polled.
+    ///
+    /// # Safety
+    ///
+    /// Until its first poll the future may move to another thread.
+    #[track_caller]
+    unsafe fn spawn_unsent_on<F>(&self, worker: usize, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
         assert!(
             self.shared.pins_tasks,
             "spawn_on needs workers that keep their tasks; use Policy::Sharded"
@@ -240,11 +270,11 @@ impl Handle {
         let Some(shared) = Shared::parts(&self.shared).nth(worker) else {
             no_worker(worker, self.workers());
         };
-        // SAFETY: until the first poll there is only the function, which is `Send`. A pinned worker
+        // SAFETY: until the first poll the future may move (the caller's promise). A pinned worker
         // makes that poll, and adopts the task if it is pending, so that it is run and dropped on
         // one thread (`docs/policies.md`, claims 1 to 5). The output is `Send`. The future borrows
         // nothing that ends.
-        let (task, handle) = unsafe { home::task_unchecked(shared, async { make().await }) };
+        let (task, handle) = unsafe { home::task_unchecked(shared, future) };
         match self.worker() {
             Some(here) if here.queues.number() == worker => here.start(task),
             _ => shared.inject_spawned(Task(task)),
@@ -276,6 +306,11 @@ impl Handle {
     /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        box_if_large!(future: F, Box::pin => self.block_on_sized(future))
+    }
+
+    #[track_caller]
+    fn block_on_sized<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::BesideWorkers);
         let _handle = self.enter_once();
         let shared = &self.shared;
@@ -410,10 +445,10 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    match Core::current_of_entered() {
+    box_if_large!(future: F, Box::pin => match Core::current_of_entered() {
         Some(worker) => home::spawn_onto(worker, future),
         None => spawn_from_outside(future),
-    }
+    })
 }
 
 /// Spawns a task onto the current scheduler without a change of its reference count: the handle
@@ -478,6 +513,15 @@ where
 /// ```
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    box_if_large!(future: F, Box::pin => spawn_local_sized(future))
+}
+
+#[track_caller]
+fn spawn_local_sized<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{DropTracker, Gate, POLICIES, Signal, current_thread, pool_of};
-use raddle_sched::{Handle, spawn, yield_now};
+use raddle_sched::{Handle, Policy, spawn, yield_now};
 
 #[test]
 fn a_task_spawned_from_outside_is_joined() {
@@ -170,4 +170,48 @@ fn more_tasks_than_the_queue_holds_all_run() {
         pool.handle().block_on(outer).unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), 5000);
     }
+}
+
+/// Bug: own. Without optimizations each function had a copy of the future in its frame. Here only
+/// the caller has one, and the function that it calls.
+#[test]
+fn a_large_future_needs_a_small_stack() {
+    const SIZE: usize = 256 << 10;
+    async fn large() -> u8 {
+        let mut content = [1; SIZE];
+        yield_now().await;
+        content[7] += 1;
+        std::hint::black_box(&mut content)[7]
+    }
+    let on_small_stack = |name: &str, f: fn()| {
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        let thread = thread.stack_size(5 * SIZE / 2);
+        thread.spawn(f).unwrap().join().unwrap();
+    };
+    on_small_stack("Handle::spawn", || {
+        drop(pool_of(Policy::WorkStealing, 1).handle().spawn(large()));
+    });
+    on_small_stack("Handle::spawn_on", || {
+        let pool = pool_of(Policy::Sharded, 1);
+        let task = pool.handle().spawn_on(0, large);
+        assert_eq!(pool.handle().block_on(task).unwrap(), 2);
+    });
+    on_small_stack("spawn", || {
+        let pool = pool_of(Policy::WorkStealing, 1);
+        let _entered = pool.handle().enter();
+        drop(spawn(large()));
+    });
+    on_small_stack("Handle::block_on", || {
+        let pool = pool_of(Policy::WorkStealing, 1);
+        assert_eq!(pool.handle().block_on(large()), 2);
+    });
+    on_small_stack("CurrentThread::block_on", || {
+        assert_eq!(current_thread().block_on(large()), 2);
+    });
+    on_small_stack("spawn_local", || {
+        let pool = pool_of(Policy::Sharded, 1);
+        let task = || async { raddle_sched::spawn_local(large()).await.unwrap() };
+        let task = pool.handle().spawn_on(0, task);
+        assert_eq!(pool.handle().block_on(task).unwrap(), 2);
+    });
 }

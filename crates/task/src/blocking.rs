@@ -26,7 +26,6 @@
 //! assert_eq!(output.unwrap().unwrap(), 42);
 //! ```
 
-use std::any;
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
@@ -36,7 +35,7 @@ use std::pin::{Pin, pin};
 use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 
-use crate::{Id, JoinHandle, Runnable};
+use crate::{Id, JoinHandle, Runnable, SpawnMeta, box_if_large};
 
 raddle_primitives::thread_local! {
     /// The reason why the task that this thread is about to run was refused.
@@ -110,7 +109,7 @@ pub fn submit(task: BlockingTask) -> Result<(), SubmitError> {
 ///
 /// /// A pool that starts a thread for each task.
 /// fn submit(task: BlockingTask) -> Result<(), SubmitError> {
-///     let (name, size) = (task.closure_name(), task.closure_size());
+///     let (name, size) = (task.closure().type_name(), task.closure().size());
 ///     println!("task {}: {name}, {size} bytes, spawned at {}", task.id(), task.spawned_at());
 ///     assert!(!task.is_mandatory(), "a shutdown may drop it");
 ///     thread::spawn(|| drop(task.into_runnable().run()));
@@ -124,8 +123,7 @@ pub fn submit(task: BlockingTask) -> Result<(), SubmitError> {
 pub struct BlockingTask {
     runnable: Runnable,
     is_mandatory: bool,
-    closure_name: &'static str,
-    closure_size: usize,
+    closure: SpawnMeta,
     spawned_at: &'static Location<'static>,
 }
 
@@ -145,14 +143,9 @@ impl BlockingTask {
         self.is_mandatory
     }
 
-    /// Returns the type name of the task's closure.
-    pub fn closure_name(&self) -> &'static str {
-        self.closure_name
-    }
-
-    /// Returns the size of the task's closure in bytes.
-    pub fn closure_size(&self) -> usize {
-        self.closure_size
+    /// Returns the type of the task's closure.
+    pub fn closure(&self) -> SpawnMeta {
+        self.closure
     }
 
     /// Returns where the task was spawned.
@@ -347,7 +340,39 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    let closure = (any::type_name::<F>(), size_of::<F>());
+    box_if_large!(work: F, Box::new => spawn_as(SpawnMeta::of::<F>(), work, submit))
+}
+
+/// Like [`spawn`], for a closure that may have been boxed: `closure` is the type of what the user
+/// has spawned.
+///
+/// ```
+/// use raddle_task::SpawnMeta;
+/// use raddle_task::blocking::{self, BlockingTask, SubmitError};
+///
+/// fn call_boxed<F: FnOnce() -> u8 + Send + 'static>(f: F) -> u8 {
+///     let submit = |task: BlockingTask| {
+///         assert_eq!(task.closure().size(), size_of::<F>());
+///         drop(task.into_runnable().run());
+///         Ok::<_, SubmitError>(())
+///     };
+///     let call = blocking::spawn_as(SpawnMeta::of::<F>(), Box::new(f), submit);
+///     raddle_testing::ready(call).unwrap()
+/// }
+///
+/// let numbers = [7_u8; 100];
+/// assert_eq!(call_boxed(move || numbers[99]), 7);
+/// ```
+#[track_caller]
+pub fn spawn_as<F, R>(
+    closure: SpawnMeta,
+    work: F,
+    submit: impl FnOnce(BlockingTask) -> Result<(), SubmitError>,
+) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
     let work = |taken: io::Result<()>| match taken {
         Ok(()) => work(),
         // `resume_unwind` passes the error to the join handle and does not call the panic hook,
@@ -399,7 +424,21 @@ where
     F: FnOnce(io::Result<()>) -> R + Send + 'static,
     R: Send + 'static,
 {
-    let closure = (any::type_name::<F>(), size_of::<F>());
+    let closure = SpawnMeta::of::<F>();
+    box_if_large!(work: F, Box::new => try_spawn_as(closure, work, mandatory, submit))
+}
+
+#[track_caller]
+fn try_spawn_as<F, R>(
+    closure: SpawnMeta,
+    work: F,
+    mandatory: bool,
+    submit: impl FnOnce(BlockingTask) -> Result<(), SubmitError>,
+) -> Result<JoinHandle<R>, R>
+where
+    F: FnOnce(io::Result<()>) -> R + Send + 'static,
+    R: Send + 'static,
+{
     let (task, mut handle) = task(work, closure, mandatory);
     let Err(refused) = submit(task) else {
         return Ok(handle);
@@ -415,11 +454,7 @@ where
 }
 
 #[track_caller]
-fn task<F, R>(
-    work: F,
-    (closure_name, closure_size): (&'static str, usize),
-    is_mandatory: bool,
-) -> (BlockingTask, JoinHandle<R>)
+fn task<F, R>(work: F, closure: SpawnMeta, is_mandatory: bool) -> (BlockingTask, JoinHandle<R>)
 where
     F: FnOnce(io::Result<()>) -> R + Send + 'static,
     R: Send + 'static,
@@ -428,8 +463,7 @@ where
     let task = BlockingTask {
         runnable,
         is_mandatory,
-        closure_name,
-        closure_size,
+        closure,
         spawned_at: Location::caller(),
     };
     (task, handle)

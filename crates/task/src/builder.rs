@@ -5,7 +5,8 @@ use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 
-use crate::{JoinHandle, Spawn, name_next};
+use crate::name::NameGuard;
+use crate::{JoinHandle, Spawn, SpawnMeta, box_if_large, name_next};
 
 /// Spawns tasks with a name.
 ///
@@ -69,6 +70,11 @@ impl<'a, R> Builder<'a, R> {
             ..self
         }
     }
+
+    /// Gives the next task of this thread the name, until the guard is dropped.
+    pub(crate) fn name_next(&self) -> NameGuard {
+        name_next(self.name)
+    }
 }
 
 impl<R: Spawn> Builder<'_, R> {
@@ -100,8 +106,9 @@ impl<R: Spawn> Builder<'_, R> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let _name = name_next(self.name);
-        Ok(R::spawn(future))
+        let _name = self.name_next();
+        let meta = SpawnMeta::of::<F>();
+        Ok(box_if_large!(future: F, Box::pin => R::spawn(future, meta)))
     }
 
     /// Spawns a task on the runtime of `handle`.
@@ -129,8 +136,9 @@ impl<R: Spawn> Builder<'_, R> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let _name = name_next(self.name);
-        Ok(handle.spawn_on(future))
+        let _name = self.name_next();
+        let meta = SpawnMeta::of::<F>();
+        Ok(box_if_large!(future: F, Box::pin => handle.spawn_on(future, meta)))
     }
 
     /// Spawns a task on the current local set, as `task::spawn_local` does.
@@ -163,8 +171,9 @@ impl<R: Spawn> Builder<'_, R> {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let _name = name_next(self.name);
-        Ok(R::spawn_local(future))
+        let _name = self.name_next();
+        let meta = SpawnMeta::of::<F>();
+        Ok(box_if_large!(future: F, Box::pin => R::spawn_local(future, meta)))
     }
 
     /// Spawns a task on `local_set`.
@@ -196,8 +205,9 @@ impl<R: Spawn> Builder<'_, R> {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let _name = name_next(self.name);
-        Ok(R::spawn_local_on(local_set, future))
+        let _name = self.name_next();
+        let meta = SpawnMeta::of::<F>();
+        Ok(box_if_large!(future: F, Box::pin => R::spawn_local_on(local_set, future, meta)))
     }
 
     /// Runs a function that may block, as `task::spawn_blocking` does.
@@ -228,8 +238,9 @@ impl<R: Spawn> Builder<'_, R> {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let _name = name_next(self.name);
-        Ok(R::spawn_blocking(f))
+        let _name = self.name_next();
+        let meta = SpawnMeta::of::<F>();
+        Ok(box_if_large!(f: F, Box::new => R::spawn_blocking(f, meta)))
     }
 
     /// Runs a function that may block on the runtime of `handle`.
@@ -257,8 +268,9 @@ impl<R: Spawn> Builder<'_, R> {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let _name = name_next(self.name);
-        Ok(handle.spawn_blocking_on(f))
+        let _name = self.name_next();
+        let meta = SpawnMeta::of::<F>();
+        Ok(box_if_large!(f: F, Box::new => handle.spawn_blocking_on(f, meta)))
     }
 }
 

@@ -14,7 +14,7 @@ use raddle_wait::Resource;
 use slab::Slab;
 
 pub use self::builder::JoinSetBuilder;
-use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList, Spawn};
+use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList, Spawn, SpawnMeta, box_if_large};
 
 /// The number of pending members, such as new ones, that one poll of the set polls before it yields.
 const MAX_MEMBERS_POLLED: usize = 128;
@@ -477,7 +477,8 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.insert(R::spawn(task))
+        let meta = SpawnMeta::of::<F>();
+        self.insert(box_if_large!(task: F, Box::pin => R::spawn(task, meta)))
     }
 
     /// Spawns a task on the runtime of `handle` and adds it to the set.
@@ -502,7 +503,8 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.insert(handle.spawn_on(task))
+        let meta = SpawnMeta::of::<F>();
+        self.insert(box_if_large!(task: F, Box::pin => handle.spawn_on(task, meta)))
     }
 
     /// Spawns a task on the current `LocalSet`, like `task::spawn_local`, and adds it to the set.
@@ -533,7 +535,8 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.insert(R::spawn_local(task))
+        let meta = SpawnMeta::of::<F>();
+        self.insert(box_if_large!(task: F, Box::pin => R::spawn_local(task, meta)))
     }
 
     /// Spawns a task on `local_set` and adds it to the set.
@@ -557,7 +560,9 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.insert(R::spawn_local_on(local_set, task))
+        let meta = SpawnMeta::of::<F>();
+        let handle = box_if_large!(task: F, Box::pin => R::spawn_local_on(local_set, task, meta));
+        self.insert(handle)
     }
 
     /// Runs a function that may block, like `task::spawn_blocking`, and adds the task to the set.
@@ -585,7 +590,8 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.insert(R::spawn_blocking(f))
+        let meta = SpawnMeta::of::<F>();
+        self.insert(box_if_large!(f: F, Box::new => R::spawn_blocking(f, meta)))
     }
 
     /// Runs a function that may block on the runtime of `handle`, and adds the task to the set.
@@ -610,7 +616,8 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.insert(handle.spawn_blocking_on(f))
+        let meta = SpawnMeta::of::<F>();
+        self.insert(box_if_large!(f: F, Box::new => handle.spawn_blocking_on(f, meta)))
     }
 
     /// Returns a builder that spawns a task with a name, like [`Builder`](crate::Builder), and adds

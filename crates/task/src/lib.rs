@@ -9,6 +9,7 @@ mod error;
 mod id;
 mod join;
 mod join_set;
+mod large;
 mod live;
 mod local;
 mod local_set;
@@ -42,6 +43,7 @@ pub use error::JoinError;
 pub use id::{Id, take_id, upcoming_id};
 pub use join::{AbortHandle, JoinHandle};
 pub use join_set::{JoinSet, JoinSetBuilder};
+pub use large::{MAX_INLINE_SIZE, SpawnMeta};
 pub use live::LiveList;
 pub use local::{LocalList, LocalRunnable, ScheduleLocal};
 pub use local_set::{CurrentLocalSet, LocalEnterGuard, LocalSet};
@@ -189,6 +191,8 @@ impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {
 
 /// Makes a task from a future. Returns its first runnable, without scheduling it.
 ///
+/// A future that is larger than [`MAX_INLINE_SIZE`] is boxed.
+///
 /// The future must be `Send`, since its runnable is:
 ///
 /// ```compile_fail,E0277
@@ -203,7 +207,7 @@ where
     S: Schedule,
 {
     // SAFETY: the future and its output may be on any thread at any time.
-    unsafe { spawn_unchecked(future, scheduler) }
+    box_if_large!(future: F, Box::pin => unsafe { spawn_unchecked(future, scheduler) })
 }
 
 /// Makes a task from a future that need not be `Send` or `'static`.
@@ -234,7 +238,7 @@ where
     F: Future,
     S: Schedule,
 {
-    let header = cell::Cell::allocate(future, scheduler);
+    let header = box_if_large!(future: F, Box::pin => cell::Cell::allocate(future, scheduler));
     // SAFETY: a new task is notified: its runnable exists once, here.
     let runnable = unsafe { Runnable::from_header(header) };
     // SAFETY: a new task has a reference for its handle, made once, here.

@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 
 use raddle_primitives::sync::Arc;
 
-use crate::{Id, JoinHandle, LiveList, Outcome, Runnable, Schedule};
+use crate::{Id, JoinHandle, LiveList, Outcome, Runnable, Schedule, box_if_large};
 
 /// The scheduler of a [`LocalList`], which receives its woken tasks.
 ///
@@ -152,6 +152,19 @@ impl LocalList {
 
     /// Makes a task from a future, in this list. Returns its first runnable, without scheduling it.
     pub fn spawn<F, S>(
+        &self,
+        future: F,
+        scheduler: Arc<S>,
+    ) -> (LocalRunnable, JoinHandle<F::Output>)
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+        S: ScheduleLocal,
+    {
+        box_if_large!(future: F, Box::pin => self.spawn_sized(future, scheduler))
+    }
+
+    fn spawn_sized<F, S>(
         &self,
         future: F,
         scheduler: Arc<S>,

@@ -15,7 +15,7 @@ use raddle_wait::Resource;
 
 use self::local::{Entered, Local, Poller};
 use self::woken_flag::FlagWaker;
-use crate::JoinHandle;
+use crate::{JoinHandle, box_if_large};
 
 /// Tasks that run on one thread, so that they need not be `Send`.
 ///
@@ -73,7 +73,7 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.local.spawn(future)
+        box_if_large!(future: F, Box::pin => self.local.spawn(future))
     }
 
     /// Runs `future` and the tasks of the set concurrently, until `future` is ready. Tasks that
@@ -261,7 +261,7 @@ impl CurrentLocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.0.spawn(future)
+        box_if_large!(future: F, Box::pin => self.0.spawn(future))
     }
 
     /// Returns whether this thread is polling the set, and has not only entered it.

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use crate::JoinHandle;
+use crate::{JoinHandle, SpawnMeta};
 
 /// A handle of a runtime, which spawns tasks there or on the current runtime.
 ///
@@ -10,26 +10,31 @@ use crate::JoinHandle;
 /// their methods take the runtime's own types. The functions panic where the functions of the
 /// runtime with the same names do.
 ///
+/// Each function gets a future or a closure that may have been [boxed](crate::box_if_large), and
+/// the type of what the user has spawned.
+///
 /// # Examples
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::runtime::Handle;
 /// use raddle::task::LocalSet;
-/// use raddle_task::Spawn;
+/// use raddle_task::{Spawn, SpawnMeta};
 ///
 /// # fn main() { raddle::run(async {
+/// // What a runtime writes into the spans of its tasks. A program has it from `SpawnMeta::of`.
+/// let meta = SpawnMeta::of::<()>();
 /// // On the current runtime, and on one of which the caller has a handle.
 /// let handle = Handle::current();
-/// assert_eq!(Handle::spawn(async { 1 }).await.unwrap(), 1);
-/// assert_eq!(handle.spawn_on(async { 2 }).await.unwrap(), 2);
-/// assert_eq!(Handle::spawn_blocking(|| 3).await.unwrap(), 3);
-/// assert_eq!(handle.spawn_blocking_on(|| 4).await.unwrap(), 4);
+/// assert_eq!(Handle::spawn(async { 1 }, meta).await.unwrap(), 1);
+/// assert_eq!(handle.spawn_on(async { 2 }, meta).await.unwrap(), 2);
+/// assert_eq!(Handle::spawn_blocking(|| 3, meta).await.unwrap(), 3);
+/// assert_eq!(handle.spawn_blocking_on(|| 4, meta).await.unwrap(), 4);
 ///
 /// let set = LocalSet::new();
-/// let task = Handle::spawn_local_on(&set, async { 5 });
+/// let task = Handle::spawn_local_on(&set, async { 5 }, meta);
 /// assert_eq!(set.run_until(task).await.unwrap(), 5);
-/// let nested = async { Handle::spawn_local(async { 6 }).await };
+/// let nested = async { Handle::spawn_local(async { 6 }, meta).await };
 /// assert_eq!(set.run_until(nested).await.unwrap(), 6);
 /// # }) }
 /// ```
@@ -39,42 +44,46 @@ pub trait Spawn {
 
     /// Spawns a task on the current runtime.
     #[track_caller]
-    fn spawn<F>(future: F) -> JoinHandle<F::Output>
+    fn spawn<F>(future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static;
 
     /// Spawns a task on the runtime of this handle.
     #[track_caller]
-    fn spawn_on<F>(&self, future: F) -> JoinHandle<F::Output>
+    fn spawn_on<F>(&self, future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static;
 
     /// Spawns a task that stays on this thread, on the current local set.
     #[track_caller]
-    fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+    fn spawn_local<F>(future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static;
 
     /// Spawns a task that stays on its thread, on a local set.
     #[track_caller]
-    fn spawn_local_on<F>(local_set: &Self::LocalSet, future: F) -> JoinHandle<F::Output>
+    fn spawn_local_on<F>(
+        local_set: &Self::LocalSet,
+        future: F,
+        meta: SpawnMeta,
+    ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static;
 
     /// Runs a function that may block, on the current runtime.
     #[track_caller]
-    fn spawn_blocking<F, T>(f: F) -> JoinHandle<T>
+    fn spawn_blocking<F, T>(f: F, meta: SpawnMeta) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static;
 
     /// Runs a function that may block, on the runtime of this handle.
     #[track_caller]
-    fn spawn_blocking_on<F, T>(&self, f: F) -> JoinHandle<T>
+    fn spawn_blocking_on<F, T>(&self, f: F, meta: SpawnMeta) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static;

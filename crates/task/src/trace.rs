@@ -23,7 +23,7 @@ use tracing::instrument::{Instrument, Instrumented};
 
 use crate::blocking::BlockingTask;
 use crate::name::{give_back, take_for_span};
-use crate::{Id, span, take_id, upcoming_id};
+use crate::{Id, SpawnMeta, span, take_id, upcoming_id};
 
 /// The kind of work that a span is for.
 ///
@@ -63,8 +63,28 @@ pub enum Kind {
 /// ```
 #[track_caller]
 pub fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
+    task_as(kind, SpawnMeta::of::<F>(), future)
+}
+
+/// Like [`task`], for a future that may have been boxed: the span has the size of what the user has
+/// spawned.
+///
+/// ```
+/// use raddle_task::trace::{self, Kind};
+/// use raddle_task::{Runnable, SpawnMeta};
+///
+/// fn spawn_boxed<F: Future<Output: Send> + Send + 'static>(future: F) -> Runnable {
+///     let meta = SpawnMeta::of::<F>();
+///     let future = trace::task_as(Kind::Task, meta, Box::pin(future));
+///     raddle_task::spawn(future, drop::<Runnable>).0
+/// }
+///
+/// drop(spawn_boxed(async { println!("runs in a span") }).run());
+/// ```
+#[track_caller]
+pub fn task_as<F: Future>(kind: Kind, meta: SpawnMeta, future: F) -> Instrumented<F> {
     let location = Location::caller();
-    let size = size_of::<F>();
+    let size = meta.size();
     // A task that a subscriber spawns meanwhile has no name.
     let next = take_for_span();
     let name = next.as_deref();
@@ -119,8 +139,8 @@ pub fn blocking(task: &BlockingTask) -> BlockingSpan {
         kind = %"blocking",
         task.name = name.as_deref(),
         task.id = number(task.id()),
-        "fn" = %task.closure_name(),
-        size.bytes = task.closure_size(),
+        "fn" = %task.closure().type_name(),
+        size.bytes = task.closure().size(),
         loc.file = location.file(),
         loc.line = location.line(),
         loc.col = location.column(),

@@ -13,6 +13,7 @@
 
 use std::future::Future;
 
+use crate::SpawnMeta;
 use crate::blocking::BlockingTask;
 
 /// The call that runs a future.
@@ -53,6 +54,26 @@ pub enum Kind {
 /// ```
 #[inline(always)]
 pub fn task<F: Future>(_: Kind, future: F) -> F {
+    future
+}
+
+/// Like [`task`], for a future that may have been boxed: the span has the size of what the user has
+/// spawned.
+///
+/// ```
+/// use raddle_task::trace::{self, Kind};
+/// use raddle_task::{Runnable, SpawnMeta};
+///
+/// fn spawn_boxed<F: Future<Output: Send> + Send + 'static>(future: F) -> Runnable {
+///     let meta = SpawnMeta::of::<F>();
+///     let future = trace::task_as(Kind::Task, meta, Box::pin(future));
+///     raddle_task::spawn(future, drop::<Runnable>).0
+/// }
+///
+/// drop(spawn_boxed(async { println!("runs in a span") }).run());
+/// ```
+#[inline(always)]
+pub fn task_as<F: Future>(_: Kind, _: SpawnMeta, future: F) -> F {
     future
 }
 

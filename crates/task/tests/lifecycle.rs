@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 
 use common::{Executor, Gate, join, poll, poll_with};
 use raddle_primitives::sync::Mutex;
-use raddle_task::{Outcome, Runnable};
+use raddle_task::{CurrentLocalSet, LocalSet, Outcome, Runnable, blocking};
 use raddle_testing::Wakes;
 
 /// Wakes by value.
@@ -310,4 +310,54 @@ fn a_task_may_drop_its_own_handle() {
     *slot.lock() = Some(handle);
     executor.run();
     executor.check();
+}
+
+/// Bug: own. Without optimizations each function had a copy of the future in its frame. Here only
+/// the caller has one, and the function that it calls.
+#[test]
+fn a_large_future_needs_a_small_stack() {
+    const SIZE: usize = 256 << 10;
+    async fn large() -> u8 {
+        let mut content = [1; SIZE];
+        let mut is_first = true;
+        poll_fn(|_| match std::mem::take(&mut is_first) {
+            true => Poll::Pending,
+            false => Poll::Ready(()),
+        })
+        .await;
+        std::hint::black_box(&mut content)[7]
+    }
+    let on_stack = |name: &str, size: usize, f: fn()| {
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        thread.stack_size(size).spawn(f).unwrap().join().unwrap();
+    };
+    let on_small_stack = |name: &str, f: fn()| on_stack(name, 5 * SIZE / 2, f);
+    on_small_stack("spawn", || {
+        let (task, handle) = raddle_task::spawn(large(), drop::<Runnable>);
+        assert!(matches!(task.run(), Outcome::Idle));
+        handle.abort();
+    });
+    on_small_stack("LocalSet::spawn_local", || {
+        let set = LocalSet::new(|| true);
+        let task = set.spawn_local(large());
+        let _ = raddle_testing::poll_once(set);
+        drop(task);
+    });
+    on_small_stack("CurrentLocalSet::spawn_local", || {
+        let set = LocalSet::new(|| true);
+        let _entered = set.enter();
+        drop(CurrentLocalSet::get().unwrap().spawn_local(large()));
+    });
+    // The closure is made here, and moved out of its box to be called.
+    on_stack("blocking::spawn", 5 * SIZE, || {
+        let submit = |task: blocking::BlockingTask| {
+            drop(task.into_runnable().run());
+            Ok(())
+        };
+        let content = std::hint::black_box([1_u8; SIZE]);
+        drop(blocking::spawn(
+            move || std::hint::black_box(&content)[7],
+            submit,
+        ));
+    });
 }

@@ -15,6 +15,7 @@ use crate::runtime::tools;
 use crate::task::JoinHandle;
 use raddle_primitives::random::Random;
 use raddle_task::trace::{self, Kind};
+use raddle_task::{SpawnMeta, box_if_large};
 
 /// A reference to a runtime.
 ///
@@ -170,7 +171,17 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.scheduler().spawn(trace::task(Kind::Task, future))
+        let meta = SpawnMeta::of::<F>();
+        box_if_large!(future: F, Box::pin => self.spawn_as(future, meta))
+    }
+
+    #[track_caller]
+    pub(crate) fn spawn_as<F>(&self, future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
+    where
+        F: Future<Output: Send> + Send + 'static,
+    {
+        let future = trace::task_as(Kind::Task, meta, future);
+        self.scheduler().spawn(future)
     }
 
     /// Sends a function to a worker, which calls it and runs the returned future as a task. The
@@ -214,7 +225,7 @@ impl Handle {
         R: Future + 'static,
         R::Output: Send + 'static,
     {
-        self.scheduler().spawn_on(worker, make)
+        box_if_large!(make: F, Box::new => self.scheduler().spawn_on(worker, make))
     }
 
     /// Runs a function that may block, on a thread for blocking work; see
@@ -237,7 +248,17 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        raddle_task::blocking::spawn(f, |task| blocking::submit(self, task))
+        let meta = SpawnMeta::of::<F>();
+        box_if_large!(f: F, Box::new => self.spawn_blocking_as(f, meta))
+    }
+
+    #[track_caller]
+    pub(crate) fn spawn_blocking_as<F, R>(&self, f: F, meta: SpawnMeta) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        raddle_task::blocking::spawn_as(meta, f, |task| blocking::submit(self, task))
     }
 
     /// Keeps a paused clock from advancing automatically while blocking work is queued or runs.
@@ -273,11 +294,17 @@ impl Handle {
     /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let meta = SpawnMeta::of::<F>();
+        box_if_large!(future: F, Box::pin => self.block_on_as(future, meta))
+    }
+
+    #[track_caller]
+    pub(crate) fn block_on_as<F: Future>(&self, future: F, meta: SpawnMeta) -> F::Output {
         let _inside = Inside::enter();
         let _guard = self.enter();
         let _random = self.inner.random.as_ref().map(Random::enter_call);
         self.scheduler()
-            .block_on(trace::task(Kind::BlockOn, future))
+            .block_on(trace::task_as(Kind::BlockOn, meta, future))
     }
 
     /// Returns the kind of the runtime.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeMetrics, UnhandledPanic};
 use crate::task::{JoinHandle, LocalSet};
+use raddle_task::{SpawnMeta, box_if_large};
 
 /// A current-thread runtime that belongs to its thread, so that
 /// [`spawn_local`](crate::task::spawn_local) works everywhere in it, without a
@@ -132,7 +133,9 @@ impl LocalRuntime {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.local.set().spawn_local(future)
+        let meta = SpawnMeta::of::<F>();
+        let set = self.local.set();
+        box_if_large!(future: F, Box::pin => set.spawn_local_as(future, meta))
     }
 
     /// Runs a function that may block, on a thread of its own kind; see
@@ -154,7 +157,8 @@ impl LocalRuntime {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        self.runtime.spawn_blocking(f)
+        let meta = SpawnMeta::of::<F>();
+        box_if_large!(f: F, Box::new => self.handle().spawn_blocking_as(f, meta))
     }
 
     /// Runs `future` on this thread until it is ready, and drives the runtime's tasks, sockets and
@@ -177,7 +181,8 @@ impl LocalRuntime {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         // So that tasks of the runtime that are outside the set can call `spawn_local`.
         let _local = self.local.set().enter();
-        self.local.set().block_on(&self.runtime, future)
+        let set = self.local.set();
+        box_if_large!(future: F, Box::pin => set.block_on(&self.runtime, future))
     }
 
     /// Makes this the thread's current runtime until the guard is dropped, also for

@@ -16,6 +16,7 @@ use crate::runtime::tools::Running;
 use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
 use raddle_task::trace::{self, Kind};
+use raddle_task::{SpawnMeta, box_if_large};
 
 /// A runtime: it runs tasks, and has the threads, sockets and timers that they use.
 ///
@@ -148,7 +149,8 @@ impl Runtime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.handle.spawn(future)
+        let meta = SpawnMeta::of::<F>();
+        box_if_large!(future: F, Box::pin => self.handle.spawn_as(future, meta))
     }
 
     /// Runs a function that may block, on a thread of its own kind; see
@@ -170,7 +172,8 @@ impl Runtime {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        self.handle.spawn_blocking(f)
+        let meta = SpawnMeta::of::<F>();
+        box_if_large!(f: F, Box::new => self.handle.spawn_blocking_as(f, meta))
     }
 
     /// Runs `future` to its end on this thread, which waits meanwhile.
@@ -195,14 +198,20 @@ impl Runtime {
     /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let meta = SpawnMeta::of::<F>();
+        box_if_large!(future: F, Box::pin => self.block_on_as(future, meta))
+    }
+
+    #[track_caller]
+    fn block_on_as<F: Future>(&self, future: F, meta: SpawnMeta) -> F::Output {
         match &self.parts().scheduler {
-            Scheduler::MultiThread { .. } => self.handle.block_on(future),
+            Scheduler::MultiThread { .. } => self.handle.block_on_as(future, meta),
             Scheduler::CurrentThread(scheduler) => {
                 let _inside = Inside::enter();
                 let _guard = self.enter();
                 let random = self.handle.inner.random.as_ref();
                 let _random = random.map(Random::enter_call);
-                scheduler.block_on(trace::task(Kind::BlockOn, future))
+                scheduler.block_on(trace::task_as(Kind::BlockOn, meta, future))
             }
         }
     }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use raddle_task::trace::{self, Kind};
-use raddle_task::{CurrentLocalSet, LocalEnterGuard};
+use raddle_task::{CurrentLocalSet, LocalEnterGuard, SpawnMeta, box_if_large};
 
 use crate::runtime::{Id, Runtime, UnhandledPanic};
 use crate::task::JoinHandle;
@@ -96,7 +96,17 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.tasks.spawn_local(trace::task(Kind::Local, future))
+        let meta = SpawnMeta::of::<F>();
+        box_if_large!(future: F, Box::pin => self.spawn_local_as(future, meta))
+    }
+
+    #[track_caller]
+    pub(crate) fn spawn_local_as<F>(&self, future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+    {
+        let future = trace::task_as(Kind::Local, meta, future);
+        self.tasks.spawn_local(future)
     }
 
     /// Runs `future` and the tasks of the set concurrently, until `future` is ready. Tasks that
@@ -122,8 +132,11 @@ impl LocalSet {
     /// assert_eq!(length.await, 8);
     /// # }
     /// ```
-    pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
-        self.tasks.run_until(future).await
+    pub fn run_until<'a, F: Future>(
+        &'a self,
+        future: F,
+    ) -> impl Future<Output = F::Output> + use<'a, F> {
+        self.tasks.run_until(future)
     }
 
     /// Runs `future` and the tasks of the set on this thread until `future` is ready:
@@ -147,7 +160,7 @@ impl LocalSet {
     /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
-        runtime.block_on(self.run_until(future))
+        box_if_large!(future: F, Box::pin => runtime.block_on(self.run_until(future)))
     }
 
     /// Sets the effect of a task's panic on the set, from now on. The setting of the
@@ -277,8 +290,17 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
+    let meta = SpawnMeta::of::<F>();
+    box_if_large!(future: F, Box::pin => spawn_local_as(future, meta))
+}
+
+#[track_caller]
+pub(crate) fn spawn_local_as<F>(future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+{
     match CurrentLocalSet::get() {
-        Some(set) => set.spawn_local(trace::task(Kind::Local, future)),
+        Some(set) => set.spawn_local(trace::task_as(Kind::Local, meta, future)),
         None if raddle_sched::is_on_pinned_worker() => raddle_sched::spawn_local(future),
         None => panic!(
             "spawn_local was called outside a LocalSet; call it in LocalSet::run_until, in a task \

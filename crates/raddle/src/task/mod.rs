@@ -65,6 +65,7 @@ pub use self::in_place::block_in_place;
 pub use self::local_set::{LocalSet, spawn_local};
 use crate::runtime::Handle;
 use raddle_task::trace::{self, Kind};
+use raddle_task::{SpawnMeta, box_if_large};
 
 /// Spawns a task that has a name.
 pub type Builder<'a> = raddle_task::Builder<'a, Handle>;
@@ -138,7 +139,17 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    raddle_sched::spawn(trace::task(Kind::Task, future))
+    let meta = SpawnMeta::of::<F>();
+    box_if_large!(future: F, Box::pin => spawn_as(future, meta))
+}
+
+#[track_caller]
+#[inline]
+fn spawn_as<F>(future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    raddle_sched::spawn(trace::task_as(Kind::Task, meta, future))
 }
 
 /// Runs a function that may block, on a thread for blocking work of the current runtime.
@@ -168,45 +179,52 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    Handle::current().spawn_blocking(f)
+    let meta = SpawnMeta::of::<F>();
+    box_if_large!(f: F, Box::new => Handle::current().spawn_blocking_as(f, meta))
 }
 
 impl raddle_task::Spawn for Handle {
     type LocalSet = LocalSet;
 
-    fn spawn<F>(future: F) -> JoinHandle<F::Output>
+    fn spawn<F>(future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
     where
         F: Future<Output: Send> + Send + 'static,
     {
-        spawn(future)
+        spawn_as(future, meta)
     }
 
-    fn spawn_on<F>(&self, future: F) -> JoinHandle<F::Output>
+    fn spawn_on<F>(&self, future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
     where
         F: Future<Output: Send> + Send + 'static,
     {
-        self.spawn(future)
+        self.spawn_as(future, meta)
     }
 
-    fn spawn_local<F: Future + 'static>(future: F) -> JoinHandle<F::Output> {
-        spawn_local(future)
+    fn spawn_local<F>(future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+    {
+        local_set::spawn_local_as(future, meta)
     }
 
-    fn spawn_local_on<F: Future + 'static>(set: &LocalSet, future: F) -> JoinHandle<F::Output> {
-        set.spawn_local(future)
+    fn spawn_local_on<F>(set: &LocalSet, future: F, meta: SpawnMeta) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+    {
+        set.spawn_local_as(future, meta)
     }
 
-    fn spawn_blocking<F, T: Send + 'static>(f: F) -> JoinHandle<T>
+    fn spawn_blocking<F, T: Send + 'static>(f: F, meta: SpawnMeta) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
     {
-        spawn_blocking(f)
+        Handle::current().spawn_blocking_as(f, meta)
     }
 
-    fn spawn_blocking_on<F, T: Send + 'static>(&self, f: F) -> JoinHandle<T>
+    fn spawn_blocking_on<F, T: Send + 'static>(&self, f: F, meta: SpawnMeta) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
     {
-        self.spawn_blocking(f)
+        self.spawn_blocking_as(f, meta)
     }
 }

@@ -314,3 +314,45 @@ fn recorded_last(id: Id) -> Option<tracing::Id> {
     let spans = recorded(|span| span.field("task.id") == Some(&id));
     spans.last().map(|span| span.id.clone())
 }
+
+/// A large future or closure is boxed before it becomes a task.
+#[test]
+fn the_span_of_a_large_task_describes_what_was_spawned() {
+    fn large() -> impl Future<Output = ()> + Send {
+        async {
+            let _content = std::future::ready([7_u8; 100_000]).await;
+        }
+    }
+    start();
+    let size = size_of_val(&large()).to_string();
+    let assert_sized = |id| assert_eq!(span_of(id).field("size.bytes"), Some(&*size));
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let (mut set, mut calls) = (JoinSet::new(), JoinSet::new());
+            assert_sized(raddle::spawn(large()).id());
+            assert_sized(set.spawn(large()).id());
+            assert_sized(set.build_task().spawn(large()).unwrap().id());
+            assert_sized(Builder::new().spawn(large()).unwrap().id());
+            let local = async {
+                assert_sized(spawn_local(large()).id());
+                assert_sized(JoinSet::new().spawn_local(large()).id());
+            };
+            LocalSet::new().run_until(local).await;
+
+            let content = [7_u8; 100_000];
+            let call = move || std::hint::black_box(content)[7];
+            for id in [
+                spawn_blocking(call).id(),
+                calls.spawn_blocking(call).id(),
+                Builder::new().spawn_blocking(call).unwrap().id(),
+            ] {
+                eventually("the span is made", || {
+                    let id = id.to_string();
+                    !recorded(|span| span.field("task.id") == Some(&id)).is_empty()
+                });
+                assert_eq!(span_of(id).field("size.bytes"), Some("100000"));
+                assert!(span_of(id).field("fn").unwrap().contains("{{closure}}"));
+            }
+        });
+    });
+}

@@ -128,9 +128,10 @@ fn a_blocking_task_reports_its_closure_and_location() {
     drop(spawn(
         move || size,
         |task| {
-            assert_eq!(task.closure_size(), 24);
+            assert_eq!(task.closure().size(), 24);
             assert!(
-                task.closure_name()
+                task.closure()
+                    .type_name()
                     .contains("a_blocking_task_reports_its_closure_and_location")
             );
             assert_eq!(task.spawned_at().line(), line);

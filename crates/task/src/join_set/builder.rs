@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io;
 
 use super::JoinSet;
-use crate::{AbortHandle, Builder, Spawn};
+use crate::{AbortHandle, Builder, Spawn, SpawnMeta, box_if_large};
 
 /// Spawns a task that has a name into a [`JoinSet`]; from
 /// [`JoinSet::build_task`].
@@ -84,7 +84,10 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        Ok(self.set.insert(self.task.spawn(future)?))
+        let _name = self.task.name_next();
+        let meta = SpawnMeta::of::<F>();
+        let task = box_if_large!(future: F, Box::pin => R::spawn(future, meta));
+        Ok(self.set.insert(task))
     }
 
     /// Like [`JoinSet::spawn_on`].
@@ -113,7 +116,10 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        Ok(self.set.insert(self.task.spawn_on(future, handle)?))
+        let _name = self.task.name_next();
+        let meta = SpawnMeta::of::<F>();
+        let task = box_if_large!(future: F, Box::pin => handle.spawn_on(future, meta));
+        Ok(self.set.insert(task))
     }
 
     /// Like [`JoinSet::spawn_blocking`].
@@ -145,7 +151,10 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        Ok(self.set.insert(self.task.spawn_blocking(f)?))
+        let _name = self.task.name_next();
+        let meta = SpawnMeta::of::<F>();
+        let task = box_if_large!(f: F, Box::new => R::spawn_blocking(f, meta));
+        Ok(self.set.insert(task))
     }
 
     /// Like [`JoinSet::spawn_blocking_on`].
@@ -174,7 +183,10 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        Ok(self.set.insert(self.task.spawn_blocking_on(f, handle)?))
+        let _name = self.task.name_next();
+        let meta = SpawnMeta::of::<F>();
+        let task = box_if_large!(f: F, Box::new => handle.spawn_blocking_on(f, meta));
+        Ok(self.set.insert(task))
     }
 
     /// Like [`JoinSet::spawn_local`].
@@ -207,7 +219,10 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     where
         F: Future<Output = T> + 'static,
     {
-        Ok(self.set.insert(self.task.spawn_local(future)?))
+        let _name = self.task.name_next();
+        let meta = SpawnMeta::of::<F>();
+        let task = box_if_large!(future: F, Box::pin => R::spawn_local(future, meta));
+        Ok(self.set.insert(task))
     }
 
     /// Like [`JoinSet::spawn_local_on`].
@@ -235,8 +250,9 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     where
         F: Future<Output = T> + 'static,
     {
-        Ok(self
-            .set
-            .insert(self.task.spawn_local_on(future, local_set)?))
+        let _name = self.task.name_next();
+        let meta = SpawnMeta::of::<F>();
+        let task = box_if_large!(future: F, Box::pin => R::spawn_local_on(local_set, future, meta));
+        Ok(self.set.insert(task))
     }
 }

@@ -24,7 +24,7 @@ mod raddle {
         }
     }
     pub mod runtime {
-        use super::task::{CurrentLocalSet, JoinHandle, LocalSet, blocking};
+        use super::task::{CurrentLocalSet, JoinHandle, LocalSet, SpawnMeta, blocking};
 
         pub struct Handle;
 
@@ -37,51 +37,51 @@ mod raddle {
         impl raddle_task::Spawn for Handle {
             type LocalSet = LocalSet;
 
-            fn spawn<F>(future: F) -> JoinHandle<F::Output>
+            fn spawn<F>(future: F, _: SpawnMeta) -> JoinHandle<F::Output>
             where
                 F: Future<Output: Send + 'static> + Send + 'static,
             {
                 super::spawn(future)
             }
 
-            fn spawn_on<F>(&self, future: F) -> JoinHandle<F::Output>
+            fn spawn_on<F>(&self, future: F, _: SpawnMeta) -> JoinHandle<F::Output>
             where
                 F: Future<Output: Send + 'static> + Send + 'static,
             {
                 super::spawn(future)
             }
 
-            fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+            fn spawn_local<F>(future: F, _: SpawnMeta) -> JoinHandle<F::Output>
             where
                 F: Future<Output: 'static> + 'static,
             {
                 CurrentLocalSet::get().unwrap().spawn_local(future)
             }
 
-            fn spawn_local_on<F>(set: &LocalSet, future: F) -> JoinHandle<F::Output>
+            fn spawn_local_on<F>(set: &LocalSet, future: F, _: SpawnMeta) -> JoinHandle<F::Output>
             where
                 F: Future<Output: 'static> + 'static,
             {
                 set.0.spawn_local(future)
             }
 
-            fn spawn_blocking<F, T>(f: F) -> JoinHandle<T>
+            fn spawn_blocking<F, T>(f: F, meta: SpawnMeta) -> JoinHandle<T>
             where
                 F: FnOnce() -> T + Send + 'static,
                 T: Send + 'static,
             {
-                blocking::spawn(f, |task| {
+                blocking::spawn_as(meta, f, |task| {
                     std::thread::spawn(|| drop(task.into_runnable().run()));
                     Ok(())
                 })
             }
 
-            fn spawn_blocking_on<F, T>(&self, f: F) -> JoinHandle<T>
+            fn spawn_blocking_on<F, T>(&self, f: F, meta: SpawnMeta) -> JoinHandle<T>
             where
                 F: FnOnce() -> T + Send + 'static,
                 T: Send + 'static,
             {
-                Self::spawn_blocking(f)
+                Self::spawn_blocking(f, meta)
             }
         }
     }
