@@ -318,10 +318,8 @@ fn recorded_last(id: Id) -> Option<tracing::Id> {
 /// A large future or closure is boxed before it becomes a task.
 #[test]
 fn the_span_of_a_large_task_describes_what_was_spawned() {
-    fn large() -> impl Future<Output = ()> + Send {
-        async {
-            let _content = std::future::ready([7_u8; 100_000]).await;
-        }
+    async fn large() {
+        let _content = std::future::ready([7_u8; 100_000]).await;
     }
     start();
     let size = size_of_val(&large()).to_string();
