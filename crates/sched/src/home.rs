@@ -25,10 +25,12 @@ use crate::worker::shared::Shared;
 #[derive(Clone, Copy)]
 pub(crate) struct Home(NonNull<Shared>);
 
-// SAFETY: the shared state is `Sync`.
-unsafe impl Send for Home {}
-// SAFETY: as above.
-unsafe impl Sync for Home {}
+// SAFETY: any thread may use the shared state by a `Home`, because it is `Sync`. `schedule` makes an
+// `Arc` of it, and a thread that drops the last one drops the shared state, which may be on another
+// thread than the one that made it, because it is `Send`. The compiler checks both bounds.
+unsafe impl Send for Home where Shared: Send + Sync {}
+// SAFETY: as above; a `Home` has no state of its own.
+unsafe impl Sync for Home where Shared: Send + Sync {}
 
 impl Home {
     pub(crate) fn of(shared: &Arc<Shared>) -> Self {
@@ -49,8 +51,9 @@ impl Schedule for Home {
                 worker.queues.schedule(task);
             }
             _ => {
-                // SAFETY: `task` has not completed, and cannot before it is pushed below, so the
-                // shared state exists. From here on this function holds a reference.
+                // SAFETY: the pointer comes from `Arc::as_ptr`. `task` has not completed, and cannot
+                // before it is pushed below, so the worker that completes it later holds a
+                // reference now. From here on this function holds one too.
                 let shared = unsafe {
                     Arc::increment_strong_count(self.0.as_ptr());
                     Arc::from_raw(self.0.as_ptr())
@@ -64,8 +67,8 @@ impl Schedule for Home {
 
     #[inline]
     fn ended(&self, reason: EndReason) {
-        // SAFETY: the task that calls this has not completed, and the shared
-        // state is there until it has.
+        // SAFETY: the task that calls this has not completed, and until it has, a worker holds a
+        // reference to the shared state (see `Home`).
         if unsafe { self.0.as_ref() }.observes_tasks {
             context::set_end_reason(reason);
         }
@@ -73,8 +76,7 @@ impl Schedule for Home {
 
     #[cold]
     fn panicked(&self) {
-        // SAFETY: the task that calls this has not completed, and the shared
-        // state is there until it has.
+        // SAFETY: as in `ended`.
         let shared = unsafe { self.0.as_ref() };
         if shared.config.unhandled_panic == UnhandledPanic::Ignore {
             return;

@@ -56,7 +56,10 @@ pub fn id() -> Id {
 /// # }) }
 /// ```
 pub fn try_id() -> Option<Id> {
-    // SAFETY: the task is alive.
+    // SAFETY: the pointer is that of the innermost guard of `enter` on this thread. While code that
+    // can call this runs under the guard, the function that made the guard holds a reference to the
+    // task: `run` the liveness reference, `drop_output` that of the join handle. The reference that
+    // is made here ends in this expression.
     task().map(|task| unsafe { task.as_ref() }.id)
 }
 

@@ -157,7 +157,8 @@ impl LiveList {
         let Some(header) = current::task() else {
             return false;
         };
-        // SAFETY: the task that runs is alive.
+        // SAFETY: the function that made the task the running one of this thread holds a reference
+        // to it until this code has returned (`current::try_id`).
         let task = unsafe { header.as_ref() };
         if self.last_run.get() != Some(task.id) || task.state.load().is_complete() {
             return false;
