@@ -2,38 +2,60 @@
 
 mod stream;
 
+use std::fmt;
 use std::fs::{self, FileTimes, Metadata, Permissions};
-use std::future::poll_fn;
-use std::io::{self, Seek, SeekFrom};
-use std::mem;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
+
+use raddle_task::JoinHandle;
 
 use super::OpenOptions;
-use super::in_flight::SharedCall;
 use crate::buffer::DEFAULT_MAX_BUF_SIZE;
-use crate::offload;
+use crate::serial::Taken;
+use crate::stream::{Pooled, Stream};
 
 /// An open file.
 ///
-/// A file makes one call at a time. A write completes when its bytes are copied; they are written
-/// in the background, and if that fails, the next write or flush returns the error. So
-/// [flush](raddle_io::AsyncWriteExt::flush) before the file is dropped, to know that everything is
-/// written. An accepted write is made even if the file is dropped or the runtime shuts down, as
-/// long as the process lives. If the system has no thread for a call, or after the runtime's
-/// shutdown, reads, writes and seeks return an error at once; the file stays unchanged, and the
-/// call can be repeated.
+/// A file makes one call at a time: each operation first waits for the one before, also if the
+/// future of that was dropped. If the system has no thread for a call, or after the runtime's
+/// shutdown, an operation returns an error at once; the file stays unchanged, and the call can be
+/// repeated.
 ///
 /// Dropping the file closes it, which may block too. Where that matters, convert it with
 /// [`into_std`](Self::into_std) and drop it in `spawn_blocking`.
+///
+/// # Errors of writes
+///
+/// A write completes when its bytes are copied; they are written in the background. If that fails,
+/// the next operation that has a result (a read, write, flush, seek, or a method such as
+/// [`metadata`](Self::metadata)) returns the error and does nothing else. So
+/// [flush](raddle_io::AsyncWriteExt::flush) before the file is dropped, to know that everything is
+/// written. [`sync_all`](Self::sync_all) and [`sync_data`](Self::sync_data) return the first such
+/// error each time, even after another operation has returned it: a file that has lost a write
+/// stays so.
+///
+/// An accepted write is made even if the file is dropped or the runtime shuts down, as long as the
+/// process lives.
+///
+/// # Position
+///
+/// A dropped read continues. The next read returns its bytes; until then the position of the
+/// descriptor is after them. A write, a seek, [`set_len`](Self::set_len),
+/// [`try_clone`](Self::try_clone), the conversions to std's file, and a request for the descriptor
+/// (`as_fd`, `as_raw_fd`) move the position back first, to where the last read ended. A request for
+/// the descriptor does not wait for a call that is under way; the position is then moved back when
+/// that call ends.
+///
+/// A pipe or a terminal has no position. Bytes that were read ahead stay with this `File`, whatever
+/// is written to it.
 ///
 /// # Cancel safety
 ///
 /// As with every stream, `read`, `write` and `flush` are cancel safe, `read_exact` and `write_all`
 /// are not. If a read is dropped, the next read returns its bytes. The other methods, when dropped,
-/// may have had their effect or not.
+/// may have had their effect or not; they have it before the next operation begins, or not at all.
 ///
 /// # Examples
 ///
@@ -56,10 +78,10 @@ use crate::offload;
 /// # Ok(())
 /// # }) }
 /// ```
-#[derive(Debug)]
 pub struct File {
-    pub(crate) std: Arc<fs::File>,
-    call: SharedCall,
+    /// The same file as the stream's, for requests of its descriptor.
+    std: Arc<fs::File>,
+    stream: Pooled<Arc<fs::File>>,
     /// The maximum number of bytes that one call transfers.
     max_buf_size: usize,
 }
@@ -203,19 +225,22 @@ impl File {
     /// # }) }
     /// ```
     pub fn from_std(std: fs::File) -> Self {
+        let std = Arc::new(std);
         Self {
-            std: Arc::new(std),
-            call: SharedCall::new(),
+            stream: Pooled::new(Arc::clone(&std)),
+            std,
             max_buf_size: DEFAULT_MAX_BUF_SIZE,
         }
     }
 
     /// Waits until the content and the metadata of the file are on the disk. First waits for a
-    /// write that is under way; the next write or flush returns its error.
+    /// write that is under way.
     ///
     /// # Errors
     ///
-    /// - The error of an earlier write that the system has delayed, such as `StorageFull`.
+    /// - The first error of a write to this `File`, such as `StorageFull`, even if another
+    ///   operation has returned it. What could be written is on the disk then.
+    /// - The error of an earlier write that the system has delayed.
     /// - `InvalidInput` for a file that cannot be synchronised, such as a pipe.
     ///
     /// Other errors are the same as for [`std::fs::File::sync_all`].
@@ -242,7 +267,7 @@ impl File {
     /// # }) }
     /// ```
     pub async fn sync_all(&self) -> io::Result<()> {
-        self.settled(|std| std.sync_all()).await
+        self.sync(fs::File::sync_all).await
     }
 
     /// Waits until the content is on the disk, with the metadata that is needed to read it.
@@ -273,7 +298,7 @@ impl File {
     /// # }) }
     /// ```
     pub async fn sync_data(&self) -> io::Result<()> {
-        self.settled(|std| std.sync_data()).await
+        self.sync(fs::File::sync_data).await
     }
 
     /// Truncates or extends the file to `size` bytes; the extension is zeros. The position of the
@@ -306,31 +331,13 @@ impl File {
     /// # }) }
     /// ```
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
-        self.call.settle().await;
-        // The call may cut off bytes that were read ahead.
-        let mut ahead = self.call.lock().idle().map(mem::take).unwrap_or_default();
-        let std = Arc::clone(&self.std);
-        let call = offload::spawn_mandatory(move |taken| {
-            if let Err(error) = taken {
-                return (Err(error), ahead);
-            }
-            let sought = match ahead.discard() {
-                0 => Ok(0),
-                ahead => (&*std).seek(backwards(ahead)),
-            };
-            (sought.and_then(|_| std.set_len(size)), ahead)
-        });
-        match call {
-            Ok(call) => call.await?.0,
-            Err((refused, ahead)) => {
-                if let Some(buffer) = self.call.lock().idle() {
-                    if buffer.is_empty() {
-                        *buffer = ahead;
-                    }
-                }
-                refused
-            }
-        }
+        self.call(move |stream| {
+            // The call may cut off bytes that were read ahead.
+            stream.move_back()?;
+            stream.discard_results();
+            stream.source.set_len(size)
+        })
+        .await
     }
 
     /// Returns the metadata of the file.
@@ -358,11 +365,11 @@ impl File {
     /// # }) }
     /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
-        self.call(|std| std.metadata()).await
+        self.call(|stream| stream.source.metadata()).await
     }
 
-    /// Returns another handle of the same open file. Both share one position; bytes that this
-    /// handle has read ahead are missing in the other.
+    /// Returns another handle of the same open file. Both share one position, which is that of the
+    /// next read of this handle.
     ///
     /// # Errors
     ///
@@ -389,15 +396,23 @@ impl File {
     /// # }) }
     /// ```
     pub async fn try_clone(&self) -> io::Result<Self> {
-        let std = self.settled(|std| std.try_clone()).await?;
+        let clone = self.call(|stream| {
+            stream.move_back()?;
+            stream.source.try_clone()
+        });
+        let std = clone.await?;
         let mut file = Self::from_std(std);
         file.max_buf_size = self.max_buf_size;
         Ok(file)
     }
 
-    /// Waits until no call is under way, and returns the file as std's type.
+    /// Waits until no call is under way, and returns the file as std's type, at the position of the
+    /// next read.
     ///
-    /// The error of a write that has not been reported, and data that was read ahead, are lost.
+    /// The result has no room for the error of a write: [flush](raddle_io::AsyncWriteExt::flush)
+    /// before, which returns it. Bytes that were read ahead from a pipe or a terminal are lost,
+    /// since they cannot be given back; [`try_into_std`](Self::try_into_std) returns the file in
+    /// both cases.
     ///
     /// # Cancel safety
     ///
@@ -418,30 +433,23 @@ impl File {
     /// # }) }
     /// ```
     pub async fn into_std(self) -> fs::File {
-        self.call.settle().await;
-        let mut std = self.std;
-        loop {
-            // The call of a method whose future was dropped may still be in flight.
-            std = match Arc::try_unwrap(std) {
-                Ok(file) => return file,
-                Err(shared) => shared,
-            };
-            let wait = || {
-                std::thread::sleep(Duration::from_millis(1));
-                Ok(())
-            };
-            if offload::run(wait).await.is_err() {
-                // The runtime has shut down, and its threads are about to exit.
-                yield_once().await;
-            }
-        }
+        let mut stream = self.stream.take().await;
+        // A position that the system refuses is that of no reader.
+        let _ = stream.move_back();
+        drop(stream.into_inner());
+        self.into_unshared()
     }
 
-    /// Returns the file as std's type if no call is under way.
+    /// Returns the file as std's type, at the position of the next read, if no call is under way.
     ///
     /// # Errors
     ///
-    /// Returns this file if an operation is under way.
+    /// Returns this file
+    ///
+    /// - if a call is under way,
+    /// - if a write has failed and no operation has returned the error: a flush does,
+    /// - if bytes were read ahead from a pipe or a terminal, which cannot be given back: a read
+    ///   returns them.
     ///
     /// # Examples
     ///
@@ -458,13 +466,25 @@ impl File {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub fn try_into_std(mut self) -> Result<fs::File, Self> {
+    pub fn try_into_std(self) -> Result<fs::File, Self> {
+        let Some(mut stream) = self.stream.try_take() else {
+            return Err(self);
+        };
+        let is_moved = stream.move_back().is_ok() && stream.ahead.is_empty();
+        if !is_moved || stream.has_write_error() {
+            drop(stream);
+            return Err(self);
+        }
+        drop(stream.into_inner());
+        Ok(self.into_unshared())
+    }
+
+    /// Returns the file after the stream was taken out for good.
+    fn into_unshared(self) -> fs::File {
+        drop(self.stream);
         match Arc::try_unwrap(self.std) {
-            Ok(file) => Ok(file),
-            Err(shared) => {
-                self.std = shared;
-                Err(self)
-            }
+            Ok(file) => file,
+            Err(_) => unreachable!("only the stream shares the file, and it is gone"),
         }
     }
 
@@ -497,7 +517,8 @@ impl File {
     /// # }) }
     /// ```
     pub async fn set_permissions(&self, perm: Permissions) -> io::Result<()> {
-        self.call(move |std| std.set_permissions(perm)).await
+        self.call(move |stream| stream.source.set_permissions(perm))
+            .await
     }
 
     /// Changes the times of the file. First waits for a write that is under way, which would change
@@ -531,7 +552,8 @@ impl File {
     /// # }) }
     /// ```
     pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
-        self.settled(move |std| std.set_times(times)).await
+        self.call(move |stream| stream.source.set_times(times))
+            .await
     }
 
     /// Changes the modification time: [`set_times`](Self::set_times) with only that time.
@@ -613,43 +635,53 @@ impl File {
         self.max_buf_size
     }
 
-    /// Makes a call on the pool beside the one that may be under way.
-    async fn call<T: Send + 'static>(
+    /// Makes a call on the pool when no other is under way and no error of a write is due.
+    async fn call<R: Send + 'static>(
         &self,
-        call: impl FnOnce(&fs::File) -> io::Result<T> + Send + 'static,
-    ) -> io::Result<T> {
-        let std = Arc::clone(&self.std);
-        offload::run(move || call(&std)).await
+        call: impl FnOnce(&mut Stream<Arc<fs::File>>) -> io::Result<R> + Send + 'static,
+    ) -> io::Result<R> {
+        // Only the handle is in the future while it waits, because an error is not `UnwindSafe`.
+        let stream = self.stream.take().await;
+        let call = self.begin(stream, call)?;
+        call.await??
     }
 
-    /// Makes a call on the pool when none is under way.
-    async fn settled<T: Send + 'static>(
+    fn begin<R: Send + 'static>(
         &self,
-        call: impl FnOnce(&fs::File) -> io::Result<T> + Send + 'static,
-    ) -> io::Result<T> {
-        self.call.settle().await;
-        self.call(call).await
+        mut stream: Taken<Stream<Arc<fs::File>>>,
+        call: impl FnOnce(&mut Stream<Arc<fs::File>>) -> io::Result<R> + Send + 'static,
+    ) -> io::Result<JoinHandle<io::Result<io::Result<R>>>> {
+        stream.take_write_error()?;
+        self.stream.begin(stream, call)
+    }
+
+    /// Syncs the file. The error of a write stays due for another operation, since the future may
+    /// be dropped before it returns it.
+    async fn sync(&self, sync: fn(&fs::File) -> io::Result<()>) -> io::Result<()> {
+        let call = move |stream: &mut Stream<Arc<fs::File>>| {
+            let synced = sync(&stream.source);
+            stream.all_writes().and(synced)
+        };
+        let stream = self.stream.take().await;
+        let call = self.stream.begin(stream, call)?;
+        call.await??
+    }
+
+    /// Returns the file for use of its descriptor, at the position of the next read.
+    pub(crate) fn std(&self) -> &fs::File {
+        self.stream.give_back();
+        &self.std
     }
 }
 
-/// Lets other tasks of the thread run.
-async fn yield_once() {
-    let mut has_yielded = false;
-    poll_fn(|cx| match mem::replace(&mut has_yielded, true) {
-        true => Poll::Ready(()),
-        false => {
-            cx.waker().wake_by_ref();
-            Poll::Pending
-        }
-    })
-    .await;
-}
-
-/// Returns the distance from the end of the read bytes back to the first byte that no caller has
-/// received.
-fn backwards(ahead: usize) -> SeekFrom {
-    // A buffer is no larger than isize::MAX.
-    SeekFrom::Current(-(ahead as i64))
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File")
+            .field("std", &self.std)
+            .field("stream", &self.stream)
+            .field("max_buf_size", &self.max_buf_size)
+            .finish()
+    }
 }
 
 impl From<fs::File> for File {
@@ -668,14 +700,14 @@ impl From<std::os::fd::OwnedFd> for File {
 #[cfg(unix)]
 impl std::os::fd::AsFd for File {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.std.as_fd()
+        self.std().as_fd()
     }
 }
 
 #[cfg(unix)]
 impl std::os::fd::AsRawFd for File {
     fn as_raw_fd(&self) -> std::os::fd::RawFd {
-        self.std.as_raw_fd()
+        self.std().as_raw_fd()
     }
 }
 

@@ -5,13 +5,14 @@ mod buffer;
 mod dir_builder;
 mod file;
 mod functions;
-mod in_flight;
 #[cfg(unix)]
 mod links;
 mod offload;
 mod open_options;
 mod read_dir;
+mod serial;
 pub mod stdio;
+mod stream;
 #[cfg(windows)]
 mod windows;
 

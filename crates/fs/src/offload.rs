@@ -3,7 +3,9 @@
 use std::io;
 
 use raddle_task::JoinHandle;
-use raddle_task::blocking::{self, BlockingTask, SubmitError};
+use raddle_task::blocking::{self, Submit};
+
+use crate::serial::{Resource, Taken};
 
 /// Makes a call on the pool and waits for it. Dropping the future does not stop the call.
 ///
@@ -15,52 +17,88 @@ where
     F: FnOnce() -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
-    let call = |taken: io::Result<()>| taken.and_then(|()| call());
-    let call = match spawn(call) {
-        Ok(call) => call,
-        // The text is Tokio's: the call has not begun and will not begin.
-        Err(Err(refused)) if blocking::is_shut_down(&refused) => {
-            return Err(io::Error::other("background task failed"));
-        }
-        Err(refused) => return refused,
-    };
+    let call = spawn(
+        |accepted| accepted.map(|()| call()),
+        Mode::Optional,
+        blocking::submit,
+    );
     // Only the handle is in the future while it waits, because an error is not `UnwindSafe`.
-    call.await?
+    let call = call.map_err(refusal)?;
+    call.await??
 }
 
-/// Begins a call on the pool. The shutdown of the runtime cancels the call if it has not started by
-/// then.
+/// Whether a shutdown of the runtime makes a call that has not started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The shutdown cancels it.
+    Optional,
+    /// The shutdown waits until it is made: the caller was told that it will be.
+    Mandatory,
+}
+
+/// Begins `job` on the pool that `submit` finds, and lends `value` to it. The value is back in its
+/// place when the returned handle completes.
 ///
-/// `call` owns a stream or a buffer that must not be lost. So if the system has no thread for it,
-/// or the runtime has shut down, it is called at once with the reason, so that it returns them; its
-/// result is then the error. It must not block in that case.
+/// # Errors
+///
+/// Returns the reason if the system has no thread for the job, or if the runtime has shut down. The
+/// value is then back and unchanged.
 ///
 /// # Panics
 ///
-/// Panics if the thread is in no runtime.
+/// Panics if the thread is in no runtime. The value is then back and unchanged.
 #[track_caller]
-pub(crate) fn spawn<F, T>(call: F) -> Result<JoinHandle<T>, T>
+pub(crate) fn begin<T, R>(
+    mut value: Taken<T>,
+    mode: Mode,
+    submit: Submit,
+    job: impl FnOnce(&mut T) -> R + Send + 'static,
+) -> io::Result<JoinHandle<io::Result<R>>>
 where
-    F: FnOnce(io::Result<()>) -> T + Send + 'static,
-    T: Send + 'static,
+    T: Resource,
+    R: Send + 'static,
 {
-    blocking::try_spawn(call, false, submit)
+    value.begin_job();
+    let call = move |accepted: io::Result<()>| {
+        let result = accepted.map(|()| job(&mut value));
+        value.end_job();
+        drop(value);
+        result
+    };
+    spawn(call, mode, submit)
 }
 
-/// Like [`spawn`], for a call that is made even if the runtime is shut down before.
-#[track_caller]
-pub(crate) fn spawn_mandatory<F, T>(call: F) -> Result<JoinHandle<T>, T>
-where
-    F: FnOnce(io::Result<()>) -> T + Send + 'static,
-    T: Send + 'static,
-{
-    blocking::try_spawn(call, true, submit)
+/// The error of a method for whose call there was no thread or no runtime.
+pub(crate) fn refusal(error: io::Error) -> io::Error {
+    match blocking::is_shut_down(&error) {
+        // The text is Tokio's: the call has not begun and will not begin.
+        true => io::Error::other("background task failed"),
+        false => error,
+    }
 }
 
+/// Begins a call on the pool.
+///
+/// `call` owns something that must not be lost. So if the system has no thread for it, or the
+/// runtime has shut down, it is called at once with the reason, which it must return.
 #[track_caller]
-fn submit(task: BlockingTask) -> Result<(), SubmitError> {
-    match blocking::submit(task) {
-        Err(refused) if refused.is_no_runtime() => panic!("{refused}"),
-        submitted => submitted,
+fn spawn<F, R>(call: F, mode: Mode, submit: Submit) -> io::Result<JoinHandle<io::Result<R>>>
+where
+    F: FnOnce(io::Result<()>) -> io::Result<R> + Send + 'static,
+    R: Send + 'static,
+{
+    let mut no_runtime = None;
+    let submit = |task| {
+        submit(task).inspect_err(|refused| {
+            no_runtime = refused.is_no_runtime().then(|| refused.to_string());
+        })
+    };
+    match blocking::try_spawn(call, mode == Mode::Mandatory, submit) {
+        Ok(call) => Ok(call),
+        Err(refused) => match (no_runtime, refused) {
+            (Some(text), _) => panic!("{text}"),
+            (None, Err(reason)) => Err(reason),
+            (None, Ok(_)) => unreachable!("a refused call returns the reason"),
+        },
     }
 }

@@ -7,12 +7,14 @@ use std::fs::{self, FileType, Metadata};
 use std::future::poll_fn;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use crate::offload;
-use raddle_task::JoinHandle;
+use raddle_task::blocking;
+
+use crate::offload::{self, Mode};
+use crate::serial::{Resource, Serial};
+use crate::stream::budgeted;
 
 /// Entries read in one call.
 const CHUNK: usize = 32;
@@ -56,7 +58,7 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
         Ok(chunk)
     })
     .await?;
-    Ok(ReadDir(State::Idle(chunk)))
+    Ok(ReadDir(Serial::new(chunk)))
 }
 
 /// The entries of a directory, in the order in which the system returns them.
@@ -82,52 +84,47 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 /// ```
 #[derive(Debug)]
 #[must_use = "entries are read only when asked for"]
-pub struct ReadDir(State);
-
-#[derive(Debug)]
-#[cfg_attr(
-    windows,
-    allow(
-        clippy::large_enum_variant,
-        reason = "std's iterator has the entry that it found in it"
-    )
-)]
-enum State {
-    Idle(Chunk),
-    Busy(JoinHandle<(io::Result<()>, Chunk)>),
-    /// The call that owned the directory was cancelled.
-    Lost,
-}
+pub struct ReadDir(Serial<Chunk>);
 
 /// Some entries, and the source of the remaining ones.
 #[derive(Debug)]
 struct Chunk {
     entries: VecDeque<io::Result<DirEntry>>,
-    /// `None` at the end, or after an error.
-    rest: Option<fs::ReadDir>,
+    rest: fs::ReadDir,
+    /// Whether `rest` has returned its end.
+    at_end: bool,
 }
 
 impl Chunk {
     fn new(directory: fs::ReadDir) -> Self {
         Self {
             entries: VecDeque::with_capacity(CHUNK),
-            rest: Some(directory),
+            rest: directory,
+            at_end: false,
         }
     }
 
-    /// Reads entries; this blocks.
+    /// Reads entries, up to the first error; this blocks.
     fn fill(&mut self) {
-        let Some(rest) = &mut self.rest else { return };
         for _ in 0..CHUNK {
-            let entry = rest.next();
-            let last = !matches!(entry, Some(Ok(_)));
-            self.entries
-                .extend(entry.map(|entry| entry.map(DirEntry::new)));
-            if last {
-                self.rest = None;
+            let Some(entry) = self.rest.next() else {
+                self.at_end = true;
+                return;
+            };
+            let is_error = entry.is_err();
+            self.entries.push_back(entry.map(DirEntry::new));
+            if is_error {
                 return;
             }
         }
+    }
+}
+
+impl Resource for Chunk {
+    fn job_lost(&mut self) {
+        self.entries.push_back(Err(io::Error::other(
+            "the call was cancelled by a shutdown, or it panicked",
+        )));
     }
 }
 
@@ -136,7 +133,9 @@ impl ReadDir {
     ///
     /// # Errors
     ///
-    /// Returns the errors of the operating system; after an error the next call returns the end.
+    /// Returns the errors of the operating system, or that the call was cancelled by a shutdown of
+    /// the runtime. The next call continues after the error, as the iterator of std does: on Unix,
+    /// an error of the system is followed by the end.
     ///
     /// # Cancel safety
     ///
@@ -187,38 +186,18 @@ impl ReadDir {
     /// # }) }
     /// ```
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
-        loop {
-            match &mut self.0 {
-                State::Idle(chunk) => {
-                    ready!(raddle_coop::poll_consume_budget(cx));
-                    if let Some(entry) = chunk.entries.pop_front() {
-                        return Poll::Ready(entry.map(Some));
-                    }
-                    if chunk.rest.is_none() {
-                        return Poll::Ready(Ok(None));
-                    }
-                    let State::Idle(mut chunk) = std::mem::replace(&mut self.0, State::Lost) else {
-                        unreachable!("the state was checked to be idle above");
-                    };
-                    let call = offload::spawn(move |taken| (taken.map(|()| chunk.fill()), chunk));
-                    self.0 = match call {
-                        Ok(call) => State::Busy(call),
-                        Err((refused, chunk)) => {
-                            self.0 = State::Idle(chunk);
-                            return Poll::Ready(refused.map(|()| None));
-                        }
-                    };
+        budgeted(cx, |cx| {
+            loop {
+                let mut chunk = ready!(self.0.poll_take(cx));
+                if let Some(entry) = chunk.entries.pop_front() {
+                    return Poll::Ready(entry.map(Some));
                 }
-                State::Busy(call) => match ready!(Pin::new(call).poll(cx)) {
-                    Ok((_, chunk)) => self.0 = State::Idle(chunk),
-                    Err(error) => {
-                        self.0 = State::Lost;
-                        return Poll::Ready(Err(error.into()));
-                    }
-                },
-                State::Lost => return Poll::Ready(Ok(None)),
+                if chunk.at_end {
+                    return Poll::Ready(Ok(None));
+                }
+                offload::begin(chunk, Mode::Optional, blocking::submit, Chunk::fill)?;
             }
-        }
+        })
     }
 }
 

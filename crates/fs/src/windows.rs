@@ -179,13 +179,13 @@ impl From<OwnedHandle> for File {
 
 impl AsHandle for File {
     fn as_handle(&self) -> BorrowedHandle<'_> {
-        self.std.as_handle()
+        self.std().as_handle()
     }
 }
 
 impl AsRawHandle for File {
     fn as_raw_handle(&self) -> RawHandle {
-        self.std.as_raw_handle()
+        self.std().as_raw_handle()
     }
 }
 
@@ -214,13 +214,13 @@ impl AsRawHandle for Stdin {
     }
 }
 
-impl<S: AsHandle> AsHandle for Output<S> {
+impl<S: AsHandle + Send + 'static> AsHandle for Output<S> {
     fn as_handle(&self) -> BorrowedHandle<'_> {
         self.std.as_handle()
     }
 }
 
-impl<S: AsRawHandle> AsRawHandle for Output<S> {
+impl<S: AsRawHandle + Send + 'static> AsRawHandle for Output<S> {
     fn as_raw_handle(&self) -> RawHandle {
         self.std.as_raw_handle()
     }

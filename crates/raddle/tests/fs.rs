@@ -150,6 +150,38 @@ fn each_entry_is_given_once() {
 }
 
 #[test]
+fn a_directory_continues_after_a_read_that_a_shutdown_cancelled() {
+    let root = tempfile::tempdir().unwrap();
+    for n in 0..100 {
+        std::fs::write(root.path().join(n.to_string()), "").unwrap();
+    }
+    let runtime = || {
+        let mut builder = Builder::new_current_thread();
+        builder.max_blocking_threads(1).build().unwrap()
+    };
+    let first = runtime();
+    let mut entries = first.block_on(fs::read_dir(root.path())).unwrap();
+    let mut names = BTreeSet::new();
+    let end = first.block_on(async {
+        let (end, ended) = channel::<()>();
+        raddle::task::spawn_blocking(move || ended.recv());
+        while let Poll::Ready(entry) = poll_once(entries.next_entry()) {
+            names.insert(entry.unwrap().unwrap().file_name());
+        }
+        end
+    });
+    first.shutdown_background();
+    drop(end);
+    runtime().block_on(async {
+        entries.next_entry().await.unwrap_err();
+        while let Some(entry) = entries.next_entry().await.unwrap() {
+            assert!(names.insert(entry.file_name()));
+        }
+    });
+    assert_eq!(names.len(), 100);
+}
+
+#[test]
 fn a_runtime_that_has_shut_down_makes_no_call() {
     let runtime = Builder::new_current_thread().build().unwrap();
     let handle = runtime.handle().clone();

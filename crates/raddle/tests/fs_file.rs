@@ -5,8 +5,9 @@ mod common;
 
 use std::fs;
 use std::io::{ErrorKind, IoSlice, Read, SeekFrom};
+use std::panic::UnwindSafe;
 use std::path::PathBuf;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::task::{Context, Poll, Waker};
@@ -15,7 +16,8 @@ use std::time::{Duration, SystemTime};
 use common::{each_flavor, panic_message};
 use raddle::fs::{File, FileTimes, OpenOptions};
 use raddle::io::{
-    AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt, BufReader, BufStream,
+    AsyncBufReadExt, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite, AsyncWriteExt, BufReader,
+    BufStream,
 };
 use raddle::runtime::{Builder, Runtime};
 
@@ -220,12 +222,352 @@ fn the_error_of_a_write_is_returned_by_the_next_write_or_flush() {
         file.flush().await.unwrap();
         assert_eq!(file.write(b"a").await.unwrap(), 1);
         file.write(b"b").await.unwrap_err();
-        // The error is kept across another method.
-        assert_eq!(file.write(b"a").await.unwrap(), 1);
-        file.metadata().await.unwrap();
-        assert_eq!(text(&mut file, 2).await, "01");
-        file.flush().await.unwrap_err();
         file.shutdown().await.unwrap();
+        assert_eq!(text(&mut file, 2).await, "01");
+    });
+}
+
+/// Calls the `n`th operation that returns a result; `None` after the last.
+async fn operation(file: &mut File, n: usize) -> Option<std::io::Result<()>> {
+    let result = match n {
+        0 => file.read(&mut [0; 2]).await.map(drop),
+        1 => file.write(b"b").await.map(drop),
+        2 => file.flush().await,
+        3 => file.shutdown().await,
+        4 => file.seek(SeekFrom::Start(1)).await.map(drop),
+        5 => file.read(&mut []).await.map(drop),
+        6 => file.set_len(3).await,
+        7 => file.metadata().await.map(drop),
+        8 => file.try_clone().await.map(drop),
+        9 => {
+            let permissions = fs::metadata("/").unwrap().permissions();
+            file.set_permissions(permissions).await
+        }
+        10 => file.set_times(FileTimes::new()).await,
+        11 => file.set_modified(SystemTime::now()).await,
+        12 => file.sync_all().await,
+        13 => file.sync_data().await,
+        _ => return None,
+    };
+    Some(result)
+}
+
+#[cfg(unix)]
+#[test]
+fn the_error_of_a_write_is_returned_by_the_next_operation() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123");
+        for n in 0.. {
+            // Not open for writing.
+            let mut file = File::open(&path).await.unwrap();
+            assert_eq!(file.write(b"a").await.unwrap(), 1);
+            let Some(result) = operation(&mut file, n).await else {
+                break;
+            };
+            assert_eq!(result.unwrap_err().raw_os_error(), Some(9), "operation {n}");
+            let is_sync = matches!(n, 12 | 13);
+            assert_eq!(file.flush().await.is_err(), is_sync, "operation {n}");
+            assert_eq!(text(&mut file, 2).await, "01");
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sync_fails_after_a_write_has_failed() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123");
+        let mut file = File::open(&path).await.unwrap();
+        file.sync_all().await.unwrap();
+        assert_eq!(file.write(b"a").await.unwrap(), 1);
+        assert_eq!(file.flush().await.unwrap_err().raw_os_error(), Some(9));
+        for _ in 0..2 {
+            assert_eq!(file.sync_all().await.unwrap_err().raw_os_error(), Some(9));
+            assert_eq!(file.sync_data().await.unwrap_err().raw_os_error(), Some(9));
+        }
+        file.flush().await.unwrap();
+        assert_eq!(file.metadata().await.unwrap().len(), 4);
+        File::open(&path).await.unwrap().sync_all().await.unwrap();
+    });
+}
+
+/// Polls the `n`th operation once and drops it; `None` after the last.
+fn begin_operation(file: &mut File, n: usize) -> Option<bool> {
+    let permissions = fs::metadata("/").unwrap().permissions();
+    Some(match n {
+        0 => poll_once(file.set_len(0)).is_pending(),
+        1 => poll_once(file.sync_all()).is_pending(),
+        2 => poll_once(file.sync_data()).is_pending(),
+        3 => poll_once(file.metadata()).is_pending(),
+        4 => poll_once(file.set_permissions(permissions)).is_pending(),
+        5 => poll_once(file.set_times(FileTimes::new())).is_pending(),
+        6 => poll_once(file.set_modified(SystemTime::now())).is_pending(),
+        7 => poll_once(file.try_clone()).is_pending(),
+        8 => poll_once(file.read(&mut [0; 4])).is_pending(),
+        9 => poll_once(file.seek(SeekFrom::Start(0))).is_pending(),
+        _ => return None,
+    })
+}
+
+#[test]
+fn an_operation_waits_for_one_that_was_dropped() {
+    for n in 0.. {
+        let (_directory, path) = with_content("0123456789");
+        let ended = runtime().block_on(async {
+            let mut file = open(&path).await;
+            let busy = busy();
+            let Some(is_pending) = begin_operation(&mut file, n) else {
+                return true;
+            };
+            assert!(is_pending, "operation {n}");
+            assert!(
+                poll_once(file.write(b"hello")).is_pending(),
+                "operation {n}"
+            );
+            assert!(poll_once(file.flush()).is_pending(), "operation {n}");
+            drop(busy);
+            file.write_all(b"hello").await.unwrap();
+            file.flush().await.unwrap();
+            false
+        });
+        if ended {
+            break;
+        }
+        let rest = if n == 0 { "" } else { "56789" };
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("hello{rest}"));
+    }
+}
+
+#[test]
+fn a_dropped_set_len_keeps_the_position_of_the_reader() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut file = open(&path).await;
+        begin(file.read(&mut [0; 6]));
+        assert_eq!(text(&mut file, 1).await, "0");
+        let busy = busy();
+        assert!(poll_once(file.set_len(3)).is_pending());
+        assert!(poll_once(file.read(&mut [0; 1])).is_pending());
+        drop(busy);
+        assert_eq!(text(&mut file, 2).await, "12");
+        assert_eq!(file.read(&mut [0; 1]).await.unwrap(), 0);
+    });
+}
+
+/// A file of ten digits, of which six are read ahead and one is read.
+async fn read_ahead(path: &PathBuf) -> File {
+    let mut file = open(path).await;
+    begin(file.read(&mut [0; 6]));
+    assert_eq!(text(&mut file, 1).await, "0");
+    file
+}
+
+#[test]
+fn bytes_read_ahead_are_given_back_to_std_s_file() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut all = String::new();
+        let mut std = read_ahead(&path).await.into_std().await;
+        std.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "123456789");
+        let mut std = read_ahead(&path).await.try_into_std().unwrap();
+        assert_eq!(std::io::Seek::stream_position(&mut std).unwrap(), 1);
+
+        let mut file = read_ahead(&path).await;
+        let mut clone = file.try_clone().await.unwrap();
+        assert_eq!(text(&mut clone, 2).await, "12");
+        assert_eq!(text(&mut file, 2).await, "34");
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_descriptor_is_at_the_position_of_the_reader() {
+    use std::os::fd::{AsFd, AsRawFd};
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut file = read_ahead(&path).await;
+        let mut std = fs::File::from(file.as_fd().try_clone_to_owned().unwrap());
+        assert_eq!(std::io::Seek::stream_position(&mut std).unwrap(), 1);
+        assert_eq!(text(&mut file, 2).await, "12");
+
+        // The read is under way, and its bytes are given back at its end.
+        let busy = busy();
+        assert!(poll_once(file.read(&mut [0; 4])).is_pending());
+        assert_eq!(file.as_raw_fd(), file.as_raw_fd());
+        drop(busy);
+        file.metadata().await.unwrap();
+        assert_eq!(std::io::Seek::stream_position(&mut std).unwrap(), 3);
+        assert_eq!(text(&mut file, 7).await, "3456789");
+    });
+}
+
+/// A pipe that is open for reading and writing, and through which three bytes come.
+#[cfg(target_os = "linux")]
+fn fifo() -> File {
+    use std::os::fd::AsRawFd;
+    let (reading, writing) = rustix::pipe::pipe().unwrap();
+    std::io::Write::write_all(&mut fs::File::from(writing), b"abc").unwrap();
+    let path = format!("/proc/self/fd/{}", reading.as_raw_fd());
+    File::from(
+        fs::File::options()
+            .read(true)
+            .write(true)
+            .open(path)
+            .unwrap(),
+    )
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_keeps_its_bytes_across_all_operations() {
+    runtime().block_on(async {
+        for n in 0.. {
+            let mut file = fifo();
+            begin(file.read(&mut [0; 8]));
+            assert_eq!(text(&mut file, 1).await, "a");
+            match n {
+                0 => {
+                    file.write_all(b"de").await.unwrap();
+                    file.flush().await.unwrap();
+                }
+                1 => {
+                    let error = file.seek(SeekFrom::Current(0)).await.unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::NotSeekable);
+                }
+                2 => {
+                    file.rewind().await.unwrap_err();
+                }
+                3 => {
+                    file.set_len(0).await.unwrap_err();
+                }
+                4 => {
+                    file.try_clone().await.unwrap();
+                }
+                5 => {
+                    std::os::fd::AsRawFd::as_raw_fd(&file);
+                }
+                6 => file = file.try_into_std().unwrap_err(),
+                _ => break,
+            }
+            assert_eq!(text(&mut file, 2).await, "bc", "operation {n}");
+            if n == 0 {
+                assert_eq!(text(&mut file, 2).await, "de");
+            }
+            assert!(file.try_into_std().is_ok());
+        }
+    });
+}
+
+#[test]
+fn a_failed_seek_keeps_the_position_of_the_reader() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut file = read_ahead(&path).await;
+        file.seek(SeekFrom::Current(-5)).await.unwrap_err();
+        assert_eq!(file.stream_position().await.unwrap(), 1);
+        assert_eq!(text(&mut file, 2).await, "12");
+        assert!(file.seek(SeekFrom::Current(i64::MIN)).await.is_err());
+        assert_eq!(text(&mut file, 2).await, "34");
+    });
+}
+
+#[test]
+fn the_position_is_known_without_a_seek() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut std = fs::File::open(&path).unwrap();
+        std::io::Seek::seek(&mut std, SeekFrom::Start(4)).unwrap();
+        let mut file = File::from_std(std);
+        let position = async |file: &mut File| {
+            std::future::poll_fn(|cx| Pin::new(&mut *file).poll_complete(cx))
+                .await
+                .unwrap()
+        };
+        assert_eq!(position(&mut file).await, 4);
+        begin(file.read(&mut [0; 4]));
+        assert_eq!(text(&mut file, 1).await, "4");
+        assert_eq!(position(&mut file).await, 5);
+        assert_eq!(text(&mut file, 3).await, "567");
+        assert_eq!(position(&mut file).await, 8);
+    });
+}
+
+#[test]
+fn a_file_with_the_error_of_a_write_is_not_converted_without_it() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut file = File::open(&path).await.unwrap();
+        let busy = busy();
+        file.write_all(b"x").await.unwrap();
+        let file = file.try_into_std().unwrap_err();
+        drop(busy);
+        raddle::task::spawn_blocking(|| ()).await.unwrap();
+        let mut file = file.try_into_std().unwrap_err();
+        file.flush().await.unwrap_err();
+        assert!(file.try_into_std().is_ok());
+    });
+}
+
+#[test]
+fn results_of_dropped_operations_are_not_returned_later() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("");
+        let mut file = open(&path).await;
+        // The dropped read finds the end.
+        begin(file.read(&mut [0; 4]));
+        file.write_all(b"abc").await.unwrap();
+        file.flush().await.unwrap();
+        begin(file.seek(SeekFrom::Start(1)));
+        assert_eq!(text(&mut file, 2).await, "bc");
+        assert_eq!(file.stream_position().await.unwrap(), 3);
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn open_files_keep_no_buffers() {
+    let resident = || {
+        let statm = fs::read_to_string("/proc/self/statm").unwrap();
+        let pages = statm.split(' ').nth(1).unwrap();
+        pages.parse::<usize>().unwrap() * 4096
+    };
+    runtime().block_on(async {
+        const SIZE: usize = 1 << 20;
+        let (directory, path) = with_content("0123456789");
+        let long = directory.path().join("long");
+        fs::write(&long, vec![7; SIZE]).unwrap();
+        let mut buf = vec![1; 2 * SIZE];
+        let before = resident();
+        let mut files = Vec::new();
+        for n in 0..200 {
+            let mut file = open(if n % 2 == 0 { &path } else { &long }).await;
+            assert!(file.read(&mut buf).await.unwrap() >= 10);
+            if n % 4 == 3 {
+                file.write_all(&buf[..SIZE]).await.unwrap();
+                file.flush().await.unwrap();
+                file.set_len(SIZE as u64).await.unwrap();
+            }
+            files.push(file);
+        }
+        let kept = resident().saturating_sub(before);
+        assert!(kept < 100 << 20, "{} MiB", kept >> 20);
+    });
+}
+
+#[test]
+fn operations_that_do_not_wait_take_from_the_budget() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("0123456789");
+        let mut file = open(&path).await;
+        let other = raddle::spawn(async {});
+        while !other.is_finished() {
+            file.flush().await.unwrap();
+        }
+        let other = raddle::spawn(async {});
+        while !other.is_finished() {
+            assert_eq!(file.read(&mut []).await.unwrap(), 0);
+        }
     });
 }
 
@@ -337,6 +679,18 @@ fn a_call_outside_a_runtime_panics_and_names_the_remedy() {
 }
 
 #[test]
+fn a_call_outside_a_runtime_leaves_the_file_as_it_was() {
+    let (_directory, path) = with_content("0123456789");
+    let mut file = runtime().block_on(read_ahead(&path));
+    panic_message(|| poll_once(file.write(b"x")));
+    panic_message(|| poll_once(file.set_len(0)));
+    runtime().block_on(async {
+        file.flush().await.unwrap();
+        assert_eq!(text(&mut file, 9).await, "123456789");
+    });
+}
+
+#[test]
 fn a_buffer_size_of_zero_is_refused() {
     let mut file = File::from_std(tempfile::tempfile().unwrap());
     let message = panic_message(|| file.set_max_buf_size(0));
@@ -346,8 +700,17 @@ fn a_buffer_size_of_zero_is_refused() {
 #[test]
 fn files_can_be_sent_and_shared() {
     fn check<T: Send + Sync + Unpin>(_: &T) {}
-    check(&File::from_std(tempfile::tempfile().unwrap()));
+    fn check_future<T: Send + Sync + UnwindSafe>(_: &T) {}
+    let file = File::from_std(tempfile::tempfile().unwrap());
+    check(&file);
     check(&OpenOptions::new());
+    check_future(&file.set_len(1));
+    check_future(&file.sync_all());
+    check_future(&file.metadata());
+    check_future(&file.try_clone());
+    check_future(&file.into_std());
+    check_future(&raddle::fs::read("file"));
+    check_future(&raddle::fs::read_dir("directory"));
 }
 
 /// The error has the system's error code, not its kind alone, also after another call.

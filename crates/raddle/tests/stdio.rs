@@ -3,19 +3,26 @@
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use raddle::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, stderr, stdin, stdout};
+use raddle::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, stderr, stdin, stdout};
+use raddle::time::timeout;
+
+/// The command that runs the test `name` of this file as a process with pipes.
+fn command(name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--ignored", "--exact", "--nocapture", name])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
 
 /// Runs the test `name` of this file as a process with the input `input`. Returns its output and
 /// its error output.
 fn run(name: &str, input: &str) -> (String, String) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "--nocapture", name])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command(name).spawn().unwrap();
     child
         .stdin
         .take()
@@ -92,4 +99,90 @@ fn standard_streams_have_descriptors_0_to_2() {
     assert_eq!(stdin().as_raw_fd(), 0);
     assert_eq!(stdout().as_fd().as_raw_fd(), 1);
     assert_eq!(stderr().as_raw_fd(), 2);
+}
+
+/// Waits for its input until a timeout.
+async fn wait_in_vain(n: usize) {
+    let mut input = stdin();
+    let mut buf = [0; 8];
+    let read = input.read(&mut buf);
+    assert!(
+        timeout(Duration::from_millis(20), read).await.is_err(),
+        "read {n}"
+    );
+}
+
+#[test]
+#[ignore = "run as a process by another test"]
+fn child_ends_while_it_waits_for_input() {
+    // A runtime that is dropped does not wait, and the process neither.
+    for n in 0..2 {
+        let runtime = raddle::runtime::Builder::new_multi_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(wait_in_vain(n));
+    }
+}
+
+/// Bug: 2466, 589, 2318.
+#[test]
+fn a_read_of_the_input_does_not_hold_up_the_end_of_the_process() {
+    let mut child = command("child_ends_while_it_waits_for_input")
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success());
+            break;
+        }
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            panic!("the process waits for its input");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+#[ignore = "run as a process by another test"]
+fn child_reads_in_a_second_runtime() {
+    for n in 0..2 {
+        let runtime = raddle::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            if n == 0 {
+                wait_in_vain(0).await;
+                stdout().write_all(b"ready\n").await.unwrap();
+            } else {
+                let mut line = String::new();
+                BufReader::new(stdin()).read_line(&mut line).await.unwrap();
+                stdout()
+                    .write_all(format!("<{}>", line.trim()).as_bytes())
+                    .await
+                    .unwrap();
+            }
+        });
+    }
+}
+
+#[test]
+fn the_bytes_of_a_dropped_read_are_read_by_another_handle() {
+    let mut child = command("child_reads_in_a_second_runtime").spawn().unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut text = String::new();
+    while !text.contains("ready") {
+        assert_ne!(
+            std::io::BufRead::read_line(&mut output, &mut text).unwrap(),
+            0
+        );
+    }
+    let input = child.stdin.as_mut().unwrap();
+    input.write_all(b"a line\n").unwrap();
+    output.read_to_string(&mut text).unwrap();
+    assert!(text.contains("<a line>"), "{text}");
+    assert!(child.wait().unwrap().success());
 }

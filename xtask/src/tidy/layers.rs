@@ -29,8 +29,8 @@ const LAYERS: &[Layer] = &[
     ("raddle-blocking", &["raddle-primitives"]),
     ("raddle-recording", &[]),
     ("raddle-net", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-task", "raddle-reactor"]),
-    // The blocking pool is only for tests.
-    ("raddle-fs", &["raddle-primitives", "raddle-coop", "raddle-io", "raddle-task", "raddle-blocking"]),
+    // The pool of the standard input; other calls run on the pool of the runtime.
+    ("raddle-fs", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-task", "raddle-blocking"]),
     ("raddle-process", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-reactor"]),
     ("raddle-events", &["raddle-task"]),
     ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-counters", "raddle-task", "raddle-events"]),

@@ -25,14 +25,14 @@ use super::blocking::Blocking;
 /// # }) }
 /// ```
 #[derive(Debug)]
-pub struct Output<S> {
+pub struct Output<S: Send + 'static> {
     inner: Blocking<S>,
     /// The same stream, for requests of its descriptor or handle.
     #[cfg(any(unix, windows))]
     pub(crate) std: S,
 }
 
-impl<S> Output<S> {
+impl<S: Send + 'static> Output<S> {
     /// Makes a writer to the stream that `open` returns, which must be the same each time.
     pub(super) fn new(open: fn() -> S) -> Self {
         Self {
@@ -74,14 +74,14 @@ impl<S: Write + Send + Unpin + 'static> AsyncWrite for Output<S> {
 }
 
 #[cfg(unix)]
-impl<S: std::os::fd::AsRawFd> std::os::fd::AsRawFd for Output<S> {
+impl<S: std::os::fd::AsRawFd + Send + 'static> std::os::fd::AsRawFd for Output<S> {
     fn as_raw_fd(&self) -> std::os::fd::RawFd {
         self.std.as_raw_fd()
     }
 }
 
 #[cfg(unix)]
-impl<S: std::os::fd::AsFd> std::os::fd::AsFd for Output<S> {
+impl<S: std::os::fd::AsFd + Send + 'static> std::os::fd::AsFd for Output<S> {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.std.as_fd()
     }

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::OnceLock;
 use std::task::{Context, Poll};
 
 use raddle_io::{AsyncRead, ReadBuf};
 
 use super::blocking::Blocking;
+use super::input;
 
 /// The standard input of the process.
 ///
@@ -36,21 +38,18 @@ pub struct Stdin {
 
 /// Makes a reader of the standard input of the process.
 ///
-/// Each read runs on a thread of the blocking pool, reads at most 2 MiB, and cannot be stopped once
-/// it has begun; for interactive programs see the [module](crate::stdio).
+/// Each read runs on a thread that the process has for the standard input, reads at most 2 MiB, and
+/// cannot be stopped once it has begun. The shutdown of a runtime does not wait for it, and neither
+/// does the end of the process.
 ///
-/// If a read is dropped, the next read of the same `Stdin` returns its bytes; dropping the `Stdin`
-/// loses them.
+/// All handles share the stream, as those of `std::io::stdin` do. If a read is dropped, its bytes
+/// are returned by the next read of any [`Stdin`], in any runtime. A read of `std::io::stdin` does
+/// not see them.
 ///
 /// # Errors
 ///
 /// Returns the errors of `std::io::Stdin`. If the system has no thread for it, the read fails, and
-/// can be retried. If a shutdown of the runtime cancels a read, this `Stdin` is unusable: make
-/// another one.
-///
-/// # Panics
-///
-/// Reading panics if the thread is in no runtime.
+/// can be retried.
 ///
 /// # Cancel safety
 ///
@@ -73,8 +72,10 @@ pub struct Stdin {
 /// # }
 /// ```
 pub fn stdin() -> Stdin {
+    static STDIN: OnceLock<Blocking<io::Stdin>> = OnceLock::new();
+    let shared = STDIN.get_or_init(|| Blocking::with_submit(io::stdin(), input::submit));
     Stdin {
-        inner: Blocking::new(io::stdin()),
+        inner: shared.share(),
         #[cfg(any(unix, windows))]
         std: io::stdin(),
     }

@@ -42,12 +42,10 @@
 //! # Standard streams
 //!
 //! [`stdin`], [`stdout`] and [`stderr`] are for programs that use them occasionally, such as a
-//! filter or a server's log. Each operation is one of std's, on a thread for [blocking
-//! work](crate::task::spawn_blocking).
-//!
-//! An interactive program should read on a separate thread: a read that has begun cannot be
-//! stopped, and the runtime's shutdown waits for it until the user presses enter.
-//! [`Runtime::shutdown_background`](crate::runtime::Runtime::shutdown_background) does not wait.
+//! filter or a server's log. Each operation is one of std's. Writes run on a thread for [blocking
+//! work](crate::task::spawn_blocking), reads on a thread of the process: a read that waits for the
+//! user cannot be stopped, and neither the runtime's shutdown nor the end of the process waits for
+//! it.
 
 #[cfg(feature = "io-std")]
 pub use raddle_fs::stdio::{Output, Stderr, Stdin, Stdout, stderr, stdin, stdout};

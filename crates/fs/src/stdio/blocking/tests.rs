@@ -10,10 +10,10 @@ use std::task::{Context, Poll, Waker};
 
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_primitives::sync::Mutex;
+use raddle_task::blocking;
 
 use super::Blocking;
 use crate::buffer::DEFAULT_MAX_BUF_SIZE;
-use crate::offload;
 use runtime::Runtime;
 
 /// Polls `future` once.
@@ -119,7 +119,7 @@ fn writes_are_made_in_order_and_flushed_when_asked() {
         writer.write_all(b"e").await.unwrap();
         // A dropped flush still completes, and the next one waits for it.
         let (end, ended) = channel::<()>();
-        drop(offload::spawn(move |_| ended.recv()));
+        drop(blocking::spawn(move || ended.recv(), blocking::submit));
         assert!(poll_once(writer.flush()).is_pending());
         drop(end);
         writer.shutdown().await.unwrap();
@@ -212,7 +212,7 @@ fn an_accepted_write_is_made_though_the_runtime_shuts_down() {
     let mut writer = Blocking::new(target.clone());
     runtime.block_on(async {
         // The only thread is busy.
-        drop(offload::spawn(move |_| ended.recv()));
+        drop(blocking::spawn(move || ended.recv(), blocking::submit));
         writer.write_all(b"abc").await.unwrap();
     });
     let shutdown = std::thread::spawn(move || drop(runtime));
