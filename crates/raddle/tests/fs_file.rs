@@ -510,6 +510,21 @@ fn a_file_with_the_error_of_a_write_is_not_converted_without_it() {
 }
 
 #[test]
+fn a_seek_does_not_start_before_a_poll_has_seen_the_end_of_a_write() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("");
+        let mut file = open(&path).await;
+        file.write_all(b"abc").await.unwrap();
+        raddle::task::spawn_blocking(|| ()).await.unwrap();
+        let mut start = || Pin::new(&mut file).start_seek(SeekFrom::Start(1));
+        assert_eq!(start().unwrap_err().kind(), ErrorKind::Other);
+        file.flush().await.unwrap();
+        Pin::new(&mut file).start_seek(SeekFrom::Start(1)).unwrap();
+        assert_eq!(text(&mut file, 2).await, "bc");
+    });
+}
+
+#[test]
 fn results_of_dropped_operations_are_not_returned_later() {
     runtime().block_on(async {
         let (_directory, path) = with_content("");

@@ -1,7 +1,7 @@
 //! A file as a reader, a writer and a stream with a position.
 
 use std::fs;
-use std::io::{self, ErrorKind, IoSlice, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, IoSlice, IsTerminal, Seek, SeekFrom, Write};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,14 +17,15 @@ use crate::stream::{Position, Stream, budgeted};
 
 impl Position for Arc<fs::File> {
     fn move_back(stream: &mut Stream<Self>) -> io::Result<()> {
-        if stream.ahead.is_empty() {
+        // Some systems let a terminal seek, which has no effect.
+        if stream.ahead.is_empty() || stream.source.is_terminal() {
             return Ok(());
         }
         // A buffer is no larger than isize::MAX.
         let back = SeekFrom::Current(-(stream.ahead.len() as i64));
         match (&*stream.source).seek(back) {
             Ok(_) => stream.ahead.clear(),
-            // The bytes of a pipe or a terminal cannot be read again.
+            // The bytes of a pipe cannot be read again.
             Err(error) if error.kind() == ErrorKind::NotSeekable => {}
             Err(error) => return Err(error),
         }
