@@ -541,7 +541,7 @@ fn a_foreign_block_on_inside_a_task_ends() {
             futures_executor::block_on(receive)
         });
         let sum = runtime.block_on(task);
-        assert_eq!(sum.unwrap(), (0..LIMIT).sum());
+        assert_eq!(sum.unwrap(), (0..LIMIT).sum::<usize>());
         // A small block_on that has one waker for each future that it polls.
         let task = runtime.spawn(async {
             let futures: FuturesUnordered<_> = (0..10)

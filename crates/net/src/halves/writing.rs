@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice, Write};
 use std::ops::Deref;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use raddle_io::AsyncWrite;
 use raddle_reactor::{Interest, Ready};
@@ -280,9 +280,8 @@ where
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Done even if it is not polled again.
-        let result = self.0.end_writing();
-        raddle_coop::poll_consume_budget(cx).map(|()| result)
+        ready!(raddle_coop::poll_consume_budget(cx));
+        Poll::Ready(self.0.end_writing())
     }
 }
 

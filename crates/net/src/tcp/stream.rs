@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 #[cfg(windows)]
 use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -765,9 +765,8 @@ impl AsyncWrite for TcpStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Done even if it is not polled again.
-        let result = self.shutdown_write();
-        raddle_coop::poll_consume_budget(cx).map(|()| result)
+        ready!(raddle_coop::poll_consume_budget(cx));
+        Poll::Ready(self.shutdown_write())
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -712,9 +712,8 @@ impl AsyncWrite for UnixStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Done even if it is not polled again.
-        let result = self.shutdown_write();
-        raddle_coop::poll_consume_budget(cx).map(|()| result)
+        ready!(raddle_coop::poll_consume_budget(cx));
+        Poll::Ready(self.shutdown_write())
     }
 }
 
