@@ -27,6 +27,9 @@ struct Context {
     /// The `Worker` whose loop this thread runs, also after it was handed off; null while
     /// the thread is [pinned](pin) to it.
     driven: Cell<Erased>,
+    /// The scheduler and the number of the worker whose loop this thread runs, also after it was
+    /// handed off.
+    in_loop: Cell<Option<(Id, usize)>>,
     /// The scheduler of the worker that this thread has [left](leave) last.
     left: Cell<Option<Id>>,
     blocking: Cell<Blocking>,
@@ -49,6 +52,7 @@ raddle_primitives::thread_local! {
         worker: Cell::new(ptr::null()),
         current: Cell::new(None),
         driven: Cell::new(ptr::null()),
+        in_loop: Cell::new(None),
         left: Cell::new(None),
         blocking: Cell::new(Blocking::No),
         end_reason: Cell::new(EndReason::Completed),
@@ -98,6 +102,13 @@ pub(crate) fn driven() -> Erased {
     CONTEXT.with(|context| context.driven.get())
 }
 
+/// The number of the worker of `scheduler` whose loop the calling thread runs, also if the thread
+/// has left the worker.
+pub(crate) fn worker_in_loop_of(scheduler: Id) -> Option<usize> {
+    let in_loop = read(None, |context| context.in_loop.get());
+    in_loop.and_then(|(of, number)| (of == scheduler).then_some(number))
+}
+
 /// The scheduler of the worker that the calling thread has left, if it has.
 pub(crate) fn left() -> Option<Id> {
     CONTEXT.with(|context| context.left.get())
@@ -126,15 +137,20 @@ pub(crate) fn enter_worker<T>(core: &T) -> impl Drop {
 /// Records the worker whose loop the calling thread runs, until the guard is dropped, which
 /// restores the former one. A task may hand the worker off, unless the loop itself runs inside a
 /// task: code that blocks in place is then known to run in a poll of this worker.
-pub(crate) fn enter_loop<T>(worker: &T) -> impl Drop {
+pub(crate) fn enter_loop<T>(worker: &T, scheduler: Id, number: usize) -> impl Drop {
     let driven = match raddle_task::try_id() {
         None => ptr::from_ref(worker).cast(),
         Some(_) => ptr::null(),
     };
-    let outer = CONTEXT.with(|context| (context.driven.replace(driven), context.blocking.get()));
-    guard(outer, |(driven, blocking)| {
+    let outer = CONTEXT.with(|context| {
+        let in_loop = context.in_loop.replace(Some((scheduler, number)));
+        let driven = context.driven.replace(driven);
+        (driven, in_loop, context.blocking.get())
+    });
+    guard(outer, |(driven, in_loop, blocking)| {
         CONTEXT.with(|context| {
             context.driven.set(driven);
+            context.in_loop.set(in_loop);
             context.blocking.set(blocking);
         });
     })

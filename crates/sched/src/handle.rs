@@ -10,7 +10,6 @@ use raddle_primitives::thread;
 use raddle_task::{JoinHandle, MAX_INLINE_SIZE, box_if_large};
 
 use crate::context::{self, Blocking};
-use crate::handoff;
 use crate::home;
 use crate::id::Id;
 use crate::panics;
@@ -365,7 +364,7 @@ impl Handle {
     /// ```
     pub fn worker_of_thread(&self) -> Option<usize> {
         self.current_worker()
-            .or_else(|| handoff::worker_in_loop_of(self.id()))
+            .or_else(|| context::worker_in_loop_of(self.id()))
     }
 
     /// Returns the number of workers.

@@ -103,13 +103,6 @@ pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
         || context::left() == Some(scheduler)
 }
 
-/// The index of the worker of `scheduler` whose loop the calling thread runs, also if the thread has
-/// left the worker.
-pub(crate) fn worker_in_loop_of(scheduler: Id) -> Option<usize> {
-    let worker = driven().filter(|worker| worker.core().scheduler == scheduler);
-    worker.map(|worker| worker.core().queues.number())
-}
-
 /// Offers a worker to other threads during a poll. Returns whether another thread must be requested
 /// to drive it. Returns `None`, and changes nothing, if the worker must stay: no handoff is
 /// configured, or the thread is not in a poll.

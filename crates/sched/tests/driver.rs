@@ -9,13 +9,14 @@ mod driver {
 }
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use common::{POLICIES, SHARING, SelfWaking, Signal, config_of, wait_until};
 use condvar_driver::Events;
+use raddle_primitives::sync::Mutex;
 use raddle_sched::{Config, CurrentThread, Policy, Pool, UnhandledPanic, spawn, yield_now};
 
 fn with_driver(config: Config) -> (Arc<Events>, Pool) {
@@ -228,7 +229,8 @@ fn a_future_that_a_park_hook_wakes_is_polled() {
         let hooked = woken.clone();
         let config = Config {
             on_thread_park: Some(Arc::new(move || {
-                if let Some(waker) = hooked.lock().unwrap().take() {
+                let waker = hooked.lock().take();
+                if let Some(waker) = waker {
                     waker.wake();
                 }
             })),
@@ -239,7 +241,7 @@ fn a_future_that_a_park_hook_wakes_is_polled() {
         let mut polls = 0;
         scheduler.block_on(poll_fn(|cx| {
             polls += 1;
-            *woken.lock().unwrap() = Some(cx.waker().clone());
+            *woken.lock() = Some(cx.waker().clone());
             if polls > 10 {
                 Poll::Ready(())
             } else {
