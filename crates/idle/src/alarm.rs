@@ -34,9 +34,9 @@ const REFUSED_WAIT: Duration = Duration::from_millis(5);
 /// if let Some(alarm) = Alarm::new() {
 ///     assert!(alarm.take());
 ///     alarm.set(Duration::from_millis(1));
-///     assert!(alarm.wait(), "it is due");
+///     assert!(alarm.wait(None), "it is due");
 ///     alarm.notify();
-///     assert!(!alarm.wait());
+///     assert!(!alarm.wait(None));
 ///     alarm.give_back();
 /// }
 /// ```
@@ -84,13 +84,13 @@ impl Alarm {
         self.is_taken.store(false, Ordering::Release);
     }
 
-    /// Waits until the alarm is due or [`notify`](Self::notify) is called. Returns whether it is
-    /// due. May return early, with `false`.
+    /// Waits until the alarm is due, [`notify`](Self::notify) is called, or the time is over.
+    /// Returns whether it is due. May return early, with `false`.
     ///
     /// If the system refuses the wait, because a sandbox forbids it or the program has closed the
     /// descriptors, the alarm is due after 5 ms each time.
-    pub fn wait(&self) -> bool {
-        let is_due = self.try_wait().unwrap_or_else(|_| {
+    pub fn wait(&self, timeout: Option<Duration>) -> bool {
+        let is_due = self.try_wait(timeout).unwrap_or_else(|_| {
             thread::sleep(REFUSED_WAIT);
             true
         });
@@ -101,9 +101,11 @@ impl Alarm {
         is_due
     }
 
-    fn try_wait(&self) -> rustix::io::Result<bool> {
+    fn try_wait(&self, timeout: Option<Duration>) -> rustix::io::Result<bool> {
         let mut ready = [&self.timer, &self.notification].map(|fd| PollFd::new(fd, PollFlags::IN));
-        match poll(&mut ready, None) {
+        let timeout =
+            timeout.map(|timeout| Timespec::try_from(timeout).expect("the time is short"));
+        match poll(&mut ready, timeout.as_ref()) {
             // A signal interrupted the wait; the caller checks why it was woken.
             Err(Errno::INTR) => return Ok(false),
             result => result?,
@@ -168,7 +170,7 @@ impl Alarm {
     ///     alarm.set(Duration::from_millis(1));
     ///     alarm.clear();
     ///     alarm.notify();
-    ///     assert!(!alarm.wait(), "only the notification ends the wait");
+    ///     assert!(!alarm.wait(None), "only the notification ends the wait");
     /// }
     /// ```
     pub fn clear(&self) {
@@ -220,7 +222,7 @@ mod tests {
         alarm.set(Duration::from_millis(1));
         alarm.notify();
         alarm.clear();
-        assert!(alarm.wait());
+        assert!(alarm.wait(None));
         assert!(start.elapsed() >= REFUSED_WAIT);
     }
 }

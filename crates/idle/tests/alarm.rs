@@ -18,17 +18,17 @@ fn an_alarm_that_is_set_is_due_once() {
     let alarm = alarm();
     let start = Instant::now();
     alarm.set(SOON);
-    assert!(alarm.wait());
+    assert!(alarm.wait(None));
     assert!(start.elapsed() >= SOON);
     alarm.notify();
-    assert!(!alarm.wait(), "the alarm was due already");
+    assert!(!alarm.wait(None), "the alarm was due already");
 }
 
 #[test]
 fn an_alarm_that_is_set_during_a_wait_ends_it() {
     let alarm = alarm();
     thread::scope(|scope| {
-        let waiter = scope.spawn(|| alarm.wait());
+        let waiter = scope.spawn(|| alarm.wait(None));
         thread::sleep(SOON);
         assert!(!waiter.is_finished());
         alarm.set(SOON);
@@ -41,9 +41,9 @@ fn a_notification_ends_the_wait_that_runs_or_the_next_one() {
     let alarm = alarm();
     alarm.set(LONG);
     alarm.notify();
-    assert!(!alarm.wait());
+    assert!(!alarm.wait(None));
     thread::scope(|scope| {
-        let waiter = scope.spawn(|| alarm.wait());
+        let waiter = scope.spawn(|| alarm.wait(None));
         thread::sleep(SOON);
         assert!(
             !waiter.is_finished(),
@@ -65,7 +65,7 @@ fn an_alarm_that_is_cleared_is_not_due() {
         thread::sleep(pause);
         alarm.clear();
         thread::scope(|scope| {
-            let waiter = scope.spawn(|| alarm.wait());
+            let waiter = scope.spawn(|| alarm.wait(None));
             thread::sleep(4 * SOON);
             assert!(!waiter.is_finished());
             alarm.notify();
@@ -99,7 +99,7 @@ fn an_alarm_is_worth_clearing_unless_it_is_set_often() {
     thread::sleep(SOON);
     alarm.set(Duration::from_nanos(1));
     assert!(alarm.is_worth_clearing());
-    assert!(alarm.wait());
+    assert!(alarm.wait(None));
     assert!(
         !alarm.is_worth_clearing(),
         "an alarm that was due need not be cleared"

@@ -317,7 +317,9 @@ impl Handle {
         let mut woken = None;
         let output = thread::block_on(|cx| {
             woken.get_or_insert_with(|| shared.panics.wake_on_panic(cx.waker()));
-            shared.poll_root(None, future.as_mut(), cx)
+            let polled = shared.poll_root(None, future.as_mut(), cx);
+            let _ = raddle_task::memory::release_unused();
+            polled
         });
         output.unwrap_or_else(|| panics::end_block_on())
     }

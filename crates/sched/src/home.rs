@@ -25,9 +25,9 @@ use crate::worker::shared::Shared;
 #[derive(Clone, Copy)]
 pub(crate) struct Home(NonNull<Shared>);
 
-// SAFETY: any thread may use the shared state by a `Home`, because it is `Sync`. `schedule` makes an
-// `Arc` of it, and a thread that drops the last one drops the shared state, which may be on another
-// thread than the one that made it, because it is `Send`. The compiler checks both bounds.
+// SAFETY: any thread may use the shared state by a `Home`, because it is `Sync`. `schedule` makes
+// an `Arc` of it, and a thread that drops the last one drops the shared state, which may be on
+// another thread than the one that made it, because it is `Send`. The compiler checks both bounds.
 unsafe impl Send for Home where Shared: Send + Sync {}
 // SAFETY: as above; a `Home` has no state of its own.
 unsafe impl Sync for Home where Shared: Send + Sync {}
@@ -51,8 +51,8 @@ impl Schedule for Home {
                 worker.queues.schedule(task);
             }
             _ => {
-                // SAFETY: the pointer comes from `Arc::as_ptr`. `task` has not completed, and cannot
-                // before it is pushed below, so the worker that completes it later holds a
+                // SAFETY: the pointer comes from `Arc::as_ptr`. `task` has not completed, and
+                // cannot before it is pushed below, so the worker that completes it later holds a
                 // reference now. From here on this function holds one too.
                 let shared = unsafe {
                     Arc::increment_strong_count(self.0.as_ptr());

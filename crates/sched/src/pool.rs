@@ -216,6 +216,7 @@ impl Pool {
             // A panic of a hook has been reported on the worker's thread.
             let _ = thread.join();
         }
+        raddle_task::memory::release();
         true
     }
 }

@@ -137,6 +137,7 @@ impl Retirement {
         );
         drop(cores);
         self.shared.shut_down_driver();
+        raddle_task::memory::release();
         drop(announce);
     }
 }

@@ -327,7 +327,7 @@ pub(crate) fn begin_driving(core: &Core) -> impl Drop {
     // In a model no time passes.
     queues.is_free_running.set(cfg!(not(raddle_loom)));
     queues.notify_observer(|observer, worker| observer.worker_started(worker));
-    guard((), |()| {
+    guard(raddle_task::memory::keep(), |_keeper| {
         if context::is_worker() {
             queues.notify_observer(|observer, worker| observer.worker_stopped(worker));
         }

@@ -14,10 +14,10 @@ mod live;
 mod local;
 mod local_set;
 #[cfg(not(any(raddle_loom, raddle_sanitize)))]
-mod memory;
+pub mod memory;
 #[cfg(any(raddle_loom, raddle_sanitize))]
 #[path = "memory_plain.rs"]
-mod memory;
+pub mod memory;
 mod name;
 mod ready_list;
 mod run;

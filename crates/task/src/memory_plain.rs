@@ -2,7 +2,9 @@
 //! nothing kept, so that a use after the end is seen.
 
 use std::alloc::{self, Layout};
+use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 /// A size of blocks; this build keeps no blocks.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +15,28 @@ impl Size {
         None
     }
 }
+
+/// Makes the calling thread a keeper of memory; this build keeps none.
+pub fn keep() -> Keeper {
+    Keeper {
+        thread: PhantomData,
+    }
+}
+
+/// A thread is a keeper of memory while it has this guard.
+#[derive(Debug)]
+#[must_use = "the thread keeps memory only while the guard lives"]
+pub struct Keeper {
+    thread: PhantomData<*mut ()>,
+}
+
+/// Returns memory that has not been used for a while; this build keeps none.
+pub fn release_unused() -> Option<Duration> {
+    None
+}
+
+/// Returns all memory that is kept; this build keeps none.
+pub fn release() {}
 
 /// Allocates memory for a cell of `layout`.
 pub(crate) fn allocate(layout: Layout, _: Option<Size>) -> NonNull<u8> {

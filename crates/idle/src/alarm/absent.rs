@@ -23,7 +23,7 @@ impl Alarm {
         match *self {}
     }
 
-    pub fn wait(&self) -> bool {
+    pub fn wait(&self, _: Option<Duration>) -> bool {
         match *self {}
     }
 

@@ -43,12 +43,15 @@ pub(super) fn block(queues: &Queues, parked: Option<Parked>) {
         raddle_primitives::thread::yield_now();
     }
     while let Some(parked) = &mut *blocked {
+        // The monitor looks at the memory again before each of its sleeps, which are short.
+        let until_release = raddle_task::memory::release_unused();
+        let timeout = parked.timeout.or(until_release);
         match (&mut parked.driver, &queues.shared.alarm) {
-            (Some(driver), _) => queues.run_driver(driver, parked.timeout),
+            (Some(driver), _) => queues.run_driver(driver, timeout),
             (None, Some(alarm)) if parked.blocked_on == BlockedOn::Alarm => {
-                parked.is_monitor = alarm.wait()
+                parked.is_monitor = alarm.wait(timeout)
             }
-            _ => queues.remote().parker.block(parked.timeout),
+            _ => queues.remote().parker.block(timeout),
         }
         let parked = blocked.take();
         *blocked = parked.and_then(|parked| parked.end_wait(queues));

@@ -128,11 +128,11 @@ impl Queues {
         if self.has_others {
             return slot.take();
         }
-        // SAFETY: only the thread that drives this worker puts tasks into the slot, and only threads
-        // that drive workers of the scheduler take them. This is the only worker, and one thread at
-        // a time drives it. The next one gets it under a lock (`HandoffSlot`, `Retirement` or that of
-        // a `CurrentThread`) or as a `Worker` that its owner sends, so it sees what this thread has
-        // done to the slot.
+        // SAFETY: only the thread that drives this worker puts tasks into the slot, and only
+        // threads that drive workers of the scheduler take them. This is the only worker, and one
+        // thread at a time drives it. The next one gets it under a lock (`HandoffSlot`,
+        // `Retirement` or that of a `CurrentThread`) or as a `Worker` that its owner sends, so it
+        // sees what this thread has done to the slot.
         unsafe { slot.take_exclusive() }
     }
 
@@ -141,8 +141,8 @@ impl Queues {
     fn take_own(&self) -> Option<Task> {
         let own = match self.has_others {
             true => self.run_queue.pop(),
-            // SAFETY: only threads that drive other workers of the scheduler steal, and there are no
-            // others. The thread that drives this worker next sees what this one has done to the
+            // SAFETY: only threads that drive other workers of the scheduler steal, and there are
+            // no others. The thread that drives this worker next sees what this one has done to the
             // queue, as in `take_slot`.
             false => unsafe { self.run_queue.pop_exclusive() }.or_else(|| self.take_backlog()),
         };
@@ -315,8 +315,8 @@ impl Queues {
             self.push_back(task);
             return self.put_behind_queue();
         }
-        // SAFETY: only the thread that drives the worker puts tasks into its slot, and one thread at
-        // a time drives it. The next one sees what this one has put there, as in `take_slot`.
+        // SAFETY: only the thread that drives the worker puts tasks into its slot, and one thread
+        // at a time drives it. The next one sees what this one has put there, as in `take_slot`.
         let former = unsafe { slot.put_exclusive(task) };
         debug_assert!(former.is_none(), "others only empty the slot");
         self.elect_deferred_monitor();
