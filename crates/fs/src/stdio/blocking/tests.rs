@@ -267,6 +267,43 @@ fn a_call_without_a_thread_fails_and_the_next_call_succeeds() {
 }
 
 #[test]
+fn a_call_that_is_dropped_before_it_runs_is_an_error() {
+    let target = Writer::default();
+    let (sender, receiver) = channel();
+    sender.send(Ok(b"ab".to_vec())).unwrap();
+    Runtime::new().block_on(async {
+        let dropped = |task| {
+            drop(task);
+            Ok(())
+        };
+        let mut writer = Blocking::with_submit(target.clone(), dropped);
+        // The bytes were accepted, so the loss is reported.
+        assert_eq!(writer.write(b"ab").await.unwrap(), 2);
+        writer.flush().await.unwrap_err();
+        let mut reader = Blocking::with_submit(Pieces(receiver), dropped);
+        for _ in 0..2 {
+            reader.read(&mut [0; 4]).await.unwrap_err();
+        }
+    });
+    assert!(target.0.lock().written.is_empty());
+}
+
+#[test]
+fn handles_of_a_stream_share_the_bytes_of_a_dropped_read() {
+    Runtime::new().block_on(async {
+        let (sender, mut reader) = Pieces::new();
+        let mut other = reader.share();
+        assert!(poll_once(reader.read(&mut [0; 8])).is_pending());
+        assert!(poll_once(other.read(&mut [0; 1])).is_pending());
+        drop(reader);
+        sender.send(Ok(b"abc".to_vec())).unwrap();
+        let mut buf = [0; 8];
+        assert_eq!(other.read(&mut buf).await.unwrap(), 3);
+        assert_eq!(&buf[..3], b"abc");
+    });
+}
+
+#[test]
 fn a_call_that_panics_returns_an_error() {
     struct Panics;
     impl Read for Panics {
