@@ -34,16 +34,21 @@
 //!    after the value is back.
 //! 4. The lock of the place is held for a move of a pointer, never during a call, and no user code
 //!    runs under it: a waker is cloned, woken and dropped outside.
-//! 5. A return wakes all waiters. It takes them and stores the value in one critical section, and a
-//!    waiter checks for the value in the critical section in which it registers. So either the
-//!    waiter finds the value, or the return finds the waiter. `tests/loom_serial.rs` checks it.
-//! 6. A [`Serial`] has at most one waker in the place, and removes it when it is dropped. Each
-//!    future of a method that takes a file by reference has a `Serial` of its own
-//!    ([`share`](Serial::share)).
-//! 7. [`give_back`](Serial::give_back) reaches the value at once if it is idle, and otherwise when
+//! 5. A return stores the value and takes wakers in one critical section, and a waiter checks for
+//!    the value in the critical section in which it registers. So either the waiter finds the
+//!    value, or the return finds the waiter. `tests/loom_serial.rs` checks it.
+//! 6. A return wakes every handle that waits by polling, since one whose task has lost interest
+//!    cannot pass the wake on, and the first of the futures ([`Take`]). That one takes the value,
+//!    and returns it; or finds that another operation was faster, and waits again in its former
+//!    place; or is dropped, and wakes the next. So many futures take the value in their order, with
+//!    one wake each.
+//! 7. A handle or future has at most one waker in the place, and removes it when it is dropped.
+//! 8. [`give_back`](Serial::give_back) reaches the value at once if it is idle, and otherwise when
 //!    it comes back, before the next operation has it.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -66,6 +71,8 @@ pub(crate) struct Serial<T: Resource> {
     place: Arc<Place<T>>,
     /// Identifies this handle's waker in the place; `None` before its first wait.
     waiter: Option<u64>,
+    /// Whether this handle is that of a [`Take`].
+    is_future: bool,
 }
 
 struct Place<T>(Mutex<State<T>>);
@@ -75,7 +82,19 @@ struct State<T> {
     idle: Option<Box<T>>,
     /// Set while the value is away and is to be [given back](Resource::give_back) on its return.
     give_back: bool,
-    waiters: Vec<(u64, Waker)>,
+    /// The waiting handles, which a return wakes all.
+    handles: BTreeMap<u64, Waker>,
+    /// The waiting futures in their order, of which a return wakes the first.
+    futures: BTreeMap<u64, Waker>,
+}
+
+impl<T> State<T> {
+    fn waiters(&mut self, are_futures: bool) -> &mut BTreeMap<u64, Waker> {
+        match are_futures {
+            true => &mut self.futures,
+            false => &mut self.handles,
+        }
+    }
 }
 
 impl<T: Resource> Serial<T> {
@@ -83,7 +102,8 @@ impl<T: Resource> Serial<T> {
         let state = State {
             idle: Some(Box::new(value)),
             give_back: false,
-            waiters: Vec::new(),
+            handles: BTreeMap::new(),
+            futures: BTreeMap::new(),
         };
         Self {
             place: Arc::new(Place(Mutex::ranked(
@@ -91,6 +111,7 @@ impl<T: Resource> Serial<T> {
                 state,
             ))),
             waiter: None,
+            is_future: false,
         }
     }
 
@@ -99,6 +120,7 @@ impl<T: Resource> Serial<T> {
         Self {
             place: Arc::clone(&self.place),
             waiter: None,
+            is_future: false,
         }
     }
 
@@ -122,12 +144,8 @@ impl<T: Resource> Serial<T> {
         let mut state = self.place.0.lock();
         let value = state.idle.take();
         if value.is_none() {
-            match state.waiters.iter_mut().find(|(other, _)| *other == waiter) {
-                Some((_, former)) => waker = waker.map(|waker| std::mem::replace(former, waker)),
-                None => state
-                    .waiters
-                    .extend(waker.take().map(|waker| (waiter, waker))),
-            }
+            let waiters = state.waiters(self.is_future);
+            waker = waker.and_then(|waker| waiters.insert(waiter, waker));
         }
         drop(state);
         drop(waker);
@@ -143,7 +161,9 @@ impl<T: Resource> Serial<T> {
     /// Returns a future that takes the value when it is idle, with a place of its own among the
     /// waiters.
     pub(crate) fn take(&self) -> Take<T> {
-        Take(self.share())
+        let mut handle = self.share();
+        handle.is_future = true;
+        Take(handle)
     }
 
     /// Makes the value give back what it holds of the file: now, or when it comes back.
@@ -169,10 +189,15 @@ impl<T: Resource> Drop for Serial<T> {
     fn drop(&mut self) {
         let Some(waiter) = self.waiter else { return };
         let mut state = self.place.0.lock();
-        let at = state.waiters.iter().position(|(other, _)| *other == waiter);
-        let removed = at.map(|at| state.waiters.swap_remove(at));
+        let own = state.waiters(self.is_future).remove(&waiter);
+        // Without a waker it was woken, perhaps for a value that it did not take.
+        let passes_on = self.is_future && own.is_none() && state.idle.is_some();
+        let next = passes_on.then(|| state.futures.pop_first()).flatten();
         drop(state);
-        drop(removed);
+        drop(own);
+        if let Some((_, next)) = next {
+            contain(|| next.wake());
+        }
     }
 }
 
@@ -253,16 +278,17 @@ impl<T: Resource> Drop for Taken<T> {
             value.job_lost();
         }
         let mut state = self.place.0.lock();
-        while std::mem::take(&mut state.give_back) {
+        while mem::take(&mut state.give_back) {
             // It makes a system call.
             drop(state);
             value.give_back();
             state = self.place.0.lock();
         }
         state.idle = Some(value);
-        let waiters = std::mem::take(&mut state.waiters);
+        let handles = mem::take(&mut state.handles);
+        let future = state.futures.pop_first();
         drop(state);
-        for (_, waiter) in waiters {
+        for (_, waiter) in handles.into_iter().chain(future) {
             contain(|| waiter.wake());
         }
     }

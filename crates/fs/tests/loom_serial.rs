@@ -7,6 +7,7 @@
 mod serial;
 
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::task::{Context, Waker};
 
 use raddle_primitives::model::{self, Model, Race};
@@ -63,6 +64,37 @@ fn every_waiter_finds_the_value() {
         let job = thread::spawn(move || drop(taken));
         let uses = use_it(serial);
         assert_eq!(uses + waiter.join().unwrap(), 3);
+        job.join().unwrap();
+    });
+}
+
+#[test]
+fn futures_take_the_value_one_after_the_other() {
+    Model::new().preemptions(2).check(|| {
+        let serial = Serial::new(Value::default());
+        let taken = serial.try_take().unwrap();
+        let other = serial.take();
+        let waiter = thread::spawn(move || block_on(other).uses += 1);
+        let job = thread::spawn(move || drop(taken));
+        block_on(serial.take()).uses += 1;
+        waiter.join().unwrap();
+        job.join().unwrap();
+        assert_eq!(serial.try_take().unwrap().uses, 2);
+    });
+}
+
+#[test]
+fn a_future_that_is_dropped_passes_its_wake_on() {
+    Model::new().preemptions(2).check(|| {
+        let serial = Serial::new(Value::default());
+        let taken = serial.try_take().unwrap();
+        let mut first = serial.take();
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut first).poll(&mut cx).is_pending());
+        let job = thread::spawn(move || drop(taken));
+        let waiter = thread::spawn(move || drop(first));
+        block_on(serial.take()).uses += 1;
+        waiter.join().unwrap();
         job.join().unwrap();
     });
 }

@@ -688,6 +688,27 @@ fn all_waiters_for_a_write_are_woken() {
 }
 
 #[test]
+fn operations_of_many_tasks_are_made_one_after_the_other() {
+    runtime().block_on(async {
+        let (_directory, path) = with_content("abc");
+        let file = Arc::new(open(&path).await);
+        let tasks: Vec<_> = (0..2000)
+            .map(|n| {
+                let file = Arc::clone(&file);
+                let task = raddle::spawn(async move { file.metadata().await.unwrap().len() });
+                if n % 7 == 0 {
+                    task.abort();
+                }
+                task
+            })
+            .collect();
+        for (n, task) in tasks.into_iter().enumerate() {
+            assert_eq!(task.await.ok(), (n % 7 != 0).then_some(3));
+        }
+    });
+}
+
+#[test]
 fn a_call_outside_a_runtime_panics_and_names_the_remedy() {
     let message = panic_message(|| poll_once(File::open("/dev/null")));
     assert!(message.contains("runtime"), "{message}");
