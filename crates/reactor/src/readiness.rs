@@ -217,8 +217,9 @@ impl Readiness {
     /// assert_eq!(pipe.transition_to_blocked(event), Clearing::Kept);
     /// ```
     pub fn transition_to_passing_errors(&self) {
-        // ORDERING: pairs with `load`.
-        self.0.fetch_or(ERRORS_PASS, Ordering::AcqRel);
+        // ORDERING: Relaxed, as no data depends on the bit. It is a read-modify-write, so that the
+        // readiness that was set before is still published.
+        self.0.fetch_or(ERRORS_PASS, Ordering::Relaxed);
     }
 
     fn clear(&self, event: ReadyEvent, flags: impl Fn(Snapshot) -> Ready) -> Clearing {
