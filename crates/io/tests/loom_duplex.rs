@@ -37,7 +37,7 @@ fn a_dropped_reader_ends_a_waiting_write() {
 /// A write and a shutdown of the same end in two tasks: the write ends, with room or with an error.
 #[test]
 fn a_shutdown_against_a_waiting_write_and_a_read() {
-    Model::new().preemptions(2).check(|| {
+    Model::new().preemptions(3).check(|| {
         let (mut a, mut b) = duplex(1);
         block_on(a.write_all(b"x")).unwrap();
         let a = Arc::new(Mutex::new(a));
