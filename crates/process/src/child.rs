@@ -2,7 +2,9 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::pin::{Pin, pin};
 use std::process::{ExitStatus, Output};
+use std::task::{Context, Poll};
 
 use raddle_io::{AsyncRead, AsyncReadExt};
 
@@ -163,13 +165,12 @@ impl Child {
     /// Waits for the end of the process. First closes the pipe to its standard input, so that the
     /// process does not wait for more input.
     ///
-    /// It needs no descriptors beyond those that the spawn has opened. After the child has ended,
-    /// each call returns the same status.
+    /// It works in any runtime, and needs no descriptors beyond those that the spawn has opened.
+    /// After the child has ended, each call returns the same status.
     ///
     /// # Errors
     ///
-    /// Returns an error if other code has taken the exit status, if the runtime shuts down, or if
-    /// the system refused both a descriptor and a thread, at the spawn and now.
+    /// Returns an error if other code has taken the exit status, or if the runtime shuts down.
     ///
     /// # Cancel safety
     ///
@@ -226,7 +227,8 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`wait`](Self::wait) and of reading.
+    /// Returns the errors of [`wait`](Self::wait) and of reading; the first one at once, although
+    /// the pipes are open.
     ///
     /// # Cancel safety
     ///
@@ -252,27 +254,25 @@ impl Child {
     /// ```
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
-        let mut reading_stdout = std::pin::pin!(read_all(stdout));
-        let mut reading_stderr = std::pin::pin!(read_all(stderr));
-        let mut waiting = std::pin::pin!(self.wait());
+        let mut reading_stdout = pin!(read_all(stdout));
+        let mut reading_stderr = pin!(read_all(stderr));
+        let mut waiting = pin!(self.wait());
         let (mut stdout, mut stderr, mut status) = (None, None, None);
-        // Polls all three in turn: a process may not end before its output is read.
+        // Polls all three in turn: a process may not end before its output is read. The first error
+        // ends them all: the pipes may stay open for as long as the process runs, or longer.
         poll_fn(|cx| {
-            poll_once(reading_stdout.as_mut(), &mut stdout, cx);
-            poll_once(reading_stderr.as_mut(), &mut stderr, cx);
-            poll_once(waiting.as_mut(), &mut status, cx);
-            match (stdout.take(), stderr.take(), status.take()) {
-                (Some(stdout), Some(stderr), Some(status)) => std::task::Poll::Ready((|| {
-                    Ok(Output {
-                        status: status?,
-                        stdout: stdout?,
-                        stderr: stderr?,
-                    })
-                })(
-                )),
-                some => {
-                    (stdout, stderr, status) = some;
-                    std::task::Poll::Pending
+            poll_once(waiting.as_mut(), &mut status, cx)?;
+            poll_once(reading_stdout.as_mut(), &mut stdout, cx)?;
+            poll_once(reading_stderr.as_mut(), &mut stderr, cx)?;
+            match (status, stdout.take(), stderr.take()) {
+                (Some(status), Some(stdout), Some(stderr)) => Poll::Ready(Ok(Output {
+                    status,
+                    stdout,
+                    stderr,
+                })),
+                (_, some_stdout, some_stderr) => {
+                    (stdout, stderr) = (some_stdout, some_stderr);
+                    Poll::Pending
                 }
             }
         })
@@ -280,17 +280,18 @@ impl Child {
     }
 }
 
-/// Polls a future that has not returned its output yet.
-fn poll_once<F: Future>(
-    future: std::pin::Pin<&mut F>,
-    output: &mut Option<F::Output>,
-    cx: &mut std::task::Context<'_>,
-) {
+/// Polls a future that has not returned its output yet, and returns its error.
+fn poll_once<T>(
+    future: Pin<&mut impl Future<Output = io::Result<T>>>,
+    output: &mut Option<T>,
+    cx: &mut Context<'_>,
+) -> io::Result<()> {
     if output.is_none() {
-        if let std::task::Poll::Ready(ready) = future.poll(cx) {
-            *output = Some(ready);
+        if let Poll::Ready(result) = future.poll(cx) {
+            *output = Some(result?);
         }
     }
+    Ok(())
 }
 
 async fn read_all(source: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {

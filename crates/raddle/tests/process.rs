@@ -4,6 +4,8 @@
 mod common;
 
 use std::future::Future;
+use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -11,9 +13,10 @@ use std::time::Duration;
 
 use common::{current_thread, each_flavor, eventually, multi_thread, panic_message};
 use raddle::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use raddle::process::{Child, Command};
+use raddle::process::{Child, ChildStdout, Command};
 use raddle::runtime::Builder;
 use raddle::time::timeout;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 
 const SIGKILL: i32 = 9;
 
@@ -282,6 +285,45 @@ fn a_child_that_outlives_its_runtime_leaves_no_zombie() {
             !traces.exists()
         });
     }
+}
+
+/// Bug: own. Other code has taken the exit status, and a process that the child has left
+/// behind keeps its outputs open.
+#[test]
+fn an_error_of_the_wait_ends_the_wait_for_the_output_at_once() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let mut command = shell("sleep 100000 & exit 0");
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .process_group(0);
+            let child = command.spawn().unwrap();
+            let pid = Pid::from_raw(child.id().unwrap() as i32).unwrap();
+            waitpid(Some(pid), WaitOptions::empty()).unwrap();
+            let error = soon(child.wait_with_output()).await.unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::ECHILD), "{error}");
+            kill_process_group(pid, Signal::KILL).unwrap();
+        });
+    });
+}
+
+/// Bug: own.
+#[test]
+fn an_error_of_reading_ends_the_wait_for_the_output_at_once() {
+    each_flavor(|runtime| {
+        runtime.block_on(async {
+            let mut child = endless().kill_on_drop(true).spawn().unwrap();
+            // A socket whose peer was closed before it had read everything.
+            let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
+            (&near).write_all(b"unread").unwrap();
+            drop(far);
+            let reset = std::process::ChildStdout::from(OwnedFd::from(near));
+            child.stdout = Some(ChildStdout::from_std(reset).unwrap());
+            let error = soon(child.wait_with_output()).await.unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::ECONNRESET), "{error}");
+        });
+    });
 }
 
 #[test]
