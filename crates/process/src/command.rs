@@ -591,7 +591,10 @@ impl Command {
         spawn: impl FnOnce(&mut std::process::Command) -> io::Result<std::process::Child>,
     ) -> io::Result<Child> {
         // Before the process exists: without a reactor, nothing could wait for it.
-        let _reactor = raddle_reactor::Handle::current();
+        let reactor = raddle_reactor::Handle::current();
+        #[cfg(unix)]
+        crate::signal::delivery::prepare(&reactor)?;
+        drop(reactor);
         Child::new(spawn(&mut self.std)?, self.kill_on_drop)
     }
 

@@ -7,6 +7,9 @@ use std::task::ready;
 use std::task::{Context, Poll};
 
 #[cfg(unix)]
+use raddle_reactor::Handle;
+
+#[cfg(unix)]
 use crate::signal::unix::{Signal, SignalKind, signal};
 
 /// Notifies when the caller should check whether a process has ended.
@@ -21,8 +24,8 @@ pub(super) enum ExitNotifier {
     /// The signal that a child has changed its state.
     #[cfg(unix)]
     AnyChild(Signal),
-    /// A thread that waits for the process: on Windows, and if there are no descriptors left.
-    #[cfg(any(target_os = "linux", windows))]
+    /// A thread that waits for the process.
+    #[cfg(windows)]
     Thread(thread::Waiting),
 }
 
@@ -30,24 +33,12 @@ impl ExitNotifier {
     /// Listens for the end of the process from now on.
     pub(super) fn of(child: &Child) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
-        {
-            match pidfd::PidFd::of(child) {
-                Ok(Some(descriptor)) => return Ok(Self::Descriptor(descriptor)),
-                // This system does not have such descriptors.
-                Ok(None) => {}
-                Err(error) if raddle_reactor::is_shut_down(&error) => return Err(error),
-                Err(_) => {}
-            }
-            match Self::of_any_child() {
-                Ok(notifier) => Ok(notifier),
-                Err(error) => thread::Waiting::of(child)
-                    .map(Self::Thread)
-                    .map_err(|_| error),
-            }
+        if let Some(descriptor) = pidfd::PidFd::of(child)? {
+            return Ok(Self::Descriptor(descriptor));
         }
         #[cfg(windows)]
         return thread::Waiting::of(child).map(Self::Thread);
-        #[cfg(not(any(target_os = "linux", windows)))]
+        #[cfg(unix)]
         {
             let _ = child;
             Self::of_any_child()
@@ -60,10 +51,24 @@ impl ExitNotifier {
         signal(SignalKind::child()).map(Self::AnyChild)
     }
 
-    /// Like [`of`](Self::of), for systems without descriptors.
-    #[cfg(all(test, target_os = "linux"))]
-    pub(super) fn of_thread(child: &Child) -> io::Result<Self> {
-        thread::Waiting::of(child).map(Self::Thread)
+    /// Returns whether a wait in the current runtime is notified: only the reactor that watches a
+    /// descriptor notifies, so another runtime needs another notifier.
+    #[cfg(unix)]
+    pub(super) fn is_usable_here(&self) -> bool {
+        match (self.reactor(), Handle::try_current()) {
+            (Some(own), Some(current)) => own.is_same_reactor(&current),
+            _ => true,
+        }
+    }
+
+    /// Returns the reactor on which it depends, if it depends on one.
+    #[cfg(unix)]
+    pub(super) fn reactor(&self) -> Option<&Handle> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Descriptor(descriptor) => Some(descriptor.reactor()),
+            Self::AnyChild(_) => None,
+        }
     }
 
     /// Ready when there is a reason to check, once for each reason.
@@ -71,7 +76,7 @@ impl ExitNotifier {
         match self {
             #[cfg(target_os = "linux")]
             Self::Descriptor(descriptor) => descriptor.poll(cx),
-            #[cfg(any(target_os = "linux", windows))]
+            #[cfg(windows)]
             Self::Thread(waiting) => waiting.poll(cx).map(Ok),
             #[cfg(unix)]
             Self::AnyChild(signal) => Poll::Ready(match ready!(signal.poll_recv(cx)) {
@@ -87,40 +92,42 @@ impl ExitNotifier {
 #[cfg(target_os = "linux")]
 mod pidfd {
     use std::io;
-    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::os::fd::OwnedFd;
     use std::process::Child;
     use std::task::{Context, Poll, ready};
 
-    use mio::event::Source;
-    use mio::unix::SourceFd;
-    use mio::{Interest, Registry, Token};
-    use raddle_reactor::{Evented, Handle};
+    use raddle_reactor::{Evented, Handle, Interest};
 
+    use crate::descriptor::Descriptor;
     use crate::sys;
 
     /// A descriptor that is readable when its process has ended.
     #[derive(Debug)]
     pub(crate) struct PidFd {
-        descriptor: Evented<Descriptor>,
+        descriptor: Evented<Descriptor<OwnedFd>>,
         /// Whether the end has been notified.
         notified: bool,
     }
 
-    #[derive(Debug)]
-    struct Descriptor(OwnedFd);
-
     impl PidFd {
-        /// Returns `None` if the system has no such descriptors, forbids them, or has none left.
+        /// Returns `None` if the system has no such descriptors, forbids them, or refuses one.
         pub(crate) fn of(child: &Child) -> io::Result<Option<Self>> {
             let Ok(descriptor) = sys::pidfd_open(child.id()) else {
                 return Ok(None);
             };
-            let readable = raddle_reactor::Interest::READABLE;
-            let descriptor = Evented::new(Descriptor(descriptor), readable, &Handle::current())?;
-            Ok(Some(Self {
-                descriptor,
-                notified: false,
-            }))
+            let descriptor = Descriptor(descriptor);
+            match Evented::new(descriptor, Interest::READABLE, &Handle::current()) {
+                Ok(descriptor) => Ok(Some(Self {
+                    descriptor,
+                    notified: false,
+                })),
+                Err(error) if raddle_reactor::is_shut_down(&error) => Err(error),
+                Err(_) => Ok(None),
+            }
+        }
+
+        pub(crate) fn reactor(&self) -> &Handle {
+            self.descriptor.handle()
         }
 
         pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -136,33 +143,9 @@ mod pidfd {
             Poll::Ready(Ok(()))
         }
     }
-
-    impl Source for Descriptor {
-        fn register(
-            &mut self,
-            registry: &Registry,
-            token: Token,
-            interests: Interest,
-        ) -> io::Result<()> {
-            SourceFd(&self.0.as_raw_fd()).register(registry, token, interests)
-        }
-
-        fn reregister(
-            &mut self,
-            registry: &Registry,
-            token: Token,
-            interests: Interest,
-        ) -> io::Result<()> {
-            SourceFd(&self.0.as_raw_fd()).reregister(registry, token, interests)
-        }
-
-        fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
-            SourceFd(&self.0.as_raw_fd()).deregister(registry)
-        }
-    }
 }
 
-#[cfg(any(target_os = "linux", windows))]
+#[cfg(windows)]
 mod thread {
     use std::io;
     use std::process::Child;

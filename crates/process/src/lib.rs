@@ -6,6 +6,8 @@
 mod child;
 #[cfg(feature = "process")]
 mod command;
+#[cfg(unix)]
+mod descriptor;
 #[cfg(feature = "process")]
 mod exit_notifier;
 #[cfg(all(feature = "process", unix))]

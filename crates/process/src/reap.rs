@@ -8,8 +8,8 @@ use super::exit_notifier::ExitNotifier;
 #[cfg(unix)]
 use super::orphans;
 
-/// A process whose exit status is always taken eventually: by a wait, or, after this is dropped,
-/// when the reactor is notified of the end.
+/// A process whose exit status is always taken eventually: by a wait, or, after this is dropped, as
+/// that of an orphan.
 #[derive(Debug)]
 pub(super) struct Process {
     /// `None` after the child was found to have ended.
@@ -21,10 +21,8 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) fn new(running: std::process::Child) -> Self {
-        #[cfg(unix)]
-        orphans::reap();
-        // Make it now, since spawning has just freed descriptors. If every way fails, the wait
-        // tries again and reports the error.
+        // Make it now, so that a wait needs nothing more. If that fails, the wait tries again and
+        // reports the error.
         let notifier = ExitNotifier::of(&running).ok();
         Self {
             running: Some(running),
@@ -61,6 +59,10 @@ impl Process {
 
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
         loop {
+            #[cfg(unix)]
+            if let Some(elsewhere) = self.notifier.take_if(|it| !it.is_usable_here()) {
+                drop(elsewhere);
+            }
             // Listen first: then an end that the check misses is still noticed.
             if self.notifier.is_none() {
                 if let Some(running) = &self.running {
@@ -89,7 +91,8 @@ impl Drop for Process {
             return;
         }
         if let Some(running) = self.running.take() {
-            orphans::add(running, self.notifier.take());
+            let notifier = self.notifier.take();
+            orphans::add(running, notifier.as_ref().and_then(ExitNotifier::reactor));
         }
     }
 }

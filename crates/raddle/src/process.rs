@@ -46,8 +46,8 @@
 //! # Children that are dropped
 //!
 //! Dropping a [`Child`] leaves the process running, unless
-//! [`kill_on_drop`](Command::kill_on_drop) is set. In both cases the runtime takes its exit status
-//! when it ends, so that it leaves no zombie. To end a process and wait for it, use
-//! [`Child::kill`].
+//! [`kill_on_drop`](Command::kill_on_drop) is set. In both cases its exit status is taken when it
+//! ends, so that it leaves no zombie: by any runtime of the program that is driven then. To end a
+//! process and wait for it, use [`Child::kill`].
 
 pub use raddle_process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};

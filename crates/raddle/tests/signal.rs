@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use common::{current_thread, each_flavor, multi_thread, panic_message};
@@ -199,23 +200,31 @@ fn ctrl_c_is_received() {
     });
 }
 
+/// Bug: own. As with Tokio.
 #[test]
-fn shutdown_of_the_runtime_ends_the_wait() {
-    let first = current_thread().build().unwrap();
-    let mut signal = first.block_on(async { signal(SignalKind::alarm()).unwrap() });
-    drop(first);
-    let second = current_thread().build().unwrap();
-    assert_eq!(second.block_on(signal.recv()), None);
-}
-
-#[test]
-fn listening_to_a_forbidden_signal_is_an_error() {
+fn listening_to_a_forbidden_signal_or_to_none_is_an_error_of_the_kind_other() {
     current_thread().build().unwrap().block_on(async {
-        for number in [9, 19, 4, 8, 11, 0, -1, 1000] {
-            assert!(signal(SignalKind::from_raw(number)).is_err(), "{number}");
+        for number in [9, 19, 4, 8, 11, 0, -1, 1000, i32::MIN, i32::MAX] {
+            let error = signal(SignalKind::from_raw(number)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Other, "{number}: {error}");
+        }
+        #[cfg(target_os = "linux")]
+        {
+            let error = signal(SignalKind::from_raw(libc::SIGRTMAX() + 1)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Other, "{error}");
+            // Reserved by the C library.
+            let error = signal(SignalKind::from_raw(32)).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EINVAL), "{error}");
         }
     });
     assert_eq!(i32::from(SignalKind::from(3)), 3);
+}
+
+/// A program error is reported before a wrong number.
+#[test]
+fn listening_to_a_forbidden_signal_outside_a_runtime_panics() {
+    let message = panic_message(|| signal(SignalKind::from_raw(9)));
+    assert!(message.contains("enable_io"), "{message}");
 }
 
 #[test]

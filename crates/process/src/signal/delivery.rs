@@ -1,80 +1,243 @@
 //! Delivery from the signal handlers to the listeners.
 //!
-//! A process has one self-pipe, into which the handlers of all signals write, and one flag a
-//! signal. Each reactor with listeners has a [`Receiver`]: a duplicate of the pipe's reading end,
-//! which is registered there. The reactor that gets the event first reads the pipe, for the
-//! listeners on all reactors.
+//! Signals belong to the process, so their state does: one self-pipe, one flag a signal, one list
+//! of listeners, and one list of orphans (`orphans.rs`). A reactor only lends its thread.
+//!
+//! # The path of a signal
+//!
+//! 1. The handler sets the flag of the signal and writes a byte to the pipe.
+//! 2. Each reactor that reads the pipe gets an event. The first one empties the pipe and takes the
+//!    flags; the others find nothing.
+//! 3. That reactor's thread reaps the orphans if the signal is `SIGCHLD`, marks all listeners for
+//!    the signal, wherever they were made, and wakes those that wait. Reading and marking are one
+//!    critical section: a reactor that finds the pipe empty knows that its own listeners are
+//!    marked.
+//!
+//! # Which reactors read the pipe
+//!
+//! A reactor that reads the pipe has a [`Receiver`], from its first need until it shuts down:
+//!
+//! - A listener is made or polled while the reactor is current, so that a listener works wherever
+//!   it is awaited, even if no other reactor is driven.
+//! - A child is spawned on it, or dropped that was spawned on it.
+//! - A runtime has [attached](attach) it. That makes the pipe, but no receiver before the process
+//!   has a handler: a program without signals pays two descriptors and no event. With it, the
+//!   runtime delivers to listeners that are awaited outside any runtime, and reaps the orphans of
+//!   runtimes that are gone.
+//!
+//! All receivers register the same descriptor, each with another selector. So a listener, a
+//! reactor and an orphan need no descriptor of their own.
+//!
+//! # When a listener ends
+//!
+//! A listener that is awaited in a runtime ends when that runtime shuts down, and works again when
+//! it is awaited in another. One that is awaited outside any runtime ends when no reactor is left
+//! that reads the pipe. Otherwise no one would ever wake it.
+//!
+//! # Fork
+//!
+//! A forked child has the parent's pipe. At its first use of signals it makes a pipe and a list of
+//! listeners of its own. It forgets the parent's listeners and receivers without running their
+//! code, and gives none of their keys again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
+use std::fmt;
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, LazyLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-use mio::net::UnixStream;
-use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
+use raddle_primitives::Numbers;
 use raddle_primitives::sync::{Mutex, Rank};
 use raddle_reactor::{Evented, Handle, Interest, WakerBatch};
 use raddle_wait::Resource;
 
-use super::pipe::Pipe;
+use super::default_action;
+use super::pipe::{self, Pipe};
+use crate::descriptor::Descriptor;
 
-/// The state of signals in the process. It exists from the first listener on.
+/// The state of signals in the process. It exists from the first use on.
 struct Delivery {
     /// A forked child makes a new one, because its pipe is shared with the parent.
     process: u32,
     pipe: Pipe,
-    /// One receiver for each reactor that has had a listener and has not shut down.
+    /// The reactors of runtimes.
+    attached: Vec<Weak<Handle>>,
+    /// The reactors that read the pipe.
     receivers: Vec<Arc<Receiver>>,
     listeners: BTreeMap<u64, Waiting>,
-    /// The key of the next listener.
-    next: u64,
+    defaults: Defaults,
+    /// What to call at a signal before its listeners are woken.
+    calls: BTreeMap<c_int, fn()>,
 }
 
 /// The state of a listener.
 struct Waiting {
     kind: c_int,
-    receiver: Weak<Receiver>,
     /// Whether a signal has come that the listener has not taken.
     has_signal: bool,
     waker: Option<Waker>,
+    /// The receiver of the reactor in which the listener waits. Dangling outside any.
+    receiver: Weak<Receiver>,
 }
 
+/// The signals that have their default action while there is no listener.
+#[derive(Default)]
+struct Defaults {
+    /// Those for which the program wants it.
+    wanted: BTreeSet<c_int>,
+    /// Those that had their default action when the handler was installed, and had no other.
+    former: BTreeSet<c_int>,
+}
+
+/// The keys of listeners. A forked child goes on with them.
+static KEYS: Numbers = Numbers::new();
+
 static DELIVERY: LazyLock<Mutex<Option<Delivery>>> =
-    LazyLock::new(|| Mutex::ranked(Rank::leaf("listeners for signals"), None));
+    LazyLock::new(|| Mutex::ranked(Rank::outer(1, "listeners for signals"), None));
+
+/// What is left to do after the lock has been released.
+#[derive(Default)]
+#[must_use = "call `finish` without the lock"]
+struct Unfinished {
+    /// Receivers that do not listen yet.
+    receivers: Vec<Arc<Receiver>>,
+    /// Handles to drop.
+    reactors: Vec<Arc<Handle>>,
+}
+
+impl Unfinished {
+    fn finish(self) {
+        for receiver in self.receivers {
+            receiver.listen(&Waker::from(Arc::new(OnEvent(Arc::downgrade(&receiver)))));
+        }
+    }
+}
+
+/// The result of a poll of a listener.
+enum Polled {
+    Signal,
+    Ended,
+    Pending,
+}
+
+/// Calls `f` with the state of this process, which is made if there is none.
+fn with<R>(f: impl FnOnce(&mut Delivery, &mut Unfinished) -> io::Result<R>) -> io::Result<R> {
+    let mut unfinished = Unfinished::default();
+    let mut delivery = DELIVERY.lock();
+    let result = Delivery::of_this_process(&mut delivery).and_then(|it| f(it, &mut unfinished));
+    drop(delivery);
+    unfinished.finish();
+    result
+}
 
 impl Delivery {
-    fn new() -> io::Result<Self> {
+    fn new(defaults: Defaults) -> io::Result<Self> {
         Ok(Self {
             process: std::process::id(),
             pipe: Pipe::new()?,
+            attached: Vec::new(),
             receivers: Vec::new(),
             listeners: BTreeMap::new(),
-            next: 0,
+            defaults,
+            calls: BTreeMap::new(),
         })
     }
 
     /// Returns the state of this process. Makes it if there is none.
     fn of_this_process(slot: &mut Option<Self>) -> io::Result<&mut Self> {
-        if slot
-            .as_ref()
-            .is_some_and(|delivery| delivery.process != std::process::id())
-        {
+        let process = std::process::id();
+        if let Some(former) = slot.take_if(|delivery| delivery.process != process) {
             // The wakers and reactors belong to the parent: none of their code may run here.
-            let former = slot.take();
-            std::mem::forget(former.map(|former| (former.listeners, former.receivers)));
+            std::mem::forget((former.listeners, former.receivers, former.attached));
+            let mut own = Self::new(former.defaults)?;
+            // These signals keep their default action: they have no listener in this process.
+            for kind in own.defaults.wanted.clone() {
+                if former.pipe.has_handler(kind) {
+                    own.pipe.handle(kind)?;
+                    own.update_default(kind);
+                }
+            }
+            return Ok(slot.insert(own));
         }
         match slot {
             Some(delivery) => Ok(delivery),
-            none => Ok(none.insert(Self::new()?)),
+            none => Ok(none.insert(Self::new(Defaults::default())?)),
         }
     }
 
-    fn receiver_of(&self, reactor: &Handle) -> Option<Arc<Receiver>> {
+    /// Installs the handler of a signal. With the first one, all attached reactors begin to read
+    /// the pipe.
+    fn handle(&mut self, kind: c_int, unfinished: &mut Unfinished) -> io::Result<()> {
+        if self.pipe.has_handler(kind) {
+            return Ok(());
+        }
+        let is_default = default_action::is_set(kind);
+        let is_first = !self.pipe.has_handlers();
+        self.pipe.handle(kind)?;
+        if is_default {
+            self.defaults.former.insert(kind);
+        }
+        if is_first {
+            let reactors: Vec<_> = self.attached.iter().filter_map(Weak::upgrade).collect();
+            for reactor in &reactors {
+                // One that has shut down, or that the system refuses: a poll there tries again.
+                let _ = self.receiver_of(reactor, unfinished);
+            }
+            unfinished.reactors.extend(reactors);
+        }
+        Ok(())
+    }
+
+    /// Returns the receiver of the reactor. Makes it if there is none.
+    fn receiver_of(
+        &mut self,
+        reactor: &Handle,
+        unfinished: &mut Unfinished,
+    ) -> io::Result<Weak<Receiver>> {
         let mut receivers = self.receivers.iter();
-        receivers
-            .find(|receiver| receiver.pipe.handle().is_same_reactor(reactor))
-            .cloned()
+        if let Some(known) = receivers.find(|known| known.pipe.handle().is_same_reactor(reactor)) {
+            return Ok(Arc::downgrade(known));
+        }
+        let reading = Descriptor(self.pipe.reading());
+        let receiver = Arc::new(Receiver {
+            pipe: Evented::new(reading, Interest::READABLE, reactor)?,
+        });
+        self.receivers.push(Arc::clone(&receiver));
+        let known = Arc::downgrade(&receiver);
+        unfinished.receivers.push(receiver);
+        Ok(known)
+    }
+
+    /// Exchanges the waker for that of the last poll if there is no signal.
+    fn poll(
+        &mut self,
+        key: u64,
+        waker: &mut Option<Waker>,
+        reactor: Option<&Handle>,
+        unfinished: &mut Unfinished,
+    ) -> Polled {
+        let Some(waiting) = self.listeners.get_mut(&key) else {
+            // A forked child has its own listeners.
+            return Polled::Ended;
+        };
+        if std::mem::take(&mut waiting.has_signal) {
+            return Polled::Signal;
+        }
+        let receiver = match reactor.map(|reactor| self.receiver_of(reactor, unfinished)) {
+            Some(Ok(receiver)) => receiver,
+            Some(Err(error)) if raddle_reactor::is_shut_down(&error) => return Polled::Ended,
+            // Any other reactor delivers too.
+            Some(Err(_)) | None if !self.receivers.is_empty() => Weak::new(),
+            Some(Err(_)) | None => return Polled::Ended,
+        };
+        let Some(waiting) = self.listeners.get_mut(&key) else {
+            return Polled::Ended;
+        };
+        waiting.receiver = receiver;
+        std::mem::swap(&mut waiting.waker, waker);
+        Polled::Pending
     }
 
     /// Returns the wakers of the listeners for which `concerned` returns true. `concerned` may
@@ -99,67 +262,46 @@ impl Delivery {
         }
         batches
     }
+
+    /// Tells the handler whether the signal has its default action now.
+    fn update_default(&self, kind: c_int) {
+        if self.defaults.wanted.contains(&kind) && self.defaults.former.contains(&kind) {
+            let is_heard = self.listeners.values().any(|waiting| waiting.kind == kind);
+            self.pipe.set_default(kind, !is_heard);
+        }
+    }
 }
 
-/// Reads the pipe and the flags, and wakes the listeners for the signals that have come.
+/// Reads the pipe and the flags, reaps orphans (`calls`), and wakes the listeners for the signals
+/// that have come.
 fn deliver() {
     let mut delivery = DELIVERY.lock();
     let Some(delivered) = &mut *delivery else {
         return;
     };
     // It reads the pipe, then the flags. A signal in between is noticed now, and its byte is read
-    // later without effect. One lock covers the reading and the listeners: if a reactor finds that
-    // another has read the pipe, its own listeners have been notified.
+    // later without effect.
     let come = delivered.pipe.take();
     let mut batches = delivered.wakers(|listener| {
         let concerned = come[listener.kind as usize];
         listener.has_signal |= concerned;
         concerned
     });
+    let mut calls = delivered.calls.clone();
+    calls.retain(|kind, _| come[*kind as usize]);
     drop(delivery);
-    // If a waker panics, dropping the batch wakes the others.
-    batches.iter_mut().for_each(WakerBatch::wake_all);
+    calls.values().for_each(|call| call());
+    // A panic must not unwind through the receiver, which listens again after this.
+    batches.iter_mut().for_each(WakerBatch::wake_all_contained);
 }
 
 /// One reactor's reader of the self-pipe. It lives as long as the reactor, so that a signal that
 /// comes while there is no listener is not kept for the next one.
 struct Receiver {
-    pipe: Evented<UnixStream>,
-    /// Whether the reactor has shut down.
-    closed: AtomicBool,
+    pipe: Evented<Descriptor<Arc<UnixStream>>>,
 }
 
 impl Receiver {
-    /// Returns the receiver of the current reactor. Makes it if there is none.
-    #[track_caller]
-    fn current() -> io::Result<Arc<Self>> {
-        let reactor = Handle::current();
-        let pipe = {
-            let mut delivery = DELIVERY.lock();
-            let delivery = Delivery::of_this_process(&mut delivery)?;
-            if let Some(known) = delivery.receiver_of(&reactor) {
-                return Ok(known);
-            }
-            delivery.pipe.try_clone_reading()?
-        };
-        // Do this without the lock: the reactor has its own.
-        let receiver = Arc::new(Self {
-            pipe: Evented::new(UnixStream::from_std(pipe), Interest::READABLE, &reactor)?,
-            closed: AtomicBool::new(false),
-        });
-        {
-            let mut delivery = DELIVERY.lock();
-            let delivery = Delivery::of_this_process(&mut delivery)?;
-            // Another thread may have made it first.
-            if let Some(known) = delivery.receiver_of(&reactor) {
-                return Ok(known);
-            }
-            delivery.receivers.push(Arc::clone(&receiver));
-        }
-        receiver.listen(&Waker::from(Arc::new(OnEvent(Arc::downgrade(&receiver)))));
-        Ok(receiver)
-    }
-
     /// Delivers the signals that have come, and waits for the next event.
     fn listen(&self, waker: &Waker) {
         let mut cx = Context::from_waker(waker);
@@ -174,21 +316,25 @@ impl Receiver {
         }
     }
 
-    /// Ends the waits of the reactor's listeners when the reactor has shut down.
+    /// Wakes the listeners that wait here when the reactor has shut down, and without any reactor
+    /// those outside. Their next poll finds out whether they have ended.
     fn close(&self) {
-        // ORDERING: pairs with `Listener::poll` through the lock that is taken next.
-        self.closed.store(true, Ordering::Relaxed);
         let mut delivery = DELIVERY.lock();
         let Some(known) = &mut *delivery else { return };
         let receivers = &mut known.receivers;
         let position = receivers
             .iter()
             .position(|other| std::ptr::eq(&**other, self));
-        // Drop it after the lock: the drop leaves the reactor.
-        let _closed = position.map(|position| receivers.swap_remove(position));
-        let mut batches = known.wakers(|listener| std::ptr::eq(listener.receiver.as_ptr(), self));
+        // Drop it after the lock: it may be the last handle of the reactor.
+        let closed = position.map(|position| receivers.swap_remove(position));
+        let (is_last, outside) = (receivers.is_empty(), Weak::new());
+        let mut batches = known.wakers(|listener| {
+            std::ptr::eq(listener.receiver.as_ptr(), self)
+                || is_last && listener.receiver.ptr_eq(&outside)
+        });
         drop(delivery);
-        batches.iter_mut().for_each(WakerBatch::wake_all);
+        batches.iter_mut().for_each(WakerBatch::wake_all_contained);
+        drop(closed);
     }
 }
 
@@ -203,73 +349,165 @@ impl Wake for OnEvent {
     }
 }
 
+/// Keeps a reactor [attached](attach) until it is dropped.
+#[derive(Debug)]
+#[must_use = "the reactor is attached only while this lives"]
+pub struct Attached(#[allow(dead_code, reason = "kept alive")] Arc<Handle>);
+
+/// Attaches a reactor to the signals of the process, as a runtime does when it is built.
+///
+/// While it is driven, it delivers signals to every listener of the process, also to those that are
+/// awaited outside any runtime, and takes the exit statuses of
+/// [dropped children](crate#children-that-are-dropped), whatever reactor they were spawned on. A
+/// reactor that is not attached does so from the first listener or child on that is used with it.
+///
+/// The first call in a process opens two descriptors, which all signals and reactors share.
+///
+/// # Errors
+///
+/// Returns an error if the process has no descriptors left, or if the reactor has shut down.
+///
+/// # Examples
+///
+/// ```
+/// use raddle_process::signal::attach;
+/// use raddle_process::signal::unix::{SignalKind, signal};
+/// use raddle_reactor::Reactor;
+///
+/// let mut served = Reactor::new()?;
+/// let _attached = attach(&served.handle())?;
+/// // Made with another reactor, which is not driven.
+/// let mut listener = {
+///     let other = Reactor::new()?;
+///     let handle = other.handle();
+///     let _entered = handle.enter();
+///     signal(SignalKind::user_defined1())?
+/// };
+/// # unsafe { libc::raise(libc::SIGUSR1) };
+/// served.turn(None, usize::MAX)?;
+/// assert_eq!(raddle_testing::block_on(listener.recv()), Some(()));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn attach(reactor: &Handle) -> io::Result<Attached> {
+    let attached = Arc::new(reactor.clone());
+    with(|delivery, unfinished| {
+        if delivery.pipe.has_handlers() {
+            delivery.receiver_of(reactor, unfinished)?;
+        }
+        // Forget those that have been dropped.
+        delivery.attached.retain(|other| other.strong_count() > 0);
+        delivery.attached.push(Arc::downgrade(&attached));
+        Ok(())
+    })?;
+    Ok(Attached(attached))
+}
+
+/// Makes sure that nothing can fail later for the lack of a descriptor, and that the reactor reaps
+/// orphans if there are any.
+#[cfg(feature = "process")]
+pub(crate) fn prepare(reactor: &Handle) -> io::Result<()> {
+    with(|delivery, unfinished| {
+        if delivery.pipe.has_handlers() {
+            delivery.receiver_of(reactor, unfinished)?;
+        }
+        Ok(())
+    })
+}
+
+/// Calls `call` at each signal of the kind from now on, before its listeners are woken. There is
+/// one function for a kind. `reactor` is one that is likely to be driven.
+#[cfg(feature = "process")]
+pub(crate) fn call_at(kind: c_int, call: fn(), reactor: Option<&Handle>) -> io::Result<()> {
+    with(|delivery, unfinished| {
+        delivery.calls.insert(kind, call);
+        delivery.handle(kind, unfinished)?;
+        if let Some(reactor) = reactor {
+            // One that has shut down delivers nothing; another one does.
+            let _ = delivery.receiver_of(reactor, unfinished);
+        }
+        Ok(())
+    })
+}
+
+/// Gives the signal its default action whenever there is no listener for it.
+pub(super) fn restore_default(kind: c_int) -> io::Result<()> {
+    pipe::check(kind)?;
+    with(|delivery, _| {
+        delivery.defaults.wanted.insert(kind);
+        delivery.update_default(kind);
+        Ok(())
+    })
+}
+
 /// Listens for one kind of signal.
 pub(super) struct Listener {
     key: u64,
-    receiver: Arc<Receiver>,
+    kind: c_int,
 }
 
 impl Listener {
-    /// Listens on the current reactor for signals from now on, and for those that no reactor has
-    /// read yet.
+    /// Listens for signals from now on, and for those that no reactor has read yet. The current
+    /// reactor begins to read them.
     #[track_caller]
     pub(super) fn new(kind: c_int) -> io::Result<Self> {
-        let receiver = Receiver::current()?;
-        let mut delivery = DELIVERY.lock();
-        let delivery = Delivery::of_this_process(&mut delivery)?;
-        delivery.pipe.handle(kind)?;
-        let key = delivery.next;
-        delivery.next += 1;
-        let waiting = Waiting {
-            kind,
-            receiver: Arc::downgrade(&receiver),
-            has_signal: false,
-            waker: None,
-        };
-        delivery.listeners.insert(key, waiting);
-        Ok(Self { key, receiver })
+        let reactor = Handle::current();
+        pipe::check(kind)?;
+        with(|delivery, unfinished| {
+            let receiver = delivery.receiver_of(&reactor, unfinished)?;
+            delivery.handle(kind, unfinished)?;
+            let key = KEYS.take(1);
+            let waiting = Waiting {
+                kind,
+                has_signal: false,
+                waker: None,
+                receiver,
+            };
+            delivery.listeners.insert(key, waiting);
+            delivery.update_default(kind);
+            Ok(Self { key, kind })
+        })
     }
 
-    /// Takes a signal that has come. Returns `None` if the reactor has shut down.
+    /// Takes a signal that has come. The current reactor begins to read signals, if it does not
+    /// yet. Returns `None` if it has shut down, or if there is no reactor.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         // Clone the new waker before the lock, and drop the old one after it.
-        let waker = cx.waker().clone();
+        let mut waker = Some(cx.waker().clone());
+        let reactor = Handle::try_current();
+        let mut unfinished = Unfinished::default();
         let mut delivery = DELIVERY.lock();
-        let waiting = delivery
-            .as_mut()
-            .and_then(|delivery| delivery.listeners.get_mut(&self.key));
-        let Some(waiting) = waiting else {
-            // A forked child has its own listeners.
-            return Poll::Ready(None);
+        let polled = match &mut *delivery {
+            Some(known) => known.poll(self.key, &mut waker, reactor.as_ref(), &mut unfinished),
+            None => Polled::Ended,
         };
-        if std::mem::take(&mut waiting.has_signal) {
-            return Poll::Ready(Some(()));
-        }
-        // ORDERING: pairs with `close`: its critical section comes after this one, or it has set
-        // the flag before.
-        if self.receiver.closed.load(Ordering::Relaxed) {
-            return Poll::Ready(None);
-        }
-        let former = waiting.waker.replace(waker);
         drop(delivery);
-        drop(former);
-        raddle_wait::note(cx, "signal", None, Resource::Unknown);
-        Poll::Pending
+        unfinished.finish();
+        match polled {
+            Polled::Signal => Poll::Ready(Some(())),
+            Polled::Ended => Poll::Ready(None),
+            Polled::Pending => {
+                raddle_wait::note(cx, "signal", None, Resource::Unknown);
+                Poll::Pending
+            }
+        }
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let removed = DELIVERY
-            .lock()
-            .as_mut()
-            .and_then(|delivery| delivery.listeners.remove(&self.key));
+        let mut delivery = DELIVERY.lock();
+        let removed = delivery.as_mut().and_then(|known| {
+            let removed = known.listeners.remove(&self.key);
+            known.update_default(self.kind);
+            removed
+        });
+        drop(delivery);
         drop(removed);
     }
 }
 
-impl std::fmt::Debug for Listener {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listener").finish_non_exhaustive()
     }
 }

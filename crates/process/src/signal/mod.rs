@@ -1,7 +1,7 @@
 //! Signals of the operating system, as events that a task can await.
 //!
 //! There may be any number of listeners on any number of reactors; each one receives every signal
-//! of its kind.
+//! of its kind, wherever it is awaited.
 //!
 //! ```no_run
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -15,7 +15,10 @@
 //! ```
 
 #[cfg(unix)]
-mod delivery;
+#[allow(unsafe_code, reason = "system calls")]
+mod default_action;
+#[cfg(unix)]
+pub(crate) mod delivery;
 #[cfg(unix)]
 mod pipe;
 #[cfg(unix)]
@@ -25,14 +28,20 @@ pub mod windows;
 
 use std::io;
 
+#[cfg(unix)]
+pub use self::delivery::{Attached, attach};
+
 /// Waits for the next Ctrl-C.
 ///
 /// A Ctrl-C before the first poll of the future is lost. From that poll on, Ctrl-C no longer ends
-/// the process; on Unix that is permanent: see `unix::signal` and `windows::ctrl_c`.
+/// the process. On Unix that is permanent, unless the program calls
+/// `unix::restore_default_when_unused`: then a second Ctrl-C ends a process that takes too long to
+/// shut down. On Windows it lasts as long as a listener exists.
 ///
 /// # Errors
 ///
-/// Returns an error if the handler cannot be installed, or if the runtime shuts down.
+/// Returns an error if the handler cannot be installed, or if the runtime in which it is awaited
+/// shuts down.
 ///
 /// # Cancel safety
 ///

@@ -9,13 +9,15 @@ use std::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use signal_hook_registry::SigId;
 
+use super::default_action;
+
 /// All signals have numbers below this on all systems.
 pub(super) const SIGNALS: usize = 128;
 
 /// The self-pipe of a process: a flag for each signal, and a pipe that gets a byte after a flag was
 /// set.
 pub(super) struct Pipe {
-    reading: UnixStream,
+    reading: Arc<UnixStream>,
     handlers: Arc<Handlers>,
     registered: BTreeMap<c_int, SigId>,
 }
@@ -23,7 +25,33 @@ pub(super) struct Pipe {
 /// The state that the signal handlers access.
 struct Handlers {
     flags: [AtomicBool; SIGNALS],
+    /// For which signals the handler also takes the default action.
+    defaults: [AtomicBool; SIGNALS],
     writing: UnixStream,
+}
+
+/// Checks that there may be a handler for the signal.
+///
+/// # Errors
+///
+/// Returns an error of the kind `Other`, as Tokio does. Of the numbers that pass, the system may
+/// still refuse some.
+pub(super) fn check(kind: c_int) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "illumos"))]
+    let last = libc::SIGRTMAX();
+    #[cfg(not(any(target_os = "linux", target_os = "illumos")))]
+    let last = SIGNALS as c_int - 1;
+    if !(1..=last).contains(&kind) {
+        return Err(io::Error::other(format!(
+            "there is no signal {kind}; use a number from 1 to {last}"
+        )));
+    }
+    if signal_hook_registry::FORBIDDEN.contains(&kind) {
+        return Err(io::Error::other(format!(
+            "signal {kind} cannot be listened for; choose another"
+        )));
+    }
+    Ok(())
 }
 
 impl Pipe {
@@ -31,33 +59,40 @@ impl Pipe {
         let (reading, writing) = UnixStream::pair()?;
         reading.set_nonblocking(true)?;
         writing.set_nonblocking(true)?;
+        let all_false = || std::array::from_fn(|_| AtomicBool::new(false));
         Ok(Self {
-            reading,
+            reading: Arc::new(reading),
             handlers: Arc::new(Handlers {
-                flags: std::array::from_fn(|_| AtomicBool::new(false)),
+                flags: all_false(),
+                defaults: all_false(),
                 writing,
             }),
             registered: BTreeMap::new(),
         })
     }
 
-    /// Returns a duplicate of the reading end, for a reactor to register.
-    pub(super) fn try_clone_reading(&self) -> io::Result<UnixStream> {
-        self.reading.try_clone()
+    /// Returns the reading end, for a reactor to register.
+    pub(super) fn reading(&self) -> Arc<UnixStream> {
+        Arc::clone(&self.reading)
     }
 
-    /// Installs the handler, so that the signal sets its flag from now on.
+    pub(super) fn has_handlers(&self) -> bool {
+        !self.registered.is_empty()
+    }
+
+    pub(super) fn has_handler(&self, kind: c_int) -> bool {
+        self.registered.contains_key(&kind)
+    }
+
+    /// Installs the handler, so that the signal sets its flag from now on. The number must have
+    /// passed the [check].
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such signal, or none that can be handled.
+    /// Returns an error if the system does not know the signal.
     #[allow(unsafe_code, reason = "the handler of a signal")]
     pub(super) fn handle(&mut self, kind: c_int) -> io::Result<()> {
-        let known = usize::try_from(kind).is_ok_and(|kind| kind < SIGNALS);
-        if !known || signal_hook_registry::FORBIDDEN.contains(&kind) {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        if self.registered.contains_key(&kind) {
+        if self.has_handler(kind) {
             return Ok(());
         }
         let handlers = Arc::clone(&self.handlers);
@@ -68,11 +103,20 @@ impl Pipe {
         Ok(())
     }
 
+    /// Sets whether the handler also takes the default action of the signal.
+    pub(super) fn set_default(&self, kind: c_int, takes: bool) {
+        if let Some(default) = self.handlers.defaults.get(kind as usize) {
+            // ORDERING: pairs with `notify`: what this thread did while there was a listener is
+            // visible to a handler that ends the process.
+            default.store(takes, Ordering::Release);
+        }
+    }
+
     /// Empties the pipe and returns which signals have come since the last call.
     pub(super) fn take(&self) -> [bool; SIGNALS] {
         let mut bytes = [0; 64];
         // Drain the pipe first: if a flag is missed below, its byte is in the pipe afterwards.
-        while matches!((&self.reading).read(&mut bytes), Ok(1..)) {}
+        while matches!((&*self.reading).read(&mut bytes), Ok(1..)) {}
         std::array::from_fn(|kind| {
             self.registered.contains_key(&(kind as c_int))
                 // ORDERING: pairs with `notify`: what the thread of the handler did before the
@@ -85,11 +129,17 @@ impl Pipe {
 impl Handlers {
     /// Runs in the handler of a signal.
     fn notify(&self, kind: c_int) {
-        if let Some(flag) = self.flags.get(kind as usize) {
-            // ORDERING: pairs with `Pipe::take`.
-            flag.store(true, Ordering::Release);
-            // A full pipe will be read anyway.
-            let _ = (&self.writing).write(&[1]);
+        let at = kind as usize;
+        let (Some(flag), Some(default)) = (self.flags.get(at), self.defaults.get(at)) else {
+            return;
+        };
+        // ORDERING: pairs with `Pipe::take`.
+        flag.store(true, Ordering::Release);
+        // A full pipe will be read anyway.
+        let _ = (&self.writing).write(&[1]);
+        // ORDERING: pairs with `Pipe::set_default`.
+        if default.load(Ordering::Acquire) {
+            default_action::take(kind);
         }
     }
 }

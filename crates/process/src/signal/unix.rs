@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use super::delivery::Listener;
+use super::delivery::{self, Listener};
 
 /// A kind of signal.
 ///
@@ -281,17 +281,17 @@ impl From<SignalKind> for c_int {
 /// Listens for signals of a kind.
 ///
 /// The first listener of a kind permanently replaces the default action of the signal: Ctrl-C, for
-/// example, no longer ends the process. After the listener is dropped, the signal has no effect.
+/// example, no longer ends the process. After the listener is dropped, the signal has no effect,
+/// unless the program calls [`restore_default_when_unused`].
 ///
-/// The first listener of the process takes two descriptors, and the first one on each reactor takes
-/// one more. They are kept, and further listeners take none. A runtime has one reactor, or one for
-/// each worker.
+/// The listener works in any runtime, also after the current one is gone. It takes no descriptor:
+/// all signals share two, which the first runtime of the process opens.
 ///
 /// # Errors
 ///
-/// Returns an error if the signal cannot be handled (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE` and
-/// `SIGSEGV`), if the system does not know it, if the process has no descriptors left, or if the
-/// runtime has shut down.
+/// Returns an error of the kind `Other` if the signal cannot be handled (`SIGKILL`, `SIGSTOP`,
+/// `SIGILL`, `SIGFPE` and `SIGSEGV`), if there is no such signal, or if the runtime has shut down,
+/// and the system's error if it reserves the signal.
 ///
 /// # Panics
 ///
@@ -312,13 +312,51 @@ impl From<SignalKind> for c_int {
 /// ```
 #[track_caller]
 pub fn signal(kind: SignalKind) -> io::Result<Signal> {
-    if signal_hook_registry::FORBIDDEN.contains(&kind.0) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "this signal cannot be listened for; choose another",
-        ));
-    }
     Listener::new(kind.0).map(Signal)
+}
+
+/// Gives signals of a kind their default action whenever no listener for the kind exists, from now
+/// on and in the whole process.
+///
+/// Without this, the first listener takes the default action away for good. With it, the first
+/// Ctrl-C can begin a graceful shutdown, and the second one ends a process that hangs in it.
+///
+/// The default action is taken by the handler, which stays installed: it restores the action and
+/// raises the signal again. A signal that was received by a listener has no other effect.
+///
+/// # Handlers of other code
+///
+/// - If the signal was handled or ignored by other code when the first listener was made, that code
+///   goes on handling or ignoring it, and this function has no effect.
+/// - Other code that adds a handler afterwards through
+///   [`signal-hook-registry`](https://docs.rs/signal-hook-registry) does not count as a listener:
+///   without one, the process ends before or after that handler runs. Call this function only for
+///   signals that nothing else handles.
+/// - A handler that is installed afterwards without that crate replaces the one of the listeners,
+///   and the default action with it, unless it calls the former handler.
+///
+/// # Errors
+///
+/// Returns the errors of [`signal`] for kinds that cannot be listened for.
+///
+/// # Examples
+///
+/// ```no_run
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::signal::ctrl_c;
+/// use raddle::signal::unix::{SignalKind, restore_default_when_unused};
+///
+/// # async fn finish_requests() {}
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// restore_default_when_unused(SignalKind::interrupt())?;
+/// ctrl_c().await?;
+/// println!("finishing; press Ctrl-C again to quit at once");
+/// finish_requests().await;
+/// # Ok(())
+/// # }) }
+/// ```
+pub fn restore_default_when_unused(kind: SignalKind) -> io::Result<()> {
+    delivery::restore_default(kind.0)
 }
 
 /// Receives the signals of one kind; made by [`signal`].
@@ -344,8 +382,14 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 pub struct Signal(Listener);
 
 impl Signal {
-    /// Waits for the next signal; `None` if the runtime in which the listener was made has shut
-    /// down.
+    /// Waits for the next signal, in any runtime.
+    ///
+    /// In a runtime with I/O that runtime delivers the signal. Elsewhere, as in another executor,
+    /// any runtime of the process does that is driven.
+    ///
+    /// Returns `None` only if no signal can be delivered: the runtime in which it is awaited has
+    /// shut down, or it is awaited outside any, and the process has none left. It works again when
+    /// it is awaited in another runtime.
     ///
     /// # Cancel safety
     ///

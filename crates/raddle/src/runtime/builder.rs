@@ -1017,10 +1017,14 @@ impl Builder {
             Policy::Sharded => workers,
             _ => 1,
         };
-        let drivers = 0..count;
-        drivers
+        let mut drivers = (0..count)
             .map(|_| RuntimeDriver::new(self.driver, workers / count, is_pausable))
-            .collect()
+            .collect::<io::Result<Vec<_>>>()?;
+        // One reactor of the runtime is enough: it wakes the tasks of all workers.
+        if let Some(first) = drivers.first_mut() {
+            first.attach_signals()?;
+        }
+        Ok(drivers)
     }
 
     fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {

@@ -14,6 +14,9 @@ pub(crate) struct RuntimeDriver {
     driver: TimerDriver<RuntimeEvents>,
     settings: Settings,
     last_turn: Turn,
+    /// Set if the reactor delivers the signals of the process.
+    #[cfg(all(feature = "signal", unix))]
+    signals: Option<raddle_process::signal::Attached>,
 }
 
 /// The handles of the parts of a driver that are enabled.
@@ -77,7 +80,23 @@ impl RuntimeDriver {
             driver,
             settings,
             last_turn: Turn::default(),
+            #[cfg(all(feature = "signal", unix))]
+            signals: None,
         })
+    }
+
+    /// Lets the reactor, if there is one, deliver the signals of the process and take the exit
+    /// statuses of dropped children.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the system has no descriptors for the signals.
+    pub(crate) fn attach_signals(&mut self) -> io::Result<()> {
+        #[cfg(all(feature = "signal", unix))]
+        if let RuntimeEvents::Reactor(reactor) = self.driver.event_source() {
+            self.signals = Some(raddle_process::signal::attach(&reactor.handle())?);
+        }
+        Ok(())
     }
 
     /// Returns the handles of each worker that has a timer shard; without timers, those of all
