@@ -39,7 +39,7 @@ static ALLOCATOR: Counting = Counting;
 static ONE_TEST_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The number of tasks of a size that exist at the same time.
-const TASKS: usize = 1_000;
+const TASKS: usize = 500;
 /// A number that is not kept anywhere.
 const FEW: usize = 2;
 /// What a runtime, or a test, may leave behind: buffers of channels and of the standard library.
