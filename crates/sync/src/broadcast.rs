@@ -40,7 +40,6 @@ mod receiver;
 mod ring;
 mod sender;
 
-use raddle_primitives::CachePadded;
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::sync::atomic::AtomicUsize;
 
@@ -80,16 +79,24 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 /// The state that senders and receivers share.
+///
+/// In this order the lock of `receivers` and the word of `sent`, which senders write, are on other
+/// cache lines than the ring's pointer, which receivers read.
+#[repr(C)]
 struct Shared<T> {
     ring: Ring<T>,
-    /// The number of values that were sent, which is the position of the next value. It advances
-    /// under the lock of `receivers`, once the value is in the ring; the last sender closes it.
-    sent: Sequence,
-    /// The number of receivers, which is also the number of those that will receive the next value.
-    /// It has its own cache line, because senders write it and receivers read the fields beside it.
-    receivers: CachePadded<Mutex<usize>>,
     senders: AtomicUsize,
     weak_senders: AtomicUsize,
     /// Notified when the last receiver is dropped.
     deserted: Notify,
+    _line: [u64; 2],
+    /// The number of receivers, which is also the number of those that will receive the next value.
+    receivers: Mutex<usize>,
+    /// The number of values that were sent, which is the position of the next value. It advances
+    /// under the lock of `receivers`, once the value is in the ring; the last sender closes it.
+    sent: Sequence,
 }
+
+// Bytes that are 64 apart share no line.
+#[cfg(all(target_pointer_width = "64", not(raddle_loom)))]
+const _: () = assert!(std::mem::offset_of!(Shared<()>, receivers) >= size_of::<Ring<()>>() + 63);

@@ -27,6 +27,7 @@ pub mod oneshot;
 #[allow(unsafe_code, reason = "its guards reach the value in its cell")]
 mod rwlock;
 mod semaphore;
+#[allow(unsafe_code, reason = "its shards are behind pointers")]
 mod sequence;
 mod set_once;
 mod try_lock_error;

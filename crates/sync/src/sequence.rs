@@ -1,5 +1,6 @@
 //! A count that only grows, and the tasks that wait until it does.
 
+mod shards;
 mod word;
 
 use std::mem;
@@ -7,11 +8,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
-use raddle_primitives::CachePadded;
-use raddle_primitives::sync::{Mutex, Rank};
 
+use self::shards::Shards;
 use self::word::Word;
-use crate::wait_list::{Node, WaitList};
+use crate::wait_list::Node;
 use crate::wakers::Wakers;
 
 pub(crate) use self::word::{Now, Waiting};
@@ -25,27 +25,19 @@ const SHARDS: usize = if cfg!(raddle_loom) { 2 } else { 8 };
 /// One word has the count, the flag of the close, and a bit for each *waiter shard* that has
 /// waiters. So without waiters an advance is one operation on this word.
 ///
-/// The word and each shard have cache lines of their own: other threads load the word while waiters
-/// enter and leave a shard.
+/// A shard is allocated when its first waiter comes, and has cache lines of its own: other threads
+/// load the word while waiters enter and leave a shard.
 #[derive(Debug)]
 pub(crate) struct Sequence {
-    word: CachePadded<Word>,
-    shards: [CachePadded<Mutex<Shard>>; SHARDS],
+    word: Word,
+    shards: Shards,
 }
-
-/// Waiters under a lock of their own, which are all woken together.
-type Shard = WaitList<Waker, ()>;
 
 impl Sequence {
     pub(crate) fn new() -> Self {
         Self {
-            word: CachePadded::new(Word::new()),
-            shards: std::array::from_fn(|_| {
-                CachePadded::new(Mutex::ranked(
-                    Rank::leaf("shard of a sequence"),
-                    Shard::new(),
-                ))
-            }),
+            word: Word::new(),
+            shards: Shards::new(),
         }
     }
 
@@ -76,7 +68,7 @@ impl Sequence {
     fn wake_shards(&self, waiting: Waiting) {
         let mut wakers = Wakers::default();
         for index in waiting.shards() {
-            let mut shard = self.shards[index].lock();
+            let mut shard = self.shards.get(index).lock();
             while let Some(waker) = shard.release_first(()) {
                 wakers.push(waker);
             }
@@ -123,7 +115,7 @@ impl Changed<'_> {
     /// Queues the node in the shard, unless the wait is over.
     fn join(self: Pin<&mut Self>, mut waker: Waker) -> Poll<Now> {
         let (sequence, index, seen) = (self.sequence, self.index, self.seen);
-        let mut shard = sequence.shards[index].lock();
+        let mut shard = sequence.shards.get(index).lock();
         let mut node = self.project().node;
         if let Some(registered) = shard.get_mut(node.as_mut()) {
             mem::swap(registered, &mut waker);
@@ -153,7 +145,7 @@ impl Changed<'_> {
         if this.node.as_mut().take_verdict().is_some() {
             return;
         }
-        let mut shard = this.sequence.shards[*this.index].lock();
+        let mut shard = this.sequence.shards.get(*this.index).lock();
         let waker = shard.remove(this.node);
         if waker.is_some() && shard.is_empty() {
             this.sequence.word.stop_waiting(*this.index);
@@ -173,7 +165,7 @@ impl Future for Changed<'_> {
         }
         if !self.node.is_idle() {
             let this = self.as_mut().project();
-            let mut shard = this.sequence.shards[*this.index].lock();
+            let mut shard = this.sequence.shards.get(*this.index).lock();
             if let Some(waker) = shard.get_mut(this.node) {
                 if waker.will_wake(cx.waker()) {
                     return Poll::Pending;

@@ -76,15 +76,20 @@ pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
 }
 
 /// The state that senders and receivers share.
+///
+/// In this order the word of `versions`, which receivers load, is on another cache line than the
+/// lock of the value, which each access to the value writes.
+#[repr(C)]
 struct Shared<T> {
     value: RwLock<T>,
-    /// Advances with each new value, while the value is locked for writing; closed by the last
-    /// sender.
-    versions: Sequence,
     senders: AtomicUsize,
     receivers: AtomicUsize,
     /// Notified when the last receiver is dropped.
     unwatched: Notify,
+    _line: [u64; 10],
+    /// Advances with each new value, while the value is locked for writing; closed by the last
+    /// sender.
+    versions: Sequence,
 }
 
 impl<T> Shared<T> {

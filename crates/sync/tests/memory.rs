@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 
 use held::held;
 use raddle_sync::{
-    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, oneshot, watch,
+    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce, broadcast, mpsc, oneshot, watch,
 };
 
 const WAITERS: usize = 10_000;
@@ -28,7 +28,8 @@ fn left_by<F: Future>(wait: impl Fn() -> F, release: impl Fn()) -> isize {
         drop(rest);
         release();
     };
-    wait_and_release(2);
+    // As many as there are waiter shards, which stay.
+    wait_and_release(16);
     let before = held();
     wait_and_release(WAITERS);
     held() - before
@@ -119,6 +120,45 @@ fn waiters_and_messages_leave_no_storage_behind() {
             assert_eq!(held() - before, 0, "a channel");
         }
     }
+}
+
+/// Each value is counted with what it has allocated.
+#[test]
+fn a_new_channel_or_lock_takes_about_what_tokio_s_takes() {
+    fn size<T>(make: impl Fn() -> T) -> usize {
+        let before = held();
+        let made = make();
+        let held = usize::try_from(held() - before).unwrap();
+        drop(made);
+        held + size_of::<T>()
+    }
+    // The second number is that of Tokio 1.54.1, on a 64-bit target.
+    let sizes = [
+        ("watch", size(|| watch::channel(0_u64)), 376),
+        ("broadcast 1", size(|| broadcast::channel::<u64>(1)), 200),
+        ("broadcast 16", size(|| broadcast::channel::<u64>(16)), 800),
+        ("mpsc 1", size(|| mpsc::channel::<u64>(1)), 816),
+        ("mpsc 1 of ()", size(|| mpsc::channel::<()>(1)), 560),
+        ("unbounded", size(mpsc::unbounded_channel::<u64>), 816),
+        ("oneshot", size(oneshot::channel::<u64>), 88),
+        ("notify", size(Notify::new), 32),
+        ("semaphore", size(|| Semaphore::new(1)), 40),
+        ("mutex", size(|| Mutex::new(0_u64)), 48),
+        ("rwlock", size(|| RwLock::new(0_u64)), 56),
+        ("barrier", size(|| Barrier::new(2)), 408),
+        ("once", size(OnceCell::<u64>::new), 56),
+        ("set once", size(SetOnce::<u64>::new), 48),
+    ];
+    let limit = |tokio: usize| match cfg!(debug_assertions) {
+        // Locks that check their order are larger.
+        true => tokio * 7 / 4 + 64,
+        false => tokio + 64,
+    };
+    let large: Vec<_> = sizes
+        .iter()
+        .filter(|&&(_, ours, tokio)| ours > limit(tokio))
+        .collect();
+    assert!(large.is_empty(), "name, bytes here, in Tokio: {large:?}");
 }
 
 /// Covers the ways to end a oneshot channel. Its memory is held while one of its ends exists.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_wait::Resource;
@@ -83,14 +82,12 @@ impl<T> Sender<T> {
         Self {
             shared: Arc::new(Shared {
                 ring: Ring::new(capacity),
-                sent: Sequence::new(),
-                receivers: CachePadded::new(Mutex::ranked(
-                    Rank::leaf("receivers of a broadcast"),
-                    0,
-                )),
                 senders: AtomicUsize::new(1),
                 weak_senders: AtomicUsize::new(0),
                 deserted: Notify::new(),
+                _line: [0; 2],
+                receivers: Mutex::ranked(Rank::leaf("receivers of a broadcast"), 0),
+                sent: Sequence::new(),
             }),
         }
     }

@@ -49,10 +49,14 @@ impl Limit for Unlimited {
 
 /// A permit for each message. A sender with a permit can send even after the close, so the list is
 /// closed when the last permit has been returned.
+///
+/// The capacity comes first, because it is read at each send, and the permits end with the word that
+/// the receiver writes.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Limited {
-    pub(super) permits: Core<SeparateWord>,
     pub(super) capacity: usize,
+    pub(super) permits: Core<SeparateWord>,
 }
 
 impl Limit for Limited {
@@ -81,6 +85,11 @@ impl Limited {
     }
 }
 
+/// A channel: its messages, its limit and its senders.
+///
+/// In this order the tail of the list, the permits, and the word to which the receiver returns them
+/// are on three cache lines.
+#[repr(C)]
 pub(super) struct Chan<T, L> {
     pub(super) list: List<T>,
     pub(super) limit: L,
@@ -89,6 +98,14 @@ pub(super) struct Chan<T, L> {
     senders: AtomicUsize,
     weak_senders: AtomicUsize,
 }
+
+// The tail and the permits come first in their types. Bytes that are 64 apart share no line.
+#[cfg(all(target_pointer_width = "64", not(raddle_loom)))]
+const _: () = {
+    let tail = std::mem::offset_of!(Chan<(), Limited>, list);
+    let permits = std::mem::offset_of!(Chan<(), Limited>, limit.permits);
+    assert!(permits - tail >= size_of::<usize>() + 63);
+};
 
 /// A panic in the drop of a message or in a waker leaves the channel usable.
 impl<T, L> UnwindSafe for Chan<T, L> {}

@@ -34,6 +34,7 @@ const _: () = assert!(STEP == ENDED << 1, "positions lie above the flags");
 /// 3. So once the receiver has taken all messages before that position, no sender accesses the
 ///    block. (The algorithm is that of Tokio's channel by Carl Lerche, 2019, except for which party
 ///    sets which mark.)
+#[repr(C)]
 pub(super) struct List<T> {
     /// The next position to reserve, `CLOSED` and `ENDED`.
     tail: AtomicUsize,

@@ -15,12 +15,22 @@ use crate::wakers::Wakers;
 /// A fair counting semaphore without guards: the code that acquires permits releases them.
 ///
 /// Permits are taken from the state. They are returned to it too, or to a second word, as `R` says.
+///
+/// In this order a second word is on another cache line than the state.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Core<R = ()> {
     state: State,
     waiters: Mutex<WaitList<Waiter, Verdict>>,
     release_word: R,
 }
+
+// Words that start 64 bytes apart share no line.
+#[cfg(all(target_pointer_width = "64", not(raddle_loom)))]
+const _: () = {
+    let word = std::mem::offset_of!(Core<SeparateWord>, release_word) + SeparateWord::OFFSET;
+    assert!(word >= 64);
+};
 
 type Waiters<'a> = MutexGuard<'a, WaitList<Waiter, Verdict>>;
 

@@ -1,10 +1,8 @@
 //! A second word for the permits of a semaphore: releases add to it, and acquisitions take from the
 //! semaphore's own word.
 
-use std::fmt;
-
-use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use std::fmt;
 
 /// Set while there is a waiter, and once the semaphore is closed; set and cleared under the lock of
 /// the wait list, and cleared by the first release that finds no waiter. Never with permits: while
@@ -64,12 +62,24 @@ impl ReleaseWord for () {
 }
 
 /// A second word, for a semaphore whose permits are acquired by some threads and released by
-/// another. It has a cache line of its own, so that the two sides do not contend for one line.
-pub(crate) struct SeparateWord(CachePadded<AtomicUsize>);
+/// another. Behind the state of the semaphore and its waiters it is on another cache line than the
+/// state, so that the two sides do not contend for one line.
+#[repr(C)]
+pub(crate) struct SeparateWord {
+    _line: [usize; 4],
+    word: AtomicUsize,
+}
 
 impl SeparateWord {
+    /// The distance of the word from the start.
+    #[cfg(all(target_pointer_width = "64", not(raddle_loom)))]
+    pub(super) const OFFSET: usize = std::mem::offset_of!(Self, word);
+
     pub(crate) fn new() -> Self {
-        Self(CachePadded::new(AtomicUsize::new(0)))
+        Self {
+            _line: [0; 4],
+            word: AtomicUsize::new(0),
+        }
     }
 
     /// Releases `permits`. Returns `false` if the word is disabled: the caller still has them.
@@ -78,11 +88,11 @@ impl SeparateWord {
     pub(super) fn give(&self, permits: usize) -> bool {
         // ORDERING: a hint, which the exchange checks; on failure the caller continues under the
         // lock.
-        let mut now = self.0.load(Ordering::Relaxed);
+        let mut now = self.word.load(Ordering::Relaxed);
         while now & DISABLED == 0 {
             // ORDERING: Release pairs with `collect` and `transition_to_disabled`: the next holder
             // of the permits sees the writes of this one.
-            match self.0.compare_exchange_weak(
+            match self.word.compare_exchange_weak(
                 now,
                 now + permits * PERMIT,
                 Ordering::Release,
@@ -103,9 +113,9 @@ impl ReleaseWord for SeparateWord {
     fn take(&self, permits: usize) -> bool {
         let all = permits * PERMIT;
         // ORDERING: a hint, which saves an exchange that would fail. Acquire pairs with `give`.
-        self.0.load(Ordering::Relaxed) == all
+        self.word.load(Ordering::Relaxed) == all
             && self
-                .0
+                .word
                 .compare_exchange(all, 0, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok()
     }
@@ -113,23 +123,23 @@ impl ReleaseWord for SeparateWord {
     fn collect(&self) -> usize {
         // ORDERING: Acquire pairs with `give`. The flag is clear, because there were permits, and
         // the flag is set only under the lock, which the caller holds.
-        self.0.swap(0, Ordering::Acquire) / PERMIT
+        self.word.swap(0, Ordering::Acquire) / PERMIT
     }
 
     fn transition_to_disabled(&self) -> usize {
         // ORDERING: Acquire pairs with `give`. Both are read-modify-writes of one word, so either
         // this finds the permits or `give` finds the flag.
-        self.0.swap(DISABLED, Ordering::Acquire) / PERMIT
+        self.word.swap(DISABLED, Ordering::Acquire) / PERMIT
     }
 
     fn transition_to_enabled(&self) {
         // ORDERING: earlier releases have already passed their permits on.
-        self.0.fetch_and(!DISABLED, Ordering::Relaxed);
+        self.word.fetch_and(!DISABLED, Ordering::Relaxed);
     }
 
     fn permits(&self) -> usize {
         // ORDERING: the number may change at any time.
-        self.0.load(Ordering::Relaxed) / PERMIT
+        self.word.load(Ordering::Relaxed) / PERMIT
     }
 }
 

@@ -54,10 +54,11 @@ impl<T> Sender<T> {
         Self {
             shared: Arc::new(Shared {
                 value: RwLock::new(init),
-                versions: Sequence::new(),
                 senders: AtomicUsize::new(1),
                 receivers: AtomicUsize::new(0),
                 unwatched: Notify::new(),
+                _line: [0; 10],
+                versions: Sequence::new(),
             }),
         }
     }
