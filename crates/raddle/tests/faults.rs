@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use common::each_flavor;
 use raddle::io::{AsyncReadExt, AsyncWriteExt, ErrorKind};
-#[cfg(target_os = "linux")]
-use raddle::net::TcpSocket;
-use raddle::net::{TcpListener, TcpStream, UdpSocket, UnixListener, UnixStream};
+use raddle::net::{
+    TcpListener, TcpSocket, TcpStream, UdpSocket, UnixListener, UnixSocket, UnixStream,
+};
 use raddle::runtime::{Builder, Handle, is_rt_shutdown_err};
 use raddle::time::{sleep, timeout};
 
@@ -153,15 +153,18 @@ fn a_full_send_buffer_causes_no_polls() {
 fn a_refused_connection_returns_an_error() {
     each_flavor(|runtime| {
         runtime.block_on(async {
-            let listener = TcpListener::bind(any()).await.unwrap();
-            let unused = listener.local_addr().unwrap();
-            drop(listener);
+            // Bound and not listening, instead of closed: other tests start processes, which have
+            // a closed listener open until they execute their program.
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind(any()).unwrap();
+            let unused = socket.local_addr().unwrap();
             let error = soon(TcpStream::connect(unused)).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
 
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("listener");
-            drop(UnixListener::bind(&path).unwrap());
+            let socket = UnixSocket::new_stream().unwrap();
+            socket.bind(&path).unwrap();
             let error = soon(UnixStream::connect(&path)).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         });
