@@ -1,6 +1,7 @@
 //! The memory that the tasks of a runtime leave behind. Alone in its file, since it counts the
 //! bytes of the process.
 #![cfg(not(any(raddle_loom, raddle_sanitize)))]
+#![allow(clippy::disallowed_types, reason = "never modelled")]
 
 mod common;
 
