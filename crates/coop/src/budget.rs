@@ -125,8 +125,8 @@ impl Drop for Restore {
 /// changed anything.
 ///
 /// A poll that goes on although it was refused 128 times gets a fresh budget. It does not return to
-/// the executor between the refusals, so it is a `block_on` of another executor inside a task, which
-/// keeps its thread anyway.
+/// the executor between the refusals, so it is a `block_on` of another executor inside a task,
+/// which keeps its thread anyway.
 ///
 /// # Examples
 ///

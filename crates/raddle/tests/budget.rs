@@ -1,5 +1,5 @@
-//! The budget of a task: each operation that completes without waiting takes from it, so a task that
-//! repeats one yields.
+//! The budget of a task: each operation that completes without waiting takes from it, so a task
+//! that repeats one yields.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
@@ -228,7 +228,7 @@ fn a_loop_over_a_lock_or_signal_that_is_ready_lets_others_run() {
             set.get_or_init(async || 2),
             set.get_or_try_init(async || Err::<u32, ()>(())),
             failing.get_or_try_init(async || Err::<u32, ()>(())),
-            async { OnceCell::new().get_or_init(async || 1).await.clone() },
+            async { *OnceCell::new().get_or_init(async || 1).await },
             once.wait(),
         );
     });

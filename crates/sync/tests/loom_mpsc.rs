@@ -52,8 +52,8 @@ fn a_message_against_a_receiver_that_changes_its_waker() {
     });
 }
 
-/// The receiver compares its waker with the registered one while the sender takes that out and wakes
-/// it. All interleavings are explored.
+/// The receiver compares its waker with the registered one while the sender takes that out and
+/// wakes it. All interleavings are explored.
 #[test]
 fn a_message_against_a_receiver_that_is_polled_again_with_its_waker() {
     model::check(|| {

@@ -254,8 +254,8 @@ fn a_receiver_that_waits_and_closes_leaves_no_waker() {
     });
 }
 
-/// The receiver compares its waker with the registered one while the sender takes that out, wakes it
-/// and drops it. A poll that finds them equal is pending, and the wake ends the wait. All
+/// The receiver compares its waker with the registered one while the sender takes that out, wakes
+/// it and drops it. A poll that finds them equal is pending, and the wake ends the wait. All
 /// interleavings are explored.
 #[test]
 fn send_against_a_receiver_that_is_polled_again_with_its_waker() {

@@ -16,7 +16,8 @@ use slab::Slab;
 pub use self::builder::JoinSetBuilder;
 use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList, Spawn, SpawnMeta, box_if_large};
 
-/// The number of pending members, such as new ones, that one poll of the set polls before it yields.
+/// The number of pending members, such as new ones, that one poll of the set polls before it
+/// yields.
 const MAX_MEMBERS_POLLED: usize = 128;
 
 /// A set of tasks with the same output type, which are joined in the order of their completion.

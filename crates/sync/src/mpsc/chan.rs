@@ -50,8 +50,8 @@ impl Limit for Unlimited {
 /// A permit for each message. A sender with a permit can send even after the close, so the list is
 /// closed when the last permit has been returned.
 ///
-/// The capacity comes first, because it is read at each send, and the permits end with the word that
-/// the receiver writes.
+/// The capacity comes first, because it is read at each send, and the permits end with the word
+/// that the receiver writes.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Limited {

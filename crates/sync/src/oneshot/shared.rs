@@ -22,9 +22,9 @@ struct Shared<T> {
 ///
 /// 1. Until `SENT` is set, only the sender accesses the value; afterwards only the receiver, which
 ///    takes the value out before it leaves.
-/// 2. The cells of the wakers follow the rules of [`WakerCell`]. A party takes its waker back before
-///    it sends, closes or leaves, so the other party, which may exist for long, keeps no task alive,
-///    and no waker is registered when the memory is freed.
+/// 2. The cells of the wakers follow the rules of [`WakerCell`]. A party takes its waker back
+///    before it sends, closes or leaves, so the other party, which may exist for long, keeps no
+///    task alive, and no waker is registered when the memory is freed.
 /// 3. A party that has set its `LEFT` bit does not access the memory any more; a party that finds
 ///    the other's bit set owns the allocation.
 pub(super) struct Handle<T>(NonNull<Shared<T>>);
