@@ -6,7 +6,7 @@ use std::sync::Arc as StdArc;
 use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::{Arc, MutexGuard};
-use raddle_primitives::thread::{self, Builder};
+use raddle_primitives::thread::{Builder, Joining};
 
 use crate::config::Config;
 use crate::error::SubmitError;
@@ -36,6 +36,8 @@ use crate::thread::CountedThread;
 /// ```
 pub struct Pool<J: Job> {
     handle: Handle<J>,
+    /// The threads whose work has ended.
+    joining: Joining,
 }
 
 /// Submits jobs to a [`Pool`]. Clones submit to the same pool.
@@ -96,6 +98,7 @@ impl<J: Job> Pool<J> {
             handle: Handle {
                 shared: Arc::new(Shared::new(config, spawn)),
             },
+            joining: Joining::default(),
         }
     }
 
@@ -109,9 +112,9 @@ impl<J: Job> Pool<J> {
     /// running and mandatory jobs, for at most `wait` (`None`: without a limit). A job counts as
     /// started once a thread was started or woken for it.
     ///
-    /// Returns whether all threads have exited, including the destructors of their thread-locals,
-    /// for which it waits without a limit. A thread that has not exited does so when its job
-    /// returns. May be called again, to wait once more.
+    /// Returns whether all threads have exited, including the hook around their loops and the
+    /// destructors of their thread-locals. A thread that has not exited does so by itself. With a
+    /// `wait` of zero the call returns at once. May be called again, to wait once more.
     ///
     /// A job that calls this waits for its own thread; give it a `wait`, or call it on another
     /// thread.
@@ -152,22 +155,19 @@ impl<J: Job> Pool<J> {
             .observed
             .drop_jobs(jobs.into_iter().map(|queued| queued.job));
 
-        let (mut state, ended) = wait_for_threads(shared, wait);
-        if ended {
-            // Otherwise the handles stay in the map, for a later call that waits again.
-            let handles = std::mem::take(&mut state.handles);
-            drop(state);
-            // The calling thread may be a thread of the pool that has run its last job and drops a
-            // thread-local.
-            let own = thread::current_id();
-            let others = handles.into_values();
-            for handle in others.filter(|handle| handle.thread().id() != own) {
-                // A thread ends with a payload if its hook panicked, which the panic hook has
-                // reported.
-                drop_each([handle.join()]);
-            }
+        // A deadline beyond the range of the clock means no limit.
+        let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
+        let (mut state, ended) = wait_for_threads(shared, deadline);
+        if !ended {
+            // The handles stay in the map, for a later call that waits again.
+            return false;
         }
-        ended
+        let handles = std::mem::take(&mut state.handles);
+        drop(state);
+        for handle in handles.into_values() {
+            self.joining.push(handle);
+        }
+        self.joining.join(deadline)
     }
 }
 
@@ -373,13 +373,11 @@ impl<J: Job> Handle<J> {
     }
 }
 
-/// Waits until no thread is left, for at most `wait`. Returns whether none is left.
+/// Waits until no thread is left in its loop or its hook. Returns whether none is left.
 fn wait_for_threads<J>(
     shared: &Shared<J>,
-    wait: Option<Duration>,
+    deadline: Option<Instant>,
 ) -> (MutexGuard<'_, PoolState<J>>, bool) {
-    // A deadline beyond the range of the clock means no limit.
-    let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
     let mut state = shared.state.lock();
     while state.alive > 0 {
         state = match deadline {

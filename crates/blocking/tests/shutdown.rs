@@ -92,6 +92,38 @@ fn a_second_shutdown_waits_for_the_destructors_of_thread_locals() {
     assert!(pool.shutdown(None), "a further shutdown returns at once");
 }
 
+/// Bug: own (a limited shutdown waited for destructors without a limit).
+#[test]
+fn a_limited_shutdown_does_not_wait_for_the_destructor_of_a_thread_local() {
+    /// Waits in its drop until the sender is gone.
+    struct WaitsAtEnd(std::sync::mpsc::Receiver<()>);
+    impl Drop for WaitsAtEnd {
+        fn drop(&mut self) {
+            let _ = self.0.recv();
+        }
+    }
+    thread_local! {
+        static AT_END: std::cell::RefCell<Option<WaitsAtEnd>> = const { std::cell::RefCell::new(None) };
+    }
+
+    let mut pool = Pool::<Closure>::new(capped(1));
+    let (open, gate) = channel();
+    let (sender, started) = channel();
+    pool.handle()
+        .submit(Box::new(move || {
+            AT_END.set(Some(WaitsAtEnd(gate)));
+            sender.send(()).unwrap();
+        }))
+        .unwrap();
+    started.recv().unwrap();
+    for wait in [Duration::ZERO, Duration::from_millis(20)] {
+        assert!(!pool.shutdown(Some(wait)));
+    }
+    drop(open);
+    assert!(pool.shutdown(Some(Duration::from_secs(60))));
+    assert!(pool.shutdown(Some(Duration::ZERO)), "it has ended");
+}
+
 /// A destructor on a thread of the pool shuts the pool down, and does not wait for its own thread.
 #[test]
 fn a_destructor_in_a_pool_thread_may_shut_the_pool_down_again() {

@@ -37,6 +37,7 @@ mod count;
 pub mod counting;
 pub mod current;
 mod epoch;
+mod joining;
 #[cfg(any(test, not(target_has_atomic = "64")))]
 #[cfg_attr(target_has_atomic = "64", allow(dead_code, unreachable_pub))]
 mod locked_u64;
@@ -100,6 +101,7 @@ pub mod thread {
         Builder, JoinHandle, Thread, ThreadId, current, current_id, park, park_timeout, spawn,
         yield_now,
     };
+    pub use crate::joining::Joining;
     pub use crate::parallelism::available_parallelism;
 }
 
