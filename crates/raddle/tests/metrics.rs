@@ -32,7 +32,7 @@ fn tasks_and_their_polls_are_counted() {
         });
         waiting.abort();
         assert!(runtime.block_on(waiting).unwrap_err().is_cancelled());
-        eventually("the tasks have ended", || metrics.num_alive_tasks() == 0);
+        assert_eq!(metrics.num_alive_tasks(), 0);
         let sum = |count: &dyn Fn(usize) -> u64| (0..workers).map(count).sum::<u64>();
         // Two polls of the task that yields; the aborted one is polled or not before it ends.
         let polls = sum(&|worker| metrics.worker_poll_count(worker));
@@ -52,6 +52,64 @@ fn tasks_and_their_polls_are_counted() {
             assert!(metrics.worker_completed_elsewhere_count(worker) <= 2);
         }
     });
+}
+
+/// 7591: a task was counted for a moment after its join handle was ready.
+#[test]
+fn a_task_that_was_joined_is_not_alive() {
+    each_flavor(|runtime| {
+        let metrics = runtime.metrics();
+        for _ in 0..300 {
+            let task = runtime.spawn(task::yield_now());
+            runtime.block_on(task).unwrap();
+            assert_eq!(metrics.num_alive_tasks(), 0);
+        }
+        let mut set = task::JoinSet::new();
+        runtime.block_on(async {
+            for left in (0..100).rev() {
+                set.spawn(pending::<()>());
+                set.abort_all();
+                assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
+                assert_eq!(metrics.num_alive_tasks(), 0, "{left} left");
+            }
+        });
+    });
+}
+
+/// Bug: own (a task that woke itself when the shutdown was over was counted for good).
+#[test]
+fn no_task_is_alive_after_a_shutdown_during_block_in_place() {
+    for waits in [true, false] {
+        for round in 0..20 {
+            let runtime = multi_thread().build().unwrap();
+            let handle = runtime.handle().clone();
+            let (begun, has_begun) = mpsc::channel();
+            let (open, gate) = mpsc::channel::<()>();
+            let blocks = runtime.spawn(async move {
+                task::block_in_place(|| {
+                    begun.send(()).unwrap();
+                    let _ = gate.recv();
+                    std::thread::sleep(Duration::from_millis(round % 4));
+                });
+                task::yield_now().await;
+            });
+            has_begun.recv().unwrap();
+            match waits {
+                true => {
+                    drop(open);
+                    drop(runtime);
+                }
+                false => {
+                    runtime.shutdown_background();
+                    assert_eq!(handle.metrics().num_alive_tasks(), 1);
+                    drop(open);
+                    eventually("the task is dropped", || blocks.is_finished());
+                }
+            }
+            assert!(blocks.is_finished());
+            assert_eq!(handle.metrics().num_alive_tasks(), 0);
+        }
+    }
 }
 
 #[test]
@@ -296,17 +354,15 @@ fn task_hooks_see_each_task() {
             while set.join_next().await.is_some() {}
             tasks
         });
-        let metrics = runtime.metrics();
         if runtime.handle().runtime_flavor() == RuntimeFlavor::CurrentThread {
             runtime.block_on(async {
-                while metrics.num_alive_tasks() > 0 {
+                while log.lock().unwrap().len() < 16 {
                     task::yield_now().await;
                 }
             });
         }
-        eventually("the tasks have ended", || metrics.num_alive_tasks() == 0);
+        eventually("the hooks are called", || log.lock().unwrap().len() == 16);
         let log = log.lock().unwrap();
-        assert_eq!(log.len(), 16);
         for (task, line) in tasks {
             let events: Vec<_> = log
                 .iter()

@@ -480,7 +480,7 @@ where
     if let Some(shared) = shared {
         match to_wake {
             Ok(worker) => worker.into_iter().for_each(|worker| shared.wake(worker)),
-            Err(task) => drop(shared.cancel(task)),
+            Err(task) => shared.refuse(task),
         }
     }
     join

@@ -65,11 +65,20 @@ impl Schedule for Home {
         }
     }
 
+    /// Counts the completion, which the join handle does not show yet: a thread that has joined the
+    /// task finds it counted.
     #[inline]
     fn ended(&self, reason: EndReason) {
         // SAFETY: the task that calls this has not completed, and until it has, a worker holds a
         // reference to the shared state (see `Home`).
-        if unsafe { self.0.as_ref() }.observes_tasks {
+        let shared = unsafe { self.0.as_ref() };
+        match Core::current() {
+            Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), self.0.as_ptr()) => {
+                worker.queues.counters.completed.add(1);
+            }
+            _ => shared.count_completed_outside(),
+        }
+        if shared.observes_tasks {
             context::set_end_reason(reason);
         }
     }

@@ -56,16 +56,14 @@ impl Metrics {
         self.handle.workers()
     }
 
-    /// Returns the number of tasks that were spawned and have not completed. A task is counted for
-    /// a moment after its join handle is ready.
+    /// Returns the number of tasks that were spawned and have not completed. A task is not counted
+    /// any more when its join handle is ready.
     pub fn alive_tasks(&self) -> usize {
         // Completions are read first: a completion that is seen makes its spawn visible, so the
         // difference is not negative.
-        let completed = self.sum(
-            |part| part.completed_handed_off.get(),
-            |worker| worker.completed.get(),
-        );
-        (self.spawned_tasks() - completed) as usize
+        let completed = self.sum(Shared::completed_outside, |worker| worker.completed.get());
+        let refused = self.sum(Shared::refused, |_| 0);
+        (self.spawned_tasks() + refused - completed) as usize
     }
 
     /// Returns the number of tasks that were spawned.

@@ -162,7 +162,7 @@ fn cancel_waiting(cores: &[CoreRef]) {
             .or_else(|| first.queues.take_from_others())
     };
     while let Some(task) = next() {
-        // The first worker counts the task, since this thread has all of `cores`.
-        first.count_completed(first.shared().cancel(task));
+        // This thread has all of `cores`.
+        first.count_elsewhere(&first.shared().cancel(task));
     }
 }

@@ -168,8 +168,10 @@ fn shutdown_against_a_handed_off_poll() {
             pending::<()>().await;
         }));
         begun.wait();
+        let metrics = pool.handle().metrics();
         drop(pool);
         assert_eq!(count.load(Ordering::Relaxed), 1);
+        assert_eq!(metrics.alive_tasks(), 0);
     });
 }
 
@@ -323,10 +325,12 @@ fn a_foreign_wake_against_the_release_of_a_handed_off_poll() {
         }));
         begun.wait();
         let waker = waker.lock().take().unwrap();
+        let metrics = pool.handle().metrics();
         model::explore();
         let waking = raddle_primitives::thread::spawn(move || waker.wake());
         drop(pool);
         waking.join().unwrap();
+        assert_eq!(metrics.alive_tasks(), 0);
     });
 }
 

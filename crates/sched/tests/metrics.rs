@@ -3,9 +3,11 @@
 
 mod common;
 
-use std::future::{pending, ready};
-use std::sync::Arc;
+use std::future::{Future, pending, ready};
+use std::pin::Pin;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use common::{
@@ -15,6 +17,7 @@ use common::{
 use raddle_sched::{
     Config, Handle, HistogramConfiguration, Metrics, Policy, Pool, Step, Worker, spawn, yield_now,
 };
+use raddle_task::JoinHandle;
 
 /// Workers without a monitor, which could take tasks when a test is slow.
 fn stepped(policy: Policy, workers: usize) -> (Handle, Vec<Worker>) {
@@ -265,6 +268,83 @@ fn aborted_tasks_are_not_alive() {
         assert_eq!(metrics.alive_tasks(), 0);
         assert_eq!(metrics.worker(0).polls, 3);
     }
+}
+
+/// Records how many tasks are alive when it is woken.
+struct CountsAlive {
+    metrics: Metrics,
+    counted: mpsc::Sender<usize>,
+}
+
+impl Wake for CountsAlive {
+    fn wake(self: Arc<Self>) {
+        self.counted.send(self.metrics.alive_tasks()).unwrap();
+    }
+}
+
+/// Returns how many tasks are alive when a join handle is woken, and when it is ready.
+fn alive_at_join(metrics: &Metrics, mut task: JoinHandle<()>, run: impl FnOnce()) -> [usize; 2] {
+    let (counted, counts) = mpsc::channel();
+    let metrics = metrics.clone();
+    let waker = Waker::from(Arc::new(CountsAlive {
+        metrics: metrics.clone(),
+        counted,
+    }));
+    let mut cx = Context::from_waker(&waker);
+    assert!(Pin::new(&mut task).poll(&mut cx).is_pending());
+    run();
+    let at_wake = counts.recv().unwrap();
+    assert!(Pin::new(&mut task).poll(&mut cx).is_ready());
+    [at_wake, metrics.alive_tasks()]
+}
+
+/// 7591: a task was counted for a moment after its join handle was ready.
+#[test]
+fn a_task_is_not_alive_when_its_join_handle_is_woken() {
+    for policy in POLICIES {
+        for cancels in [false, true] {
+            let (handle, mut workers) = stepped(policy, 1);
+            let _current = handle.enter();
+            let metrics = handle.metrics();
+            let task = handle.spawn(yield_now());
+            if cancels {
+                task.abort();
+            }
+            let run = || assert!(run_dry(&mut workers[0]) > 0);
+            assert_eq!(alive_at_join(&metrics, task, run), [0, 0], "{policy:?}");
+            // The shutdown, and a spawn after it.
+            let task = handle.spawn(pending::<()>());
+            let drops = || drop(workers);
+            assert_eq!(alive_at_join(&metrics, task, drops), [0, 0], "{policy:?}");
+            assert!(handle.spawn(ready(())).is_finished());
+            assert_eq!(metrics.alive_tasks(), 0);
+            assert_eq!(metrics.spawned_tasks(), 2, "a refused task does not count");
+        }
+    }
+}
+
+/// The same on another worker, which has not adopted the task, and on a current-thread scheduler.
+#[test]
+fn a_task_is_not_alive_when_its_join_handle_is_woken_elsewhere() {
+    for policy in SHARING {
+        let (handle, mut workers) = stepped(policy, 2);
+        let _current = handle.enter();
+        let signal = Signal::default();
+        let task = handle.spawn(signal.clone());
+        assert_eq!(workers[0].step(), Step::Ran);
+        signal.set();
+        let run = || assert_eq!(workers[1].step(), Step::Ran);
+        assert_eq!(alive_at_join(&handle.metrics(), task, run), [0, 0]);
+        assert_eq!(handle.metrics().worker(1).completed_elsewhere, 1);
+    }
+    let mut scheduler = current_thread();
+    let metrics = scheduler.handle().metrics();
+    let task = scheduler.handle().spawn(async {});
+    let run = || scheduler.block_on(yield_now());
+    assert_eq!(alive_at_join(&metrics, task, run), [0, 0]);
+    let task = scheduler.handle().spawn(pending::<()>());
+    let shut_down = || scheduler.shutdown();
+    assert_eq!(alive_at_join(&metrics, task, shut_down), [0, 0]);
 }
 
 /// No task remains alive, whether it was parked, queued locally, in the injection queue, or spawned

@@ -46,6 +46,7 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
                 let (wakers, over) = (wakers.clone(), over.clone());
                 threads.push(thread::spawn(move || wake_repeatedly(&wakers, &over)));
             }
+            let metrics = pool.handle().metrics();
             let (handle, theirs, stop) = (pool.handle().clone(), tracker.clone(), over.clone());
             threads.push(thread::spawn(move || {
                 while !stop.load(Ordering::SeqCst) {
@@ -72,6 +73,7 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_pool() {
                 thread.join().unwrap();
             }
             assert_eq!(tracker.alive(), 0, "in round {round}");
+            assert_eq!(metrics.alive_tasks(), 0, "in round {round}");
             wakers.iter().for_each(Waker::wake_by_ref);
         }
     }
@@ -82,6 +84,7 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
     for _ in 0..60 {
         let tracker = DropTracker::default();
         let scheduler = current_thread();
+        let metrics = scheduler.handle().metrics();
         let signals: Vec<_> = (0..4).map(|_| Signal::default()).collect();
         for signal in &signals {
             let (tracked, signal) = (tracker.tracked(), signal.clone());
@@ -116,7 +119,7 @@ fn wakes_and_spawns_may_race_with_the_shutdown_of_a_current_thread() {
             drop(scheduler);
             over.store(true, Ordering::SeqCst);
         });
-        assert_eq!(tracker.alive(), 0);
+        assert_eq!((tracker.alive(), metrics.alive_tasks()), (0, 0));
     }
 }
 

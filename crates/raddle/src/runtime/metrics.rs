@@ -66,8 +66,8 @@ impl RuntimeMetrics {
     }
 
     /// Returns the number of tasks that have been spawned and have not completed, without blocking
-    /// work and the tasks of a [`LocalSet`](crate::task::LocalSet). A task may still be counted for
-    /// a short time after its join handle is ready.
+    /// work and the tasks of a [`LocalSet`](crate::task::LocalSet). A task is not counted any more
+    /// when its join handle is ready.
     ///
     /// # Examples
     ///

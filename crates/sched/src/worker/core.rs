@@ -185,7 +185,7 @@ impl Core {
     #[inline]
     pub(crate) fn start(&self, task: Runnable) {
         if self.shared().is_closed() {
-            drop(self.shared().cancel(Task(task)));
+            self.shared().refuse(Task(task));
         } else {
             self.queues.schedule_new(Task(task));
         }
@@ -266,23 +266,16 @@ impl Core {
                     self.count_yield();
                 }
             }
-            outcome => self.count_completed(outcome),
+            outcome => self.count_elsewhere(&outcome),
         }
         Step::Ran
     }
 
-    /// Counts a task that has completed here. It may be in the live list of another worker.
+    /// Counts a task that has completed here, if it was in the live list of another worker.
     #[inline]
-    pub(crate) fn count_completed(&self, outcome: Outcome) {
-        let counters = &self.queues.counters;
-        match outcome {
-            Outcome::Idle => {}
-            Outcome::Complete => counters.completed.add(1),
-            Outcome::CompleteElsewhere => {
-                counters.completed.add(1);
-                counters.completed_elsewhere.add(1);
-            }
-            Outcome::Again(_) => unreachable!("a cancelled task has no future left to run"),
+    pub(crate) fn count_elsewhere(&self, outcome: &Outcome) {
+        if let Outcome::CompleteElsewhere = outcome {
+            self.queues.counters.completed_elsewhere.add(1);
         }
     }
 
@@ -291,13 +284,9 @@ impl Core {
     #[cold]
     fn end_handed_off(&self, outcome: Outcome) -> Step {
         match outcome {
-            Outcome::Idle => {}
+            Outcome::Idle | Outcome::CompleteElsewhere => {}
             Outcome::Complete => unreachable!("the list that was handed off has the task"),
             Outcome::Again(task) => self.shared().inject(Task(task)),
-            Outcome::CompleteElsewhere => {
-                let _retired = self.retirement.retired.lock();
-                self.shared().completed_handed_off.add(1);
-            }
         }
         Step::Shutdown
     }

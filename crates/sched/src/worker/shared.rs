@@ -7,7 +7,7 @@ use raddle_counters::WorkerCounters;
 use raddle_events::{PollResult, TaskMeta, TaskRef};
 use raddle_idle::{Alarm, BlockedOn, IdleSet, Monitor, Parker, StealableSet};
 use raddle_primitives::sync::Arc;
-use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use raddle_primitives::{CachePadded, Count, Epoch, named};
 use raddle_queue::{Injection, Owner, Slot, Stealer};
 use raddle_task::Outcome;
@@ -56,9 +56,12 @@ pub(crate) struct Shared {
     driver_unparker: Option<std::sync::Arc<dyn Unpark>>,
     closed: AtomicBool,
     pub(crate) panics: Panics,
-    /// How many tasks have completed on threads that their workers have left. Written under the
-    /// lock of the retired workers.
-    pub(crate) completed_handed_off: Count,
+    /// How many tasks have completed on threads that do not run a worker of this scheduler: in a
+    /// handed-off poll, or cancelled because the injection queue is closed.
+    completed_outside: AtomicU64,
+    /// How many tasks were refused, and cancelled at once. They complete, but do not count as
+    /// spawned.
+    refused: AtomicU64,
 }
 
 /// What the other workers need of one worker.
@@ -138,7 +141,8 @@ impl Shared {
             last_poller: named("last poller of the driver", AtomicUsize::new(0)),
             closed: named("shutdown flag", AtomicBool::new(false)),
             panics: Panics::new(config.unhandled_panic),
-            completed_handed_off: Count::default(),
+            completed_outside: named("tasks completed outside", AtomicU64::new(0)),
+            refused: named("refused tasks", AtomicU64::new(0)),
             config,
         });
         let shared = named("references of the scheduler", shared);
@@ -187,6 +191,34 @@ impl Shared {
         outcome
     }
 
+    /// Cancels a new task, which a scheduler that is shutting down does not accept.
+    #[cold]
+    pub(crate) fn refuse(&self, task: Task) {
+        // ORDERING: as in `count_completed_outside`, which follows.
+        self.refused.fetch_add(1, Ordering::Release);
+        drop(self.cancel(task));
+    }
+
+    /// Counts the completion of a task on a thread that does not run a worker of this scheduler.
+    #[cold]
+    pub(crate) fn count_completed_outside(&self) {
+        // ORDERING: Release pairs with `completed_outside`: a thread that sees the completion sees
+        // the spawn, too.
+        self.completed_outside.fetch_add(1, Ordering::Release);
+    }
+
+    /// The number of tasks that have completed outside the workers.
+    pub(crate) fn completed_outside(&self) -> u64 {
+        // ORDERING: pairs with `count_completed_outside`.
+        self.completed_outside.load(Ordering::Acquire)
+    }
+
+    /// The number of tasks that were refused.
+    pub(crate) fn refused(&self) -> u64 {
+        // ORDERING: pairs with `refuse`.
+        self.refused.load(Ordering::Acquire)
+    }
+
     /// Calls the hook and the observer for the end of a task that was run or cancelled on this
     /// thread, if that was its last run.
     pub(crate) fn notify_if_ended(
@@ -207,11 +239,11 @@ impl Shared {
     pub(crate) fn inject_spawned(&self, task: Task) {
         if self.is_closed() {
             // If it were queued, a worker that has not seen the flag yet might run it.
-            return drop(self.cancel(task));
+            return self.refuse(task);
         }
         match self.push_spawned(task) {
             Ok(()) => self.notify(),
-            Err(task) => drop(self.cancel(task)),
+            Err(task) => self.refuse(task),
         }
     }
 
