@@ -17,9 +17,7 @@ use std::time::Duration;
 
 use common::each_flavor;
 use raddle::io::{AsyncReadExt, AsyncWriteExt, ErrorKind};
-use raddle::net::{
-    TcpListener, TcpSocket, TcpStream, UdpSocket, UnixListener, UnixSocket, UnixStream,
-};
+use raddle::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixSocket, UnixStream};
 use raddle::runtime::{Builder, Handle, is_rt_shutdown_err};
 use raddle::time::{sleep, timeout};
 

@@ -11,13 +11,31 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use common::{Live, current_thread, each_flavor, eventually, multi_thread};
+use common::{
+    Live, builders, current_thread, each_flavor, eventually, multi_thread, panic_message,
+};
 use raddle::io::AsyncReadExt;
 use raddle::net::{TcpListener, TcpStream};
-use raddle::runtime::{Handle, Runtime, is_rt_shutdown_err};
+use raddle::runtime::{Builder, Handle, LocalRuntime, Runtime, UnhandledPanic, is_rt_shutdown_err};
+use raddle::task::{LocalSet, block_in_place, spawn_blocking, spawn_local, yield_now};
 use raddle::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
+/// A test that takes longer hangs, on a slow machine too.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs `test` on a thread of its own, and panics if it does not return in time.
+fn within_limit<R: Send + 'static>(what: &str, test: impl FnOnce() -> R + Send + 'static) -> R {
+    let (sender, receiver) = channel();
+    let thread = std::thread::spawn(move || sender.send(test()));
+    match receiver.recv_timeout(LIMIT) {
+        Ok(result) => {
+            let _ = thread.join().unwrap();
+            result
+        }
+        Err(error) => panic!("{what}: {error}"),
+    }
+}
 
 #[test]
 fn dropping_the_runtime_drops_every_task() {
@@ -180,33 +198,268 @@ fn drop_waits_for_blocking_work() {
     });
 }
 
+/// How a runtime is shut down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    Drop,
+    Timeout,
+    Background,
+}
+
+impl Ends {
+    const ALL: [Self; 3] = [Self::Drop, Self::Timeout, Self::Background];
+
+    fn end(self, runtime: Runtime) {
+        match self {
+            Self::Drop => drop(runtime),
+            Self::Timeout => runtime.shutdown_timeout(HOUR),
+            Self::Background => runtime.shutdown_background(),
+        }
+    }
+}
+
+/// Where a runtime is shut down, beside or inside another runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Site {
+    PlainThread,
+    /// A thread that has entered the other runtime.
+    EnteredThread,
+    /// A thread for blocking work of the other runtime.
+    BlockingThread,
+    /// `block_in_place` in a task of the other runtime.
+    BlockInPlace,
+    /// `block_in_place` in the future of the other runtime's `block_on`.
+    InPlaceOfBlockOn,
+    /// `block_in_place` after a former one has handed the worker off.
+    InPlaceTwice,
+    /// A future in the other runtime's `block_on`.
+    BlockOn,
+    /// A task of the other runtime.
+    Task,
+    /// The drop of an aborted task, while the other runtime runs.
+    AbortedTask,
+    /// The rest of a poll whose worker was handed off.
+    AfterHandoff,
+    /// A task of a `LocalSet` on the other runtime.
+    LocalTask,
+    /// The drop of a future while the other runtime shuts down.
+    DropAtShutdown,
+    /// The drop of a future of a `LocalSet`, outside any runtime.
+    DropOfLocalSet,
+    /// A hook on a thread of the other runtime, after its loop.
+    StopHook,
+}
+
+impl Site {
+    const ALL: [Self; 14] = [
+        Self::PlainThread,
+        Self::EnteredThread,
+        Self::BlockingThread,
+        Self::BlockInPlace,
+        Self::InPlaceOfBlockOn,
+        Self::InPlaceTwice,
+        Self::BlockOn,
+        Self::Task,
+        Self::AbortedTask,
+        Self::AfterHandoff,
+        Self::LocalTask,
+        Self::DropAtShutdown,
+        Self::DropOfLocalSet,
+        Self::StopHook,
+    ];
+
+    fn needs_workers(self) -> bool {
+        let in_place = [
+            Self::BlockInPlace,
+            Self::InPlaceOfBlockOn,
+            Self::InPlaceTwice,
+        ];
+        in_place.contains(&self) || self == Self::AfterHandoff
+    }
+
+    /// Whether a thread that blocks there keeps tasks of the other runtime from running.
+    fn is_async(self) -> bool {
+        matches!(
+            self,
+            Self::BlockOn | Self::Task | Self::AbortedTask | Self::AfterHandoff | Self::LocalTask
+        )
+    }
+
+    /// Runs `code` in this place of a runtime that `builder` builds.
+    fn run(self, mut builder: Builder, code: impl FnOnce() + Send + 'static) {
+        if self == Self::StopHook {
+            let code = Mutex::new(Some(code));
+            builder.on_thread_stop(move || {
+                let code = code.lock().unwrap().take();
+                code.into_iter().for_each(|code| code());
+            });
+            let outer = builder.build().unwrap();
+            outer.block_on(outer.spawn_blocking(|| ())).unwrap();
+            return drop(outer);
+        }
+        let outer = builder.build().unwrap();
+        match self {
+            Self::PlainThread | Self::StopHook => code(),
+            Self::EnteredThread => {
+                let _entered = outer.enter();
+                code();
+            }
+            Self::BlockingThread => outer.block_on(outer.spawn_blocking(code)).unwrap(),
+            Self::BlockInPlace => outer
+                .block_on(outer.spawn(async { block_in_place(code) }))
+                .unwrap(),
+            Self::InPlaceOfBlockOn => outer.block_on(async { block_in_place(code) }),
+            Self::InPlaceTwice => outer
+                .block_on(outer.spawn(async {
+                    force_handoff();
+                    block_in_place(code);
+                }))
+                .unwrap(),
+            Self::BlockOn => outer.block_on(async { code() }),
+            Self::Task => outer.block_on(outer.spawn(async { code() })).unwrap(),
+            Self::AbortedTask => {
+                let on_drop = OnDrop::new(code);
+                let task = outer.spawn(async move {
+                    let _on_drop = on_drop;
+                    pending::<()>().await;
+                });
+                task.abort();
+                assert!(outer.block_on(task).unwrap_err().is_cancelled());
+            }
+            Self::AfterHandoff => outer
+                .block_on(outer.spawn(async {
+                    force_handoff();
+                    code();
+                }))
+                .unwrap(),
+            Self::LocalTask => LocalSet::new().block_on(&outer, async {
+                spawn_local(async { code() }).await.unwrap()
+            }),
+            Self::DropAtShutdown => {
+                let on_drop = OnDrop::new(code);
+                outer.spawn(async move {
+                    let _on_drop = on_drop;
+                    pending::<()>().await;
+                });
+                outer.block_on(yield_now());
+            }
+            Self::DropOfLocalSet => {
+                let (on_drop, set) = (OnDrop::new(code), LocalSet::new());
+                set.spawn_local(async move {
+                    let _on_drop = on_drop;
+                    pending::<()>().await;
+                });
+                set.block_on(&outer, yield_now());
+                drop(set);
+            }
+        }
+        drop(outer);
+    }
+}
+
+/// Blocks until another thread has taken the worker over.
+fn force_handoff() {
+    block_in_place(|| Handle::current().block_on(raddle::spawn(async {})).unwrap());
+}
+
+/// Calls a function when it is dropped.
+struct OnDrop(Option<Box<dyn FnOnce() + Send>>);
+
+impl OnDrop {
+    fn new(f: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(f)))
+    }
+}
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|f| f());
+    }
+}
+
+/// A runtime with a task that waits and with blocking work. The work counts in `done` when it is
+/// released.
+struct Busy {
+    runtime: Runtime,
+    open: std::sync::mpsc::Sender<()>,
+    tasks: Arc<AtomicUsize>,
+    done: Arc<AtomicUsize>,
+}
+
+impl Busy {
+    fn new(mut builder: Builder) -> Self {
+        let runtime = builder.build().unwrap();
+        let (tasks, done) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+        let live = Live::new(&tasks);
+        runtime.spawn(async move {
+            let _live = live;
+            pending::<()>().await;
+        });
+        runtime.block_on(yield_now());
+        let (begun, has_begun) = channel();
+        let (open, gate) = channel::<()>();
+        let count = Arc::clone(&done);
+        runtime.spawn_blocking(move || {
+            begun.send(()).unwrap();
+            let _ = gate.recv();
+            std::thread::sleep(Duration::from_millis(2));
+            count.fetch_add(1, SeqCst);
+        });
+        has_begun.recv().unwrap();
+        Self {
+            runtime,
+            open,
+            tasks,
+            done,
+        }
+    }
+
+    /// Shuts the runtime down, and checks that this waits, or that it does not.
+    fn end(self, ends: Ends, waits: bool) -> Result<(), &'static str> {
+        let is_done = || self.done.load(SeqCst) == 1;
+        let is_dropped = || self.tasks.load(SeqCst) == 0;
+        if waits {
+            drop(self.open);
+            ends.end(self.runtime);
+            return match (is_done(), is_dropped()) {
+                (true, true) => Ok(()),
+                (false, _) => Err("the work was lost"),
+                (true, false) => Err("the task is still there"),
+            };
+        }
+        ends.end(self.runtime);
+        if is_done() {
+            return Err("the work was done before it was released");
+        }
+        drop(self.open);
+        eventually("the work is done", is_done);
+        eventually("the task is dropped", is_dropped);
+        Ok(())
+    }
+}
+
+/// Bug: own (a drop on a blocking thread or in `block_in_place` did not wait, and work was lost).
 #[test]
-fn a_runtime_may_be_dropped_in_async_code_and_in_blocking_work() {
-    let outer = multi_thread().build().unwrap();
-    for ends in [
-        (|runtime| drop(runtime)) as fn(Runtime),
-        |runtime| runtime.shutdown_background(),
-        |runtime| runtime.shutdown_timeout(HOUR),
-    ] {
-        each_flavor(|runtime| {
-            // Waiting for this blocking work would never return here.
-            let open = blocked(&runtime);
-            outer.block_on(async { ends(runtime) });
-            drop(open);
-        });
-        each_flavor(|runtime| {
-            let open = blocked(&runtime);
-            outer
-                .block_on(outer.spawn(async move { ends(runtime) }))
-                .unwrap();
-            drop(open);
-        });
-        each_flavor(|runtime| {
-            let open = blocked(&runtime);
-            let work = outer.spawn_blocking(move || ends(runtime));
-            outer.block_on(work).unwrap();
-            drop(open);
-        });
+fn a_shutdown_waits_unless_its_thread_polls() {
+    let flavors = [multi_thread, current_thread];
+    for place in Site::ALL {
+        for (outer, inner, ends) in flavors.into_iter().flat_map(|outer| {
+            let inners = flavors.into_iter();
+            inners.flat_map(move |inner| Ends::ALL.map(|ends| (outer, inner, ends)))
+        }) {
+            let outer = outer();
+            if place.needs_workers() && format!("{outer:?}").contains("CurrentThread") {
+                continue;
+            }
+            let busy = Busy::new(inner());
+            let what = format!("{ends:?} of {:?}, {place:?} of {outer:?}", busy.runtime);
+            let waits = ends != Ends::Background && !place.is_async();
+            // A panic in a drop may be caught, so the result is sent.
+            let (sender, result) = channel();
+            let code = move || sender.send(busy.end(ends, waits)).unwrap();
+            within_limit(&what, move || place.run(outer, code));
+            assert_eq!(result.recv(), Ok(Ok(())), "{what}");
+        }
     }
 }
 
@@ -375,4 +628,288 @@ fn a_runtime_may_be_shut_down_while_it_is_entered() {
         runtime.shutdown_timeout(HOUR);
         assert_eq!(Handle::current().id(), handle.id());
     });
+}
+
+/// A thread of a runtime.
+#[derive(Clone, Copy, Debug)]
+enum Thread {
+    Worker,
+    Blocking,
+    /// The thread that a worker was handed off to.
+    Handoff,
+}
+
+impl Thread {
+    /// Runs `code` on this thread of the runtime.
+    fn run(self, runtime: &Runtime, code: impl FnOnce() + Send + 'static) {
+        runtime
+            .block_on(async {
+                match self {
+                    Self::Worker => raddle::spawn(async { code() }).await,
+                    Self::Blocking => spawn_blocking(code).await,
+                    Self::Handoff => {
+                        let handed_off = raddle::spawn(async {
+                            force_handoff();
+                            raddle::spawn(async { code() }).await
+                        });
+                        handed_off.await.unwrap()
+                    }
+                }
+            })
+            .unwrap();
+    }
+
+    fn exists_in(self, builder: &Builder) -> bool {
+        matches!(self, Self::Blocking) || !format!("{builder:?}").contains("CurrentThread")
+    }
+}
+
+const THREADS: [Thread; 3] = [Thread::Worker, Thread::Blocking, Thread::Handoff];
+
+/// The shutdowns that do not wait for as long as it takes.
+const BOUNDED: [fn(Runtime); 3] = [
+    |runtime| runtime.shutdown_background(),
+    |runtime| runtime.shutdown_timeout(Duration::ZERO),
+    |runtime| runtime.shutdown_timeout(Duration::from_millis(20)),
+];
+
+/// Bug: own (a bounded shutdown waited for hooks, and for a hook that waited for it, forever).
+#[test]
+fn a_bounded_shutdown_does_not_wait_for_a_stop_hook() {
+    for thread in THREADS {
+        for builder in [multi_thread, current_thread] {
+            for ends in BOUNDED {
+                let mut builder = builder();
+                if !thread.exists_in(&builder) {
+                    continue;
+                }
+                let (open, gate) = channel::<()>();
+                let gate = Mutex::new(gate);
+                builder.worker_threads(1).on_thread_stop(move || {
+                    // Returns when the thread that shuts down has returned.
+                    let _ = gate.lock().unwrap().recv();
+                });
+                let runtime = builder.build().unwrap();
+                thread.run(&runtime, || ());
+                within_limit("the shutdown", move || ends(runtime));
+                drop(open);
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// Dropped when the thread ends.
+    static AT_END: std::cell::RefCell<Option<OnDrop>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Bug: own (a bounded shutdown waited for the destructors of thread-locals).
+#[test]
+fn a_bounded_shutdown_does_not_wait_for_the_destructor_of_a_thread_local() {
+    for thread in THREADS {
+        for builder in [multi_thread, current_thread] {
+            for ends in BOUNDED {
+                let mut builder = builder();
+                if !thread.exists_in(&builder) {
+                    continue;
+                }
+                let runtime = builder.worker_threads(1).build().unwrap();
+                let (open, gate) = channel::<()>();
+                let at_end = OnDrop::new(move || {
+                    let _ = gate.recv();
+                });
+                thread.run(&runtime, move || AT_END.set(Some(at_end)));
+                within_limit("the shutdown", move || ends(runtime));
+                drop(open);
+            }
+        }
+    }
+}
+
+/// A drop, and a timeout that is long enough, wait for the whole end of each thread.
+#[test]
+fn a_shutdown_that_waits_sees_hooks_and_destructors_end() {
+    for thread in THREADS {
+        for builder in [multi_thread, current_thread] {
+            for ends in [Ends::Drop, Ends::Timeout] {
+                let mut builder = builder();
+                if !thread.exists_in(&builder) {
+                    continue;
+                }
+                let (hooks, destructors) = (Arc::new(AtomicUsize::new(0)), Arc::default());
+                let stops = Arc::clone(&hooks);
+                builder.worker_threads(1).on_thread_stop(move || {
+                    std::thread::sleep(Duration::from_millis(5));
+                    stops.fetch_add(1, SeqCst);
+                });
+                let starts = Arc::new(AtomicUsize::new(0));
+                let started = Arc::clone(&starts);
+                builder.on_thread_start(move || {
+                    started.fetch_add(1, SeqCst);
+                });
+                let runtime = builder.build().unwrap();
+                let count: Arc<AtomicUsize> = Arc::clone(&destructors);
+                let at_end = OnDrop::new(move || {
+                    std::thread::sleep(Duration::from_millis(5));
+                    count.fetch_add(1, SeqCst);
+                });
+                thread.run(&runtime, move || AT_END.set(Some(at_end)));
+                within_limit("the shutdown", move || ends.end(runtime));
+                assert_eq!(destructors.load(SeqCst), 1, "{thread:?}");
+                assert_eq!(hooks.load(SeqCst), starts.load(SeqCst), "{thread:?}");
+            }
+        }
+    }
+}
+
+/// Blocks on a future that uses the runtime, and sends the output.
+fn block_on_at_drop(sender: std::sync::mpsc::Sender<u32>) -> OnDrop {
+    OnDrop::new(move || {
+        let handle = Handle::current();
+        let output = handle.block_on(async {
+            assert!(raddle::spawn(async {}).await.unwrap_err().is_cancelled());
+            yield_now().await;
+            spawn_blocking(|| 7).await.unwrap()
+        });
+        sender.send(output).unwrap();
+    })
+}
+
+/// Bug: own (`block_on` panicked in a drop at the shutdown of a current-thread runtime).
+#[test]
+fn a_future_that_a_current_thread_runtime_drops_may_block_on() {
+    for ends in Ends::ALL {
+        let runtime = current_thread().build().unwrap();
+        let (sender, receiver) = channel();
+        for is_polled in [true, false] {
+            let on_drop = block_on_at_drop(sender.clone());
+            runtime.spawn(async move {
+                let _on_drop = on_drop;
+                pending::<()>().await;
+            });
+            if is_polled {
+                runtime.block_on(yield_now());
+            }
+        }
+        drop(sender);
+        within_limit("the shutdown", move || ends.end(runtime));
+        assert_eq!([receiver.recv(), receiver.recv()], [Ok(7), Ok(7)]);
+    }
+}
+
+/// The same with a task of a `LocalRuntime`.
+#[test]
+fn a_local_future_that_a_local_runtime_drops_may_block_on() {
+    let (sender, receiver) = channel();
+    let on_drop = block_on_at_drop(sender);
+    within_limit("the shutdown", move || {
+        let runtime = LocalRuntime::new().unwrap();
+        runtime.spawn_local(async move {
+            let _on_drop = on_drop;
+            pending::<()>().await;
+        });
+        runtime.block_on(yield_now());
+        drop(runtime);
+    });
+    assert_eq!(receiver.recv(), Ok(7));
+}
+
+/// The same with a task of a `LocalSet` that is dropped outside `block_on`.
+#[test]
+fn a_local_future_that_a_set_drops_may_block_on() {
+    each_flavor(|runtime| {
+        let (sender, receiver) = channel();
+        let on_drop = OnDrop::new(move || {
+            let output = Handle::current().block_on(async {
+                yield_now().await;
+                7
+            });
+            sender.send(output).unwrap();
+        });
+        let set = LocalSet::new();
+        set.spawn_local(async move {
+            let _on_drop = on_drop;
+            pending::<()>().await;
+        });
+        set.block_on(&runtime, yield_now());
+        let _entered = runtime.enter();
+        drop(set);
+        assert_eq!(receiver.recv(), Ok(7));
+    });
+}
+
+/// As on Tokio: a worker's thread must not block, at the shutdown neither, unless it says so.
+#[test]
+fn a_future_that_a_worker_drops_may_block_on_in_place() {
+    for ends in Ends::ALL {
+        let runtime = multi_thread().build().unwrap();
+        let (sender, receiver) = channel();
+        let on_drop = OnDrop::new(move || {
+            let message = panic_message(|| Handle::current().block_on(async {}));
+            assert!(message.contains("block_on was called inside a runtime"));
+            block_in_place(|| drop(block_on_at_drop(sender)));
+        });
+        runtime.spawn(async move {
+            let _on_drop = on_drop;
+            pending::<()>().await;
+        });
+        runtime.block_on(yield_now());
+        within_limit("the shutdown", move || ends.end(runtime));
+        // A shutdown that does not wait may have shut the blocking pool down before.
+        if ends != Ends::Background {
+            assert_eq!(receiver.recv(), Ok(7));
+        }
+    }
+}
+
+/// The thread that runs the hook does not wait for itself.
+#[test]
+fn a_stop_hook_may_drop_its_runtime() {
+    for builder in [multi_thread, current_thread] {
+        let kept = Arc::new(Mutex::new(None::<Runtime>));
+        let (dropped, is_dropped) = channel();
+        let own = Arc::clone(&kept);
+        let mut builder = builder();
+        builder.thread_keep_alive(Duration::from_millis(1));
+        builder.on_thread_stop(move || {
+            let runtime = own.lock().unwrap().take();
+            if runtime.is_some() {
+                drop(runtime);
+                dropped.send(()).unwrap();
+            }
+        });
+        let runtime = builder.build().unwrap();
+        let (open, gate) = channel::<()>();
+        runtime.spawn_blocking(move || assert!(gate.recv().is_err()));
+        *kept.lock().unwrap() = Some(runtime);
+        drop(open);
+        is_dropped.recv_timeout(LIMIT).expect("the hook waits");
+    }
+}
+
+/// A runtime that a panic has shut down is dropped by one of its own tasks.
+#[test]
+fn a_task_may_drop_its_runtime_while_that_shuts_down() {
+    for mut builder in builders() {
+        builder.unhandled_panic(UnhandledPanic::ShutdownRuntime);
+        let runtime = Arc::new(builder.build().unwrap());
+        let (kept, (dropped, is_dropped)) = (Arc::clone(&runtime), channel());
+        let handle = runtime.handle().clone();
+        let on_drop = OnDrop::new(move || {
+            drop(kept);
+            dropped.send(()).unwrap();
+        });
+        runtime.spawn(async move {
+            let _on_drop = on_drop;
+            pending::<()>().await;
+        });
+        let panicking = std::panic::AssertUnwindSafe(move || {
+            let _ = runtime.block_on(async { raddle::spawn(async { panic!("planted") }).await });
+        });
+        within_limit("the panic", move || {
+            drop(std::panic::catch_unwind(panicking))
+        });
+        within_limit("the drop", move || is_dropped.recv().unwrap());
+        drop(handle);
+    }
 }

@@ -226,6 +226,40 @@ fn a_shutdown_that_ends_in_time_is_complete() {
     assert!(reports.try_recv().is_err());
 }
 
+/// Bug: own (the report said that the workers had stopped, and counted a task that had completed).
+#[test]
+fn a_shutdown_report_waits_for_hooks_and_counts_no_completed_task() {
+    let (open, gate) = mpsc::channel::<()>();
+    let gate = Mutex::new(gate);
+    let mut builder = workers(2);
+    builder.on_thread_stop(move || {
+        let _ = gate.lock().recv();
+    });
+    let (runtime, _reports) = watched(&mut builder, LIMIT);
+    let (started, running) = mpsc::channel();
+    let task = runtime.spawn(async move {
+        raddle::task::block_in_place(|| {
+            started.send(()).unwrap();
+            thread::sleep(Duration::from_millis(10));
+        });
+        raddle::task::yield_now().await;
+    });
+    running.recv().unwrap();
+    let report = runtime.shutdown_report(Duration::from_millis(300));
+    assert!(!report.has_stopped_workers(), "{report}");
+    if task.is_finished() {
+        assert_eq!(report.tasks(), 0, "{report}");
+    }
+    drop(open);
+
+    let (runtime, _reports) = watched(&mut workers(2), LIMIT);
+    let waits = runtime.spawn(std::future::pending::<()>());
+    let report = runtime.shutdown_report(Duration::ZERO);
+    assert!(!report.is_complete(), "it has not waited for the threads");
+    assert!(report.tasks() <= 1, "{report}");
+    drop(waits);
+}
+
 #[test]
 fn a_shutdown_report_inside_async_code_counts_the_tasks_that_have_not_ended() {
     let outer = workers(1).build().unwrap();

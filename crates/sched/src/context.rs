@@ -30,8 +30,12 @@ struct Context {
     /// The scheduler and the number of the worker whose loop this thread runs, also after it was
     /// handed off.
     in_loop: Cell<Option<(Id, usize)>>,
+    /// The `Core` as which this thread only drops tasks at a shutdown, while it is in no poll.
+    cancelling: Cell<Erased>,
     /// The scheduler of the worker that this thread has [left](leave) last.
     left: Cell<Option<Id>>,
+    /// The scheduler whose pool has started this thread.
+    pool: Cell<Option<Id>>,
     blocking: Cell<Blocking>,
     /// The end reason of the last observed task that ended on this thread.
     end_reason: Cell<EndReason>,
@@ -53,7 +57,9 @@ raddle_primitives::thread_local! {
         current: Cell::new(None),
         driven: Cell::new(ptr::null()),
         in_loop: Cell::new(None),
+        cancelling: Cell::new(ptr::null()),
         left: Cell::new(None),
+        pool: Cell::new(None),
         blocking: Cell::new(Blocking::No),
         end_reason: Cell::new(EndReason::Completed),
     };
@@ -114,6 +120,17 @@ pub(crate) fn left() -> Option<Id> {
     CONTEXT.with(|context| context.left.get())
 }
 
+/// The scheduler whose pool has started the calling thread, until the thread leaves its hooks.
+pub(crate) fn pool() -> Option<Id> {
+    read(None, |context| context.pool.get())
+}
+
+/// Makes the calling thread one of a pool until the guard is dropped.
+pub(crate) fn enter_pool(scheduler: Id) -> impl Drop {
+    CONTEXT.with(|context| context.pool.set(Some(scheduler)));
+    guard((), |()| CONTEXT.with(|context| context.pool.set(None)))
+}
+
 /// Whether this is the scheduler that was entered last.
 pub(crate) fn is_current(scheduler: Id) -> bool {
     read(None, |context| context.current.get()) == Some(scheduler)
@@ -131,6 +148,21 @@ pub(crate) fn enter_worker<T>(core: &T) -> impl Drop {
     let outer = CONTEXT.with(|context| context.worker.replace(core));
     guard(outer, |outer| {
         CONTEXT.with(|context| context.worker.set(outer))
+    })
+}
+
+/// Like [`enter_worker`], to drop tasks at a shutdown. This does not count as a poll, but the
+/// thread may be in one already.
+pub(crate) fn enter_worker_to_cancel<T>(core: &T) -> impl Drop {
+    let cancelling = match is_polling() {
+        true => ptr::null(),
+        false => ptr::from_ref(core).cast(),
+    };
+    let entered = enter_worker(core);
+    let outer = CONTEXT.with(|context| context.cancelling.replace(cancelling));
+    guard((entered, outer), |(entered, outer)| {
+        CONTEXT.with(|context| context.cancelling.set(outer));
+        drop(entered);
     })
 }
 
@@ -234,6 +266,28 @@ pub(crate) fn enter_blocking(how: Blocking) -> impl Drop {
 pub fn is_inside() -> bool {
     read(false, |context| {
         !context.worker.get().is_null() || context.blocking.get() != Blocking::No
+    })
+}
+
+/// Returns whether the calling thread polls a task or the future of a `block_on`, or runs hooks and
+/// drops in between. If it blocks, the tasks of a scheduler wait.
+///
+/// Unlike [`is_inside`], this is false in the drops of tasks at a shutdown, unless the thread that
+/// shuts down is in a poll.
+///
+/// ```
+/// use raddle_sched::{Config, Pool, block_in_place, is_polling};
+///
+/// let pool = Pool::start(Config { workers: 1, ..Config::default() }, None)?;
+/// let task = pool.handle().spawn(async { (is_polling(), block_in_place(is_polling)) });
+/// assert_eq!(pool.handle().block_on(task).unwrap(), (true, false));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn is_polling() -> bool {
+    read(false, |context| {
+        let worker = context.worker.get();
+        context.blocking.get() != Blocking::No
+            || !worker.is_null() && worker != context.cancelling.get()
     })
 }
 

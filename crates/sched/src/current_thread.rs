@@ -146,7 +146,26 @@ impl CurrentThread {
             .unwrap_or_else(|| panics::end_block_on())
     }
 
+    /// Begins the shutdown: tasks that are spawned from now on are cancelled at once. So a runtime
+    /// can drop what belongs to the tasks before [`shutdown`](Self::shutdown) drops them.
+    ///
+    /// ```
+    /// use raddle_sched::{Config, CurrentThread};
+    ///
+    /// let mut scheduler = CurrentThread::new(Config::default(), None);
+    /// let waits = scheduler.handle().spawn(async {});
+    /// scheduler.close();
+    /// assert!(scheduler.handle().spawn(async {}).is_finished());
+    /// assert!(!waits.is_finished());
+    /// ```
+    pub fn close(&mut self) {
+        self.handle.shared.close();
+    }
+
     /// Drops every task. Tasks that are spawned later are cancelled at once.
+    ///
+    /// The drops may block on futures, unless the calling thread runs tasks or blocks on a future
+    /// itself.
     ///
     /// ```
     /// use std::future;

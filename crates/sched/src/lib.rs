@@ -19,7 +19,7 @@ mod yield_now;
 pub use config::handoff::Handoff;
 pub use config::policy::Policy;
 pub use config::{AroundWorker, Config, Hook, StartHandoff};
-pub use context::is_inside;
+pub use context::{is_inside, is_polling};
 pub use current_thread::CurrentThread;
 pub use driver::{Driver, Unpark};
 pub use handle::{EnterGuard, Handle, count_nested_poll, is_on_pinned_worker, spawn, spawn_local};

@@ -5,16 +5,17 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::Arc;
-use raddle_primitives::thread::{self, JoinHandle};
+use raddle_primitives::thread::{self, JoinHandle, Joining};
 
 use crate::config::Config;
 use crate::config::policy::Policy;
+use crate::context;
 use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::handoff;
 use crate::id::Id;
 use crate::worker::Worker;
-use crate::worker::retirement::Retirement;
+use crate::worker::retirement::{CountedThread, Retirement};
 use crate::worker::shared::{DrivenBy, Shared};
 
 /// A pool of worker threads.
@@ -39,7 +40,7 @@ pub struct Pool {
     /// One for each shard, or one for the whole pool.
     retirements: Vec<Arc<Retirement>>,
     /// The threads that were not joined yet.
-    threads: Vec<JoinHandle<()>>,
+    threads: Joining,
     is_shut_down: bool,
 }
 
@@ -82,7 +83,7 @@ impl Pool {
         let mut pool = Self {
             handle,
             retirements,
-            threads: Vec::with_capacity(workers.len()),
+            threads: Joining::default(),
             is_shut_down: false,
         };
         for (number, worker) in workers.into_iter().enumerate() {
@@ -138,8 +139,13 @@ impl Pool {
             builder = builder.stack_size(size);
         }
         let handle = self.handle.clone();
+        let counted = CountedThread::new(&worker.core().retirement);
         builder
             .spawn(move || {
+                // Dropped last.
+                let _counted = counted;
+                let handle = handle;
+                let _pool = context::enter_pool(handle.id());
                 let around = handle.shared.config.around_worker.clone();
                 let _current = handle.enter();
                 // Dropped inside the wrapper function, so that tasks which end with the worker
@@ -176,8 +182,8 @@ impl Pool {
     /// zero the call returns at once.
     ///
     /// Returns whether the shutdown is complete: the tasks are dropped, and the threads have
-    /// exited, including the destructors of their thread-locals, for which the call waits without a
-    /// limit. The method may be called again, to wait once more.
+    /// exited, including [`around_worker`](Config::around_worker) and the destructors of their
+    /// thread-locals. The method may be called again, to wait once more.
     ///
     /// On a thread of the pool the call does not wait, because it would wait for itself.
     ///
@@ -199,25 +205,20 @@ impl Pool {
         for part in &self.retirements {
             part.close();
         }
-        let is_on_worker =
-            self.handle.worker().is_some() || handoff::is_in_loop_of(self.handle.id());
-        let wait = is_on_worker.then_some(Duration::ZERO).or(wait);
-        let start = Instant::now();
-        let left = || wait.map(|wait| wait.saturating_sub(start.elapsed()));
-        if !self.retirements.iter().all(|part| part.wait(left())) {
-            // The threads end when their polls return, or a later call joins them.
-            return false;
+        let id = self.handle.id();
+        let is_on_own_thread = self.handle.worker().is_some()
+            || handoff::is_in_loop_of(id)
+            || context::pool() == Some(id);
+        let wait = is_on_own_thread.then_some(Duration::ZERO).or(wait);
+        // A deadline that the clock cannot represent is no limit.
+        let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
+        // The threads end when their polls return, or a later call joins them.
+        let has_ended =
+            self.retirements.iter().all(|part| part.wait(deadline)) && self.threads.join(deadline);
+        if has_ended {
+            raddle_task::memory::release();
         }
-        // The calling thread may be a thread of the pool that has left its worker, in the drop of a
-        // thread-local.
-        let own = thread::current_id();
-        let others = |thread: &JoinHandle<()>| thread.thread().id() != own;
-        for thread in self.threads.drain(..).filter(others) {
-            // A panic of a hook has been reported on the worker's thread.
-            let _ = thread.join();
-        }
-        raddle_task::memory::release();
-        true
+        has_ended
     }
 }
 

@@ -4,7 +4,7 @@
 //! `docs/scheduler.md`, shutdown, has the steps, and says why a task cannot outlive the shared
 //! state.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use raddle_primitives::thread;
 use scopeguard::guard;
@@ -45,15 +45,14 @@ impl Retirement {
         self.cancel_left_behind();
     }
 
-    /// Waits until the shutdown is finished, for at most `timeout`, and returns whether it is.
+    /// Waits until the shutdown has ended, or until `deadline`, and returns whether it has.
     /// Meanwhile it retires the workers that wait in handoff slots for a thread to drive them:
     /// there may be no such thread, and a poll that waits for the driver waits for the shutdown.
-    pub(crate) fn wait(&self, timeout: Option<Duration>) -> bool {
-        let start = Instant::now();
+    pub(crate) fn wait(&self, deadline: Option<Instant>) -> bool {
         let mut has_timed_out = false;
         let mut retired = self.retired.lock();
         loop {
-            if retired.is_finished {
+            if retired.has_ended() {
                 return true;
             }
             if !retired.handoff_slots.is_empty() {
@@ -64,8 +63,8 @@ impl Retirement {
                 retired = self.retired.lock();
             } else if has_timed_out {
                 return false;
-            } else if let Some(timeout) = timeout {
-                let left = timeout.saturating_sub(start.elapsed());
+            } else if let Some(deadline) = deadline {
+                let left = deadline.saturating_duration_since(Instant::now());
                 (retired, has_timed_out) = self.changed.wait_timeout(retired, left);
             } else {
                 retired = self.changed.wait(retired);
@@ -119,8 +118,13 @@ impl Retirement {
     fn finish(&self, cores: Vec<CoreRef>) {
         // Also if the driver's shutdown panics: a thread may be waiting for it.
         let announce = guard((), |()| {
-            self.retired.lock().is_finished = true;
-            self.changed.notify_all();
+            let mut retired = self.retired.lock();
+            retired.is_finished = true;
+            let has_ended = retired.has_ended();
+            drop(retired);
+            if has_ended {
+                self.changed.notify_all();
+            }
         });
         self.shared.close();
         cancel_waiting(&cores);
@@ -149,8 +153,7 @@ fn cancel_waiting(cores: &[CoreRef]) {
     // Futures find the same current scheduler in their drops as in their polls.
     let handle = Handle::of_worker(first);
     let _current = handle.enter();
-    // Tasks that these drops wake go to this worker's queue.
-    let _worker = first.enter();
+    let _worker = first.enter_to_cancel();
     for core in cores {
         // Tasks that were idle are queued.
         core.live.abort_all(|task| core.shared().inject(Task(task)));

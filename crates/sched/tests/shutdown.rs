@@ -461,6 +461,70 @@ fn a_second_shutdown_waits_for_the_destructors_of_thread_locals() {
     }
 }
 
+/// Bug: own (a limited shutdown waited for hooks and destructors without a limit).
+#[test]
+fn a_limited_shutdown_does_not_wait_for_the_end_of_a_thread() {
+    /// Waits in its drop.
+    struct WaitsAtEnd(Gate);
+    impl Drop for WaitsAtEnd {
+        fn drop(&mut self) {
+            self.0.wait();
+        }
+    }
+    thread_local! {
+        static AT_END: Cell<Option<WaitsAtEnd>> = const { Cell::new(None) };
+    }
+    for (policy, in_hook) in POLICIES.into_iter().flat_map(|p| [(p, true), (p, false)]) {
+        let gate = Gate::default();
+        let waits = in_hook.then(|| gate.clone());
+        let config = Config {
+            around_worker: Some(Arc::new(move |_, run| {
+                run();
+                if let Some(gate) = &waits {
+                    gate.wait();
+                }
+            })),
+            ..config_of(policy, 2)
+        };
+        let mut pool = Pool::start(config, None).unwrap();
+        let at_end = (!in_hook).then(|| WaitsAtEnd(gate.clone()));
+        let task = pool.handle().spawn(async move { AT_END.set(at_end) });
+        pool.handle().block_on(task).unwrap();
+        for wait in [Duration::ZERO, Duration::from_millis(5)] {
+            assert!(!pool.shutdown(Some(wait)), "{policy:?}");
+        }
+        gate.open();
+        assert!(pool.shutdown(Some(Duration::from_secs(30))), "{policy:?}");
+        assert!(pool.shutdown(Some(Duration::ZERO)), "it has ended");
+    }
+}
+
+/// The thread must not wait for itself in the hook around its worker.
+#[test]
+fn a_hook_around_a_worker_may_drop_its_pool() {
+    for policy in POLICIES {
+        let (pool, left) = (Arc::new(Mutex::new(None::<Pool>)), Gate::default());
+        let (kept, opens) = (pool.clone(), left.clone());
+        let config = Config {
+            unhandled_panic: UnhandledPanic::ShutdownRuntime,
+            around_worker: Some(Arc::new(move |_, run| {
+                run();
+                let pool = kept.lock().take();
+                if pool.is_some() {
+                    drop(pool);
+                    opens.open();
+                }
+            })),
+            ..config_of(policy, 2)
+        };
+        let started = Pool::start(config, None).unwrap();
+        let handle = started.handle().clone();
+        *pool.lock() = Some(started);
+        drop(handle.spawn(async { panic!("a task panics on purpose") }));
+        left.wait();
+    }
+}
+
 /// The same with a task whose worker has already retired because a hook panicked. That worker drops
 /// the task, or another worker does, or, if there is none, the thread that shuts down.
 #[test]

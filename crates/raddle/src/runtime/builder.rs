@@ -9,7 +9,7 @@ use raddle_primitives::random::Random;
 use raddle_sched::Pool;
 
 use crate::runtime::blocking::{self, HandoffJob};
-use crate::runtime::context::{self, Inside};
+use crate::runtime::context::{self, OwnThread};
 use crate::runtime::driver::{self, RuntimeDriver};
 use crate::runtime::handle::Inner;
 use crate::runtime::runtime::Scheduler;
@@ -1081,8 +1081,9 @@ impl Builder {
             let Some(inner) = inner.upgrade() else {
                 return run();
             };
-            let _inside = Inside::enter();
-            enter(&Handle { inner }, worker, &mut || {
+            let handle = Handle { inner };
+            let _own = OwnThread::enter(&handle.inner);
+            enter(&handle, worker, &mut || {
                 start();
                 run();
                 stop();

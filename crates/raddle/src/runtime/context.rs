@@ -3,18 +3,20 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
+use std::ptr;
 
 use raddle_primitives::current::{self, Frame, Request};
 use raddle_timer::CurrentHandle;
 
+use crate::runtime::handle::Inner;
 use crate::runtime::{Handle, TryCurrentError};
 use crate::task::LocalEnterGuard;
 
 raddle_primitives::thread_local! {
     /// The guards of the local sets that this thread has entered by an [`EnterGuard`].
     static LOCALS: RefCell<Vec<LocalEnterGuard>> = RefCell::new(Vec::new());
-    /// The number of [`Inside`] values of this thread.
-    static INSIDE: Cell<usize> = Cell::new(0);
+    /// The runtime that has started this thread, until the thread leaves its hooks.
+    static OWNER: Cell<*const Inner> = Cell::new(ptr::null());
 }
 
 /// Returns the handle of the runtime that was entered last.
@@ -168,23 +170,24 @@ pub(crate) fn enter_worker(handle: &Handle, worker: usize) -> raddle_sched::Ente
     })
 }
 
-/// Marks this thread as running a runtime's work until it is dropped.
-pub(crate) struct Inside(PhantomData<*mut ()>);
+/// Makes this thread one of a runtime until it is dropped.
+pub(crate) struct OwnThread<'a>(PhantomData<(&'a Inner, *mut ())>);
 
-impl Inside {
-    pub(crate) fn enter() -> Self {
-        INSIDE.with(|inside| inside.set(inside.get() + 1));
+impl<'a> OwnThread<'a> {
+    pub(crate) fn enter(owner: &'a Inner) -> Self {
+        OWNER.with(|own| own.set(owner));
         Self(PhantomData)
     }
 }
 
-impl Drop for Inside {
+impl Drop for OwnThread<'_> {
     fn drop(&mut self) {
-        INSIDE.with(|inside| inside.set(inside.get() - 1));
+        OWNER.with(|own| own.set(ptr::null()));
     }
 }
 
-/// Returns whether this thread runs a runtime's work, so that it must not wait for a shutdown.
-pub(crate) fn is_inside() -> bool {
-    INSIDE.with(Cell::get) > 0
+/// Returns whether this thread must not wait for the shutdown of a runtime: it polls async code, or
+/// the shutdown waits for it.
+pub(crate) fn must_not_wait_for(handle: &Handle) -> bool {
+    raddle_sched::is_polling() || ptr::eq(OWNER.with(Cell::get), &raw const *handle.inner)
 }

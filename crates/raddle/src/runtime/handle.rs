@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::runtime::Id;
 use crate::runtime::blocking::{self, BlockingJob};
-use crate::runtime::context::{self, EnterGuard, Inside};
+use crate::runtime::context::{self, EnterGuard};
 use crate::runtime::driver::DriverHandles;
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
@@ -300,7 +300,6 @@ impl Handle {
 
     #[track_caller]
     pub(crate) fn block_on_as<F: Future>(&self, future: F, meta: SpawnMeta) -> F::Output {
-        let _inside = Inside::enter();
         let _guard = self.enter();
         let _random = self.inner.random.as_ref().map(Random::enter_call);
         self.scheduler()

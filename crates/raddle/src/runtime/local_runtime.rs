@@ -32,17 +32,9 @@ use raddle_task::{SpawnMeta, box_if_large};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct LocalRuntime {
-    /// Declared before the runtime, so that it is dropped first: the drops of its tasks may use the
-    /// runtime.
-    local: Local,
-    runtime: Runtime,
-}
-
-/// The tasks that are not `Send`.
-struct Local {
-    /// `None` only in the drop.
+    /// The tasks that are not `Send`. `None` once the shutdown has dropped them.
     set: Option<LocalSet>,
-    runtime: Handle,
+    runtime: Runtime,
 }
 
 /// Options of a [`LocalRuntime`], for [`Builder::build_local`]. There are none yet.
@@ -88,11 +80,23 @@ impl LocalRuntime {
     pub(crate) fn from_runtime(runtime: Runtime, unhandled_panic: UnhandledPanic) -> Self {
         let mut set = LocalSet::new();
         set.unhandled_panic(unhandled_panic);
-        let local = Local {
+        Self {
             set: Some(set),
-            runtime: runtime.handle().clone(),
-        };
-        Self { local, runtime }
+            runtime,
+        }
+    }
+
+    fn set(&self) -> &LocalSet {
+        let set = self.set.as_ref();
+        set.expect("only the shutdown takes the set out")
+    }
+
+    /// Drops the local tasks, whose drops may use the runtime but not spawn on it any more.
+    fn drop_local_tasks(&mut self) {
+        self.runtime.close();
+        let set = self.set.take();
+        let _entered = self.runtime.enter();
+        drop(set);
     }
 
     /// Returns a handle of the runtime, which can be sent to other threads. Tasks that are spawned
@@ -134,7 +138,7 @@ impl LocalRuntime {
         F::Output: 'static,
     {
         let meta = SpawnMeta::of::<F>();
-        let set = self.local.set();
+        let set = self.set();
         box_if_large!(future: F, Box::pin => set.spawn_local_as(future, meta))
     }
 
@@ -180,8 +184,8 @@ impl LocalRuntime {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         // So that tasks of the runtime that are outside the set can call `spawn_local`.
-        let _local = self.local.set().enter();
-        let set = self.local.set();
+        let _local = self.set().enter();
+        let set = self.set();
         box_if_large!(future: F, Box::pin => set.block_on(&self.runtime, future))
     }
 
@@ -200,7 +204,7 @@ impl LocalRuntime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
-        self.runtime.enter().with_local(self.local.set().enter())
+        self.runtime.enter().with_local(self.set().enter())
     }
 
     /// Returns the metrics of the runtime. They do not count local tasks.
@@ -233,10 +237,9 @@ impl LocalRuntime {
     /// runtime.shutdown_timeout(Duration::from_millis(1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn shutdown_timeout(self, duration: Duration) {
-        let Self { local, runtime } = self;
-        drop(local);
-        runtime.shutdown_timeout(duration);
+    pub fn shutdown_timeout(mut self, duration: Duration) {
+        self.drop_local_tasks();
+        self.runtime.shut_down_within(duration);
     }
 
     /// Shuts the runtime down without waiting.
@@ -255,17 +258,9 @@ impl LocalRuntime {
     }
 }
 
-impl Local {
-    fn set(&self) -> &LocalSet {
-        let set = self.set.as_ref();
-        set.expect("only the drop takes the set out")
-    }
-}
-
-impl Drop for Local {
+impl Drop for LocalRuntime {
     fn drop(&mut self) {
-        let _entered = self.runtime.enter();
-        drop(self.set.take());
+        self.drop_local_tasks();
     }
 }
 

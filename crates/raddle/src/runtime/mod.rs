@@ -37,9 +37,11 @@
 //! # Shutdown
 //!
 //! Dropping a [`Runtime`] shuts it down: every task is dropped at its next `.await`, exactly once,
-//! and the drop waits for running blocking work. It never panics. On a thread that must not block,
-//! because it runs async code or blocking work, the drop returns at once and a separate thread
-//! waits. [`Runtime::shutdown_timeout`] and [`Runtime::shutdown_background`] bound the wait.
+//! and the drop waits for running blocking work and for the end of each thread: its hooks and the
+//! destructors of its thread-locals. It never panics. In async code, where a thread must not block,
+//! and on a thread of the runtime itself, the drop returns at once and a separate thread waits.
+//! Blocking work and [`block_in_place`](crate::task::block_in_place) of another runtime are not
+//! async code. [`Runtime::shutdown_timeout`] and [`Runtime::shutdown_background`] bound the wait.
 //!
 //! # Looking inside
 //!

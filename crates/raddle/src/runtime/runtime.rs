@@ -11,7 +11,7 @@ use raddle_primitives::sync::Mutex;
 use raddle_primitives::thread;
 
 use crate::runtime::blocking::{BlockingJob, HandoffJob};
-use crate::runtime::context::{self, EnterGuard, Inside};
+use crate::runtime::context::{self, EnterGuard};
 use crate::runtime::tools::Running;
 use crate::runtime::{Handle, RuntimeMetrics};
 use crate::task::JoinHandle;
@@ -207,7 +207,6 @@ impl Runtime {
         match &self.parts().scheduler {
             Scheduler::MultiThread { .. } => self.handle.block_on_as(future, meta),
             Scheduler::CurrentThread(scheduler) => {
-                let _inside = Inside::enter();
                 let _guard = self.enter();
                 let random = self.handle.inner.random.as_ref();
                 let _random = random.map(Random::enter_call);
@@ -254,12 +253,13 @@ impl Runtime {
         self.handle.metrics()
     }
 
-    /// Shuts the runtime down and waits for running polls and blocking work, for at most
-    /// `duration`. After that they continue to run, and end by themselves.
+    /// Shuts the runtime down and waits for running polls and blocking work, and for the end of the
+    /// runtime's threads, for at most `duration`. After that they continue to run, and end by
+    /// themselves.
     ///
-    /// Inside async code or blocking work it does not wait. If the runtime has a watchdog, its
-    /// action receives a report of the polls and jobs that still run; `shutdown_report`, with the
-    /// feature `watchdog`, returns that report.
+    /// Inside async code and on a thread of this runtime it does not wait. If the runtime has a
+    /// watchdog, its action receives a report of the polls and jobs that still run;
+    /// `shutdown_report`, with the feature `watchdog`, returns that report.
     ///
     /// # Examples
     ///
@@ -274,7 +274,7 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shutdown_timeout(mut self, duration: Duration) {
-        self.shut_down(Some(duration));
+        self.shut_down_within(duration);
     }
 
     /// Shuts the runtime down without waiting: running polls and blocking work continue, and end by
@@ -290,7 +290,21 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shutdown_background(mut self) {
-        self.shut_down(Some(Duration::ZERO));
+        self.shut_down_within(Duration::ZERO);
+    }
+
+    pub(crate) fn shut_down_within(&mut self, duration: Duration) {
+        self.shut_down(Some(duration), !duration.is_zero());
+    }
+
+    /// Begins the shutdown of a current-thread runtime that has not been shut down: it spawns no
+    /// tasks any more.
+    pub(crate) fn close(&mut self) {
+        if let Some(Scheduler::CurrentThread(scheduler)) =
+            self.parts.as_mut().map(|parts| &mut parts.scheduler)
+        {
+            scheduler.close();
+        }
     }
 
     /// Starts a tool, and keeps it until the shutdown.
@@ -307,10 +321,12 @@ impl Runtime {
         parts.expect("only the shutdown takes the parts out")
     }
 
-    /// Returns what has stopped, if that was reported.
-    pub(crate) fn shut_down(&mut self, wait: Option<Duration>) -> Option<Stopped> {
+    /// Shuts the runtime down, unless it has been shut down, and returns what has stopped. Reports
+    /// this to the tools if `reports` is true, or if the thread must not wait for as long as `wait`
+    /// allows.
+    pub(crate) fn shut_down(&mut self, wait: Option<Duration>, reports: bool) -> Option<Stopped> {
         let mut parts = self.parts.take()?;
-        if context::is_inside() && wait != Some(Duration::ZERO) {
+        if wait != Some(Duration::ZERO) && context::must_not_wait_for(&self.handle) {
             let stopped = Stopped {
                 alive_tasks: self.handle.metrics().num_alive_tasks(),
                 ..Stopped::default()
@@ -319,14 +335,18 @@ impl Runtime {
             parts.hand_over(self.handle.clone(), wait);
             Some(stopped)
         } else {
-            parts.shut_down(&self.handle, wait)
+            let stopped = parts.shut_down(&self.handle, wait);
+            if reports {
+                parts.report(stopped);
+            }
+            Some(stopped)
         }
     }
 }
 
 impl Parts {
-    /// Reports to the tools and returns what has stopped, if the wait has a limit other than zero.
-    fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) -> Option<Stopped> {
+    /// Returns what has stopped.
+    fn shut_down(&mut self, handle: &Handle, wait: Option<Duration>) -> Stopped {
         // A deadline that the clock cannot represent is no limit.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -347,14 +367,11 @@ impl Parts {
         }
         let blocking = self.blocking.shutdown(left());
         self.tools.iter_mut().for_each(|tool| tool.stop());
-        wait.filter(|wait| !wait.is_zero())?;
-        let stopped = Stopped {
+        Stopped {
             workers,
             blocking,
             alive_tasks: handle.metrics().num_alive_tasks(),
-        };
-        self.report(stopped);
-        Some(stopped)
+        }
     }
 
     fn report(&self, stopped: Stopped) {
@@ -374,7 +391,10 @@ impl Parts {
                 let (parts, handle) = theirs;
                 let parts = parts.lock().take();
                 if let Some(mut parts) = parts {
-                    parts.shut_down(&handle, wait);
+                    let stopped = parts.shut_down(&handle, wait);
+                    if wait.is_some() {
+                        parts.report(stopped);
+                    }
                 }
             });
         if spawned.is_err() {
@@ -388,7 +408,7 @@ impl Parts {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        self.shut_down(None);
+        self.shut_down(None, false);
     }
 }
 

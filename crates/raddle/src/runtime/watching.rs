@@ -131,7 +131,8 @@ impl Runtime {
     /// tasks that have not completed and, on a runtime with a [watchdog](Builder::watchdog), each
     /// poll and each blocking job that still runs, with its stack.
     ///
-    /// Inside async code or blocking work it does not wait, and reports what runs now.
+    /// Inside async code and on a thread of this runtime it does not wait, and reports what runs
+    /// now.
     ///
     /// # Examples
     ///
@@ -144,14 +145,14 @@ impl Runtime {
     ///     .watchdog(Duration::from_millis(100), watchdog::warn())
     ///     .build()?;
     /// runtime.spawn_blocking(|| std::thread::sleep(Duration::from_secs(60)));
-    /// let report = runtime.shutdown_report(Duration::from_millis(10));
+    /// let report = runtime.shutdown_report(Duration::from_millis(500));
     /// assert!(report.has_stopped_workers() && !report.has_stopped_blocking_threads());
     /// println!("{report}");
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn shutdown_report(mut self, duration: Duration) -> ShutdownReport {
         let handle = self.handle().clone();
-        let Some(stopped) = self.shut_down(Some(duration)) else {
+        let Some(stopped) = self.shut_down(Some(duration), true) else {
             return ShutdownReport::default();
         };
         match handle.inner.tools.get() {

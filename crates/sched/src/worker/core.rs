@@ -122,6 +122,29 @@ impl Core {
     ///
     /// Panics if the worker is bound to another thread.
     pub(crate) fn enter(&self) -> impl Drop {
+        self.bind();
+        context::enter_worker(self)
+    }
+
+    /// Drops tasks as the worker, at the shutdown, until the guard is dropped. Tasks that the drops
+    /// wake go to this worker's queue.
+    ///
+    /// The tasks of a current-thread scheduler are dropped as no worker, and their drops may block
+    /// on futures, as on Tokio: outside its `block_on` no thread drives it. Tasks that they wake go
+    /// to the injection queue.
+    ///
+    /// # Panics
+    ///
+    /// As [`enter`](Self::enter).
+    pub(crate) fn enter_to_cancel(&self) -> Option<impl Drop> {
+        (!self.shared().is_current_thread).then(|| {
+            self.bind();
+            context::enter_worker_to_cancel(self)
+        })
+    }
+
+    /// Binds a pinned worker to the calling thread.
+    fn bind(&self) {
         if self.is_pinned() {
             assert!(
                 self.may_run_here(),
@@ -131,7 +154,6 @@ impl Core {
             // Claim 1.
             self.thread.set(Some(thread::current_id()));
         }
-        context::enter_worker(self)
     }
 
     #[inline]

@@ -11,7 +11,8 @@ use super::shared::Shared;
 pub(crate) struct Retirement {
     pub(crate) shared: Arc<Shared>,
     pub(crate) retired: Mutex<Retired>,
-    /// Notified when `is_finished` or `handoff_slots` of [`Retired`] is set.
+    /// Notified when the shutdown [has ended](Retired::has_ended) and when `handoff_slots` of
+    /// [`Retired`] is set.
     pub(crate) changed: Condvar,
 }
 
@@ -25,9 +26,41 @@ pub(crate) struct Retired {
     pub(crate) has_released: bool,
     /// Whether every task has been dropped and the driver is shut down.
     pub(crate) is_finished: bool,
+    /// The number of threads that the pool has started and that have not left their hooks.
+    pub(crate) threads: usize,
     /// For each worker that has requested another thread, the slot of its last request. The
     /// shutdown takes the slots to retire the workers that it finds in them.
     pub(crate) handoff_slots: BTreeMap<usize, HandoffSlot>,
+}
+
+impl Retired {
+    /// Whether the shutdown has ended: the tasks are dropped, the driver is shut down, and each
+    /// thread of the pool has left its worker and the hook around it.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.is_finished && self.threads == 0
+    }
+}
+
+/// Counts a thread of a pool until it is dropped, in the last operation of the thread.
+pub(crate) struct CountedThread(Arc<Retirement>);
+
+impl CountedThread {
+    pub(crate) fn new(retirement: &Arc<Retirement>) -> Self {
+        retirement.retired.lock().threads += 1;
+        Self(retirement.clone())
+    }
+}
+
+impl Drop for CountedThread {
+    fn drop(&mut self) {
+        let mut retired = self.0.retired.lock();
+        retired.threads -= 1;
+        let has_ended = retired.has_ended();
+        drop(retired);
+        if has_ended {
+            self.0.changed.notify_all();
+        }
+    }
 }
 
 impl Retirement {

@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) first_worker: usize,
     /// Whether each task stays on the thread of its worker.
     pub(crate) pins_tasks: bool,
+    /// Whether the threads that call `block_on` drive the worker.
+    pub(crate) is_current_thread: bool,
     /// The other shards, in the first shard of a sharded scheduler.
     other_shards: Box<[Arc<Self>]>,
     /// The number of tasks that other threads have spawned on the shards.
@@ -121,6 +123,7 @@ impl Shared {
         let shared = Arc::new(Self {
             id,
             first_worker,
+            is_current_thread: driven == DrivenBy::BlockOn,
             pins_tasks: config.policy == Policy::Sharded && driven != DrivenBy::BlockOn,
             other_shards: other_shards.into(),
             spawns_on_shards: AtomicUsize::new(0),
