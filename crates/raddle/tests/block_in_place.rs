@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use common::{Live, current_thread, each_flavor, eventually, multi_thread, panic_message};
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::TcpListener;
-use raddle::runtime::{Builder, Handle, RngSeed, Runtime};
+use raddle::runtime::{Builder, Handle, LocalRuntime, RngSeed, Runtime};
 use raddle::task::{
     JoinSet, LocalSet, block_in_place, spawn, spawn_blocking, spawn_local, yield_now,
 };
@@ -293,6 +293,14 @@ fn a_local_set_refuses_block_in_place() {
         assert!(message.starts_with(MESSAGE));
         // A task of the runtime may block while the set runs.
         spawn(async { force_handoff() }).await.unwrap();
+    });
+    // Bug: own (the check saw only the set that was entered last).
+    let (other, inner) = (LocalSet::new(), LocalRuntime::new().unwrap());
+    local.block_on(&runtime, async {
+        let _entered = inner.enter();
+        assert!(blocks().starts_with(MESSAGE));
+        let _entered = other.enter();
+        assert!(blocks().starts_with(MESSAGE));
     });
     // Entering a set does not run its tasks.
     let _guard = local.enter();

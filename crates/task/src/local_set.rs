@@ -264,6 +264,24 @@ impl CurrentLocalSet {
         box_if_large!(future: F, Box::pin => self.0.spawn(future))
     }
 
+    /// Returns whether this thread is polling any set: also one that is not current because another
+    /// was entered inside it. If the thread blocks, the tasks of that set wait.
+    ///
+    /// ```
+    /// use raddle_task::{CurrentLocalSet, LocalSet};
+    ///
+    /// let (outer, inner) = (LocalSet::new(|| true), LocalSet::new(|| true));
+    /// raddle_testing::block_on(outer.run_until(async {
+    ///     let _entered = inner.enter();
+    ///     assert!(!CurrentLocalSet::get().unwrap().is_polled());
+    ///     assert!(CurrentLocalSet::is_any_polled());
+    /// }));
+    /// assert!(!CurrentLocalSet::is_any_polled());
+    /// ```
+    pub fn is_any_polled() -> bool {
+        local::is_any_polled()
+    }
+
     /// Returns whether this thread is polling the set, and has not only entered it.
     pub fn is_polled(&self) -> bool {
         self.0.is_driven()

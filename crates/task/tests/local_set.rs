@@ -373,6 +373,44 @@ fn a_task_for_a_set_that_was_dropped_is_cancelled_on_the_spot() {
 }
 
 /// Returns whether a poll of the set panics because of a task.
+/// A set that the panic of a task has closed.
+fn closed_set() -> LocalSet {
+    let mut set = LocalSet::new(|| true);
+    set.shut_down_on_panic(true);
+    spawn_panicking(&set);
+    assert!(shuts_down(&mut set));
+    set
+}
+
+/// Bug: own (a closed set waited for the task of which it was a part).
+#[test]
+fn a_closed_set_may_be_dropped_by_a_task_for_it() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let set = closed_set();
+        let _entered = set.enter();
+        let spawn = |future| CurrentLocalSet::get().unwrap().spawn_local(future);
+        // The drop of the first future spawns the second one, which owns the set.
+        let owns_set: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move { drop(set) });
+        let spawns = OnDrop(Some(move || assert!(spawn(owns_set).is_finished())));
+        let task = CurrentLocalSet::get().unwrap().spawn_local(async move {
+            let _spawns = spawns;
+        });
+        sender.send(task.is_finished()).unwrap();
+    });
+    let finished = receiver.recv_timeout(std::time::Duration::from_secs(60));
+    assert_eq!(finished, Ok(true), "the thread waits for itself");
+}
+
+/// Calls a function when it is dropped.
+struct OnDrop<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|f| f());
+    }
+}
+
 fn shuts_down(set: &mut LocalSet) -> bool {
     catch_unwind(AssertUnwindSafe(|| poll(Pin::new(set), &Arc::default()))).is_err()
 }

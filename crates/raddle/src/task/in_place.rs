@@ -49,7 +49,7 @@ where
     F: FnOnce() -> R,
 {
     assert!(
-        !CurrentLocalSet::get().is_some_and(|set| set.is_polled()),
+        !CurrentLocalSet::is_any_polled(),
         "block_in_place would block every task of the LocalSet; use spawn_blocking"
     );
     raddle_sched::block_in_place(f)

@@ -18,6 +18,8 @@ const POLLS: usize = 61;
 raddle_primitives::thread_local! {
     /// The set whose tasks this thread runs, or that was entered.
     static CURRENT: RefCell<Option<Rc<Local>>> = RefCell::new(None);
+    /// The number of sets that this thread polls, one inside the other.
+    static POLLED: Cell<usize> = Cell::new(0);
 }
 
 /// The tasks of a set, and the queue of those that are ready to run.
@@ -30,6 +32,9 @@ pub(super) struct Local {
     driven: Cell<bool>,
     /// Set when the set is dropped. A guard may still keep it entered.
     closed: Cell<bool>,
+    /// The number of tasks that were spawned since then, and whose futures are being dropped. One
+    /// of them may own the set.
+    refusing: Cell<usize>,
     /// Whether the panic of a task shuts the set down.
     pub(super) shuts_down_on_panic: Cell<bool>,
     /// Set when a task has panicked and this shuts the set down.
@@ -45,6 +50,7 @@ impl Local {
             due: RefCell::default(),
             driven: Cell::new(false),
             closed: Cell::new(false),
+            refusing: Cell::new(0),
             shuts_down_on_panic: Cell::new(false),
             panicked: Cell::new(false),
             shared: Arc::default(),
@@ -70,7 +76,9 @@ impl Local {
         let (task, handle) = self.tasks.spawn(future, Arc::clone(&self.shared));
         if self.closed.get() {
             handle.abort();
+            self.refusing.set(self.refusing.get() + 1);
             self.run(task);
+            self.refusing.set(self.refusing.get() - 1);
             return handle;
         }
         self.due.borrow_mut().push_back(task);
@@ -159,7 +167,8 @@ impl Local {
             while let Some(task) = self.next() {
                 self.run(task);
             }
-            if self.tasks.is_empty() {
+            // No other task can run here: a poller borrows the set, which cannot be dropped then.
+            if self.tasks.len() == self.refusing.get() {
                 return;
             }
             // Another thread has woken a task and is about to push it.
@@ -235,6 +244,7 @@ struct Driven<'a> {
 
 impl<'a> Driven<'a> {
     fn begin(local: &'a Rc<Local>) -> Self {
+        POLLED.with(|polled| polled.set(polled.get() + 1));
         let outer = local.driven.replace(true);
         Self { local, outer }
     }
@@ -242,6 +252,7 @@ impl<'a> Driven<'a> {
 
 impl Drop for Driven<'_> {
     fn drop(&mut self) {
+        POLLED.with(|polled| polled.set(polled.get() - 1));
         self.local.driven.set(self.outer);
         if self.local.panicked.get() && !self.outer {
             self.local.close();
@@ -276,6 +287,11 @@ fn set_current(local: Option<Rc<Local>>) -> Option<Rc<Local>> {
         .try_with(|current| current.replace(local))
         .ok()
         .flatten()
+}
+
+/// Returns whether this thread polls a set, be it the current one or not.
+pub(super) fn is_any_polled() -> bool {
+    POLLED.try_with(|polled| polled.get() > 0).unwrap_or(false)
 }
 
 /// Returns the current set.
