@@ -186,6 +186,52 @@ fn threads_have_the_configured_name() {
     assert_eq!(worker.unwrap().as_deref(), Some("named-0"));
 }
 
+/// 7880: threads for blocking work could not be told from workers.
+#[test]
+fn threads_for_blocking_work_have_a_name_of_their_own() {
+    fn name() -> Option<String> {
+        thread::current().name().map(str::to_owned)
+    }
+    type Set = fn(&mut Builder) -> &mut Builder;
+    let cases: [(Set, _, _); 4] = [
+        (|builder| builder, "raddle-worker", "raddle-blocking"),
+        (|builder| builder.thread_name("web"), "web", "web"),
+        (
+            |builder| builder.blocking_thread_name("file").thread_name("web"),
+            "web",
+            "file",
+        ),
+        (
+            |builder| builder.blocking_thread_name_fn(|| "file".to_owned()),
+            "raddle-worker",
+            "file",
+        ),
+    ];
+    for (set, worker, blocking) in cases {
+        let mut builder = Builder::new_multi_thread();
+        set(builder.worker_threads(1));
+        let runtime = builder.build().unwrap();
+        let handed_off = runtime.spawn(async move {
+            // Waits until another thread has taken the worker.
+            let wait = || {
+                Handle::current()
+                    .block_on(raddle::spawn(async { name() }))
+                    .unwrap()
+            };
+            [name(), raddle::task::block_in_place(wait)]
+        });
+        for name in runtime.block_on(handed_off).unwrap() {
+            assert_eq!(name.as_deref(), Some(worker));
+        }
+        let call = runtime.block_on(runtime.spawn_blocking(name)).unwrap();
+        assert_eq!(call.as_deref(), Some(blocking));
+    }
+    let set = || {
+        Builder::new_current_thread().blocking_thread_name("a\0b");
+    };
+    assert!(panic_message(set).contains("change blocking_thread_name"));
+}
+
 #[test]
 fn threads_have_the_configured_stack_size() {
     /// Uses a large part of a stack of four megabytes.

@@ -23,6 +23,7 @@ use crate::runtime::{
 const WORKERS_VARIABLES: [&str; 2] = ["RADDLE_WORKER_THREADS", "TOKIO_WORKER_THREADS"];
 
 type Hook = Arc<dyn Fn() + Send + Sync>;
+type ThreadName = Arc<dyn Fn() -> String + Send + Sync>;
 type Around = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
 
 /// Builds a [`Runtime`].
@@ -44,6 +45,9 @@ pub struct Builder {
     /// derives the others.
     scheduler: raddle_sched::Config,
     worker_threads: Option<usize>,
+    /// `None` if each kind of thread has its default name.
+    thread_name: Option<ThreadName>,
+    blocking_thread_name: Option<ThreadName>,
     driver: driver::Settings,
     max_blocking_threads: usize,
     thread_keep_alive: Duration,
@@ -99,6 +103,8 @@ impl Builder {
             name: None,
             scheduler: raddle_sched::Config::default(),
             worker_threads: None,
+            thread_name: None,
+            blocking_thread_name: None,
             driver: driver::Settings::default(),
             max_blocking_threads: 512,
             thread_keep_alive: Duration::from_secs(10),
@@ -162,7 +168,8 @@ impl Builder {
     }
 
     /// Sets the name of the runtime's threads, both workers and threads for blocking work. Default:
-    /// `raddle-worker`.
+    /// `raddle-worker` for workers, and `raddle-blocking` for threads for blocking work. Only
+    /// [`blocking_thread_name`](Self::blocking_thread_name) gives the latter another name.
     ///
     /// # Panics
     ///
@@ -185,17 +192,14 @@ impl Builder {
     /// ```
     #[track_caller]
     pub fn thread_name(&mut self, name: impl Into<String>) -> &mut Self {
-        let name = name.into();
-        assert!(
-            !name.contains('\0'),
-            "a thread's name must not contain a zero byte; change thread_name"
-        );
-        self.thread_name_fn(move || name.clone())
+        self.thread_name = Some(constant_name(name.into(), "thread_name"));
+        self
     }
 
-    /// Calls `name` for the name of each thread of the runtime. If the name of a worker has a zero
-    /// byte, the build fails; if that of a thread for blocking work has one, spawning the work
-    /// panics.
+    /// Calls `name` for the name of each thread of the runtime, unless
+    /// [`blocking_thread_name`](Self::blocking_thread_name) names those for blocking work. If the
+    /// name of a worker has a zero byte, the build fails; if that of a thread for blocking work has
+    /// one, spawning the work panics.
     ///
     /// # Examples
     ///
@@ -218,7 +222,63 @@ impl Builder {
     where
         F: Fn() -> String + Send + Sync + 'static,
     {
-        self.scheduler.thread_name = Arc::new(name);
+        self.thread_name = Some(Arc::new(name));
+        self
+    }
+
+    /// Sets the name of the threads for blocking work, so that tools tell them from workers.
+    /// Default: that of [`thread_name`](Self::thread_name), if it is set, or else
+    /// `raddle-blocking`.
+    ///
+    /// A thread that takes a worker over during
+    /// [`block_in_place`](crate::task::block_in_place) has the name of a worker.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the name has a zero byte.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    ///
+    /// let runtime = Builder::new_multi_thread()
+    ///     .worker_threads(2)
+    ///     .thread_name("web")
+    ///     .blocking_thread_name("web-blocking")
+    ///     .build()?;
+    /// let call = runtime.spawn_blocking(|| std::thread::current().name().map(str::to_owned));
+    /// assert_eq!(runtime.block_on(call).unwrap().as_deref(), Some("web-blocking"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn blocking_thread_name(&mut self, name: impl Into<String>) -> &mut Self {
+        self.blocking_thread_name = Some(constant_name(name.into(), "blocking_thread_name"));
+        self
+    }
+
+    /// Calls `name` for the name of each thread for blocking work. If the name has a zero byte,
+    /// spawning the work panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Builder;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let count = AtomicUsize::new(0);
+    /// let runtime = Builder::new_current_thread()
+    ///     .blocking_thread_name_fn(move || format!("file-{}", count.fetch_add(1, Ordering::Relaxed)))
+    ///     .build()?;
+    /// let call = runtime.spawn_blocking(|| std::thread::current().name().map(str::to_owned));
+    /// assert_eq!(runtime.block_on(call).unwrap().as_deref(), Some("file-0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn blocking_thread_name_fn<F>(&mut self, name: F) -> &mut Self
+    where
+        F: Fn() -> String + Send + Sync + 'static,
+    {
+        self.blocking_thread_name = Some(Arc::new(name));
         self
     }
 
@@ -908,7 +968,11 @@ impl Builder {
         let mut blocking = None;
         let inner = Arc::new_cyclic(|inner| {
             let observer = tools.observers.job_observer();
-            let pool = self.thread_pool(inner, self.max_blocking_threads, observer);
+            let names = self
+                .blocking_thread_name
+                .as_ref()
+                .or(self.thread_name.as_ref());
+            let pool = self.thread_pool(inner, self.max_blocking_threads, names, observer);
             let pool = blocking.insert(pool);
             Inner {
                 scheduler: OnceLock::new(),
@@ -938,7 +1002,8 @@ impl Builder {
             RuntimeFlavor::MultiThread => {
                 // After a handoff, each worker may stay on one of these threads.
                 let max_handoffs = self.max_blocking_threads.saturating_add(workers);
-                let handoffs = self.thread_pool(&Arc::downgrade(&inner), max_handoffs, None);
+                let (inner, names) = (Arc::downgrade(&inner), &config.thread_name);
+                let handoffs = self.thread_pool(&inner, max_handoffs, Some(names), None);
                 let jobs = handoffs.handle().clone();
                 let config = raddle_sched::Config {
                     // If no thread is available, the worker waits until its own thread returns to
@@ -1028,8 +1093,11 @@ impl Builder {
     }
 
     fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {
+        let defaults = &self.scheduler;
+        let thread_name = self.thread_name.as_ref().unwrap_or(&defaults.thread_name);
         raddle_sched::Config {
             workers,
+            thread_name: thread_name.clone(),
             around_worker: Some(self.around(&Arc::downgrade(inner), |handle, worker, run| {
                 let scheduler = &handle.inner.scheduler;
                 scheduler.get_or_init(raddle_sched::Handle::current);
@@ -1050,6 +1118,7 @@ impl Builder {
         &self,
         inner: &Weak<Inner>,
         max_threads: usize,
+        thread_name: Option<&ThreadName>,
         observer: Option<Arc<dyn raddle_blocking::JobObserver>>,
     ) -> raddle_blocking::Pool<J> {
         let around = self.around(inner, |handle, _, run| {
@@ -1058,10 +1127,11 @@ impl Builder {
         });
         // The index is not used, since the closure enters no worker.
         let around = Arc::new(move |run: &mut dyn FnMut()| around(0, run));
+        let defaults = raddle_blocking::Config::default();
         raddle_blocking::Pool::new(raddle_blocking::Config {
             max_threads,
             keep_alive: Some(self.thread_keep_alive),
-            thread_name: Arc::clone(&self.scheduler.thread_name),
+            thread_name: thread_name.unwrap_or(&defaults.thread_name).clone(),
             stack_size: self.scheduler.thread_stack_size,
             around_thread: Some(around),
             observer,
@@ -1090,6 +1160,16 @@ impl Builder {
             });
         })
     }
+}
+
+/// Returns a function that returns `name`, which `method` has set.
+#[track_caller]
+fn constant_name(name: String, method: &str) -> ThreadName {
+    assert!(
+        !name.contains('\0'),
+        "a thread's name must not contain a zero byte; change {method}"
+    );
+    Arc::new(move || name.clone())
 }
 
 #[track_caller]
