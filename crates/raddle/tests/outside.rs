@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use common::panic_message;
-use raddle::io::{AsyncReadExt, AsyncWriteExt};
+use raddle::io::AsyncWriteExt;
 use raddle::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use raddle::runtime::{Builder, Handle, Runtime};
 use raddle::time::{self, Duration, Instant};
@@ -100,9 +100,6 @@ const TASKS: &[Use] = &[
 const FILES: &[Use] = &[
     ("File::open", || begin(raddle::fs::File::open("/"))),
     ("read_dir", || begin(raddle::fs::read_dir("/"))),
-    ("stdin", || {
-        begin(async { raddle::io::stdin().read(&mut [0]).await.map(drop) });
-    }),
     ("stdout", || {
         begin(async { raddle::io::stdout().write(b"x").await.map(drop) });
     }),

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -70,8 +71,9 @@ pub(super) struct CopyBuffer {
 enum Source {
     HasMore,
     AtEnd,
-    /// The error is returned when the bytes before it are written.
-    Failed(io::Error),
+    /// The error is returned when the bytes before it are written. `io::Error` is not
+    /// `RefUnwindSafe`, which the futures of Tokio are; nothing observes it before it is returned.
+    Failed(AssertUnwindSafe<io::Error>),
 }
 
 impl CopyBuffer {
@@ -168,7 +170,7 @@ impl CopyBuffer {
     /// written yet.
     pub(super) fn take_read_error(&mut self) -> Option<io::Error> {
         match std::mem::replace(&mut self.source, Source::AtEnd) {
-            Source::Failed(error) => Some(error),
+            Source::Failed(error) => Some(error.0),
             source => {
                 self.source = source;
                 None
@@ -227,7 +229,7 @@ impl CopyBuffer {
             Ok(()) if buf.filled().is_empty() => self.source = Source::AtEnd,
             Ok(()) => self.end += buf.filled().len(),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => self.source = Source::Failed(error),
+            Err(error) => self.source = Source::Failed(AssertUnwindSafe(error)),
         }
         Poll::Ready(())
     }

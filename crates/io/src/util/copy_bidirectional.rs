@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -120,11 +121,12 @@ where
     };
     let error = match poll_fn(|cx| transfers.poll(cx, a, b)).await {
         Ok(copied) => return Ok(copied),
-        Err(error) => error,
+        // As in `CopyBuffer`.
+        Err(error) => AssertUnwindSafe(error),
     };
     let mut yields_left = MAX_YIELDS;
     poll_fn(|cx| transfers.poll_drain(cx, a, b, &mut yields_left)).await;
-    Err(error)
+    Err(error.0)
 }
 
 /// The number of reads and writes of both directions in one poll where no budget limits it.

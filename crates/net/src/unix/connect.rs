@@ -52,7 +52,8 @@ impl UnixStream {
         located("UnixStream::connect", Resource::Unknown, async move {
             raddle_coop::consume_budget().await;
             let addr = system_addr(path.as_ref())?;
-            UnixSocket::new_stream()?.connect_to(&addr).await
+            let socket = UnixSocket::new_stream()?;
+            socket.connect_to(&addr).await
         })
     }
 
@@ -91,7 +92,8 @@ impl UnixStream {
         located("UnixStream::connect_addr", Resource::Unknown, async move {
             raddle_coop::consume_budget().await;
             let addr = socket_addr.to_system()?;
-            UnixSocket::new_stream()?.connect_to(&addr).await
+            let socket = UnixSocket::new_stream()?;
+            socket.connect_to(&addr).await
         })
     }
 

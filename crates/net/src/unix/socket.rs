@@ -194,7 +194,8 @@ impl UnixSocket {
         located("UnixSocket::connect", Resource::Unknown, async move {
             raddle_coop::consume_budget().await;
             self.check(Type::STREAM, NO_STREAM)?;
-            self.connect_to(&system_addr(path.as_ref())?).await
+            let addr = system_addr(path.as_ref())?;
+            self.connect_to(&addr).await
         })
     }
 
