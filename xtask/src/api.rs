@@ -1,6 +1,5 @@
-//! `cargo xtask api`: checks that Raddle has every public item of Tokio, that the lists of
-//! `xtask/proof/tests/api` name every type and every future of Tokio, and that every public type,
-//! trait and function of Raddle has an example.
+//! `cargo xtask api`: checks that Raddle has every public item of Tokio, and that the lists of
+//! `xtask/proof/tests/api` name every type and every future of Tokio.
 //!
 //! The items are those in the JSON that rustdoc writes for the published package and for the
 //! layers, each with `--cfg tokio_unstable`. The members of Tokio's `net::UnixDatagram` are
@@ -38,7 +37,6 @@ pub(crate) fn run() -> Result<()> {
     let raddle = raddle()?;
     let mut findings = missing(&tokio, &raddle);
     findings.extend(lists::check(&tokio)?);
-    findings.extend(without_example(&raddle));
     traits()?;
     let (theirs, ours) = (tokio.len(), raddle.len());
     println!("{theirs} public items of Tokio, {ours} of Raddle");
@@ -70,22 +68,6 @@ fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
             // A type of std, with all its members.
             let is_there = ours.is_foreign || ours.members.contains_key(member);
             expect(format!("{path}::{member}"), is_there);
-        }
-    }
-    findings
-}
-
-/// The module whose items need no examples: the futures of extension methods, which have examples.
-const WITHOUT_EXAMPLES: &str = "io::future::";
-
-/// Returns the types, traits and functions whose documentation lacks an example.
-fn without_example(raddle: &Items) -> Vec<String> {
-    let mut findings = Vec::new();
-    let needs_example = |(path, _): &(&String, _)| !path.starts_with(WITHOUT_EXAMPLES);
-    for (path, item) in raddle.iter().filter(needs_example) {
-        for member in &item.without_example {
-            let name = format!("{path}::{member}");
-            findings.push(format!("{} lacks an example", name.trim_end_matches("::")));
         }
     }
     findings
@@ -131,6 +113,3 @@ fn items(name: &str, command: &mut Command) -> Result<Items> {
 fn target(part: &str) -> PathBuf {
     workspace::target().join("api").join(part)
 }
-
-#[cfg(test)]
-mod tests;

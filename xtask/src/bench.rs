@@ -172,6 +172,3 @@ fn criterion(args: &Args) -> Vec<(&'static str, Command)> {
     };
     benches.filter(is_wanted).map(command).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -106,6 +106,3 @@ fn package_with_models(name: &str) -> Result<Package, String> {
     let names: Vec<_> = packages.into_iter().map(|package| package.name).collect();
     Err(format!("the crates with models are {}", names.join(", ")))
 }
-
-#[cfg(test)]
-mod tests;

@@ -105,7 +105,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let checked = word(check(target));
         let run = match &target.run {
             Some(run) if !args.check && checked == "passed" => {
-                word(test(target, run, &args.package.join(" ")))
+                match test(target, run, &args.package.join(" ")) {
+                    Ok(false) => "skipped",
+                    result => word(result.map(drop)),
+                }
             }
             _ => "-",
         };
@@ -115,24 +118,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     steps::report(&failed, "the steps above failed")
 }
 
-/// Does what CI does: checks the libraries for every target, and runs the tests of [`TESTED_BY_CI`]
-/// on one of them.
-///
-/// On a machine other than CI's that cannot have the compiler or the linker, it prints so and does
-/// nothing: the compilers are Debian's, and only root can install the linker with `apt-get`.
+/// Checks the libraries for every target, and runs the tests of [`TESTED_BY_CI`] on one of them. A
+/// machine that cannot have the compiler skips both.
 pub(crate) fn short() -> Result<()> {
     let (name, packages) = TESTED_BY_CI;
     let target = TARGETS.iter().find(|target| target.name == name);
     let target = target.with_context(|| format!("no target {name}"))?;
     let run = target.run.as_ref();
     let run = run.with_context(|| format!("the programs of {name} do not run here"))?;
-    let compiler = FOREIGN.unpacked(&directory());
-    if let Err(error) = compiler.and_then(|_| apt::install(run.packages)) {
-        if std::env::var_os("CI").is_some() {
-            return Err(error.context("cannot check other platforms"));
-        }
-        println!("\n== other platforms\nnot checked: {error:#}");
-        return Ok(());
+    if let Err(error) = FOREIGN.unpacked(&directory()) {
+        return apt::skip("other platforms", &format!("{error:#}"));
     }
     for scope in SHORT {
         let targets = TARGETS.iter().filter(|it| it.short() == scope);
@@ -142,7 +137,8 @@ pub(crate) fn short() -> Result<()> {
         let name = format!("check {} targets: {scope}", targets.len());
         steps::run(&name, lint(&mut check)?)?;
     }
-    test(target, run, packages)
+    test(target, run, packages)?;
+    Ok(())
 }
 
 /// Checks the crates, their tests and their examples with the minimum compiler.
@@ -186,16 +182,15 @@ fn lint(check: &mut Command) -> Result<&mut Command> {
 }
 
 /// Runs the tests of packages on one target. Spaces separate the packages' names; without names,
-/// all tests run.
-fn test(target: &Target, run: &Run, packages: &str) -> Result<()> {
+/// all tests run. Returns false if the machine lacks the linker or the runner.
+fn test(target: &Target, run: &Run, packages: &str) -> Result<bool> {
     let name = target.name;
+    let step = format!("test {name}");
+    if !apt::has(&step, &[run.packages, run.by.packages()].concat())? {
+        return Ok(false);
+    }
     let of_cargo = format!("CARGO_TARGET_{}", name.to_uppercase().replace('-', "_"));
-    let mut variables = Vec::new();
-    steps::step(&format!("prepare {name}"), &run.packages.join(" "), || {
-        apt::install(run.packages)?;
-        variables = run.by.prepare(format!("{of_cargo}_RUNNER"), &directory())?;
-        Ok(())
-    })?;
+    let variables = run.by.prepare(format!("{of_cargo}_RUNNER"), &directory())?;
     let on_target = |line: &str| -> Result<Command> {
         let mut command = for_targets(line, &[target])?;
         command.env(format!("{of_cargo}_LINKER"), run.linker);
@@ -218,7 +213,8 @@ fn test(target: &Target, run: &Run, packages: &str) -> Result<()> {
     for package in packages.split_whitespace() {
         test.args(["-p", package]);
     }
-    steps::run(&format!("test {name}"), &mut test)
+    steps::run(&step, &mut test)?;
+    Ok(true)
 }
 
 /// Makes a cargo command for foreign targets with one `std`, which cargo builds. The targets share

@@ -12,8 +12,8 @@ use anyhow::{Context as _, Result, ensure};
 use crate::workspace;
 
 thread_local! {
-    /// The steps that have run: names, durations, and whether they passed.
-    static FINISHED: RefCell<Vec<(String, Duration, bool)>> = const { RefCell::new(Vec::new()) };
+    /// The steps: names, durations, and a word for each that has not passed.
+    static FINISHED: RefCell<Vec<(String, Duration, &str)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs a command as a step. Its output goes to the terminal.
@@ -26,18 +26,29 @@ pub(crate) fn step(name: &str, shown: &str, body: impl FnOnce() -> Result<()>) -
     println!("\n== {name}\n$ {shown}");
     let start = Instant::now();
     let result = body();
-    let step = (name.to_owned(), start.elapsed(), result.is_ok());
-    FINISHED.with_borrow_mut(|steps| steps.push(step));
+    finish(
+        name,
+        start.elapsed(),
+        if result.is_ok() { "" } else { "failed" },
+    );
     result.with_context(|| format!("step \"{name}\" failed"))
+}
+
+/// Lists a step that has not run.
+pub(crate) fn skipped(name: &str) {
+    finish(name, Duration::ZERO, "skipped");
+}
+
+fn finish(name: &str, duration: Duration, word: &'static str) {
+    FINISHED.with_borrow_mut(|steps| steps.push((name.to_owned(), duration, word)));
 }
 
 /// Returns the table of the steps that have run; empty if none has run.
 pub(crate) fn summary() -> String {
     let steps = FINISHED.take();
     let total: Duration = steps.iter().map(|(_, duration, _)| *duration).sum();
-    let row = |(name, duration, passed): &(String, Duration, bool)| {
-        let mark = if *passed { "" } else { "failed" };
-        format!("{name}\t{:.1}\t{mark}", duration.as_secs_f64())
+    let row = |(name, duration, word): &(String, Duration, &str)| {
+        format!("{name}\t{:.1}\t{word}", duration.as_secs_f64())
     };
     let mut rows = vec!["step\tseconds\t".to_owned()];
     rows.extend(steps.iter().map(row));
@@ -175,6 +186,3 @@ pub(crate) fn line_of(command: &Command) -> String {
     let words = [shown].into_iter().chain(command.get_args()).map(quoted);
     set.chain(words).collect::<Vec<_>>().join(" ")
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,9 @@
-//! `cargo xtask test`: runs all checks that a contributor needs before a commit.
+//! `cargo xtask test`: the checks before a commit.
+//!
+//! The quick form needs Rust and nothing else. `--full` runs what the quick form leaves out: other
+//! builds of the same code, other platforms, other people's tests, and the models with their own
+//! bounds. A step that lacks a program of this machine says so and is skipped; with `CI` set, as CI
+//! services set it, a missing program is an error.
 
 use anyhow::Result;
 
@@ -9,34 +14,101 @@ use crate::{api, conformance, counting, ecosystem, features, loom, platforms, st
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Also run the tests of each layer built alone, and of each crate with all of its features
-    /// built alone; CI only checks that these builds compile
+    /// Run the steps that the quick form leaves out
     #[arg(long)]
-    long: bool,
+    full: bool,
+
+    /// Run only these steps, of either form
+    #[arg(long, value_name = "NAME", conflicts_with = "full")]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(STEPS.map(|step| step.name)))]
+    step: Vec<String>,
+
+    /// List the steps, and run none
+    #[arg(long)]
+    list: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<()> {
-    let packages = workspace::packages()?;
-    run_cargo("fmt", "fmt --all --check")?;
-    steps::step("tidy", "cargo xtask tidy", tidy::run)?;
-    run_cargo("clippy", "clippy --workspace --all-targets -- -D warnings")?;
-    let mut docs = cargo("doc --workspace --no-deps");
-    steps::run("docs", docs.env("RUSTDOCFLAGS", "-D warnings"))?;
-    run_cargo("test", "test --workspace")?;
-    steps::run("stress", &mut stress::command(1, false))?;
-    counting::check()?;
-    platforms::short()?;
-    features::check(&packages)?;
-    for package in packages.iter().filter(|p| p.dir.starts_with("crates")) {
-        alone(package, args.long)?;
+/// A part of the command that can run alone.
+struct Step {
+    name: &'static str,
+    what: &'static str,
+    is_quick: bool,
+    run: fn(&[Package]) -> Result<()>,
+}
+
+const fn quick(name: &'static str, what: &'static str, run: fn(&[Package]) -> Result<()>) -> Step {
+    Step {
+        name,
+        what,
+        is_quick: true,
+        run,
     }
-    all_features(&packages, args.long)?;
-    steps::step("api", "cargo xtask api", api::run)?;
-    steps::step("conformance", "cargo xtask conformance --lazy", || {
-        conformance::run(&conformance::Args::short())
-    })?;
-    ecosystem::run(&ecosystem::Args::default())?;
-    loom::models(&packages, loom::Bound::Own)
+}
+
+const fn full(name: &'static str, what: &'static str, run: fn(&[Package]) -> Result<()>) -> Step {
+    Step {
+        is_quick: false,
+        ..quick(name, what, run)
+    }
+}
+
+#[rustfmt::skip]
+const STEPS: [Step; 16] = [
+    quick("fmt", "formatting", |_| run_cargo("fmt", "fmt --all --check")),
+    quick("tidy", "the rules that no other tool checks", |_| {
+        steps::step("tidy", "cargo xtask tidy", tidy::run)
+    }),
+    quick("clippy", "clippy, once for the workspace", |_| {
+        run_cargo("clippy", "clippy --workspace --all-targets -- -D warnings")
+    }),
+    quick("test", "tests and doc tests", |_| run_cargo("test", "test --workspace")),
+    quick("models", "the models with small bounds", |packages| {
+        loom::models(packages, loom::Bound::Preemptions(1))
+    }),
+    full("docs", "rustdoc without warnings", |_| {
+        let mut docs = cargo("doc --workspace --no-deps");
+        steps::run("docs", docs.env("RUSTDOCFLAGS", "-D warnings"))
+    }),
+    full("stress", "one minute of all kinds of operations at once", |_| {
+        steps::run("stress", &mut stress::command(1, false))
+    }),
+    full("counting", "the build that counts operations", |_| counting::check()),
+    full("layers", "each crate alone, with its own features and dependencies", layers_alone),
+    full("features", "each feature of the facade and of the stand-in alone", features::check),
+    full("all-features", "the tests with all features", all_features),
+    full("api", "public items and traits against Tokio's", |_| {
+        steps::step("api", "cargo xtask api", api::run)
+    }),
+    full("models-full", "the models with their own bounds", |packages| {
+        loom::models(packages, loom::Bound::Own)
+    }),
+    full("conformance", "the tests of Tokio and its companion crates", |_| {
+        steps::step("conformance", "cargo xtask conformance --lazy", || {
+            conformance::run(&conformance::Args::short())
+        })
+    }),
+    full("ecosystem", "crates of the ecosystem, with real servers and clients", |_| {
+        ecosystem::run(&ecosystem::Args::default())
+    }),
+    full("platforms", "other platforms", |_| platforms::short()),
+];
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let is_chosen = |step: &&Step| match args.step.as_slice() {
+        [] => args.list || step.is_quick != args.full,
+        names => names.iter().any(|name| name == step.name),
+    };
+    let steps = STEPS.iter().filter(is_chosen);
+    if args.list {
+        let row = |step: &Step| {
+            let form = if step.is_quick { "quick" } else { "full" };
+            format!("{}  {}\t{form}", step.name, step.what)
+        };
+        print!("{}", steps::table(&Vec::from_iter(steps.map(row))));
+        return Ok(());
+    }
+    let packages = workspace::packages()?;
+    steps.into_iter().try_for_each(|step| (step.run)(&packages))
 }
 
 /// Runs a cargo command as a step.
@@ -44,36 +116,32 @@ fn run_cargo(name: &str, line: &str) -> Result<()> {
     steps::run(name, &mut cargo(line))
 }
 
-/// Checks a crate with only its own features: cargo enables no feature that only another crate
-/// requests. A layer must pull in no runtime and no crate above it. `long` also runs its tests.
-fn alone(Package { name, spec, .. }: &Package, long: bool) -> Result<()> {
-    let clippy = format!("clippy -p {spec} --all-targets -- -D warnings");
-    run_cargo(&format!("{name} alone"), &clippy)?;
-    if layers::is_layer(name) {
-        let is_forbidden = |package: &str| layers::is_forbidden(name, package);
-        steps::tree(&format!("{name} tree"), &format!("-p {spec}"), is_forbidden)?;
-        if long {
-            run_cargo(&format!("{name} test, alone"), &format!("test -p {spec}"))?;
+/// Checks each crate with only its own features: cargo enables no feature that only another crate
+/// requests. A layer must pull in no runtime and no crate above it.
+fn layers_alone(packages: &[Package]) -> Result<()> {
+    for Package {
+        name, spec, dir, ..
+    } in packages
+    {
+        if !dir.starts_with("crates") {
+            continue;
+        }
+        run_cargo(&format!("{name} alone"), &format!("check -p {spec}"))?;
+        if layers::is_layer(name) {
+            let is_forbidden = |package: &str| layers::is_forbidden(name, package);
+            steps::tree(&format!("{name} tree"), &format!("-p {spec}"), is_forbidden)?;
         }
     }
     Ok(())
 }
 
-/// Checks each crate that has features with all of them, and runs the tests of these crates: in one
-/// build or, if `long`, one crate after the other.
-fn all_features(packages: &[Package], long: bool) -> Result<()> {
-    let mut together = String::from("test --all-features");
-    for Package { name, spec, .. } in packages.iter().filter(|p| !p.features.is_empty()) {
-        let clippy = format!("clippy -p {spec} --all-targets --all-features -- -D warnings");
-        run_cargo(&format!("{name} clippy, all features"), &clippy)?;
-        together += &format!(" -p {spec}");
-        if long {
-            let test = format!("test -p {spec} --all-features");
-            run_cargo(&format!("{name} test, all features"), &test)?;
-        }
-    }
-    match long {
-        true => Ok(()),
-        false => run_cargo("test, all features", &together),
-    }
+/// Lints each crate that has features with all of them, and runs the tests of these crates, in one
+/// build.
+fn all_features(packages: &[Package]) -> Result<()> {
+    let with_features = packages.iter().filter(|it| !it.features.is_empty());
+    let of: Vec<_> = with_features.map(|it| format!("-p {}", it.spec)).collect();
+    let of = of.join(" ");
+    let clippy = format!("clippy --all-targets --all-features {of} -- -D warnings");
+    run_cargo("clippy, all features", &clippy)?;
+    run_cargo("test, all features", &format!("test --all-features {of}"))
 }

@@ -80,6 +80,3 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
     packages.sort_by(|a, b| a.dir.cmp(&b.dir));
     Ok(packages)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
 //! Reads public items from the JSON that rustdoc writes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -25,9 +25,6 @@ pub(super) struct Item {
     pub(super) is_future: bool,
     /// Whether its crate was not documented.
     pub(super) is_foreign: bool,
-    /// The member functions whose documentation lacks an example. The empty name stands for the
-    /// item itself.
-    pub(super) without_example: BTreeSet<String>,
 }
 
 /// What rustdoc wrote of some crates, by name.
@@ -101,17 +98,11 @@ impl Docs {
             is_future: gives_future(item),
             ..Item::default()
         };
-        if lacks_example(item) {
-            found.without_example.insert(String::new());
-        }
         for member in self.members((doc, item)) {
             let Some(name) = member["name"].as_str() else {
                 continue;
             };
             found.members.insert(name.to_owned(), gives_future(member));
-            if lacks_example(member) {
-                found.without_example.insert(name.to_owned());
-            }
         }
         // A type may have the same path as a macro or a module.
         if !items.contains_key(&path) || !found.members.is_empty() {
@@ -178,15 +169,6 @@ fn kind(item: &Value) -> (&str, &Value) {
     inner.map_or(("", &Value::Null), |(kind, inner)| (kind, inner))
 }
 
-/// Whether it is a type, trait or function whose documentation has no example. A deprecated item
-/// needs none.
-fn lacks_example(item: &Value) -> bool {
-    let kinds = ["struct", "enum", "union", "trait", "function"];
-    let docs = item["docs"].as_str();
-    let has_example = docs.is_some_and(|docs| docs.contains("```"));
-    kinds.contains(&kind(item).0) && item["deprecation"].is_null() && !has_example
-}
-
 /// Whether it is an `async fn`, or returns an `impl Future`.
 fn gives_future(item: &Value) -> bool {
     let function = &item["inner"]["function"];
@@ -197,6 +179,3 @@ fn gives_future(item: &Value) -> bool {
             path.is_some_and(|path| path.ends_with("Future"))
         })
 }
-
-#[cfg(test)]
-mod tests;

@@ -89,6 +89,3 @@ fn is_of(entry: &str, path: &str) -> bool {
     let rest = entry.strip_prefix(path);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['<', '>']))
 }
-
-#[cfg(test)]
-mod tests;

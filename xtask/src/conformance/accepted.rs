@@ -45,6 +45,3 @@ fn parse(text: &str) -> Result<BTreeMap<String, Kind>> {
     }
     Ok(accepted)
 }
-
-#[cfg(test)]
-mod tests;

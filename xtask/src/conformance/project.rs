@@ -184,6 +184,3 @@ fn may_be_module(text: &str) -> Result<bool> {
     let mut code = lines.filter(|line| !line.starts_with("//"));
     Ok(!code.any(|line| of_root.is_match(line)))
 }
-
-#[cfg(test)]
-mod tests;

@@ -113,6 +113,3 @@ fn outcomes(text: &str) -> Results {
     };
     OUTCOME.captures_iter(text).map(outcome).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -89,6 +89,3 @@ impl Report {
         tables + &steps::table(&areas)
     }
 }
-
-#[cfg(test)]
-mod tests;

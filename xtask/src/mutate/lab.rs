@@ -264,6 +264,3 @@ fn mirror(root: &Path, tree: &Path, changed: &BTreeMap<PathBuf, String>) -> Resu
     others.into_iter().try_for_each(fs::remove_file)?;
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

@@ -65,16 +65,6 @@ impl Mutant {
             edit,
         }
     }
-
-    /// Returns the table cells that name it: file, function and change.
-    pub(super) fn row(&self) -> String {
-        let change = self.change.replace('|', "\\|");
-        format!(
-            "| `{}` | `{}` | {change} |",
-            self.path.display(),
-            self.function
-        )
-    }
 }
 
 impl fmt::Display for Mutant {
@@ -244,6 +234,3 @@ fn function(file: &File, at: usize) -> String {
         .last()
         .map_or_else(String::new, |name| name.text.clone())
 }
-
-#[cfg(test)]
-mod tests;

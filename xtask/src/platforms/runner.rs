@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::{apt, steps};
+use crate::steps;
 
 /// Runs the programs of a target.
 pub(super) enum Runner {
@@ -34,13 +34,23 @@ impl Runner {
         matches!(self, Self::Wine)
     }
 
+    /// Returns Debian's packages that it needs.
+    pub(super) fn packages(&self) -> &'static [&'static str] {
+        match self {
+            Self::Native => &[],
+            Self::Qemu(_) => &["qemu-user", "qemu-user-binfmt"],
+            Self::Wine => &["wine64"],
+        }
+    }
+
     /// Prepares the runner, and returns the variables that programs and tests need. `runner` is the
     /// name of the variable with which cargo starts programs; `directory` is for the files that it
     /// builds.
     ///
     /// # Errors
     ///
-    /// Returns an error if Debian does not have the packages, or the user is not root.
+    /// Returns an error if its packages are not installed, or, for the registration of an emulator
+    /// with the kernel, if the user is not root.
     pub(super) fn prepare(
         &self,
         runner: String,
@@ -49,13 +59,11 @@ impl Runner {
         match self {
             Self::Native => Ok(Vec::new()),
             Self::Qemu(architecture) => {
-                apt::install(&["qemu-user", "qemu-user-binfmt"])?;
                 register(&format!("qemu-{architecture}"))?;
                 // Tests read from this variable which functions the emulator lacks.
                 Ok(vec![("RADDLE_EMULATED".to_owned(), "qemu-user".into())])
             }
             Self::Wine => {
-                apt::install(&["wine64", "gcc-mingw-w64-x86-64-posix"])?;
                 let directory = directory.join("wine");
                 fs::create_dir_all(&directory)?;
                 let source = directory.join("bcryptprimitives.c");

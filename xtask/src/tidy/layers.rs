@@ -139,6 +139,3 @@ fn below(name: &str) -> Vec<&'static str> {
     }
     found
 }
-
-#[cfg(test)]
-mod tests;

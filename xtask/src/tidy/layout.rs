@@ -57,6 +57,3 @@ pub(super) fn check(root: &Path, packages: &[Package]) -> Result<Vec<String>> {
     }
     Ok(findings)
 }
-
-#[cfg(test)]
-mod tests;

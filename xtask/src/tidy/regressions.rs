@@ -65,6 +65,3 @@ fn documentation(test: &str, file: impl Fn(&str) -> Option<String>) -> Result<Op
     let above = above.captures(&text).map(|found| found[1].to_owned());
     Ok(above.filter(|above| above.contains("#[test]\n")))
 }
-
-#[cfg(test)]
-mod tests;

@@ -153,6 +153,3 @@ pub(crate) fn walk(
     paths.sort();
     Ok(paths)
 }
-
-#[cfg(test)]
-mod tests;
