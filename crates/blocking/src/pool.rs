@@ -6,7 +6,7 @@ use std::sync::Arc as StdArc;
 use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::{Arc, MutexGuard};
-use raddle_primitives::thread::{Builder, Joining};
+use raddle_primitives::thread::{self, Builder, Joining};
 
 use crate::config::Config;
 use crate::error::SubmitError;
@@ -108,9 +108,10 @@ impl<J: Job> Pool<J> {
     }
 
     /// Shuts the pool down. From now on it accepts no jobs. Jobs that have not been started are
-    /// dropped on this thread, unless they are [mandatory](Handle::submit_mandatory). Waits for
-    /// running and mandatory jobs, for at most `wait` (`None`: without a limit). A job counts as
-    /// started once a thread was started or woken for it.
+    /// dropped, unless they are [mandatory](Handle::submit_mandatory): on this thread, or with a
+    /// limit on another, since such a drop may take long. Waits for running and mandatory jobs, for
+    /// at most `wait` (`None`: without a limit). A job counts as started once a thread was started
+    /// or woken for it.
     ///
     /// Returns whether all threads have exited, including the hook around their loops and the
     /// destructors of their thread-locals. A thread that has not exited does so by itself. With a
@@ -151,9 +152,18 @@ impl<J: Job> Pool<J> {
         shared.work_available.notify_all();
         drop_each(thread_config);
         let jobs: VecDeque<Queued<J>> = jobs;
-        shared
-            .observed
-            .drop_jobs(jobs.into_iter().map(|queued| queued.job));
+        let has_jobs = !jobs.is_empty();
+        let of_jobs = Arc::clone(shared);
+        let drop_jobs = move || {
+            let jobs = jobs.into_iter().map(|queued| queued.job);
+            of_jobs.observed.drop_jobs(jobs);
+        };
+        match has_jobs && wait.is_some() && cfg!(not(raddle_loom)) {
+            true => thread::run_elsewhere(drop_jobs)
+                .into_iter()
+                .for_each(|thread| self.joining.push(thread)),
+            false => drop_jobs(),
+        }
 
         // A deadline beyond the range of the clock means no limit.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));

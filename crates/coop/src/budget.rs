@@ -12,43 +12,32 @@ use raddle_primitives::NotSend;
 /// of a worker wait for microseconds only.
 const FULL: u8 = 128;
 
-/// The number of refusals in one poll after which the poll gets a fresh budget.
+/// The value that means no budget: nothing is counted.
+const UNLIMITED: u8 = u8::MAX;
+
+/// The number of foreign refusals in one poll after which the poll gets a fresh budget.
 ///
-/// A refused resource expects its task to return to the executor. A task that is in a foreign
-/// `block_on` does not: that polls the resource again and again, on the thread that it blocks
-/// anyway, and would never end. A combinator of many futures may have many of them refused in one
-/// poll, too; it ends all the same, because it polls each a few times only. The fresh budget does
-/// at most double what such a poll does.
-const MAX_REFUSALS: u8 = 128;
+/// A refusal is foreign if the refused resource is polled with another waker than the task. A task
+/// that is in a `block_on` of another executor is polled again and again with that executor's waker,
+/// on the thread that it blocks anyway, and would never end. A combinator with wakers of its own
+/// may have many of its futures refused in one poll, too; it ends all the same, because it polls
+/// each a few times only. The fresh budget does at most double what such a poll does.
+const MAX_FOREIGN_REFUSALS: u8 = 128;
 
 raddle_primitives::thread_local! {
-    static BUDGET: Cell<Budget> = Cell::new(Budget::UNLIMITED);
+    static BUDGET: Budget = Budget {
+        remaining: Cell::new(UNLIMITED),
+        foreign_refusals: Cell::new(0),
+        waker: Cell::new(0),
+    };
 }
 
-/// The budget of a poll.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The budget of the present poll.
 struct Budget {
-    remaining: u8,
-    /// The number of refusals since the budget was fresh.
-    refusals: u8,
-}
-
-impl Budget {
-    const FRESH: Self = Self {
-        remaining: FULL,
-        refusals: 0,
-    };
-
-    /// No budget: nothing is counted.
-    const UNLIMITED: Self = Self {
-        remaining: u8::MAX,
-        refusals: 0,
-    };
-
-    #[inline]
-    fn is_unlimited(self) -> bool {
-        self.remaining == Self::UNLIMITED.remaining
-    }
+    remaining: Cell<u8>,
+    foreign_refusals: Cell<u8>,
+    /// The data pointer of the waker with which the task is polled, as a number; 0 if unknown.
+    waker: Cell<usize>,
 }
 
 /// Runs `f`, the poll of one task, with a fresh budget of 128 units.
@@ -72,7 +61,64 @@ impl Budget {
 /// ```
 #[inline]
 pub fn budget<R>(f: impl FnOnce() -> R) -> R {
-    scoped(Budget::FRESH, f)
+    scoped(FULL, 0, f)
+}
+
+/// Like [`budget`], for an executor that polls its task with a waker whose
+/// [data pointer](std::task::Waker::data) has this address.
+///
+/// A resource that is refused with that waker is refused until the poll ends. With `budget` every
+/// refusal counts as foreign (see [`poll_proceed`]).
+///
+/// ```
+/// use std::future::poll_fn;
+/// use std::pin::pin;
+/// use std::task::{Context, Poll, Waker};
+///
+/// use raddle_coop::{budget_of, poll_proceed};
+///
+/// let task = poll_fn(|cx| {
+///     while let Poll::Ready(unit) = poll_proceed(cx) {
+///         unit.made_progress();
+///     }
+///     // However often it tries.
+///     assert!((0..1000).all(|_| poll_proceed(cx).is_pending()));
+///     Poll::Ready(())
+/// });
+/// let waker = Waker::noop();
+/// let poll = || pin!(task).poll(&mut Context::from_waker(waker));
+/// assert!(budget_of(waker.data().addr(), poll).is_ready());
+/// ```
+#[inline]
+pub fn budget_of<R>(waker: usize, f: impl FnOnce() -> R) -> R {
+    scoped(FULL, waker, f)
+}
+
+/// Runs `f`, which polls a part of the present task with another waker that wakes the task: with
+/// this address, as of [`budget_of`].
+///
+/// ```
+/// use std::task::Waker;
+///
+/// use raddle_coop::{budget, has_budget_remaining, with_waker};
+///
+/// let waker = Waker::noop();
+/// assert!(budget(|| with_waker(waker.data().addr(), has_budget_remaining)));
+/// ```
+#[inline]
+pub fn with_waker<R>(waker: usize, f: impl FnOnce() -> R) -> R {
+    let _restore = BUDGET.with(|budget| RestoreWaker(budget.waker.replace(waker)));
+    f()
+}
+
+/// Restores the waker of the poll, on return and on unwind.
+struct RestoreWaker(usize);
+
+impl Drop for RestoreWaker {
+    #[inline]
+    fn drop(&mut self) {
+        BUDGET.with(|budget| budget.waker.set(self.0));
+    }
 }
 
 /// Runs `f` with nothing counted, and restores the budget afterwards, also when `f` panics.
@@ -91,22 +137,34 @@ pub fn budget<R>(f: impl FnOnce() -> R) -> R {
 /// ```
 #[inline]
 pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
-    scoped(Budget::UNLIMITED, f)
+    scoped(UNLIMITED, 0, f)
 }
 
 #[inline]
-fn scoped<R>(budget: Budget, f: impl FnOnce() -> R) -> R {
-    let _restore = Restore(BUDGET.with(|cell| cell.replace(budget)));
+fn scoped<R>(remaining: u8, waker: usize, f: impl FnOnce() -> R) -> R {
+    let _restore = BUDGET.with(|budget| Restore {
+        remaining: budget.remaining.replace(remaining),
+        foreign_refusals: budget.foreign_refusals.replace(0),
+        waker: budget.waker.replace(waker),
+    });
     f()
 }
 
 /// Restores the outer budget, on return and on unwind.
-struct Restore(Budget);
+struct Restore {
+    remaining: u8,
+    foreign_refusals: u8,
+    waker: usize,
+}
 
 impl Drop for Restore {
     #[inline]
     fn drop(&mut self) {
-        BUDGET.with(|cell| cell.set(self.0));
+        BUDGET.with(|budget| {
+            budget.remaining.set(self.remaining);
+            budget.foreign_refusals.set(self.foreign_refusals);
+            budget.waker.set(self.waker);
+        });
     }
 }
 
@@ -124,9 +182,9 @@ impl Drop for Restore {
 /// budget, after the other tasks have had their turn. The resource returns `Pending` without having
 /// changed anything.
 ///
-/// A poll that goes on although it was refused 128 times gets a fresh budget. It does not return to
-/// the executor between the refusals, so it is a `block_on` of another executor inside a task,
-/// which keeps its thread anyway.
+/// A poll that goes on although it was refused 128 times with wakers that are not the task's gets a
+/// fresh budget: it is a `block_on` of another executor inside a task, which keeps its thread
+/// anyway, and would otherwise never end.
 ///
 /// # Examples
 ///
@@ -158,7 +216,7 @@ impl Drop for Restore {
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     match try_proceed() {
         Some(unit) => Poll::Ready(unit),
-        None => yield_to_others(cx),
+        None => refuse(cx),
     }
 }
 
@@ -182,42 +240,37 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 /// ```
 #[inline]
 pub fn try_proceed() -> Option<RestoreOnPending> {
-    BUDGET.with(|cell| {
-        let budget = cell.get();
-        match budget.remaining {
-            _ if budget.is_unlimited() => Some(RestoreOnPending::new(false)),
-            0 => refuse(cell),
-            remaining => {
-                cell.set(Budget {
-                    remaining: remaining - 1,
-                    ..budget
-                });
-                Some(RestoreOnPending::new(true))
-            }
+    BUDGET.with(|budget| match budget.remaining.get() {
+        UNLIMITED => Some(RestoreOnPending::new(false)),
+        0 => None,
+        remaining => {
+            budget.remaining.set(remaining - 1);
+            Some(RestoreOnPending::new(true))
         }
     })
 }
 
-/// Counts a refusal. The last one that is allowed in a poll ends in a fresh budget instead.
+/// Wakes the task, so that it is polled again. The last foreign refusal that is allowed in a poll
+/// ends in a fresh budget instead.
 #[cold]
-fn refuse(cell: &Cell<Budget>) -> Option<RestoreOnPending> {
-    let refusals = cell.get().refusals + 1;
-    if refusals < MAX_REFUSALS {
-        cell.set(Budget {
-            remaining: 0,
-            refusals,
-        });
-        return None;
-    }
-    cell.set(Budget {
-        remaining: FULL - 1,
-        refusals: 0,
+fn refuse(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    let has_fresh_budget = BUDGET.with(|budget| {
+        if cx.waker().data().addr() == budget.waker.get() {
+            return false;
+        }
+        let refusals = budget.foreign_refusals.get() + 1;
+        let is_last = refusals == MAX_FOREIGN_REFUSALS;
+        budget
+            .foreign_refusals
+            .set(if is_last { 0 } else { refusals });
+        if is_last {
+            budget.remaining.set(FULL - 1);
+        }
+        is_last
     });
-    Some(RestoreOnPending::new(true))
-}
-
-#[cold]
-fn yield_to_others(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
+    if has_fresh_budget {
+        return Poll::Ready(RestoreOnPending::new(true));
+    }
     cx.waker().wake_by_ref();
     Poll::Pending
 }
@@ -242,7 +295,7 @@ fn yield_to_others(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 /// ```
 #[inline]
 pub fn has_budget_remaining() -> bool {
-    BUDGET.with(|cell| cell.get().remaining != 0)
+    BUDGET.with(|budget| budget.remaining.get() != 0)
 }
 
 /// Returns whether a budget is in force: this thread is inside the poll of a task, and would keep
@@ -267,7 +320,7 @@ pub fn has_budget_remaining() -> bool {
 /// ```
 #[inline]
 pub fn is_limited() -> bool {
-    BUDGET.with(|cell| !cell.get().is_unlimited())
+    BUDGET.with(|budget| budget.remaining.get() != UNLIMITED)
 }
 
 /// One unit of the budget, given back on drop unless progress was made.
@@ -354,13 +407,10 @@ impl Drop for RestoreOnPending {
     #[inline]
     fn drop(&mut self) {
         if self.0.get() {
-            BUDGET.with(|cell| {
-                let budget = cell.get();
-                if budget.remaining < FULL {
-                    cell.set(Budget {
-                        remaining: budget.remaining + 1,
-                        ..budget
-                    });
+            BUDGET.with(|budget| {
+                let remaining = budget.remaining.get();
+                if remaining < FULL {
+                    budget.remaining.set(remaining + 1);
                 }
             });
         }

@@ -104,6 +104,36 @@ fn copy_writes_what_was_read_before_an_error_of_the_reader() {
     assert_eq!(writer.written, b"ab");
 }
 
+/// Found by review: `copy` kept the error of its reader back while the writer accepted nothing.
+#[test]
+fn copy_returns_an_error_of_the_reader_although_the_writer_accepts_nothing() {
+    struct Stuck;
+
+    impl AsyncWrite for Stuck {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            _: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Poll::Pending
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    let mut reader = Script::new()
+        .give("ab")
+        .read_error(ErrorKind::ConnectionReset);
+    let error = block_on(copy(&mut reader, &mut Stuck)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+}
+
 #[test]
 fn copy_writes_what_was_read_ahead_at_the_end() {
     let mut reader = Script::new().give("ab");

@@ -139,6 +139,39 @@ impl Joining {
     }
 }
 
+/// Runs `f`, which drops values of the user, for a shutdown with a limit: on a thread of its own, or
+/// on the calling one if the system refuses a thread.
+///
+/// ```
+/// use std::sync::mpsc;
+///
+/// use raddle_primitives::thread::run_elsewhere;
+///
+/// let (release, released) = mpsc::channel::<()>();
+/// let thread = run_elsewhere(move || drop(released.recv()));
+/// // The caller goes on meanwhile.
+/// release.send(()).unwrap();
+/// thread.unwrap().join().unwrap();
+/// ```
+pub fn run_elsewhere(f: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+    let rank = Rank::leaf("work that another thread takes");
+    let work = Arc::new(Mutex::ranked(rank, Some(f)));
+    let theirs = work.clone();
+    let take = |work: &Mutex<Option<_>>| work.lock().take();
+    let builder = Builder::new().name("raddle-shutdown".to_owned());
+    let spawned = builder.spawn(move || {
+        if let Some(f) = take(&theirs) {
+            f();
+        }
+    });
+    if spawned.is_err() {
+        if let Some(f) = take(&work) {
+            f();
+        }
+    }
+    spawned.ok()
+}
+
 fn join_each(threads: impl IntoIterator<Item = JoinHandle<()>>) {
     for thread in threads {
         // A thread ends with a payload if a hook has panicked, which the panic hook has reported.

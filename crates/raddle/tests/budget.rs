@@ -183,6 +183,8 @@ fn a_loop_over_a_lock_or_signal_that_is_ready_lets_others_run() {
         let semaphore = Arc::new(Semaphore::new(1));
         let closed = Arc::new(Semaphore::new(1));
         closed.close();
+        let closed_and_empty = Semaphore::new(0);
+        closed_and_empty.close();
         let mutex = Arc::new(Mutex::new(()));
         let lock = Arc::new(RwLock::new(()));
         assert_yields!(
@@ -192,6 +194,8 @@ fn a_loop_over_a_lock_or_signal_that_is_ready_lets_others_run() {
             semaphore.clone().acquire_owned(),
             semaphore.clone().acquire_many_owned(0),
             closed.acquire(),
+            closed_and_empty.acquire(),
+            closed_and_empty.acquire_many(2),
             closed.acquire_many(0),
             closed.clone().acquire_owned(),
             closed.clone().acquire_many_owned(0),
@@ -520,6 +524,44 @@ fn a_loop_over_an_ended_child_or_a_signal_lets_others_run() {
             usr2.recv().await
         },);
     });
+}
+
+/// However often: only the executor gives a new budget.
+#[test]
+fn a_task_without_budget_is_refused_until_its_poll_ends() {
+    let refused = || async {
+        let mut set = JoinSet::new();
+        (0..200).for_each(|_| drop(set.spawn(async {})));
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let lock = Mutex::new(());
+        for _ in 0..5 {
+            yield_now().await;
+        }
+        poll_fn(|cx| {
+            sender.send(()).unwrap();
+            while poll(cx, task::consume_budget()).is_ready() {}
+            for _ in 0..1000 {
+                assert!(set.poll_join_next(cx).is_pending());
+                assert!(receiver.poll_recv(cx).is_pending());
+                assert!(poll(cx, lock.lock()).is_pending());
+            }
+            Poll::Ready(())
+        })
+        .await;
+    };
+    each_flavor(|runtime| {
+        runtime.block_on(refused());
+        runtime.block_on(runtime.spawn(refused())).unwrap();
+        let local = LocalSet::new();
+        local.block_on(runtime, refused());
+        local
+            .block_on(runtime, local.spawn_local(refused()))
+            .unwrap();
+    });
+}
+
+fn poll<F: Future>(cx: &mut Context<'_>, future: F) -> Poll<F::Output> {
+    pin!(future).poll(cx)
 }
 
 /// The task blocks its thread anyway.

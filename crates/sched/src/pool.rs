@@ -202,14 +202,14 @@ impl Pool {
     /// ```
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
-        for part in &self.retirements {
-            part.close();
-        }
         let id = self.handle.id();
         let is_on_own_thread = self.handle.worker().is_some()
             || handoff::is_in_loop_of(id)
             || context::pool() == Some(id);
         let wait = is_on_own_thread.then_some(Duration::ZERO).or(wait);
+        for part in &self.retirements {
+            part.close(wait.is_some());
+        }
         // A deadline that the clock cannot represent is no limit.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         // The threads end when their polls return, or a later call joins them.

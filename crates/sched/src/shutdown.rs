@@ -6,6 +6,7 @@
 
 use std::time::Instant;
 
+use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use scopeguard::guard;
 
@@ -39,15 +40,21 @@ pub(crate) fn finish_handed_off(core: CoreRef) {
 }
 
 impl Retirement {
-    /// Closes the scheduler, and drops the tasks that retired workers have left.
-    pub(crate) fn close(&self) {
+    /// Closes the scheduler, and drops the tasks that retired workers have left. If the shutdown
+    /// `has_limit`, another thread drops them, since the drop of a future may take long.
+    pub(crate) fn close(self: &Arc<Self>, has_limit: bool) {
         self.shared.close();
-        self.cancel_left_behind();
+        if self.retired.lock().workers.is_empty() {
+            return;
+        }
+        let retirement = self.clone();
+        drop_tasks(has_limit, move || retirement.cancel_left_behind());
     }
 
     /// Waits until the shutdown has ended, or until `deadline`, and returns whether it has.
     /// Meanwhile it retires the workers that wait in handoff slots for a thread to drive them:
-    /// there may be no such thread, and a poll that waits for the driver waits for the shutdown.
+    /// there may be no such thread, and a poll that waits for the driver waits for the shutdown. With
+    /// a deadline another thread does so.
     pub(crate) fn wait(&self, deadline: Option<Instant>) -> bool {
         let mut has_timed_out = false;
         let mut retired = self.retired.lock();
@@ -59,7 +66,10 @@ impl Retirement {
                 let slots = std::mem::take(&mut retired.handoff_slots).into_values();
                 drop(retired);
                 let cores = slots.filter_map(|slot| slot.take_for_shutdown());
-                cores.for_each(retire);
+                let cores = Vec::from_iter(cores);
+                if !cores.is_empty() {
+                    drop_tasks(deadline.is_some(), || cores.into_iter().for_each(retire));
+                }
                 retired = self.retired.lock();
             } else if has_timed_out {
                 return false;
@@ -143,6 +153,15 @@ impl Retirement {
         self.shared.shut_down_driver();
         raddle_task::memory::release();
         drop(announce);
+    }
+}
+
+/// Runs `f`, which drops tasks, on this thread or, if the shutdown `has_limit`, on another. No time
+/// passes in a model.
+fn drop_tasks(has_limit: bool, f: impl FnOnce() + Send + 'static) {
+    match has_limit && cfg!(not(raddle_loom)) {
+        true => drop(thread::run_elsewhere(f)),
+        false => f(),
     }
 }
 

@@ -91,6 +91,11 @@ impl LocalRunnable {
     pub fn id(&self) -> Id {
         self.0.id()
     }
+
+    /// Returns the address that the task's wakers point to; see [`Runnable::waker_address`].
+    pub fn waker_address(&self) -> usize {
+        self.0.waker_address()
+    }
 }
 
 impl fmt::Debug for LocalRunnable {

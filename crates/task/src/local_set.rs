@@ -315,10 +315,9 @@ impl<F: Future> Future for RunUntil<'_, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let flag_waker = FlagWaker::prepare(this.flag_waker, cx.waker());
-        let first = || match this
-            .future
-            .poll(&mut Context::from_waker(flag_waker.waker()))
-        {
+        let waker = flag_waker.waker();
+        let poll = || this.future.poll(&mut Context::from_waker(waker));
+        let first = || match raddle_coop::with_waker(waker.data().addr(), poll) {
             Poll::Ready(output) => Some(output),
             Poll::Pending => None,
         };

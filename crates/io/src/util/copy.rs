@@ -22,8 +22,9 @@ pub(super) const CAPACITY: usize = 8 * 1024;
 /// # Errors
 ///
 /// Returns the errors of the reader and the writer; `WriteZero` if the writer takes no more bytes.
-/// What was read before an error of the reader is written first; bytes that were copied before an
-/// error stay copied.
+/// What was read before an error of the reader is written first. This does not wait for a writer
+/// that accepts nothing: the task yields to its peer, and when it has done so 64 times in
+/// succession, what is left is lost. Bytes that were copied before an error stay copied.
 ///
 /// # Cancel safety
 ///
@@ -49,8 +50,31 @@ where
     W: AsyncWrite + Unpin + ?Sized,
 {
     let mut buffer = CopyBuffer::new(CAPACITY);
-    poll_fn(|cx| buffer.poll_copy(cx, Pin::new(&mut *reader), Pin::new(&mut *writer))).await
+    let mut yields_left = MAX_YIELDS;
+    poll_fn(|cx| {
+        let before = buffer.unwritten();
+        let copied = buffer.poll_copy(cx, Pin::new(&mut *reader), Pin::new(&mut *writer));
+        if copied.is_ready() || !matches!(buffer.source, Source::Failed(_)) {
+            return copied;
+        }
+        if buffer.unwritten() < before {
+            yields_left = MAX_YIELDS;
+        }
+        if yields_left > 0 {
+            yields_left -= 1;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        buffer
+            .take_read_error()
+            .map_or(copied, |error| Poll::Ready(Err(error)))
+    })
+    .await
 }
+
+/// After an error: how often in succession the task yields to the peer of a stream that accepts no
+/// bytes.
+pub(super) const MAX_YIELDS: u32 = 64;
 
 /// The bytes that were read and not written yet.
 #[derive(Debug)]

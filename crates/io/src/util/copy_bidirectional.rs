@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::copy::{CAPACITY, CopyBuffer};
+use super::copy::{CAPACITY, CopyBuffer, MAX_YIELDS};
 use crate::{AsyncRead, AsyncWrite};
 
 /// Copies between `a` and `b` in both directions, until both have reached their end. Returns the
@@ -131,10 +131,6 @@ where
 
 /// The number of reads and writes of both directions in one poll where no budget limits it.
 const MAX_STEPS: usize = 8 * 1024;
-
-/// After an error: how often in succession the task yields to the peer of a stream that accepts no
-/// bytes.
-const MAX_YIELDS: u32 = 64;
 
 /// Both directions.
 struct Transfers {

@@ -315,7 +315,7 @@ impl Core {
 
     #[inline]
     fn poll(&self, task: Task) -> Outcome {
-        raddle_coop::budget(|| {
+        raddle_coop::budget_of(task.0.waker_address(), || {
             let outcome = task.0.run_in(&self.live);
             // A task whose budget is used up has yielded, too.
             if matches!(outcome, Outcome::Again(_))

@@ -398,7 +398,8 @@ impl Shared {
             self.config
                 .notify(|observer| observer.root_poll_finished(worker, is_ready));
         });
-        let polled = raddle_coop::budget(|| future.poll(cx));
+        let waker = cx.waker().data().addr();
+        let polled = raddle_coop::budget_of(waker, || future.poll(cx));
         *is_ready = polled.is_ready();
         drop(is_ready);
         // The future may have waited for the task that panicked.

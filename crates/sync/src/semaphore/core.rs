@@ -2,7 +2,7 @@
 
 use std::mem;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use raddle_primitives::sync::{Mutex, MutexGuard, Rank};
 
@@ -192,27 +192,36 @@ impl<R: ReleaseWord> Core<R> {
         &self,
         cx: &mut Context<'_>,
         permits: usize,
-        mut waiting: Pin<&mut Waiting>,
+        waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
         let Some(coop) = raddle_coop::try_proceed() else {
             return self.poll_without_budget(cx, permits, waiting);
         };
-        let result = if waiting.is_idle() {
-            match self.take(permits) {
-                Take::Taken => Poll::Ready(Ok(())),
-                Take::Short => self.queue(cx, permits, waiting),
-                Take::Closed => Poll::Ready(Err(Closed)),
-            }
-        } else {
-            match waiting.as_mut().take_verdict() {
-                Some(verdict) => Poll::Ready(self.accept(verdict, permits)),
-                None => self.poll_queued(cx, permits, waiting),
-            }
-        };
+        let result = self.poll_with_budget(cx, permits, waiting);
         if result.is_ready() {
             coop.made_progress();
         }
         result
+    }
+
+    #[inline]
+    fn poll_with_budget(
+        &self,
+        cx: &mut Context<'_>,
+        permits: usize,
+        mut waiting: Pin<&mut Waiting>,
+    ) -> Poll<Result<(), Closed>> {
+        if waiting.is_idle() {
+            return match self.take(permits) {
+                Take::Taken => Poll::Ready(Ok(())),
+                Take::Short => self.queue(cx, permits, waiting),
+                Take::Closed => Poll::Ready(Err(Closed)),
+            };
+        }
+        match waiting.as_mut().take_verdict() {
+            Some(verdict) => Poll::Ready(self.accept(verdict, permits)),
+            None => self.poll_queued(cx, permits, waiting),
+        }
     }
 
     /// Polls for a task whose budget is used up. If the task has to wait for permits, it enters the
@@ -226,14 +235,16 @@ impl<R: ReleaseWord> Core<R> {
         permits: usize,
         waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
-        let has_to_wait = self.state.load().has_waiters() || self.available() < permits;
-        match waiting.is_idle() && has_to_wait {
-            true => self.queue(cx, permits, waiting),
-            false => {
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
+        let has_to_wait = || self.state.load().has_waiters() || self.available() < permits;
+        if waiting.is_idle() && !self.is_closed() && has_to_wait() {
+            return self.queue(cx, permits, waiting);
         }
+        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let result = self.poll_with_budget(cx, permits, waiting);
+        if result.is_ready() {
+            coop.made_progress();
+        }
+        result
     }
 
     #[cold]
