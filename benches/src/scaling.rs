@@ -13,6 +13,18 @@ use crate::stats::median;
 /// Words with fewer operations per task than this are omitted.
 const SELDOM: f64 = 0.02;
 
+/// The figures that have a table.
+const TABLES: [Figure; 5] = [
+    Figure::CommonLoads,
+    Figure::CommonWrites,
+    Figure::Transfers,
+    Figure::Attempts,
+    Figure::OfAPark,
+];
+
+/// The numbers of workers that have a column.
+const COLUMNS: [usize; 4] = [2, 16, 64, 256];
+
 /// The title of all comparisons.
 pub const TITLE: &str = "stepped workers";
 
@@ -29,7 +41,7 @@ pub fn figure(figure: Figure) -> sheet::Figure {
 /// Returns the tables of the page.
 pub fn tables(counts: &Counts) -> String {
     let mut text = String::new();
-    for figure in Figure::ALL {
+    for figure in TABLES {
         text += &table(counts, figure);
     }
     text += &words(counts, "Common words, operations per task", |run| {
@@ -38,19 +50,14 @@ pub fn tables(counts: &Counts) -> String {
             (word.scope == Scope::Common).then_some(sum.loads + sum.writes)
         })
     });
-    text += &words(counts, "Locks, acquisitions per task", |run| {
-        operations(run, |word| {
-            let locks = word.of(&Phase::ALL).locks;
-            (locks > 0).then_some(locks)
-        })
-    });
     text
 }
 
 /// Returns a table with a row for each load and a column for each number of workers.
 fn table(counts: &Counts, figure: Figure) -> String {
     let title = format!("{}, {}", capital(figure.name()), figure.unit());
-    let workers = counts.workers();
+    let mut workers = counts.workers();
+    workers.retain(|count| COLUMNS.contains(count));
     grid(&title, &workers, &counts.loads(), |load, place| {
         let runs = counts.of(load, workers[place]);
         let figures: Vec<_> = runs.filter_map(|run| run.figure(figure)).collect();
