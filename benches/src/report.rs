@@ -67,7 +67,7 @@ impl Report {
 
     /// Returns the machine and the tables, as Markdown for a page of the documentation.
     pub fn tables(&self) -> String {
-        text::machine(self) + &text::tables(self)
+        text::machine(self) + &text::tables(self, text::is_documented)
     }
 
     /// Returns the curves of these figures under a title that begins with `title`, as one

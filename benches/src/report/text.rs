@@ -24,18 +24,26 @@ const LISTED: usize = 8;
 
 /// The text for a terminal.
 pub(super) fn summary(report: &Report) -> String {
-    format!("{}{}\n{}", tables(report), changes(report), total(report))
+    let tables = tables(report, |_| true);
+    format!("{tables}{}\n{}", changes(report), total(report))
 }
 
-pub(super) fn tables(report: &Report) -> String {
+/// Returns the tables, with the rows for which `is_shown` holds.
+pub(super) fn tables(report: &Report, is_shown: fn(&Comparison) -> bool) -> String {
     let mut text = announced::table(report);
     for part in report.parts() {
-        let rows = rows(part);
+        let rows = rows(part, is_shown);
         if !rows.is_empty() {
             text += &format!("\n### {}\n{rows}", about(part).0);
         }
     }
     text
+}
+
+/// Whether the documentation shows a comparison. It omits servers that are pinned to a core, system
+/// calls and waits, which explain the figures of other rows.
+pub(super) fn is_documented(one: &Comparison) -> bool {
+    !one.title.contains("on core") && !one.title.contains("system calls") && one.unit != "times"
 }
 
 /// Returns the title of a part, and a text that explains it.
@@ -157,10 +165,11 @@ fn changes(report: &Report) -> String {
     )
 }
 
-/// Returns the outcome of a part, and a row for each figure that has a rival. Of a varied
+/// Returns the outcome of a part, and a row for each shown figure that has a rival. Of a varied
 /// parameter, it shows the value in the middle.
-fn rows(part: &[Group]) -> String {
-    let rows = part.iter().map(Group::usual).filter_map(|one| {
+fn rows(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
+    let shown = part.iter().map(Group::usual).filter(|one| is_shown(one));
+    let rows = shown.filter_map(|one| {
         let (lead, _) = one.standing()?;
         Some(format!(
             "| {}: {} | {} | {} | {} | {} |\n",
@@ -175,8 +184,7 @@ fn rows(part: &[Group]) -> String {
     match rows.collect::<String>() {
         rows if rows.is_empty() => rows,
         rows => format!(
-            "{}\n| | Raddle, or the named one | Tokio, or the named one | times as good (95 %) | in \
-             |\n|---|---|---|---|---|\n{rows}",
+            "{}\n| | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{rows}",
             verdict(part)
         ),
     }
@@ -296,7 +304,7 @@ fn part(part: &[Group]) -> String {
          class=\"scroll\"><pre>{}\n{}</pre></div></details>",
         html(&heading),
         curves.collect::<String>(),
-        html(&rows(part)),
+        html(&rows(part, |_| true)),
         table::columns(),
         escaped(&table::rows(&all))
     )
