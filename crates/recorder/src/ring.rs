@@ -75,7 +75,7 @@ pub struct RingWriter {
 }
 
 impl RingWriter {
-    /// Adds a record, and overwrites the oldest one if the ring is full. It takes four plain
+    /// Adds a record, and overwrites the oldest one if the ring is full. It takes three
     /// stores, also while threads read.
     #[inline]
     pub fn push(&mut self, record: Record) {

@@ -94,7 +94,7 @@ fn counts_above_the_maximum_are_stored_as_the_maximum() {
     );
 }
 
-/// The bytes of the example in `docs/flight-recorder.md`.
+/// The format of `docs/flight-recorder.md`.
 #[test]
 fn a_small_file_has_the_bytes_of_the_documentation() {
     let mut recording = Recording {
