@@ -11,7 +11,7 @@ use crate::sheet;
 use crate::stats::median;
 
 /// Words with fewer operations per task than this are omitted.
-const SELDOM: f64 = 0.02;
+const SELDOM: f64 = 0.1;
 
 /// The figures that have a table.
 const TABLES: [Figure; 5] = [
