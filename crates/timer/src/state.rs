@@ -91,7 +91,8 @@ impl State {
     /// and copied its waker.
     pub(crate) fn transition_to_fired(&self, now: u64) -> Fire {
         // ORDERING: release pairs with the acquire in `load`; it is the firer's last access to the
-        // node. A failure returns only the tick.
+        // node. A failure returns only the tick. No load comes first: it would hide the
+        // compare-exchange from loom, which remembers only the last access to an atomic.
         match self.0.compare_exchange(
             now << PHASE_BITS | ARMED,
             FIRED,
