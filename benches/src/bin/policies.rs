@@ -1,4 +1,5 @@
-//! Measures different loads under each policy of the scheduler: the figures of `docs/policies.md`.
+//! Measures different loads under each policy of the scheduler: "Raddle's own policies" in
+//! `docs/benchmarks.md`.
 #![forbid(unsafe_code)]
 
 use std::io::Result;

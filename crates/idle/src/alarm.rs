@@ -1,5 +1,20 @@
-//! A timer of the kernel for which the monitor on standby waits. See "The monitor on standby" in
+//! A timer of the kernel for which the monitor on standby waits. See "Standby" in
 //! `docs/scheduler.md`.
+//!
+//! # Why the alarm is set while a worker runs
+//!
+//! A worker P that clears the alarm, because no worker runs, clears it *before* it changes the role
+//! of the monitor to standby, and reads afterwards whether a worker runs.
+//!
+//! - P's change succeeds. A worker that reads the role after that elects the monitor, and sets the
+//!   alarm after P cleared it. For a worker that read the role before, P has the monitor elected:
+//!   when it asks for its duty, or when it runs, if it was claimed before that.
+//! - P's change fails: another worker has become the monitor, and P may have cleared the alarm that
+//!   was set for it. P sets the alarm again. At worst it is due once while no worker runs.
+//!
+//! The electing worker sets the alarm only if a compare-exchange finds the monitor's parker in
+//! `ON_ALARM`. The monitor leaves the parker by a swap. If the swap comes first, the monitor is
+//! unparked; otherwise it sees the election.
 
 use std::io;
 use std::os::fd::OwnedFd;

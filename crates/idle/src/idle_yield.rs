@@ -1,5 +1,5 @@
-//! Whether a worker that has run out of tasks yields its processor before it parks. See "Yielding
-//! before a park" in `docs/scheduler.md`.
+//! Whether a worker that has run out of tasks yields its processor before it parks. See "Parking"
+//! in `docs/scheduler.md`.
 
 use std::cell::Cell;
 use std::time::Duration;

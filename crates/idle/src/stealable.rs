@@ -1,5 +1,34 @@
-//! The stealable set: the workers whose queues may have a task to steal, so that a searching worker
-//! looks only at these queues. `docs/scheduler.md` explains why no task is missed.
+//! The stealable set: the workers whose queues may have a task to steal. A searcher, and a worker
+//! that looks again before it parks, look only at these queues.
+//!
+//! A push that notifies, in the sense of `docs/scheduler.md`, passes a fence and sets the bit of its
+//! worker. If the bit was clear, another fence follows. A stealer that has taken more than one task
+//! sets its own bit before it ends its search. A worker clears its bit when it begins to search,
+//! since its queue is empty and only it pushes. A searcher that finds a queue empty clears the bit,
+//! passes a fence, and sets the bit again if the queue has a task. A bit that is set for an empty
+//! queue costs one failed attempt.
+//!
+//! # Why no bit is lost
+//!
+//! Let P push while a searcher S clears P's bit:
+//!
+//! | P | S |
+//! |---|---|
+//! | 1. push | 1. clear the bit |
+//! | 2. fence | 2. fence |
+//! | 3. read the bit; set it if it is clear | 3. look at the queue; set the bit if there is a task |
+//!
+//! If S's fence is first, P finds the bit clear and sets it. If P's is, S finds the task and sets
+//! the bit.
+//!
+//! Let W park at the same time, and find the bit clear between S's steps 1 and 3. If S is in W's
+//! group and began to search before W was marked, S is counted as a searcher, and W need not look.
+//! Otherwise S sets the bit before it changes its group's word to end its search. The last searcher
+//! of that group sees the bit when it looks, and wakes W or stays awake.
+//!
+//! If no searcher clears the bit, W's fence is between its mark and its look at the set, and P's
+//! last fence is between the bit and P's look at the idle set. P sees the mark, or W sees the bit
+//! and the push before it.
 
 use std::fmt;
 

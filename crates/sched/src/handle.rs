@@ -271,7 +271,7 @@ impl Handle {
         };
         // SAFETY: until the first poll the future may move (the caller's promise). A pinned worker
         // makes that poll, and adopts the task if it is pending, so that it is run and dropped on
-        // one thread (`docs/policies.md`, claims 1 to 5). The output is `Send`. The future borrows
+        // one thread (`config/policy.rs` has the proof). The output is `Send`. The future borrows
         // nothing that ends.
         let (task, handle) = unsafe { home::task_unchecked(shared, future) };
         match self.worker() {
@@ -534,12 +534,12 @@ where
         );
     };
     // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here; it is
-    // pinned and this thread runs it; so the task is run and dropped here (claims 1 to 5 of
-    // `docs/policies.md`). The handle is not `Send` unless the output is. The future borrows
-    // nothing that ends.
+    // pinned and this thread runs it; so the task is run and dropped here (`config/policy.rs` has
+    // the proof). The handle is not `Send` unless the output is. The future borrows nothing that
+    // ends.
     let (task, handle) = unsafe { home::task_unchecked(worker.shared(), future) };
     // Other tasks are adopted after their first poll. Until then this one would not keep the
-    // worker on its thread (claim 2).
+    // worker on its thread.
     worker.live.adopt(&task);
     worker.start(task);
     handle

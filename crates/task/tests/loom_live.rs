@@ -352,7 +352,7 @@ fn abort_all_against_a_detached_task_that_wakes_itself() {
 struct HandedOffList(LiveList);
 
 // SAFETY: the model's first thread leaves the list alone from the moment that it goes to the second
-// until that has ended (`docs/block-in-place.md`, rule 2).
+// until that has ended, as a thread in a handed-off poll does (`crates/sched/src/handoff.rs`).
 unsafe impl Sync for HandedOffList {}
 
 /// A list moves to another thread in the first poll of a task, which then wakes itself: another

@@ -214,8 +214,8 @@ impl Core {
     }
 }
 
-/// Pinned workers, which stay on their thread because their tasks must. `docs/policies.md` says why
-/// no task ever leaves it, with the numbered claims that are cited here.
+/// Pinned workers, which stay on their thread because their tasks must. `config/policy.rs` says why
+/// no task ever leaves it.
 impl Core {
     /// Whether the worker stays on its thread while it has tasks.
     #[inline]

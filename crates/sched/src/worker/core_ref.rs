@@ -1,5 +1,5 @@
-//! The right to drive a worker, and the slot through which it goes to another thread:
-//! `docs/block-in-place.md`, whose rules the `SAFETY` lines cite.
+//! The right to drive a worker, and the slot through which it goes to another thread. `handoff.rs`
+//! says when it does.
 
 use std::ops::Deref;
 
@@ -12,8 +12,8 @@ use super::core::Core;
 pub(crate) struct CoreRef(Arc<Core>);
 
 // SAFETY: the core may move to another thread, because it is `Send`, which the bound makes the
-// compiler check. One thread at a time holds the worker (rule 1), and no other thread reads state
-// that changes (rule 2).
+// compiler check. One thread at a time holds the worker, and no other thread reads state that
+// changes.
 unsafe impl Send for CoreRef where Core: Send {}
 
 impl CoreRef {
