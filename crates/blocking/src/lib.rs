@@ -24,7 +24,7 @@
 //! # Promises
 //!
 //! - A job that [`submit`](Handle::submit) has accepted is run, or dropped by the shutdown; it is
-//!   never forgotten. `docs/blocking.md` says why.
+//!   never forgotten.
 //! - When the operating system refuses a thread, the job waits for one of the existing threads; if
 //!   there is none, the caller gets the job back with the system's reason.
 //! - A panic in a job ends only that job, not its thread or the pool. The payload is dropped: a job

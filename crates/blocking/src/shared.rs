@@ -1,4 +1,37 @@
 //! The state that the threads and the handles share, and the one lock over it.
+//!
+//! A blocking job takes microseconds at least, so atomics would bring no measurable gain over the
+//! lock. Each accepted job is run, or dropped by the shutdown, because of these rules:
+//!
+//! 1. **A submission starts a thread if its job would outnumber the free threads**
+//!    (`queue.len() >= free` before the push) and fewer than the cap are serving. A free thread
+//!    removes itself from the count; the submitter does not change it, so that the comparison pairs
+//!    each queued job with the free thread that will take it.
+//! 2. **Each submission wakes one waiting thread,** and a running thread checks the queue before it
+//!    waits or leaves. For each queued job there is a thread that was woken for it, a thread that is
+//!    starting, or as many threads as the cap allows, each of which will check the queue.
+//! 3. **A thread leaves in the same critical section in which it found the queue empty,** and its
+//!    idle time over or the pool shut down. Once the cap is reached, a submitter relies on the
+//!    serving threads to check again.
+//! 4. **The lock is held while the system starts a thread.** Another submitter that queues a job
+//!    because the cap is reached relies on that thread. If the system refuses the thread and others
+//!    serve, they take the job. If none serves, the queue is empty (rule 3), and the caller gets its
+//!    own job back.
+//! 5. **No user code runs under the lock.** The function that names threads is called before it;
+//!    jobs, hooks and handles are dropped after it.
+//!
+//! The queue is therefore empty when `serving == 0`. Only a hook that panics, or never calls the
+//! loop that it is given, breaks this; the last such thread drops the queued jobs.
+//!
+//! # Shutdown
+//!
+//! A shutdown takes the configuration of new threads: submissions fail from then on, threads that
+//! find the queue empty leave, and the hooks, which may own the pool's owner, are dropped. In the
+//! same critical section it takes the queue, whose jobs it drops after the lock. The threads still
+//! run the first jobs, as many as there are free threads, since one was started or woken for each,
+//! and the mandatory jobs, such as the writes of a file. The shutdown then waits until `alive == 0`
+//! and joins the threads, both at most for the given time. If that ends first, a later call waits
+//! again. Dropping the pool is a shutdown without a limit, unless there was one before.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -23,8 +56,7 @@ pub(crate) struct Shared<J> {
     pub(crate) observed: Observed,
 }
 
-/// The whole state of a pool. The counts change only under the lock; the rules they keep are in
-/// `docs/blocking.md`.
+/// The whole state of a pool. The counts change only under the lock.
 pub(crate) struct PoolState<J> {
     pub(crate) queue: VecDeque<Queued<J>>,
     /// Threads that exist or are being started.
