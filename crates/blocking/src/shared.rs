@@ -8,15 +8,15 @@
 //!    removes itself from the count; the submitter does not change it, so that the comparison pairs
 //!    each queued job with the free thread that will take it.
 //! 2. **Each submission wakes one waiting thread,** and a running thread checks the queue before it
-//!    waits or leaves. For each queued job there is a thread that was woken for it, a thread that is
-//!    starting, or as many threads as the cap allows, each of which will check the queue.
+//!    waits or leaves. For each queued job there is a thread that was woken for it, a thread that
+//!    is starting, or as many threads as the cap allows, each of which will check the queue.
 //! 3. **A thread leaves in the same critical section in which it found the queue empty,** and its
 //!    idle time over or the pool shut down. Once the cap is reached, a submitter relies on the
 //!    serving threads to check again.
 //! 4. **The lock is held while the system starts a thread.** Another submitter that queues a job
 //!    because the cap is reached relies on that thread. If the system refuses the thread and others
-//!    serve, they take the job. If none serves, the queue is empty (rule 3), and the caller gets its
-//!    own job back.
+//!    serve, they take the job. If none serves, the queue is empty (rule 3), and the caller gets
+//!    its own job back.
 //! 5. **No user code runs under the lock.** The function that names threads is called before it;
 //!    jobs, hooks and handles are dropped after it.
 //!

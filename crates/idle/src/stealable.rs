@@ -1,12 +1,12 @@
 //! The stealable set: the workers whose queues may have a task to steal. A searcher, and a worker
 //! that looks again before it parks, look only at these queues.
 //!
-//! A push that notifies, in the sense of `docs/scheduler.md`, passes a fence and sets the bit of its
-//! worker. If the bit was clear, another fence follows. A stealer that has taken more than one task
-//! sets its own bit before it ends its search. A worker clears its bit when it begins to search,
-//! since its queue is empty and only it pushes. A searcher that finds a queue empty clears the bit,
-//! passes a fence, and sets the bit again if the queue has a task. A bit that is set for an empty
-//! queue costs one failed attempt.
+//! A push that notifies, in the sense of `docs/scheduler.md`, passes a fence and sets the bit of
+//! its worker. If the bit was clear, another fence follows. A stealer that has taken more than one
+//! task sets its own bit before it ends its search. A worker clears its bit when it begins to
+//! search, since its queue is empty and only it pushes. A searcher that finds a queue empty clears
+//! the bit, passes a fence, and sets the bit again if the queue has a task. A bit that is set for
+//! an empty queue costs one failed attempt.
 //!
 //! # Why no bit is lost
 //!

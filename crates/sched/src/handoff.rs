@@ -4,12 +4,12 @@
 //!    spawns or wakes go through the injection queue. The task in the next-task slot moves to the
 //!    run queue, where other workers can steal it.
 //! 2. It puts a `CoreRef`, the right to drive the worker, into the handoff slot, and passes a
-//!    `Handoff` to `Config::handoff`. While a `Handoff` has not been run, the worker makes no second
-//!    one: many quick functions wake one thread.
+//!    `Handoff` to `Config::handoff`. While a `Handoff` has not been run, the worker makes no
+//!    second one: many quick functions wake one thread.
 //! 3. It calls the function, outside the budget of the poll.
 //! 4. If the worker is still in the slot afterwards, the thread takes it back.
-//! 5. Otherwise the worker is *handed off*: the thread finishes the poll without it, and then leaves
-//!    the worker's loop.
+//! 5. Otherwise the worker is *handed off*: the thread finishes the poll without it, and then
+//!    leaves the worker's loop.
 //!
 //! The idle protocol sees a worker in the slot as running. Its count of polls does not change; the
 //! monitor finds it stuck, and other workers take its tasks.
@@ -28,21 +28,21 @@
 //! 1. **Only one `CoreRef` of each worker may be used.** A `Worker`, a handoff slot or the list of
 //!    retired workers holds it. It changes hands under a lock.
 //! 2. **A thread in a handed-off poll does not touch the core.** The frames of the loop and of the
-//!    poll still refer to it; the thread's `Worker` keeps the memory until they are gone. The thread
-//!    reads only what never changes (the shared state, the index) and the number of the live list.
-//!    Right after the poll, `Core::run` checks whether the thread still has its worker.
-//! 3. **A worker is handed off only in a poll.** Hooks, the driver and its unpark are user code that
-//!    a worker calls outside polls; a task hook and an unpark may also run in a spawn or wake that a
-//!    poll makes. The calls inside polls pin the thread to its worker, and so must new code that
-//!    calls user code during a poll. `LiveList::prepare_handoff` returns whether the running task is
-//!    the one that the list has run last, and is not complete: false outside polls, and in a task
-//!    that another task polls by hand.
+//!    poll still refer to it; the thread's `Worker` keeps the memory until they are gone. The
+//!    thread reads only what never changes (the shared state, the index) and the number of the live
+//!    list. Right after the poll, `Core::run` checks whether the thread still has its worker.
+//! 3. **A worker is handed off only in a poll.** Hooks, the driver and its unpark are user code
+//!    that a worker calls outside polls; a task hook and an unpark may also run in a spawn or wake
+//!    that a poll makes. The calls inside polls pin the thread to its worker, and so must new code
+//!    that calls user code during a poll. `LiveList::prepare_handoff` returns whether the running
+//!    task is the one that the list has run last, and is not complete: false outside polls, and in
+//!    a task that another task polls by hand.
 //! 4. **The task in the poll does not touch its live list when it completes.** `prepare_handoff`
 //!    adopts the task, if this is its first poll, and marks it. A marked task completes like a task
 //!    of another thread's list: by the bit of its slot.
 //!
-//! A handed-off poll needs the worker in none of its outcomes: a pending task needs nothing, a woken
-//! one goes to the injection queue, a complete one sets its bit and is counted by a
+//! A handed-off poll needs the worker in none of its outcomes: a pending task needs nothing, a
+//! woken one goes to the injection queue, a complete one sets its bit and is counted by a
 //! read-modify-write.
 //!
 //! # Shutdown
@@ -51,15 +51,15 @@
 //! any more. The worker that retires last therefore *releases* the handed-off polls:
 //!
 //! 1. It aborts and cancels every task except theirs.
-//! 2. It closes the injection queue and looks into it once more. A thread that is just waking a task
-//!    has its task found there, or is refused and cancels it.
+//! 2. It closes the injection queue and looks into it once more. A thread that is just waking a
+//!    task has its task found there, or is refused and cancels it.
 //! 3. It shuts the driver down: a sleep panics, an operation on a socket returns an error.
 //!
 //! Meanwhile this thread holds all workers, so that the end of the last handed-off poll does not
-//! find them all retired. The last thread, that of the last poll or the releasing one, then finishes
-//! the shutdown. The thread that takes the worker from the slot increments the number of handed-off
-//! polls under the slot's lock; the end of the poll decrements it; both under the lock of the
-//! retired workers.
+//! find them all retired. The last thread, that of the last poll or the releasing one, then
+//! finishes the shutdown. The thread that takes the worker from the slot increments the number of
+//! handed-off polls under the slot's lock; the end of the poll decrements it; both under the lock
+//! of the retired workers.
 //!
 //! A worker in a slot for which no thread comes, because the system refuses one or the pool is at
 //! its limit, would never retire. `Retired::handoff_slots` keeps, for each worker, the slot for
@@ -76,7 +76,7 @@
 //! | a worker without `Config::handoff` or stepped; a task polled by hand inside a poll; a hook; the drop of a task in the shutdown | the worker stays with the thread; its tasks wait unless other workers steal them |
 //! | a second call in the same poll, or inside the function | the function runs at once |
 //! | `Pool::block_on`, threads outside every scheduler | the function runs, and may block on futures |
-//! | the current-thread scheduler, a sharded worker, a `LocalSet` | a panic: no other thread could drive the other tasks |
+//! | the current-thread scheduler, a sharded worker, and in the facade a `LocalSet` | a panic: no other thread could drive the other tasks |
 
 use scopeguard::guard;
 

@@ -7,9 +7,9 @@
 //! 1. **A worker has one thread while it has tasks.** All code that runs tasks enters the worker
 //!    (`Core::enter`): a step, a park, the shutdown. Entering a pinned worker records the thread;
 //!    another thread may enter it only when its live list is empty. A stepped `Worker` with tasks
-//!    that is sent to another thread panics if it is stepped there; if it is dropped there, it leaks
-//!    its tasks first. `block_in_place` refuses on a pinned worker. The current-thread scheduler's
-//!    worker moves between threads: it is not pinned, and has no `spawn_local`.
+//!    that is sent to another thread panics if it is stepped there; if it is dropped there, it
+//!    leaks its tasks first. `block_in_place` refuses on a pinned worker. The current-thread
+//!    scheduler's worker moves between threads: it is not pinned, and has no `spawn_local`.
 //! 2. **A task that is not `Send` is in its worker's live list whenever it is not being polled.**
 //!    `spawn_local` adopts at once. The future of `spawn_on` is its closure, which is `Send`, until
 //!    the first poll; a pending task is adopted before it can be woken. A task that no worker has
