@@ -3,14 +3,14 @@
 //!
 //! # Why there is always a monitor
 //!
-//! In each row, each worker changes its own word, passes a fence and reads the other's. At least one
-//! of the two sees the other's change:
+//! In each row, each worker changes its own word, passes a fence and reads the other's. At least
+//! one of the two sees the other's change:
 //!
 //! | one worker | the other worker | result |
 //! |---|---|---|
-//! | parks, and reads that the monitor is parked | the monitor, returns, and reads whether it had the role and others are parked | the first takes the role, or the second elects another |
+//! | parks, and reads that the monitor is parked | the monitor returns, and reads whether it had the role and others are parked | the first takes the role, or the second elects another |
 //! | puts the monitor on standby or takes its role, because all are parked, and reads whether a worker runs | begins to run, and reads whether there is a monitor | the first has the monitor elected again, or the second does |
-//! | elects a parked worker, and reads whether it is still parked | the elected one, returns, and reads whether it had the role | the first elects another, or the second does |
+//! | elects a parked worker, and reads whether it is still parked | the elected one returns, and reads whether it had the role | the first elects another, or the second does |
 
 use std::fmt;
 
