@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use raddle_primitives::NotSend;
 
@@ -15,19 +15,19 @@ const FULL: u8 = 128;
 /// The value that means no budget: nothing is counted.
 const UNLIMITED: u8 = u8::MAX;
 
-/// The number of foreign refusals in one poll after which the poll gets a fresh budget.
+/// How many foreign attempts are refused in succession, and how many are allowed after that.
 ///
-/// A refusal is foreign if the refused resource is polled with another waker than the task. A task
-/// that is in a `block_on` of another executor is polled again and again with that executor's waker,
-/// on the thread that it blocks anyway, and would never end. A combinator with wakers of its own
-/// may have many of its futures refused in one poll, too; it ends all the same, because it polls
-/// each a few times only. The fresh budget does at most double what such a poll does.
-const MAX_FOREIGN_REFUSALS: u8 = 128;
+/// An attempt without budget is foreign if the resource is polled with another waker than the task.
+/// A task that is in a `block_on` of another executor is polled again and again with that
+/// executor's waker, on the thread that it blocks anyway, and would never end. A combinator with
+/// wakers of its own may have many of its futures refused in one poll, too; it ends all the same,
+/// because it polls each a few times only. Its poll does at most double the work.
+const FOREIGN_ATTEMPTS: u8 = 128;
 
 raddle_primitives::thread_local! {
     static BUDGET: Budget = Budget {
         remaining: Cell::new(UNLIMITED),
-        foreign_refusals: Cell::new(0),
+        foreign_attempts: Cell::new(0),
         waker: Cell::new(0),
     };
 }
@@ -35,7 +35,7 @@ raddle_primitives::thread_local! {
 /// The budget of the present poll.
 struct Budget {
     remaining: Cell<u8>,
-    foreign_refusals: Cell<u8>,
+    foreign_attempts: Cell<u8>,
     /// The data pointer of the waker with which the task is polled, as a number; 0 if unknown.
     waker: Cell<usize>,
 }
@@ -144,7 +144,7 @@ pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
 fn scoped<R>(remaining: u8, waker: usize, f: impl FnOnce() -> R) -> R {
     let _restore = BUDGET.with(|budget| Restore {
         remaining: budget.remaining.replace(remaining),
-        foreign_refusals: budget.foreign_refusals.replace(0),
+        foreign_attempts: budget.foreign_attempts.replace(0),
         waker: budget.waker.replace(waker),
     });
     f()
@@ -153,7 +153,7 @@ fn scoped<R>(remaining: u8, waker: usize, f: impl FnOnce() -> R) -> R {
 /// Restores the outer budget, on return and on unwind.
 struct Restore {
     remaining: u8,
-    foreign_refusals: u8,
+    foreign_attempts: u8,
     waker: usize,
 }
 
@@ -162,7 +162,7 @@ impl Drop for Restore {
     fn drop(&mut self) {
         BUDGET.with(|budget| {
             budget.remaining.set(self.remaining);
-            budget.foreign_refusals.set(self.foreign_refusals);
+            budget.foreign_attempts.set(self.foreign_attempts);
             budget.waker.set(self.waker);
         });
     }
@@ -182,9 +182,9 @@ impl Drop for Restore {
 /// budget, after the other tasks have had their turn. The resource returns `Pending` without having
 /// changed anything.
 ///
-/// A poll that goes on although it was refused 128 times with wakers that are not the task's gets a
-/// fresh budget: it is a `block_on` of another executor inside a task, which keeps its thread
-/// anyway, and would otherwise never end.
+/// A poll that goes on although it was refused 128 times with wakers that are not the task's is
+/// allowed 128 operations with such wakers: it is a `block_on` of another executor inside a task,
+/// which keeps its thread anyway, and would otherwise never end.
 ///
 /// # Examples
 ///
@@ -250,29 +250,58 @@ pub fn try_proceed() -> Option<RestoreOnPending> {
     })
 }
 
-/// Wakes the task, so that it is polled again. The last foreign refusal that is allowed in a poll
-/// ends in a fresh budget instead.
+/// Wakes the task, so that it is polled again, or allows a foreign attempt.
 #[cold]
 fn refuse(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
-    let has_fresh_budget = BUDGET.with(|budget| {
+    let is_allowed = BUDGET.with(|budget| {
         if cx.waker().data().addr() == budget.waker.get() {
             return false;
         }
-        let refusals = budget.foreign_refusals.get() + 1;
-        let is_last = refusals == MAX_FOREIGN_REFUSALS;
-        budget
-            .foreign_refusals
-            .set(if is_last { 0 } else { refusals });
-        if is_last {
-            budget.remaining.set(FULL - 1);
-        }
-        is_last
+        let attempts = budget.foreign_attempts.get();
+        budget.foreign_attempts.set(attempts.wrapping_add(1));
+        attempts >= FOREIGN_ATTEMPTS
     });
-    if has_fresh_budget {
-        return Poll::Ready(RestoreOnPending::new(true));
+    if is_allowed {
+        return Poll::Ready(RestoreOnPending::new(false));
     }
     cx.waker().wake_by_ref();
     Poll::Pending
+}
+
+/// Polls a combinator that takes no units itself, but whose parts may. If it completes and they
+/// have taken none, takes one for it, so that a task that repeats it yields.
+///
+/// # Pending
+///
+/// As [`poll_proceed`], if nothing is left; then `poll` is not called.
+///
+/// ```
+/// use std::task::{Context, Poll, Waker};
+///
+/// use raddle_coop::{budget, poll_charged};
+///
+/// let cx = &mut Context::from_waker(Waker::noop());
+/// let number = budget(|| {
+///     let mut ready = || poll_charged(cx, |_| Poll::Ready(7)).is_ready();
+///     (0..200).filter(|_| ready()).count()
+/// });
+/// assert_eq!(number, 128);
+/// ```
+#[inline]
+pub fn poll_charged<T>(
+    cx: &mut Context<'_>,
+    poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+) -> Poll<T> {
+    drop(ready!(poll_proceed(cx)));
+    let remaining = || BUDGET.with(|budget| budget.remaining.get());
+    let before = remaining();
+    let polled = poll(cx);
+    if polled.is_ready() && remaining() == before {
+        if let Some(unit) = try_proceed() {
+            unit.made_progress();
+        }
+    }
+    polled
 }
 
 /// Returns whether the current poll may continue: some budget is left, or none is in force.

@@ -178,10 +178,7 @@ impl Select {
                 // The closure owns its captures, so that the waiting future stores each of them
                 // once.
                 let mut __raddle_futures = ::core::pin::pin!(#group);
-                let __raddle_output = #support::poll_fn(move |__raddle_cx: &mut #support::Context<'_>| {
-                    if let #support::Poll::Pending = #support::poll_budget(__raddle_cx) {
-                        return #support::Poll::Pending;
-                    }
+                let __raddle_output = #support::poll_branches(move |__raddle_cx: &mut #support::Context<'_>| {
                     let mut __raddle_waiting = false;
                     let __raddle_start = #start;
                     for __raddle_turn in 0..#count {

@@ -32,7 +32,8 @@
 /// rarely ready first.
 ///
 /// When the [budget](crate::task::coop) of the poll is used up, no future is polled and the task
-/// yields. So a `select!` in a loop lets other tasks run even if its futures do not use the budget.
+/// yields. A completion takes a unit unless the futures have taken one, so a `select!` in a loop
+/// lets other tasks run even if its futures do not use the budget.
 ///
 /// # Panics
 ///

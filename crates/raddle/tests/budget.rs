@@ -7,8 +7,10 @@ mod common;
 
 use std::cell::Cell;
 use std::future::{Future, pending, poll_fn, ready};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use common::each_flavor;
@@ -526,6 +528,34 @@ fn a_loop_over_an_ended_child_or_a_signal_lets_others_run() {
     });
 }
 
+#[test]
+fn a_loop_over_select_or_a_timeout_of_ready_futures_lets_others_run() {
+    run(async {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        assert_yields!(
+            async {
+                raddle::select! { () = async {} => {}, () = ready(()) => {} }
+            },
+            async {
+                raddle::select! { biased; () = pending(), if false => {}, else => {} }
+            },
+            time::timeout(Duration::from_secs(60), async {}),
+            socket.send_to(&[1], &[] as &[std::net::SocketAddr]),
+        );
+    });
+}
+
+/// The operations that the other executor polls take nothing from the task.
+#[test]
+fn a_task_yields_between_calls_of_a_foreign_block_on() {
+    run(async {
+        assert_yields!(async {
+            futures_executor::block_on(task::consume_budget());
+            task::consume_budget().await;
+        });
+    });
+}
+
 /// However often: only the executor gives a new budget.
 #[test]
 fn a_task_without_budget_is_refused_until_its_poll_ends() {
@@ -535,7 +565,7 @@ fn a_task_without_budget_is_refused_until_its_poll_ends() {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let lock = Mutex::new(());
         for _ in 0..5 {
-            yield_now().await;
+            task::yield_now().await;
         }
         poll_fn(|cx| {
             sender.send(()).unwrap();
@@ -553,9 +583,9 @@ fn a_task_without_budget_is_refused_until_its_poll_ends() {
         runtime.block_on(refused());
         runtime.block_on(runtime.spawn(refused())).unwrap();
         let local = LocalSet::new();
-        local.block_on(runtime, refused());
+        local.block_on(&runtime, refused());
         local
-            .block_on(runtime, local.spawn_local(refused()))
+            .block_on(&runtime, local.spawn_local(refused()))
             .unwrap();
     });
 }

@@ -698,6 +698,76 @@ fn a_bounded_shutdown_does_not_wait_for_a_stop_hook() {
     }
 }
 
+/// Its drop returns when the thread that shuts down has returned.
+struct DropWaits(std::sync::mpsc::Receiver<()>);
+
+impl Drop for DropWaits {
+    fn drop(&mut self) {
+        let _ = self.0.recv();
+    }
+}
+
+/// Bug: own (a bounded shutdown dropped jobs that had not started on the calling thread).
+#[test]
+fn a_bounded_shutdown_does_not_wait_for_the_drop_of_a_queued_job() {
+    for builder in [multi_thread, current_thread] {
+        for ends in BOUNDED {
+            let runtime = builder().max_blocking_threads(1).build().unwrap();
+            let (open, gate) = channel();
+            let (release, released) = channel::<()>();
+            let (started, is_started) = channel();
+            runtime.spawn_blocking(move || {
+                started.send(()).unwrap();
+                let _ = released.recv();
+            });
+            is_started.recv().unwrap();
+            let waits = DropWaits(gate);
+            runtime.spawn_blocking(move || drop(waits));
+            within_limit("the shutdown", move || ends(runtime));
+            drop((open, release));
+        }
+    }
+}
+
+/// Bug: own (a bounded shutdown dropped the tasks of a worker that no thread drove on the calling
+/// thread).
+#[test]
+fn a_bounded_shutdown_does_not_wait_for_the_drop_of_a_task_without_a_thread() {
+    for ends in BOUNDED {
+        let (open, gate) = channel();
+        let (release, released) = channel::<()>();
+        let (started, is_started) = channel();
+        let (start, may_start) = channel::<()>();
+        let may_start = Mutex::new(may_start);
+        let starts = AtomicUsize::new(0);
+        // The thread that would take the worker over does not start until the end.
+        let runtime = multi_thread()
+            .worker_threads(1)
+            .on_thread_start(move || {
+                if starts.fetch_add(1, SeqCst) > 0 {
+                    let _ = may_start.lock().unwrap().recv();
+                }
+            })
+            .build()
+            .unwrap();
+        let waits = DropWaits(gate);
+        runtime.spawn(async move {
+            let _waits = waits;
+            pending::<()>().await;
+        });
+        runtime.spawn(async move {
+            yield_now().await;
+            block_in_place(|| {
+                started.send(()).unwrap();
+                let _ = released.recv();
+            });
+        });
+        is_started.recv().unwrap();
+        within_limit("the shutdown", move || ends(runtime));
+        drop((open, release, start));
+    }
+}
+
 thread_local! {
     /// Dropped when the thread ends.
     static AT_END: std::cell::RefCell<Option<OnDrop>> = const { std::cell::RefCell::new(None) };

@@ -15,11 +15,14 @@ pub fn wrap(number: usize, count: usize) -> usize {
     number % count
 }
 
-/// Whether the budget of the poll has a unit left. If not, the task has been woken, and is polled
-/// again after the other tasks.
-pub fn poll_budget(cx: &mut Context<'_>) -> Poll<()> {
-    // This takes no unit: the polled future does.
-    raddle_coop::poll_proceed(cx).map(drop)
+/// Makes the future of a `select!`. A completion of which no branch took a unit of the budget takes
+/// one. If nothing is left, no branch is polled, and the task yields.
+#[inline]
+pub fn poll_branches<T, F>(mut poll: F) -> impl Future<Output = T>
+where
+    F: FnMut(&mut Context<'_>) -> Poll<T>,
+{
+    poll_fn(move |cx| raddle_coop::poll_charged(cx, &mut poll))
 }
 
 pin_project! {

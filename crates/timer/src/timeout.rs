@@ -172,7 +172,7 @@ impl<F: Future> Future for Timeout<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let had_budget = raddle_coop::has_budget_remaining();
-        if let Poll::Ready(output) = this.future.poll(cx) {
+        if let Poll::Ready(output) = raddle_coop::poll_charged(cx, |cx| this.future.poll(cx)) {
             return Poll::Ready(Ok(output));
         }
         // A future that uses up the budget at each poll must not hide the deadline.

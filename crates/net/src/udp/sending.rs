@@ -137,7 +137,10 @@ impl UdpSocket {
         addr: A,
     ) -> impl Future<Output = io::Result<usize>> {
         located("UdpSocket::send_to", Resource::Unknown, async move {
-            let target = resolve(addr).await?.next().ok_or_else(no_address)?;
+            let Some(target) = resolve(addr).await?.next() else {
+                raddle_coop::consume_budget().await;
+                return Err(no_address());
+            };
             self.io
                 .async_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))
                 .await
