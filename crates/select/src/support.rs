@@ -17,6 +17,10 @@ pub fn wrap(number: usize, count: usize) -> usize {
 
 /// Makes the future of a `select!`. A completion of which no branch took a unit of the budget takes
 /// one. If nothing is left, no branch is polled, and the task yields.
+///
+/// # Cancel safety
+///
+/// That of the branches: dropping it drops them.
 #[inline]
 pub fn poll_branches<T, F>(mut poll: F) -> impl Future<Output = T>
 where

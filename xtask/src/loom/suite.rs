@@ -80,16 +80,21 @@ pub(super) fn run(suites: &[Suite], bound: Bound, report: &mut Report) -> Result
 }
 
 impl Suite {
-    /// Runs one test, and returns its output. A canary runs again with a single execution of each
-    /// model.
+    /// Runs one test, and returns its output. A canary has its own bound at least, and runs again
+    /// with a single execution of each model.
     fn run(&self, test: &str, bound: Bound) -> Result<String> {
         let label = format!("{} {}", self.package, self.program.target);
+        let canary = self.canaries.iter().find(|canary| canary.name == test);
+        let bound = match (canary, bound) {
+            // A smaller bound may miss what it plants.
+            (Some(_), Bound::Preemptions(_)) => Bound::Own,
+            _ => bound,
+        };
         let (output, status) = output(self.command(test, bound).stderr(Stdio::inherit()))?;
         let is_verdict = |line: &&str| line.starts_with("test ") && !line.starts_with("test res");
         for line in output.lines().filter(is_verdict) {
             println!("{label}: {line}");
         }
-        let canary = self.canaries.iter().find(|canary| canary.name == test);
         let result = match canary {
             _ if !status.success() => Err(anyhow!("{status}")),
             Some(canary) => canary.check_models(&output),
