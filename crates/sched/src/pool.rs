@@ -208,7 +208,7 @@ impl Pool {
             || context::pool() == Some(id);
         let wait = is_on_own_thread.then_some(Duration::ZERO).or(wait);
         for part in &self.retirements {
-            part.close(wait.is_some());
+            Retirement::close(part, wait.is_some());
         }
         // A deadline that the clock cannot represent is no limit.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));

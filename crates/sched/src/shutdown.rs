@@ -42,12 +42,12 @@ pub(crate) fn finish_handed_off(core: CoreRef) {
 impl Retirement {
     /// Closes the scheduler, and drops the tasks that retired workers have left. If the shutdown
     /// `has_limit`, another thread drops them, since the drop of a future may take long.
-    pub(crate) fn close(self: &Arc<Self>, has_limit: bool) {
-        self.shared.close();
-        if self.retired.lock().workers.is_empty() {
+    pub(crate) fn close(this: &Arc<Self>, has_limit: bool) {
+        this.shared.close();
+        if this.retired.lock().workers.is_empty() {
             return;
         }
-        let retirement = self.clone();
+        let retirement = this.clone();
         drop_tasks(has_limit, move || retirement.cancel_left_behind());
     }
 
