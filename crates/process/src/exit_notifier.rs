@@ -82,7 +82,7 @@ impl ExitNotifier {
             Self::AnyChild(signal) => Poll::Ready(match ready!(signal.poll_recv(cx)) {
                 Some(()) => Ok(()),
                 None => Err(io::Error::other(
-                    "the runtime has shut down; wait for the process while it runs",
+                    "the process is a child of the process from which this one was forked",
                 )),
             }),
         }

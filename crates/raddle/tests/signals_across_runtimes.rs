@@ -143,36 +143,118 @@ fn a_listener_that_is_awaited_outside_any_runtime_is_woken_by_one_that_is_driven
     }
 }
 
-/// Otherwise nothing would ever wake the wait.
+/// A wait in a thread, which may outlive all runtimes.
+struct Waiting<T>(thread::JoinHandle<T>);
+
+impl<T: Send + 'static> Waiting<T> {
+    fn start(wait: impl FnOnce() -> T + Send + 'static) -> Self {
+        let waiting = Self(thread::spawn(wait));
+        waiting.assert_goes_on();
+        waiting
+    }
+
+    fn assert_goes_on(&self) {
+        thread::sleep(Duration::from_millis(20));
+        assert!(!self.0.is_finished(), "it has ended without a signal");
+    }
+
+    /// Drives a runtime, which has no listener of its own, until the wait has ended.
+    fn end_in(self, runtime: &Runtime) -> T {
+        runtime.block_on(async {
+            let ended = timeout(LIMIT, async {
+                while !self.0.is_finished() {
+                    sleep(Duration::from_millis(1)).await;
+                }
+            });
+            assert!(ended.await.is_ok(), "the signal is not received");
+        });
+        self.0.join().unwrap()
+    }
+}
+
+/// Bug: own.
 #[test]
-fn a_wait_ends_without_a_runtime_that_could_deliver_and_works_again_in_the_next() {
+fn a_wait_outside_any_runtime_goes_on_without_one_and_ends_in_the_next() {
     let _alone = alone();
     let kind = SignalKind::alarm();
-    let runtime = current_thread().build().unwrap();
-    let mut listener = listen_in(&runtime, kind);
-    // The wait ends with its runtime.
-    let other = thread::scope(|scope| {
-        let other = multi_thread().build().unwrap();
-        let handle = other.handle().clone();
-        let listener = &mut listener;
-        let waiter = scope.spawn(move || {
-            let _entered = handle.enter();
-            raddle_testing::block_on(listener.recv())
-        });
-        thread::sleep(Duration::from_millis(20));
-        drop(other);
-        waiter.join().unwrap()
-    });
-    assert_eq!(other, None);
-    // One outside any runtime ends with the last runtime.
-    assert!(is_pending(listener.recv()));
-    drop(runtime);
-    assert_eq!(raddle_testing::block_on(listener.recv()), None);
+    for waits_before_the_shutdown in [true, false] {
+        for is_sent_before_the_next in [true, false] {
+            let mut own = Some(current_thread().build().unwrap());
+            let mut listener = listen_in(own.as_ref().unwrap(), kind);
+            if !waits_before_the_shutdown {
+                own = None;
+            }
+            let waiting = Waiting::start(move || raddle_testing::block_on(listener.recv()));
+            drop(own);
+            waiting.assert_goes_on();
+            if is_sent_before_the_next {
+                send(kind);
+                waiting.assert_goes_on();
+            }
+            let next = current_thread().build().unwrap();
+            if !is_sent_before_the_next {
+                send(kind);
+            }
+            assert_eq!(waiting.end_in(&next), Some(()));
+        }
+    }
+}
 
-    current_thread().build().unwrap().block_on(async {
-        send(kind);
-        assert_received(&mut listener).await;
-    });
+/// Bug: own.
+#[test]
+fn a_wait_in_a_runtime_goes_on_when_that_shuts_down_and_ends_in_another() {
+    let _alone = alone();
+    let kind = SignalKind::alarm();
+    for is_entered in [true, false] {
+        for is_built_before in [true, false] {
+            let mut other = is_built_before.then(|| current_thread().build().unwrap());
+            let own = multi_thread().build().unwrap();
+            let mut listener = listen_in(&own, kind);
+            let handle = own.handle().clone();
+            let waiting = Waiting::start(move || {
+                if is_entered {
+                    let _entered = handle.enter();
+                    raddle_testing::block_on(listener.recv())
+                } else {
+                    handle.block_on(listener.recv())
+                }
+            });
+            drop(own);
+            waiting.assert_goes_on();
+            let other = other.get_or_insert_with(|| current_thread().build().unwrap());
+            send(kind);
+            assert_eq!(waiting.end_in(other), Some(()));
+        }
+    }
+}
+
+/// Bug: own.
+#[test]
+fn a_wait_that_begins_in_a_runtime_that_has_shut_down_ends_in_another() {
+    let _alone = alone();
+    let kind = SignalKind::alarm();
+    let own = multi_thread().build().unwrap();
+    let handle = own.handle().clone();
+    let mut listener = listen_in(&own, kind);
+    drop(own);
+    let waiting = Waiting::start(move || handle.block_on(listener.recv()));
+    send(kind);
+    let other = current_thread().build().unwrap();
+    assert_eq!(waiting.end_in(&other), Some(()));
+}
+
+/// Bug: own.
+#[test]
+fn a_wait_for_ctrl_c_goes_on_when_its_runtime_shuts_down() {
+    let _alone = alone();
+    let own = multi_thread().build().unwrap();
+    let handle = own.handle().clone();
+    let waiting = Waiting::start(move || handle.block_on(ctrl_c()));
+    drop(own);
+    waiting.assert_goes_on();
+    send(SignalKind::interrupt());
+    let other = current_thread().build().unwrap();
+    waiting.end_in(&other).unwrap();
 }
 
 /// Bug: own.

@@ -74,6 +74,31 @@ fn ends_are_noticed(notifier: fn(&Child) -> io::Result<ExitNotifier>) {
     });
 }
 
+/// Bug: own.
+#[test]
+fn without_pidfd_a_wait_goes_on_when_its_reactor_is_gone() {
+    let first = Reactor::new().unwrap();
+    let handle = first.handle();
+    let (mut process, stdin) = {
+        let _current = handle.enter();
+        let mut process = Process::new(shell(3));
+        process.notifier = Some(ExitNotifier::of_any_child().unwrap());
+        let stdin = process.running().unwrap().stdin.take();
+        (process, stdin)
+    };
+    drop(first);
+    let mut next = Reactor::new().unwrap();
+    let waker = Waker::from(Arc::new(Unpark(next.handle())));
+    let mut cx = Context::from_waker(&waker);
+    {
+        let _current = handle.enter();
+        assert!(process.poll_wait(&mut cx).is_pending());
+    }
+    drop(stdin);
+    let status = block_on(&mut next, poll_fn(|cx| process.poll_wait(cx)));
+    assert_eq!(status.unwrap().code(), Some(3));
+}
+
 /// Returns whether a process or a zombie with this id exists.
 #[cfg(target_os = "linux")]
 fn exists(pid: u32) -> bool {

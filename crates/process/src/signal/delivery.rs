@@ -28,17 +28,18 @@
 //! All receivers register the same descriptor, each with another selector. So a listener, a
 //! reactor and an orphan need no descriptor of their own.
 //!
-//! # When a listener ends
+//! # Without a reactor
 //!
-//! A listener that is awaited in a runtime ends when that runtime shuts down, and works again when
-//! it is awaited in another. One that is awaited outside any runtime ends when no reactor is left
-//! that reads the pipe. Otherwise no one would ever wake it.
+//! A listener does not depend on a reactor. If the one in which it waits shuts down, any other
+//! delivers to it. If none is left, its signals stay in the pipe, and it waits until one reads the
+//! pipe again, as one that is attached later does. So the end of a reactor wakes no listener.
 //!
 //! # Fork
 //!
 //! A forked child has the parent's pipe. At its first use of signals it makes a pipe and a list of
 //! listeners of its own. It forgets the parent's listeners and receivers without running their
-//! code, and gives none of their keys again.
+//! code, and gives none of their keys again. From then on a listener of the parent ends in the
+//! child: no signal can come to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
@@ -78,8 +79,6 @@ struct Waiting {
     /// Whether a signal has come that the listener has not taken.
     has_signal: bool,
     waker: Option<Waker>,
-    /// The receiver of the reactor in which the listener waits. Dangling outside any.
-    receiver: Weak<Receiver>,
 }
 
 /// The signals that have their default action while there is no listener.
@@ -113,13 +112,6 @@ impl Unfinished {
             receiver.listen(&Waker::from(Arc::new(OnEvent(Arc::downgrade(&receiver)))));
         }
     }
-}
-
-/// The result of a poll of a listener.
-enum Polled {
-    Signal,
-    Ended,
-    Pending,
 }
 
 /// Calls `f` with the state of this process, which is made if there is none.
@@ -183,31 +175,26 @@ impl Delivery {
             let reactors: Vec<_> = self.attached.iter().filter_map(Weak::upgrade).collect();
             for reactor in &reactors {
                 // One that has shut down, or that the system refuses: a poll there tries again.
-                let _ = self.receiver_of(reactor, unfinished);
+                let _ = self.receive_on(reactor, unfinished);
             }
             unfinished.reactors.extend(reactors);
         }
         Ok(())
     }
 
-    /// Returns the receiver of the reactor. Makes it if there is none.
-    fn receiver_of(
-        &mut self,
-        reactor: &Handle,
-        unfinished: &mut Unfinished,
-    ) -> io::Result<Weak<Receiver>> {
+    /// Makes a receiver for the reactor if it has none.
+    fn receive_on(&mut self, reactor: &Handle, unfinished: &mut Unfinished) -> io::Result<()> {
         let mut receivers = self.receivers.iter();
-        if let Some(known) = receivers.find(|known| known.pipe.handle().is_same_reactor(reactor)) {
-            return Ok(Arc::downgrade(known));
+        if receivers.any(|known| known.pipe.handle().is_same_reactor(reactor)) {
+            return Ok(());
         }
         let reading = Descriptor(self.pipe.reading());
         let receiver = Arc::new(Receiver {
             pipe: Evented::new(reading, Interest::READABLE, reactor)?,
         });
         self.receivers.push(Arc::clone(&receiver));
-        let known = Arc::downgrade(&receiver);
         unfinished.receivers.push(receiver);
-        Ok(known)
+        Ok(())
     }
 
     /// Exchanges the waker for that of the last poll if there is no signal.
@@ -217,37 +204,31 @@ impl Delivery {
         waker: &mut Option<Waker>,
         reactor: Option<&Handle>,
         unfinished: &mut Unfinished,
-    ) -> Polled {
+    ) -> Poll<Option<()>> {
         let Some(waiting) = self.listeners.get_mut(&key) else {
             // A forked child has its own listeners.
-            return Polled::Ended;
+            return Poll::Ready(None);
         };
         if std::mem::take(&mut waiting.has_signal) {
-            return Polled::Signal;
+            return Poll::Ready(Some(()));
         }
-        let receiver = match reactor.map(|reactor| self.receiver_of(reactor, unfinished)) {
-            Some(Ok(receiver)) => receiver,
-            Some(Err(error)) if raddle_reactor::is_shut_down(&error) => return Polled::Ended,
-            // Any other reactor delivers too.
-            Some(Err(_)) | None if !self.receivers.is_empty() => Weak::new(),
-            Some(Err(_)) | None => return Polled::Ended,
-        };
-        let Some(waiting) = self.listeners.get_mut(&key) else {
-            return Polled::Ended;
-        };
-        waiting.receiver = receiver;
         std::mem::swap(&mut waiting.waker, waker);
-        Polled::Pending
+        if let Some(reactor) = reactor {
+            // One that has shut down, or that the system refuses: any other delivers too.
+            let _ = self.receive_on(reactor, unfinished);
+        }
+        Poll::Pending
     }
 
-    /// Returns the wakers of the listeners for which `concerned` returns true. `concerned` may
-    /// change the listeners.
-    fn wakers(&mut self, mut concerned: impl FnMut(&mut Waiting) -> bool) -> Vec<WakerBatch> {
+    /// Marks the listeners for the signals that have come, and returns the wakers of those that
+    /// wait.
+    fn mark(&mut self, come: &[bool]) -> Vec<WakerBatch> {
         let mut batches: Vec<WakerBatch> = Vec::new();
         for listener in self.listeners.values_mut() {
-            if !concerned(listener) {
+            if !come[listener.kind as usize] {
                 continue;
             }
+            listener.has_signal = true;
             let Some(waker) = listener.waker.take() else {
                 continue;
             };
@@ -282,11 +263,7 @@ fn deliver() {
     // It reads the pipe, then the flags. A signal in between is noticed now, and its byte is read
     // later without effect.
     let come = delivered.pipe.take();
-    let mut batches = delivered.wakers(|listener| {
-        let concerned = come[listener.kind as usize];
-        listener.has_signal |= concerned;
-        concerned
-    });
+    let mut batches = delivered.mark(&come);
     let mut calls = delivered.calls.clone();
     calls.retain(|kind, _| come[*kind as usize]);
     drop(delivery);
@@ -316,8 +293,7 @@ impl Receiver {
         }
     }
 
-    /// Wakes the listeners that wait here when the reactor has shut down, and without any reactor
-    /// those outside. Their next poll finds out whether they have ended.
+    /// Forgets a receiver whose reactor has shut down.
     fn close(&self) {
         let mut delivery = DELIVERY.lock();
         let Some(known) = &mut *delivery else { return };
@@ -327,13 +303,7 @@ impl Receiver {
             .position(|other| std::ptr::eq(&**other, self));
         // Drop it after the lock: it may be the last handle of the reactor.
         let closed = position.map(|position| receivers.swap_remove(position));
-        let (is_last, outside) = (receivers.is_empty(), Weak::new());
-        let mut batches = known.wakers(|listener| {
-            std::ptr::eq(listener.receiver.as_ptr(), self)
-                || is_last && listener.receiver.ptr_eq(&outside)
-        });
         drop(delivery);
-        batches.iter_mut().for_each(WakerBatch::wake_all_contained);
         drop(closed);
     }
 }
@@ -392,7 +362,7 @@ pub fn attach(reactor: &Handle) -> io::Result<Attached> {
     let attached = Arc::new(reactor.clone());
     with(|delivery, unfinished| {
         if delivery.pipe.has_handlers() {
-            delivery.receiver_of(reactor, unfinished)?;
+            delivery.receive_on(reactor, unfinished)?;
         }
         // Forget those that have been dropped.
         delivery.attached.retain(|other| other.strong_count() > 0);
@@ -408,7 +378,7 @@ pub fn attach(reactor: &Handle) -> io::Result<Attached> {
 pub(crate) fn prepare(reactor: &Handle) -> io::Result<()> {
     with(|delivery, unfinished| {
         if delivery.pipe.has_handlers() {
-            delivery.receiver_of(reactor, unfinished)?;
+            delivery.receive_on(reactor, unfinished)?;
         }
         Ok(())
     })
@@ -423,7 +393,7 @@ pub(crate) fn call_at(kind: c_int, call: fn(), reactor: Option<&Handle>) -> io::
         delivery.handle(kind, unfinished)?;
         if let Some(reactor) = reactor {
             // One that has shut down delivers nothing; another one does.
-            let _ = delivery.receiver_of(reactor, unfinished);
+            let _ = delivery.receive_on(reactor, unfinished);
         }
         Ok(())
     })
@@ -453,14 +423,13 @@ impl Listener {
         let reactor = Handle::current();
         pipe::check(kind)?;
         with(|delivery, unfinished| {
-            let receiver = delivery.receiver_of(&reactor, unfinished)?;
+            delivery.receive_on(&reactor, unfinished)?;
             delivery.handle(kind, unfinished)?;
             let key = KEYS.take(1);
             let waiting = Waiting {
                 kind,
                 has_signal: false,
                 waker: None,
-                receiver,
             };
             delivery.listeners.insert(key, waiting);
             delivery.update_default(kind);
@@ -469,7 +438,7 @@ impl Listener {
     }
 
     /// Takes a signal that has come. The current reactor begins to read signals, if it does not
-    /// yet. Returns `None` if it has shut down, or if there is no reactor.
+    /// yet. Returns `None` in a forked child if the parent made the listener.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         // Clone the new waker before the lock, and drop the old one after it.
         let mut waker = Some(cx.waker().clone());
@@ -478,18 +447,14 @@ impl Listener {
         let mut delivery = DELIVERY.lock();
         let polled = match &mut *delivery {
             Some(known) => known.poll(self.key, &mut waker, reactor.as_ref(), &mut unfinished),
-            None => Polled::Ended,
+            None => Poll::Ready(None),
         };
         drop(delivery);
         unfinished.finish();
-        match polled {
-            Polled::Signal => Poll::Ready(Some(())),
-            Polled::Ended => Poll::Ready(None),
-            Polled::Pending => {
-                raddle_wait::note(cx, "signal", None, Resource::Unknown);
-                Poll::Pending
-            }
+        if polled.is_pending() {
+            raddle_wait::note(cx, "signal", None, Resource::Unknown);
         }
+        polled
     }
 }
 

@@ -40,8 +40,9 @@ pub use self::delivery::{Attached, attach};
 ///
 /// # Errors
 ///
-/// Returns an error if the handler cannot be installed, or if the runtime in which it is awaited
-/// shuts down.
+/// Returns an error if the handler cannot be installed, or if the runtime has shut down before the
+/// first poll. A wait that has begun goes on when its runtime shuts down, as that of a
+/// `unix::Signal`.
 ///
 /// # Cancel safety
 ///
@@ -72,7 +73,7 @@ pub async fn ctrl_c() -> io::Result<()> {
     match interrupts.recv().await {
         Some(()) => Ok(()),
         None => Err(io::Error::other(
-            "the runtime has shut down; wait for Ctrl-C while it runs",
+            "the process was forked during the wait; call `ctrl_c` in the forked process",
         )),
     }
 }

@@ -384,12 +384,12 @@ pub struct Signal(Listener);
 impl Signal {
     /// Waits for the next signal, in any runtime.
     ///
-    /// In a runtime with I/O that runtime delivers the signal. Elsewhere, as in another executor,
-    /// any runtime of the process does that is driven.
+    /// In a runtime with I/O that runtime delivers the signal. Elsewhere, as in another executor or
+    /// after that runtime has shut down, any runtime of the process does that is driven. While
+    /// there is none, the wait goes on, and a signal is kept for the next one.
     ///
-    /// Returns `None` only if no signal can be delivered: the runtime in which it is awaited has
-    /// shut down, or it is awaited outside any, and the process has none left. It works again when
-    /// it is awaited in another runtime.
+    /// Returns `None` only in a forked process that makes runtimes of its own, if the listener was
+    /// made before the fork.
     ///
     /// # Cancel safety
     ///
