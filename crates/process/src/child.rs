@@ -171,8 +171,7 @@ impl Child {
     /// # Errors
     ///
     /// Returns an error if other code has taken the exit status, or if the runtime shuts down and
-    /// the wait uses a descriptor of the process, as on Linux. Elsewhere the wait goes on, and ends
-    /// when another runtime of the process runs.
+    /// the wait uses a descriptor of the process, as on Linux. Elsewhere the wait goes on.
     ///
     /// # Cancel safety
     ///
