@@ -32,9 +32,9 @@ use crate::stream::{Pooled, Stream};
 /// the next operation that has a result (a read, write, flush, seek, or a method such as
 /// [`metadata`](Self::metadata)) returns the error and does nothing else. So
 /// [flush](raddle_io::AsyncWriteExt::flush) before the file is dropped, to know that everything is
-/// written. [`sync_all`](Self::sync_all) and [`sync_data`](Self::sync_data) return the first such
-/// error each time, even after another operation has returned it: a file that has lost a write
-/// stays so.
+/// written. [`sync_all`](Self::sync_all) and [`sync_data`](Self::sync_data) sync the file all the
+/// same. They fail each time, even after another operation has returned the error: a file that has
+/// lost a write stays so.
 ///
 /// An accepted write is made even if the file is dropped or the runtime shuts down, as long as the
 /// process lives.
@@ -46,10 +46,11 @@ use crate::stream::{Pooled, Stream};
 /// [`try_clone`](Self::try_clone), the conversions to std's file, and a request for the descriptor
 /// (`as_fd`, `as_raw_fd`) move the position back first, to where the last read ended. A request for
 /// the descriptor does not wait for a call that is under way; the position is then moved back when
-/// that call ends.
+/// that call ends. The next read still returns the bytes of a read that was dropped or is waited
+/// for, if the descriptor is where it was moved back to.
 ///
-/// A pipe or a terminal has no position. Bytes that were read ahead stay with this `File`, whatever
-/// is written to it.
+/// A pipe, a terminal or a descriptor whose seek has no effect, such as an eventfd, has no
+/// position. Bytes that were read ahead stay with this `File`, whatever is written to it.
 ///
 /// # Cancel safety
 ///
@@ -238,8 +239,8 @@ impl File {
     ///
     /// # Errors
     ///
-    /// - The first error of a write to this `File`, such as `StorageFull`, even if another
-    ///   operation has returned it. What could be written is on the disk then.
+    /// - The error of a write to this `File`, such as `StorageFull`: one that no operation has
+    ///   returned, or the first. What could be written is on the disk then.
     /// - The error of an earlier write that the system has delayed.
     /// - `InvalidInput` for a file that cannot be synchronised, such as a pipe.
     ///
@@ -410,9 +411,9 @@ impl File {
     /// next read.
     ///
     /// The result has no room for the error of a write: [flush](raddle_io::AsyncWriteExt::flush)
-    /// before, which returns it. Bytes that were read ahead from a pipe or a terminal are lost,
-    /// since they cannot be given back; [`try_into_std`](Self::try_into_std) returns the file in
-    /// both cases.
+    /// before, which returns it. Bytes that were read ahead from a file without a position, such as
+    /// a pipe, are lost, since they cannot be given back; [`try_into_std`](Self::try_into_std)
+    /// returns the file in both cases.
     ///
     /// # Cancel safety
     ///
@@ -448,8 +449,8 @@ impl File {
     ///
     /// - if a call is under way,
     /// - if a write has failed and no operation has returned the error: a flush does,
-    /// - if bytes were read ahead from a pipe or a terminal, which cannot be given back: a read
-    ///   returns them.
+    /// - if bytes were read ahead from a file without a position, such as a pipe, which cannot be
+    ///   given back: a read returns them.
     ///
     /// # Examples
     ///
@@ -655,16 +656,25 @@ impl File {
         self.stream.begin(stream, call)
     }
 
-    /// Syncs the file. The error of a write stays due for another operation, since the future may
-    /// be dropped before it returns it.
+    /// Syncs the file, also if a write has failed.
     async fn sync(&self, sync: fn(&fs::File) -> io::Result<()>) -> io::Result<()> {
-        let call = move |stream: &mut Stream<Arc<fs::File>>| {
+        // Returns whether no write has failed.
+        let call = move |stream: &mut Stream<Arc<fs::File>>| -> io::Result<bool> {
             let synced = sync(&stream.source);
-            stream.all_writes().and(synced)
+            match stream.all_writes() {
+                Ok(()) => synced.map(|()| true),
+                Err(_) => Ok(false),
+            }
         };
         let stream = self.stream.take().await;
         let call = self.stream.begin(stream, call)?;
-        call.await??
+        if call.await??? {
+            return Ok(());
+        }
+        // Not taken before: the error of a future that is dropped stays due.
+        let mut stream = self.stream.take().await;
+        stream.take_write_error()?;
+        stream.all_writes()
     }
 
     /// Returns the file for use of its descriptor, at the position of the next read.

@@ -9,7 +9,11 @@
 //! at most what its caller asked for, so nothing else reads ahead. The bytes are between the
 //! *position of the reader* and the position of the descriptor. An operation that depends on the
 //! position first moves the descriptor back to the reader: see [`File`](crate::File). A source
-//! without positions (a pipe, a terminal) cannot move back, and keeps the bytes.
+//! without positions (a pipe, a terminal, an eventfd) cannot move back, and keeps the bytes.
+//!
+//! A request for the descriptor may come while a caller waits for a read, even before each poll of
+//! it. So bytes that are given back are kept until a poll has seen the end of their read. It takes
+//! them if the descriptor is still where they begin, and moves it forward again.
 //!
 //! Bytes that are written are never in the same buffer as bytes that were read. Neither buffer
 //! outlives its bytes: a stream at rest has no memory but for bytes that were read ahead.
@@ -18,7 +22,8 @@
 //!
 //! A write completes when its bytes are copied, and a job writes them. If it fails, then
 //!
-//! - the next operation that can return the error does so, once, and does nothing else;
+//! - the next operation that can return the error does so, once, and does nothing else, except
+//!   that a sync is made all the same;
 //! - each later sync of the file returns a copy of the first such error, as long as the file is
 //!   open: what was accepted is not on the disk, and no later operation can change that.
 //!
@@ -43,6 +48,9 @@ pub(crate) struct Stream<S> {
     pub(crate) source: S,
     /// Bytes that were read, and that no caller has received.
     pub(crate) ahead: Buffer,
+    /// Bytes of a read whose end no poll has seen, and over which the descriptor was moved back to
+    /// this position.
+    given_back: Option<(u64, Buffer)>,
     /// The end or the error of a read, until a read returns it.
     read: Option<io::Result<()>>,
     /// The result of a seek, until `poll_complete` returns it.
@@ -74,6 +82,7 @@ impl<S> Stream<S> {
         Self {
             source,
             ahead: Buffer::default(),
+            given_back: None,
             read: None,
             seek: None,
             write_error: None,
@@ -101,6 +110,7 @@ impl<S> Stream<S> {
 
     /// Discards results that no longer describe the stream, because its position changes.
     pub(crate) fn discard_results(&mut self) {
+        self.given_back = None;
         self.read = None;
         self.seek = None;
     }
@@ -132,23 +142,40 @@ impl<S: Position> Resource for Stream<S> {
 
     fn give_back(&mut self) {
         // A caller that uses the descriptor by itself finds the position as it is.
-        let _ = self.move_back();
+        if let Ok(Some(bytes)) = S::move_back(self) {
+            self.given_back = Some(bytes).filter(|_| self.is_unsettled);
+        }
     }
 }
 
 /// Where in its source a stream stands.
 pub(crate) trait Position: Send + Sized + 'static {
-    /// Moves the source back to the position of the reader, so that no bytes are ahead. Does
-    /// nothing for a source without positions.
-    fn move_back(stream: &mut Stream<Self>) -> io::Result<()> {
+    /// Moves the source back to the position of the reader, so that no bytes are ahead. Returns
+    /// that position and the bytes. Does nothing for a source without positions.
+    fn move_back(stream: &mut Stream<Self>) -> io::Result<Option<(u64, Buffer)>> {
         let _ = stream;
-        Ok(())
+        Ok(None)
+    }
+
+    /// Moves the source forward by `len` bytes, if its position is `start`.
+    fn move_forward(&mut self, start: u64, len: usize) -> bool {
+        let _ = (start, len);
+        false
     }
 }
 
 impl<S: Position> Stream<S> {
     pub(crate) fn move_back(&mut self) -> io::Result<()> {
-        S::move_back(self)
+        S::move_back(self).map(drop)
+    }
+
+    /// Takes bytes that were given back, if the source is still where they begin.
+    fn take_given_back(&mut self) {
+        if let Some((start, bytes)) = self.given_back.take() {
+            if self.source.move_forward(start, bytes.len()) {
+                self.ahead = bytes;
+            }
+        }
     }
 }
 
@@ -248,6 +275,7 @@ impl<S: Position> Pooled<S> {
             if buf.remaining() == 0 {
                 return Poll::Ready(Ok(()));
             }
+            stream.take_given_back();
             if !stream.ahead.is_empty() {
                 stream.ahead.move_to(buf);
                 return Poll::Ready(Ok(()));

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice, IsTerminal, Seek, SeekFrom, Write};
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -9,47 +10,52 @@ use std::task::{Context, Poll};
 use raddle_io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 use super::File;
-#[cfg(not(unix))]
-use crate::buffer;
+use crate::buffer::Buffer;
 #[cfg(unix)]
 use crate::buffer::uninterrupted;
 use crate::stream::{Position, Stream, budgeted};
 
 impl Position for Arc<fs::File> {
-    fn move_back(stream: &mut Stream<Self>) -> io::Result<()> {
-        // Some systems let a terminal seek, which has no effect.
-        if stream.ahead.is_empty() || stream.source.is_terminal() {
-            return Ok(());
+    fn move_back(stream: &mut Stream<Self>) -> io::Result<Option<(u64, Buffer)>> {
+        let mut file = &*stream.source;
+        // Some systems count the bytes of a terminal, and let it seek, which has no effect.
+        if stream.ahead.is_empty() || file.is_terminal() {
+            return Ok(None);
         }
-        // A buffer is no larger than isize::MAX.
-        let back = SeekFrom::Current(-(stream.ahead.len() as i64));
-        match (&*stream.source).seek(back) {
-            Ok(_) => stream.ahead.clear(),
+        let end = match file.stream_position() {
             // The bytes of a pipe cannot be read again.
-            Err(error) if error.kind() == ErrorKind::NotSeekable => {}
-            Err(error) => return Err(error),
+            Err(error) if error.kind() == ErrorKind::NotSeekable => return Ok(None),
+            end => end?,
+        };
+        match end.checked_sub(stream.ahead.len() as u64) {
+            Some(start) => {
+                let is_moved = file.seek(SeekFrom::Start(start))? == start;
+                Ok(is_moved.then(|| (start, mem::take(&mut stream.ahead))))
+            }
+            // Another handle has moved the file, and the bytes are not before the descriptor.
+            None if file.metadata().is_ok_and(|metadata| metadata.is_file()) => {
+                stream.ahead.clear();
+                Ok(None)
+            }
+            // The position does not count what was read, as that of an eventfd: a seek has no
+            // effect.
+            None => Ok(None),
         }
-        Ok(())
+    }
+
+    fn move_forward(&mut self, start: u64, len: usize) -> bool {
+        let mut file = &**self;
+        let end = start + len as u64;
+        file.stream_position().is_ok_and(|at| at == start)
+            && file.seek(SeekFrom::Start(end)).is_ok_and(|at| at == end)
     }
 }
 
 impl Stream<Arc<fs::File>> {
-    /// Seeks relative to the position of the reader. If that fails, the position and the bytes that
-    /// were read ahead stay.
+    /// Seeks relative to the position of the reader, which stays if that fails.
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
-        let position = match position {
-            SeekFrom::Current(offset) => match offset.checked_sub(self.ahead.len() as i64) {
-                Some(offset) => SeekFrom::Current(offset),
-                None => {
-                    self.move_back()?;
-                    position
-                }
-            },
-            other => other,
-        };
-        let position = (&*self.source).seek(position)?;
-        self.ahead.clear();
-        Ok(position)
+        self.move_back()?;
+        (&*self.source).seek(position)
     }
 
     /// Returns the position of the reader. The call does not block: the system has the number.
@@ -72,7 +78,7 @@ fn read(file: &mut Arc<fs::File>, max: usize) -> io::Result<Vec<u8>> {
 
 #[cfg(not(unix))]
 fn read(file: &mut Arc<fs::File>, max: usize) -> io::Result<Vec<u8>> {
-    buffer::read(&mut &**file, max)
+    crate::buffer::read(&mut &**file, max)
 }
 
 impl AsyncRead for File {
