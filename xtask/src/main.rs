@@ -44,12 +44,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run everything that CI runs: formatting, tidy, clippy, documentation, tests and models
+    /// Run the checks before a commit: formatting, tidy, clippy, tests and models with small bounds;
+    /// with --full what these leave out. CI runs both
     Test(test::Args),
     /// Run the loom models of one crate or of all
     Loom(loom::Args),
-    /// Weaken orderings, remove fences and checks, and run the models on each change; with --logic
-    /// run cargo-mutants
+    /// Weaken orderings, remove fences and checks, and run the models on each change
     Mutate(mutate::Args),
     /// Run the benchmarks on Raddle and other runtimes: criterion, then side by side
     Bench(bench::Args),
@@ -68,12 +68,12 @@ enum Command {
     Miri,
     /// Fuzz the layers against reference models (needs a nightly compiler)
     Fuzz(fuzz::Args),
-    /// Check that Raddle has every public item of Tokio and an example of each of its own, and that
-    /// types and futures have Tokio's traits
+    /// Check that Raddle has every public item of Tokio, and that types and futures have Tokio's
+    /// traits
     Api,
     /// Run random programs on Raddle and on Tokio, and compare results and wake-ups
     Differential(differential::Args),
-    /// Check layout, dependency direction, comments and the width of prose
+    /// Check layout, dependency direction, comments and the tests of known bugs
     Tidy,
     /// Check the crates with the oldest compiler and for other platforms, and run the tests of the
     /// layers for platforms whose programs run here
