@@ -231,3 +231,25 @@ fn handles_that_outlive_their_runtime_leave_no_memory() {
         drop(tasks);
     });
 }
+
+/// Bug: own. A set kept the memory of its largest number of members until it was dropped.
+#[test]
+fn an_empty_join_set_keeps_little_memory() {
+    let _alone = alone();
+    for mut builder in builders() {
+        let runtime = builder.build().unwrap();
+        let (mut joined, mut detached) = (JoinSet::new(), JoinSet::new());
+        runtime.block_on(async {
+            (0..20_000).for_each(|_| drop(joined.spawn(async {})));
+            while joined.join_next().await.is_some() {}
+            (0..20_000).for_each(|_| drop(detached.spawn(async {})));
+            detached.detach_all();
+        });
+        drop(runtime);
+        let before = held();
+        drop((joined, detached));
+        let kept = before - held();
+        // A set keeps the memory for 1,024 members, and their keys.
+        assert!(kept < 3 * SMALL, "{kept} bytes");
+    }
+}

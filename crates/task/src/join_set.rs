@@ -20,6 +20,9 @@ use crate::{AbortHandle, Id, JoinError, JoinHandle, ReadyList, Spawn, SpawnMeta,
 /// yields.
 const MAX_MEMBERS_POLLED: usize = 128;
 
+/// The number of members for which an empty set keeps memory.
+const MAX_EMPTY_CAPACITY: usize = 1024;
+
 /// A set of tasks with the same output type, which are joined in the order of their completion.
 ///
 /// Dropping the set aborts the tasks in it.
@@ -340,8 +343,17 @@ impl<T: 'static, R> JoinSet<T, R> {
         let output = Pin::new(&mut member.handle).poll(&mut cx);
         if output.is_ready() {
             self.members.remove(key);
+            self.release_unused();
         }
         output.map_ok(|output| (id, output))
+    }
+
+    /// Frees the memory of many former members when the set is empty.
+    fn release_unused(&mut self) {
+        if self.members.is_empty() && self.members.capacity() > MAX_EMPTY_CAPACITY {
+            self.members = Slab::new();
+            self.ready.release_unused(MAX_EMPTY_CAPACITY);
+        }
     }
 
     /// Waits for all tasks, and returns their outputs in the order of their completion.
@@ -449,6 +461,7 @@ impl<T: 'static, R> JoinSet<T, R> {
     pub fn detach_all(&mut self) {
         self.members.clear();
         self.ready.clear();
+        self.release_unused();
     }
 }
 

@@ -111,6 +111,11 @@ impl ReadyList {
         self.state.lock().keys.clear();
     }
 
+    /// Frees memory that is not used, except that for `capacity` keys.
+    pub(crate) fn release_unused(&self, capacity: usize) {
+        self.state.lock().keys.shrink_to(capacity);
+    }
+
     /// Adds `key` and wakes the waiting task.
     pub fn push(&self, key: usize) {
         let mut state = self.state.lock();
