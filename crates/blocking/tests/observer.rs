@@ -91,10 +91,10 @@ fn each_event_of_a_job_is_observed() {
         // The only thread of the pool is busy, so the second job is queued until the shutdown.
         assert!(submit(2, Box::new(|| ())).is_ok());
         assert!(!pool.shutdown(Some(std::time::Duration::ZERO)));
-        assert_eq!(log.events_of(2), [Queued, Dropped]);
         release.send(()).unwrap();
         assert!(pool.shutdown(None));
         assert_eq!(log.events_of(1), [Queued, Started, Finished]);
+        assert_eq!(log.events_of(2), [Queued, Dropped]);
         let refused = pool.handle().submit(Numbered(3, Box::new(|| ())));
         assert!(refused.is_err());
         assert_eq!(log.events_of(3), [Queued, Dropped]);
