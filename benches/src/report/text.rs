@@ -22,6 +22,16 @@ const CHANGES: usize = 40;
 /// The largest number of listed figures in which Raddle is behind.
 const LISTED: usize = 8;
 
+/// Texts in the titles of figures that the documentation omits: pinned servers and system calls,
+/// which explain other figures, and cases that repeat another case.
+const OMITTED: [&str; 5] = [
+    "on core",
+    "system calls",
+    ", on tokio,",
+    "TCP, 1 connection,",
+    "UDP, 1 socket, datagrams of 64 bytes sent back",
+];
+
 /// The text for a terminal.
 pub(super) fn summary(report: &Report) -> String {
     let tables = tables(report, |_| true);
@@ -40,10 +50,10 @@ pub(super) fn tables(report: &Report, is_shown: fn(&Comparison) -> bool) -> Stri
     text
 }
 
-/// Whether the documentation shows a comparison. It omits servers that are pinned to a core, system
-/// calls and waits, which explain the figures of other rows.
+/// Whether the documentation shows a comparison. It omits waits and [`OMITTED`] titles.
 pub(super) fn is_documented(one: &Comparison) -> bool {
-    !one.title.contains("on core") && !one.title.contains("system calls") && one.unit != "times"
+    let is_omitted = OMITTED.iter().any(|text| one.title.contains(*text));
+    !is_omitted && one.unit != "times"
 }
 
 /// Returns the title of a part, and a text that explains it.
