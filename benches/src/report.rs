@@ -150,6 +150,14 @@ fn leads<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<(Stri
             rows.extend(one.lead(&rival.name).map(|lead| (name, lead)));
         }
     }
+    remove_common_end(&mut rows);
+    rows
+}
+
+/// Removes the words, after a comma, with which the names of all rows end. Returns them, with the
+/// comma.
+fn remove_common_end<T>(rows: &mut [(String, T)]) -> String {
+    let mut common = String::new();
     while let [(first, _), _, ..] = &rows[..]
         && let Some((_, last)) = first.rsplit_once(", ")
     {
@@ -157,11 +165,12 @@ fn leads<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<(Stri
         if !rows.iter().all(|(name, _)| name.ends_with(&end)) {
             break;
         }
-        for (name, _) in &mut rows {
+        for (name, _) in &mut *rows {
             name.truncate(name.len() - end.len());
         }
+        common.insert_str(0, &end);
     }
-    rows
+    common
 }
 
 impl Group {

@@ -62,10 +62,9 @@ pub(super) fn table(report: &Report) -> String {
         rows => format!(
             "\n### What was announced in 2019\n\nTimes as good as the old version, which was \
              tokio-threadpool 0.1, and for hyper its version 0.12 on Tokio 0.1. The old scheduler \
-             runs the same tasks through an adapter from today's futures to futures 0.1, which \
-             costs it up to a third where tasks are spawned, and nothing in yield_many. The current \
-             tonic does not run on the old scheduler: that row compares Raddle with Tokio.\n\n| | \
-             announced | Tokio here | Raddle here | here |\n|---|---|---|---|---|\n{rows}"
+             runs the same tasks through an adapter to futures 0.1, which costs up to a third where \
+             tasks are spawned. The current tonic does not run on the old scheduler: that row \
+             compares Raddle with Tokio.\n\n| | announced | Tokio here | Raddle here | here |\n|---|---|---|---|---|\n{rows}"
         ),
     }
 }

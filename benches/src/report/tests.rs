@@ -134,6 +134,10 @@ fn leads_name_the_rival_without_tokio_and_leave_out_the_common_end() {
     );
     let both = [sample("spawn, 2 workers"), sample("wake, 2 workers")];
     assert_eq!(names(&both), ["spawn", "wake"]);
+    let rows = ["spawn, 2 workers: time", "wake, 2 workers: time"];
+    let mut rows = rows.map(|name| (name.to_owned(), ()));
+    assert_eq!(remove_common_end(&mut rows), ", 2 workers: time");
+    assert_eq!(rows[1].0, "wake");
 }
 
 #[test]

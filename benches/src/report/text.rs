@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use pulldown_cmark::{Options, Parser};
 
 use super::plot::{self, escaped};
-use super::{Group, Report, Standing, Tally, announced, groups, leads};
+use super::{Group, Report, Standing, Tally, announced, groups, leads, remove_common_end};
 use crate::executors::{Executor, Raddle};
 use crate::record::{Comparison, Contestant, PEER, Section};
 use crate::table::{self, short, times};
@@ -176,28 +176,33 @@ fn changes(report: &Report) -> String {
 }
 
 /// Returns the outcome of a part, and a row for each shown figure that has a rival. Of a varied
-/// parameter, it shows the value in the middle.
+/// parameter, it shows the value in the middle. The head of the table has the words with which the
+/// names of all rows end.
 fn rows(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
     let shown = part.iter().map(Group::usual).filter(|one| is_shown(one));
     let rows = shown.filter_map(|one| {
         let (lead, _) = one.standing()?;
-        Some(format!(
-            "| {}: {} | {} | {} | {} | {} |\n",
-            one.name(),
-            one.figure,
+        let cells = format!(
+            "{} | {} | {} | {}",
             median_of(one.contestants.first()?, Raddle::NAME),
             median_of(one.contestant(one.rival()?)?, PEER),
             times(lead),
             one.unit
-        ))
+        );
+        Some((format!("{}: {}", one.name(), one.figure), cells))
     });
-    match rows.collect::<String>() {
-        rows if rows.is_empty() => rows,
-        rows => format!(
-            "{}\n| | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{rows}",
-            verdict(part)
-        ),
+    let mut rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
     }
+    let end = remove_common_end(&mut rows);
+    let rows = rows.iter().map(|(name, cells)| format!("| {name} | {cells} |\n"));
+    format!(
+        "{}\n|{} | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{}",
+        verdict(part),
+        end.trim_start_matches(','),
+        rows.collect::<String>()
+    )
 }
 
 /// Returns the median, and the contestant's name unless it is `expected`.
