@@ -64,7 +64,8 @@ pub(super) fn table(report: &Report) -> String {
              tokio-threadpool 0.1, and for hyper its version 0.12 on Tokio 0.1. The old scheduler \
              runs the same tasks through an adapter to futures 0.1, which costs up to a third where \
              tasks are spawned. The current tonic does not run on the old scheduler: that row \
-             compares Raddle with Tokio.\n\n| | announced | Tokio here | Raddle here | here |\n|---|---|---|---|---|\n{rows}"
+             compares Raddle with Tokio.\n\n| | announced | Tokio here | Raddle here | here \
+             |\n|---|---|---|---|---|\n{rows}"
         ),
     }
 }

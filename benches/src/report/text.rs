@@ -196,12 +196,12 @@ fn rows(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
         return String::new();
     }
     let end = remove_common_end(&mut rows);
-    let rows = rows.iter().map(|(name, cells)| format!("| {name} | {cells} |\n"));
+    let row = |(name, cells): &(String, String)| format!("| {name} | {cells} |\n");
     format!(
         "{}\n|{} | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{}",
         verdict(part),
         end.trim_start_matches(','),
-        rows.collect::<String>()
+        rows.iter().map(row).collect::<String>()
     )
 }
 
