@@ -86,6 +86,29 @@ fn a_poll_that_blocks_is_reported_once_with_its_task_and_its_stack() {
     );
 }
 
+/// Bug: own. The process has one signal handler for samples; a watchdog that found it busy reported
+/// no stack.
+#[test]
+fn watchdogs_that_report_at_once_all_have_a_stack() {
+    let start = |_| {
+        let (runtime, reports) = watched(&mut workers(1), THRESHOLD);
+        let (release, released) = mpsc::channel();
+        runtime.spawn(async move { block_the_thread(&released) });
+        (runtime, reports, release)
+    };
+    for _ in 0..5 {
+        let watched: Vec<_> = (0..8).map(start).collect();
+        for (_, reports, _) in &watched {
+            assert_stack_names(&slow_poll(reports), "block_the_thread");
+        }
+        for (runtime, _, release) in watched {
+            // Before the drop of the runtime, which waits for the poll.
+            drop(release);
+            drop(runtime);
+        }
+    }
+}
+
 #[test]
 fn polls_that_are_faster_than_the_threshold_are_not_reported() {
     let (runtime, reports) = watched(&mut workers(2), LIMIT);

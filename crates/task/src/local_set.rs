@@ -298,6 +298,7 @@ impl fmt::Debug for CurrentLocalSet {
 
 pin_project! {
     /// The future of [`LocalSet::run_until`].
+    #[project(!Unpin)]
     struct RunUntil<'a, F> {
         set: &'a LocalSet,
         // `Some` from the first poll on.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
@@ -22,6 +23,13 @@ const INTERVAL_RANGE: (Duration, Duration) = (Duration::from_millis(1), Duration
 const SAMPLE_LIMIT: Duration = Duration::from_millis(500);
 /// The interval at which waiting jobs are reported.
 const JOBS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Held during a sample: the process has one signal handler, which answers one request at a time.
+#[allow(
+    clippy::disallowed_types,
+    reason = "no model has a watchdog, and the locks of models have no constant value"
+)]
+static SAMPLING: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 type Action = Box<dyn Fn(&Report) + Send + Sync>;
 
@@ -244,6 +252,8 @@ impl Shared {
     /// Returns the stack of a thread while it runs the activity with this sequence.
     fn stack(&self, slot: &ActivitySlot, sequence: usize) -> Option<crate::StackTrace> {
         let mut sampler = self.sampler.lock();
+        // The watchdogs of other runtimes take their samples after one another.
+        let _alone = SAMPLING.lock().unwrap_or_else(PoisonError::into_inner);
         let pending = slot.request(&sampler, sequence)?;
         let trace = sampler.wait(pending, SAMPLE_LIMIT)?;
         // Otherwise the stack may be that of another activity.
