@@ -29,6 +29,7 @@ const JOBS_INTERVAL: Duration = Duration::from_secs(1);
     clippy::disallowed_types,
     reason = "no model has a watchdog, and the locks of models have no constant value"
 )]
+// UNRANKED: files are read under it, and no lock but that of a slot is taken.
 static SAMPLING: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 type Action = Box<dyn Fn(&Report) + Send + Sync>;
