@@ -317,6 +317,10 @@ fn a_task_may_drop_its_own_handle() {
 #[test]
 fn a_large_future_needs_a_small_stack() {
     const SIZE: usize = 256 << 10;
+    if cfg!(not(target_pointer_width = "64")) {
+        // On 32-bit targets the caller's code has further copies.
+        return;
+    }
     async fn large() -> u8 {
         let mut content = [1; SIZE];
         let mut is_first = true;
