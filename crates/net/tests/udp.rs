@@ -266,7 +266,7 @@ fn a_refused_datagram_is_reported_once() {
     });
 }
 
-/// Sends a datagram to a port that nobody has, and waits for the error.
+/// Sends a datagram to a port that no socket has, and waits for the error.
 #[cfg(target_os = "linux")]
 async fn refused() -> UdpSocket {
     let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();

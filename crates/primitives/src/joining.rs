@@ -139,8 +139,8 @@ impl Joining {
     }
 }
 
-/// Runs `f`, which drops values of the user, for a shutdown with a limit: on a thread of its own, or
-/// on the calling one if the system refuses a thread.
+/// Runs `f`, which drops values of the user, for a shutdown with a limit: on a thread of its own,
+/// or on the calling one if the system refuses a thread.
 ///
 /// ```
 /// use std::sync::mpsc;

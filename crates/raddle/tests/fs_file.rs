@@ -303,7 +303,7 @@ fn an_error_of_a_write_that_a_sync_has_returned_is_not_returned_again() {
             };
             let mut file = File::open(&path).await.unwrap();
             assert_eq!(file.write(b"a").await.unwrap(), 1);
-            // Nobody has the error of a sync that was dropped.
+            // A sync that was dropped has returned no error.
             begin(sync(&file));
             file.metadata().await.unwrap_err();
 

@@ -53,8 +53,8 @@ impl Retirement {
 
     /// Waits until the shutdown has ended, or until `deadline`, and returns whether it has.
     /// Meanwhile it retires the workers that wait in handoff slots for a thread to drive them:
-    /// there may be no such thread, and a poll that waits for the driver waits for the shutdown. With
-    /// a deadline another thread does so.
+    /// there may be no such thread, and a poll that waits for the driver waits for the shutdown.
+    /// With a deadline another thread does so.
     pub(crate) fn wait(&self, deadline: Option<Instant>) -> bool {
         let mut has_timed_out = false;
         let mut retired = self.retired.lock();
