@@ -137,12 +137,10 @@ pub(crate) fn tree(name: &str, args: &str, is_forbidden: impl Fn(&str) -> bool) 
     })
 }
 
-/// Prints findings, and fails if there are any; `cure` says how to correct them.
+/// Fails with the findings, if there are any; `cure` says how to correct them.
 pub(crate) fn report(findings: &[String], cure: &str) -> Result<()> {
-    for finding in findings {
-        println!("{finding}");
-    }
-    ensure!(findings.is_empty(), "{} findings; {cure}", findings.len());
+    let count = findings.len();
+    ensure!(count == 0, "{count} findings; {cure}\n{}", findings.join("\n"));
     Ok(())
 }
 

@@ -17,6 +17,8 @@ pub(super) enum Kind {
     PanicText,
     /// It expects a behaviour of Tokio; the documentation says why Raddle's is better.
     Behaviour,
+    /// It needs a user with fewer rights than root: it fails as root on Tokio too.
+    Root,
 }
 
 /// The tests of the list.
@@ -38,7 +40,8 @@ fn parse(text: &str) -> Result<BTreeMap<String, Kind>> {
             [_, _, ""] => bail!("{at}: give the reason"),
             [name, "panic-text", _] => (name, Kind::PanicText),
             [name, "behaviour", _] => (name, Kind::Behaviour),
-            _ => bail!("{at}: write `package/file::test | panic-text or behaviour | reason`"),
+            [name, "root", _] => (name, Kind::Root),
+            _ => bail!("{at}: write `package/file::test | panic-text, behaviour or root | reason`"),
         };
         let before = accepted.insert(name.to_owned(), kind);
         ensure!(before.is_none(), "{at}: {name} is listed twice");
