@@ -1,8 +1,5 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    mod executor {
-        include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../raddle/tests/doc/executor.rs"));
-    }
     pub mod task {
         pub mod coop {
             pub use raddle_coop::*;
@@ -10,6 +7,6 @@ mod raddle {
     }
 
     pub fn run<F: Future>(example: F) -> F::Output {
-        executor::run_with(example, std::thread::yield_now)
+        raddle_testing::executor::run_with(example, std::thread::yield_now)
     }
 }

@@ -1,6 +1,6 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../raddle/tests/doc/executor.rs"));
+    pub use raddle_testing::executor::{self as task, spawn};
 
     pub mod fs {
         pub use raddle_fs::*;
@@ -16,6 +16,6 @@ mod raddle {
             std::thread::spawn(|| drop(task.into_runnable().run()));
             Ok(())
         });
-        run_with(example, || std::thread::park_timeout(std::time::Duration::from_millis(2)))
+        raddle_testing::executor::run_with(example, || std::thread::park_timeout(std::time::Duration::from_millis(2)))
     }
 }

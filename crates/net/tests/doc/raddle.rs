@@ -1,6 +1,6 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../raddle/tests/doc/executor.rs"));
+    pub use raddle_testing::executor::{self as task, spawn};
 
     pub mod net {
         pub use raddle_net::*;
@@ -19,7 +19,7 @@ mod raddle {
         let mut reactor = raddle_reactor::Reactor::new().unwrap();
         let handle = reactor.handle();
         let _entered = handle.enter();
-        run_with(example, || {
+        raddle_testing::executor::run_with(example, || {
             reactor.turn(Some(std::time::Duration::from_millis(2)), 64).unwrap();
         })
     }

@@ -1,12 +1,12 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../raddle/tests/doc/executor.rs"));
+    pub use raddle_testing::executor::{self as task, spawn};
 
     pub mod sync {
         pub use raddle_sync::*;
     }
 
     pub fn run<F: Future>(example: F) -> F::Output {
-        run_with(example, || std::thread::park_timeout(std::time::Duration::from_millis(2)))
+        raddle_testing::executor::run_with(example, || std::thread::park_timeout(std::time::Duration::from_millis(2)))
     }
 }

@@ -1,10 +1,7 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    mod executor {
-        include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../raddle/tests/doc/executor.rs"));
-    }
     pub mod task {
-        pub use super::executor::task::yield_now;
+        pub use raddle_testing::executor::yield_now;
         use super::runtime::Handle;
         pub use raddle_task::*;
 
@@ -106,7 +103,7 @@ mod raddle {
     }
 
     pub fn run<F: Future>(example: F) -> F::Output {
-        executor::run_with(example, || {
+        raddle_testing::executor::run_with(example, || {
             DUE.with(|due| {
                 while let Ok(task) = due.1.try_recv() {
                     if let raddle_task::Outcome::Again(task) = task.run() {

@@ -1,6 +1,6 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../raddle/tests/doc/executor.rs"));
+    pub use raddle_testing::executor::{self as task, spawn};
 
     pub mod time {
         pub use raddle_timer::*;
@@ -11,7 +11,7 @@ mod raddle {
         let mut timers = raddle_timer::Timers::new(std::sync::Arc::new(|| {}));
         let handle = timers.handle();
         let _entered = handle.enter();
-        run_with(example, || {
+        raddle_testing::executor::run_with(example, || {
             std::thread::park_timeout(std::time::Duration::from_millis(1));
             timers.fire_due();
         })
