@@ -1,8 +1,8 @@
 //! `cargo xtask loom`: runs the models, and checks with the canaries of each suite that the models
 //! explore.
 //!
-//! One cargo command builds all suites. Then each test runs in its own process, as many at once as
-//! there are processors.
+//! One cargo command builds the models of all crates. Then each test runs in its own process, as
+//! many at once as there are processors.
 
 mod canary;
 mod report;
@@ -99,7 +99,7 @@ pub(crate) fn models(packages: &[Package], bound: Bound) -> Result<()> {
 /// Finds the package that a user names, for the argument parser.
 fn package_with_models(name: &str) -> Result<Package, String> {
     let mut packages = workspace::packages().map_err(|error| format!("{error:#}"))?;
-    packages.retain(|package| !package.suites.is_empty());
+    packages.retain(|package| package.has_models);
     if let Some(package) = packages.iter().find(|package| package.is_named(name)) {
         return Ok(package.clone());
     }

@@ -11,7 +11,7 @@ use crate::steps;
 /// A program that cargo has built.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// The name of its target: `loom_slot`.
+    /// The name of its target: `models`.
     pub(crate) target: String,
     /// The directory of its package.
     pub(crate) dir: PathBuf,

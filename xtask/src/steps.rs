@@ -140,7 +140,11 @@ pub(crate) fn tree(name: &str, args: &str, is_forbidden: impl Fn(&str) -> bool) 
 /// Fails with the findings, if there are any; `cure` says how to correct them.
 pub(crate) fn report(findings: &[String], cure: &str) -> Result<()> {
     let count = findings.len();
-    ensure!(count == 0, "{count} findings; {cure}\n{}", findings.join("\n"));
+    ensure!(
+        count == 0,
+        "{count} findings; {cure}\n{}",
+        findings.join("\n")
+    );
     Ok(())
 }
 

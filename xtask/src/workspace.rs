@@ -1,10 +1,12 @@
 //! The packages of the workspace, from `cargo metadata`.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// The name of the test program that contains the models of a package.
+pub(crate) const MODELS: &str = "models";
 
 /// A package of the workspace.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +19,8 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     /// The features except `default`.
     pub(crate) features: Vec<String>,
-    /// Its suites of models: `tests/loom_*.rs`.
-    pub(crate) suites: BTreeSet<String>,
+    /// Whether it has a program of models: `tests/models/main.rs`.
+    pub(crate) has_models: bool,
 }
 
 impl Package {
@@ -64,15 +66,15 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
             local: it.path.is_some(),
         };
         let features = package.features.into_keys();
-        let targets = package.targets.into_iter();
-        let suites = targets.filter(|it| it.is_test() && it.name.starts_with("loom_"));
+        let is_models = |it: &cargo_metadata::Target| it.is_test() && it.name == MODELS;
+        let has_models = package.targets.iter().any(is_models);
         Ok(Package {
             spec: format!("{}@{}", package.name, package.version),
             name: package.name.to_string(),
             dir: dir.strip_prefix(root())?.into(),
             dependencies: package.dependencies.into_iter().map(dependency).collect(),
             features: features.filter(|feature| feature != "default").collect(),
-            suites: suites.map(|suite| suite.name).collect(),
+            has_models,
         })
     };
     let packages = metadata.packages.into_iter().map(package);

@@ -10,7 +10,7 @@ use regex::Regex;
 /// with it.
 const RACE: &str = "Causality violation";
 
-/// A test whose name begins with `canary_`.
+/// A test whose name begins with `canary_`, after that of its module.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Canary {
     pub(super) name: String,
@@ -25,8 +25,8 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&head).expect("a valid pattern")
 });
 
-/// Returns the canaries in the source of a suite. Each must name its message.
-pub(super) fn of_suite(source: &str) -> Result<Vec<Canary>> {
+/// Returns the canaries in the source of a module of models. Each must name its message.
+pub(super) fn of_suite(module: &str, source: &str) -> Result<Vec<Canary>> {
     let mut canaries = Vec::new();
     for head in HEAD.captures_iter(source) {
         let name = &head[2];
@@ -41,7 +41,7 @@ pub(super) fn of_suite(source: &str) -> Result<Vec<Canary>> {
             )
         })?;
         canaries.push(Canary {
-            name: name.to_owned(),
+            name: format!("{module}::{name}"),
             message: message.as_str().to_owned(),
         });
     }

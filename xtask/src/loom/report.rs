@@ -11,11 +11,11 @@ use crate::steps;
 #[rustfmt::skip]
 fn area(package: &str, suite: &str) -> &'static str {
     match (package, suite) {
-        ("raddle-task", "loom_arrivals" | "loom_ready_list" | "loom_local_set") => "local sets and join sets",
+        ("raddle-task", "arrivals" | "ready_list" | "local_set") => "local sets and join sets",
         ("raddle-task", _) => "task cell",
-        ("raddle-queue", "loom_injection") => "injection queue",
+        ("raddle-queue", "injection") => "injection queue",
         ("raddle-queue", _) => "local queue and slot",
-        ("raddle-idle", _) | ("raddle-sched", "loom_monitor") => "idle, park and monitor",
+        ("raddle-idle", _) | ("raddle-sched", "monitor") => "idle, park and monitor",
         ("raddle-sched", _) => "whole pool",
         ("raddle-blocking", _) => "blocking pool",
         ("raddle-timer", _) => "timers",
@@ -51,8 +51,8 @@ impl Report {
     /// table.
     pub(super) fn add(&mut self, package: &str, suite: &str, output: &str) {
         for cells in MODEL.captures_iter(output) {
-            let name = format!("{suite}::{}", &cells[1]);
-            let model = self.0.entry((area(package, suite), name)).or_default();
+            let name = (area(package, suite), cells[1].to_owned());
+            let model = self.0.entry(name).or_default();
             let bound = cells.get(3).and_then(|bound| bound.as_str().parse().ok());
             model.executions += cells[2].parse().unwrap_or(0);
             model.seconds += cells[4].parse().unwrap_or(0.0);

@@ -1,5 +1,6 @@
-//! Builds the suites of models, and runs their tests.
+//! Builds the models, and runs their tests.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -12,21 +13,23 @@ use super::canary::{self, Canary};
 use super::report::Report;
 use crate::programs::{self, Program};
 use crate::steps::{self, cargo_in};
-use crate::workspace::{self, Package};
+use crate::workspace::{self, MODELS, Package};
 
-/// One program of models.
+/// The models of one module of a program.
 pub(super) struct Suite {
     package: String,
+    module: String,
     program: Program,
+    /// With the module: `slot::two_pushes`.
     tests: Vec<String>,
     canaries: Vec<Canary>,
 }
 
-/// Makes the command that builds all suites of the packages.
+/// Makes the command that builds the models of the packages.
 pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
-    let mut build = cargo_in(root, "test --release --no-run --test loom_*");
+    let mut build = cargo_in(root, format!("test --release --no-run --test {MODELS}"));
     for package in packages {
-        if !package.suites.is_empty() {
+        if package.has_models {
             build.args(["-p", &package.spec]);
         }
     }
@@ -36,25 +39,32 @@ pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
     build
 }
 
-/// Builds the suites, and finds their tests and canaries.
+/// Builds the models, and finds their tests and canaries.
 pub(super) fn build(packages: &[Package], build: &mut Command) -> Result<Vec<Suite>> {
     let built = programs::build(build)?;
     let mut found = Vec::new();
-    for package in packages {
+    for package in packages.iter().filter(|it| it.has_models) {
+        let name = &package.name;
         let dir = workspace::root().join(&package.dir);
-        for name in &package.suites {
-            let program = built.iter().find(|it| it.dir == dir && it.target == *name);
-            let program =
-                program.with_context(|| format!("{} {name} was not built", package.name))?;
-            let source = fs::read_to_string(dir.join("tests").join(format!("{name}.rs")))?;
-            let canaries = canary::of_suite(&source)
-                .with_context(|| format!("suite {name} of {}", package.name))?;
-            let tests = programs::tests(&program.executable)?;
+        let program = built.iter().find(|it| it.dir == dir);
+        let program = program.with_context(|| format!("the models of {name} were not built"))?;
+        let mut modules = BTreeMap::<String, Vec<String>>::new();
+        for test in programs::tests(&program.executable)? {
+            let module = test.split_once("::").map(|(module, _)| module.to_owned());
+            let module = module.with_context(|| format!("{test} of {name} is in no module"))?;
+            modules.entry(module).or_default().push(test);
+        }
+        for (module, tests) in modules {
+            let source = dir.join("tests").join(MODELS).join(format!("{module}.rs"));
+            let source = fs::read_to_string(&source).with_context(|| source.display().to_string());
+            let canaries = canary::of_suite(&module, &source?)
+                .with_context(|| format!("models {module} of {name}"))?;
             for Canary { name, .. } in &canaries {
                 ensure!(tests.contains(name), "{name} is not among the tests");
             }
             found.push(Suite {
-                package: package.name.clone(),
+                package: name.clone(),
+                module,
                 program: program.clone(),
                 tests,
                 canaries,
@@ -74,7 +84,7 @@ pub(super) fn run(suites: &[Suite], bound: Bound, report: &mut Report) -> Result
     let run = |(suite, test): &(&Suite, &String)| suite.run(test, bound);
     let outputs = each.map(run).collect::<Result<Vec<_>>>()?;
     for ((suite, _), output) in tests.iter().zip(&outputs) {
-        report.add(&suite.package, &suite.program.target, output);
+        report.add(&suite.package, &suite.module, output);
     }
     Ok(())
 }
@@ -83,7 +93,7 @@ impl Suite {
     /// Runs one test, and returns its output. A canary has its own bound at least, and runs again
     /// with a single execution of each model.
     fn run(&self, test: &str, bound: Bound) -> Result<String> {
-        let label = format!("{} {}", self.package, self.program.target);
+        let label = &self.package;
         let canary = self.canaries.iter().find(|canary| canary.name == test);
         let bound = match (canary, bound) {
             // A smaller bound may miss what it plants.
@@ -106,7 +116,7 @@ impl Suite {
         if let Some(canary) = canary {
             // The run fails if the canary does not panic, which is expected here.
             let (output, _) = self::output(&mut self.command(test, Bound::Once))?;
-            canary.check_single(&output).context(label)?;
+            canary.check_single(&output).context(label.clone())?;
         }
         Ok(output)
     }

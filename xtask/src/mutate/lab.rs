@@ -86,7 +86,7 @@ impl<'a> Lab<'a> {
             mutants.any(|mutant| mutant.package == package.name)
         };
         let mut judges = packages.to_vec();
-        judges.retain(|it| !it.suites.is_empty() && (!own || is_mutated(it)));
+        judges.retain(|it| it.has_models && (!own || is_mutated(it)));
         if judges.is_empty() {
             return Ok(());
         }

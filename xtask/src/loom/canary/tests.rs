@@ -1,7 +1,7 @@
 use super::*;
 
 fn canaries(body: &str) -> Result<Vec<Canary>, String> {
-    of_suite(body).map_err(|error| error.to_string())
+    of_suite("word", body).map_err(|error| error.to_string())
 }
 
 fn only(body: &str) -> Canary {
@@ -25,7 +25,7 @@ fn canary_a_late_write() {
 #[test]
 fn a_canary_names_its_message() {
     let found = canaries(LOST).unwrap();
-    assert_eq!(found[0].name, "canary_a_push_is_lost");
+    assert_eq!(found[0].name, "word::canary_a_push_is_lost");
     assert_eq!(found[0].message, "was lost");
     for attribute in ["#[should_panic]", "#[should_panic(expected = \"\")]", ""] {
         let body = LOST.replace("#[should_panic(expected = \"was lost\")]", attribute);
@@ -42,8 +42,8 @@ fn a_canary_names_the_message_of_its_failure() {
     assert!(error.contains("does not say"), "{error}");
 }
 
-const CAUGHT: &str = "test canary_a_push_is_lost - should panic ... ok";
-const FAILED: &str = "test canary_a_push_is_lost - should panic ... FAILED";
+const CAUGHT: &str = "test word::canary_a_push_is_lost - should panic ... ok";
+const FAILED: &str = "test word::canary_a_push_is_lost - should panic ... FAILED";
 
 #[test]
 fn the_models_must_catch_each_canary() {
@@ -56,7 +56,7 @@ fn the_models_must_catch_each_canary() {
 #[test]
 fn one_execution_must_not_catch_a_canary() {
     let canary = only(LOST);
-    let note = "note: test did not panic as expected at tests/loom_word.rs:12:4";
+    let note = "note: test did not panic as expected at tests/models/word.rs:12:4";
     canary.check_single(&format!("{FAILED}\n{note}")).unwrap();
     canary.check_single(CAUGHT).unwrap_err();
     let note = "note: panic did not contain expected string";
@@ -67,6 +67,6 @@ fn one_execution_must_not_catch_a_canary() {
 
 #[test]
 fn one_execution_may_see_a_data_race() {
-    let caught = "test canary_a_late_write - should panic ... ok";
+    let caught = "test word::canary_a_late_write - should panic ... ok";
     only(RACY).check_single(caught).unwrap();
 }
