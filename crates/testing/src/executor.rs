@@ -75,6 +75,10 @@ impl<T> Future for JoinHandle<T> {
 }
 
 /// Lets the other tasks of the example run once.
+///
+/// # Cancel safety
+///
+/// The future holds nothing: dropping it has no effect.
 pub async fn yield_now() {
     let mut yielded = false;
     std::future::poll_fn(|cx| {
