@@ -19,7 +19,7 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     /// The features except `default`.
     pub(crate) features: Vec<String>,
-    /// Whether it has a program of models: `tests/models/main.rs`.
+    /// Whether it has a program of models: `tests/models/main.rs` or `tests/models.rs`.
     pub(crate) has_models: bool,
 }
 

@@ -41,7 +41,9 @@ pub(super) fn of_suite(module: &str, source: &str) -> Result<Vec<Canary>> {
             )
         })?;
         canaries.push(Canary {
-            name: format!("{module}::{name}"),
+            name: format!("{module}::{name}")
+                .trim_start_matches("::")
+                .to_owned(),
             message: message.as_str().to_owned(),
         });
     }

@@ -50,15 +50,16 @@ pub(super) fn build(packages: &[Package], build: &mut Command) -> Result<Vec<Sui
         let program = program.with_context(|| format!("the models of {name} were not built"))?;
         let mut modules = BTreeMap::<String, Vec<String>>::new();
         for test in programs::tests(&program.executable)? {
-            let module = test.split_once("::").map(|(module, _)| module.to_owned());
-            let module = module.with_context(|| format!("{test} of {name} is in no module"))?;
-            modules.entry(module).or_default().push(test);
+            // Without modules, the program is the file `tests/models.rs`.
+            let module = test.split_once("::").map_or("", |(module, _)| module);
+            modules.entry(module.to_owned()).or_default().push(test);
         }
         for (module, tests) in modules {
-            let source = dir.join("tests").join(MODELS).join(format!("{module}.rs"));
-            let source = fs::read_to_string(&source).with_context(|| source.display().to_string());
-            let canaries = canary::of_suite(&module, &source?)
-                .with_context(|| format!("models {module} of {name}"))?;
+            let mut source = dir.join("tests").join(MODELS).join(&module);
+            source.set_extension("rs");
+            let place = source.display().to_string();
+            let text = fs::read_to_string(&source).with_context(|| place.clone())?;
+            let canaries = canary::of_suite(&module, &text).context(place)?;
             for Canary { name, .. } in &canaries {
                 ensure!(tests.contains(name), "{name} is not among the tests");
             }
