@@ -1,13 +1,11 @@
 //! Models of the injection queue: concurrent pushes, pops and closing.
-#![cfg(raddle_loom)]
 
-mod arena;
-
-use arena::{Arena, Item};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_queue::Injection;
+
+use crate::arena::{Arena, Item};
 
 fn drain(queue: &Injection<Item>) {
     while let Some(item) = queue.pop() {

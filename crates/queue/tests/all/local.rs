@@ -1,5 +1,4 @@
 //! The local queue on one thread: order, room, overflow, and what a steal takes.
-#![cfg(not(raddle_loom))]
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

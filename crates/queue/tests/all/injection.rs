@@ -1,5 +1,4 @@
 //! The injection queue: order, batches, length and closing.
-#![cfg(not(raddle_loom))]
 
 use raddle_primitives::sync::{Mutex, Rank};
 use raddle_queue::{Batch, Injection, Overflow, local};

@@ -1,5 +1,4 @@
 //! Which threads may own and share the ends of a queue.
-#![cfg(not(raddle_loom))]
 
 use std::cell::Cell;
 use std::ptr::NonNull;

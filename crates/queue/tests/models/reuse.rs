@@ -4,7 +4,6 @@
 //! a later store. So each item stands for its slot: its cell is written when the item is pushed,
 //! just before the word, and read when the item is taken, just after the word. The model reports a
 //! race between these accesses.
-#![cfg(raddle_loom)]
 
 use std::ptr::NonNull;
 

@@ -1,13 +1,11 @@
 //! Models of the next-task slot: an item that is put in is taken out once, and complete.
-#![cfg(raddle_loom)]
 
-mod arena;
-
-use arena::{Arena, Item};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread::{self, JoinHandle};
 use raddle_queue::Slot;
+
+use crate::arena::{Arena, Item};
 
 fn taker(slot: &Arc<Slot<Item>>) -> JoinHandle<()> {
     let slot = slot.clone();

@@ -1,5 +1,4 @@
 //! The injection queue: which memory it keeps, and which code runs under its lock.
-#![cfg(not(raddle_loom))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -42,6 +41,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// The allocator of all tests of this binary; it counts for each thread alone.
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 

@@ -1,6 +1,5 @@
 //! Every item leaves the queue exactly once, to any thread: the owner, one of two stealers, or a
 //! thread that takes it from the injection queue after an overflow.
-#![cfg(not(raddle_loom))]
 
 use std::time::{Duration, Instant};
 

@@ -1,18 +1,15 @@
 //! Models of the local queue when it is full, or when its indices wrap, during a steal: how much
 //! room the mark of a claim leaves.
 //!
-//! The owner is the first thread; `loom_local` explains why.
-#![cfg(raddle_loom)]
+//! The owner is the first thread; the module `local` explains why.
 
-mod arena;
-mod stealers;
-
-use arena::{Arena, Item};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::{Arc, Mutex};
 use raddle_primitives::thread;
 use raddle_queue::local;
-use stealers::{NEAR_WRAP, NoOverflow, Sink, drain, spawn_stealer, steal_half};
+
+use crate::arena::{Arena, Item};
+use crate::stealers::{NEAR_WRAP, NoOverflow, Sink, drain, spawn_stealer, steal_half};
 
 /// Fills a queue and pushes one more item, while a stealer runs. The overflow is the older half and
 /// the new item, or only the new item if a steal is in progress. Returns the length of the

@@ -2,7 +2,6 @@
 //!
 //! A stealer turns its first word into an item after its claim and before its copy. So an item that
 //! runs a hook at that moment interrupts the steal in the middle, without a second thread.
-#![cfg(not(raddle_loom))]
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;

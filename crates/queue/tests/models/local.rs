@@ -3,16 +3,13 @@
 //! The owner is always the first thread. For a store, loom explores other interleavings only with
 //! the last access before it. If an earlier stealer has only loaded, that access is the owner's own
 //! load. A stealer's load is explored with all stores of the owner.
-#![cfg(raddle_loom)]
 
-mod arena;
-mod stealers;
-
-use arena::{Arena, Item};
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread::{self, JoinHandle};
 use raddle_queue::{Owner, Stealer, local};
-use stealers::{NEAR_WRAP, NoOverflow, Sink, drain, spawn_stealer};
+
+use crate::arena::{Arena, Item};
+use crate::stealers::{NEAR_WRAP, NoOverflow, Sink, drain, spawn_stealer};
 
 /// Starts a thread that takes from a queue.
 type Start<const N: usize> = fn(&Owner<Item, N>) -> JoinHandle<()>;

@@ -1,5 +1,4 @@
 //! The next-task slot.
-#![cfg(not(raddle_loom))]
 
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,10 @@
 //! Items that remain in a queue are dropped once, even during a panic.
-#![cfg(not(raddle_loom))]
-
-mod tally;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_queue::{Injection, Overflow, Slot, local};
-use tally::{Counted, Tally};
+
+use crate::tally::{Counted, Tally};
 
 type Item = Box<Counted>;
 
