@@ -1,5 +1,4 @@
 //! Tests of what executors and resources may rely on.
-#![cfg(not(raddle_loom))]
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
