@@ -1,5 +1,4 @@
 //! Tests of the clock that measures the busy time of a worker.
-#![cfg(not(raddle_loom))]
 
 use std::thread;
 use std::time::{Duration, Instant};
