@@ -1,5 +1,4 @@
 //! Tests of the alarm that wakes the monitor on standby.
-#![cfg(all(target_os = "linux", not(raddle_loom)))]
 
 use std::thread;
 use std::time::{Duration, Instant};

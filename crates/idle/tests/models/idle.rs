@@ -1,6 +1,5 @@
 //! Models of the idle protocol without queues: workers that search, run tasks and park; the tasks
 //! are a count. A lost wake-up leaves all workers parked, which loom reports as a deadlock.
-#![cfg(raddle_loom)]
 
 use raddle_idle::{Duty, IdleSet, Parking};
 use raddle_primitives::model::Model;

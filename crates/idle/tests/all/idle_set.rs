@@ -1,5 +1,4 @@
 //! Tests of the idle set: what each transition changes, and which worker is claimed or elected.
-#![cfg(not(raddle_loom))]
 
 use raddle_idle::{Duty, IdleSet, Parking};
 

@@ -1,5 +1,4 @@
 //! Tests of which workers the monitor finds stuck, and of its check interval.
-#![cfg(not(raddle_loom))]
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
 //! Models of the parker of one worker: an unpark against a park on the thread or in a driver.
-#![cfg(raddle_loom)]
 
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
 //! Tests of the parker of one worker: an unpark ends one park, in the driver, at the alarm or on
 //! the thread.
-#![cfg(not(raddle_loom))]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -1,6 +1,5 @@
 //! Models of the stealable set: a worker that pushes, a searcher that removes this worker because
 //! its queue was empty, and a worker that parks.
-#![cfg(raddle_loom)]
 
 use raddle_idle::StealableSet;
 use raddle_primitives::model::Model;

@@ -1,5 +1,4 @@
 //! Tests of the stealable set without threads.
-#![cfg(not(raddle_loom))]
 
 use raddle_idle::StealableSet;
 

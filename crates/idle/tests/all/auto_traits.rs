@@ -1,5 +1,4 @@
 //! Auto traits: which types can be sent to other threads or shared with them.
-#![cfg(not(raddle_loom))]
 
 use raddle_idle::{
     BlockedOn, Duty, IdleSet, IdleYield, Monitor, Parker, Parking, Progress, StealableSet,
