@@ -1,4 +1,6 @@
 //! The counting build counts the operations of known programs.
+//!
+//! These tests need a process of their own, since all its threads write to one ledger.
 #![cfg(raddle_count)]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,4 @@
 //! Batches of wakers, some of which panic.
-#![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

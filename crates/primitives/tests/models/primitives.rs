@@ -1,5 +1,4 @@
 //! Models of what the model build adds to loom, and of what this crate builds on loom.
-#![cfg(raddle_loom)]
 
 use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;

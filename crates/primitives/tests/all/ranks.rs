@@ -1,5 +1,4 @@
 //! The order in which locks may be taken.
-#![cfg(all(debug_assertions, not(raddle_loom)))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,5 +1,4 @@
 //! The handles that are current on a thread.
-#![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 use std::cell::RefCell;

@@ -1,5 +1,4 @@
 //! Shows that the model build is on: it must report a deliberate race.
-#![cfg(raddle_loom)]
 
 use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::model;

@@ -1,0 +1,7 @@
+//! Tests of current handles, lock ranks and batches of wakers.
+#![cfg(not(raddle_loom))]
+
+mod current;
+#[cfg(debug_assertions)]
+mod ranks;
+mod waker_batch;
