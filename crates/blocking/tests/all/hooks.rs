@@ -1,5 +1,4 @@
 //! Hooks and destructors that use the pool or panic.
-#![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 use std::panic::panic_any;

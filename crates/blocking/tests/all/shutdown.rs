@@ -1,5 +1,4 @@
 //! Tests of the shutdown: queued jobs, running jobs and later submissions.
-#![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! Tests of which methods of its observer a pool calls.
-#![cfg(not(raddle_loom))]
 
 use std::sync::{Arc, mpsc};
 

@@ -1,5 +1,4 @@
 //! Tests of the number of threads, of panics and of hooks.
-#![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

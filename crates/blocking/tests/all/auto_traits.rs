@@ -1,5 +1,4 @@
 //! Auto traits: which types can be sent to other threads or shared with them.
-#![cfg(not(raddle_loom))]
 
 use std::rc::Rc;
 
