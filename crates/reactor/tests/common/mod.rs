@@ -1,5 +1,4 @@
 //! Helpers of the tests of a reactor.
-#![allow(dead_code, reason = "each test uses some of it")]
 
 use std::time::{Duration, Instant};
 

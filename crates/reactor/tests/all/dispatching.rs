@@ -1,7 +1,4 @@
 //! Turns of the reactor: limits, wakers, unpark, and the readiness that an event sets.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -16,7 +13,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use common::turn_until;
 use mio::net::UnixStream;
 #[cfg(target_os = "linux")]
 use mio::unix::SourceFd;
@@ -28,6 +24,8 @@ use raddle_reactor::{
     Clearing, Collected, Handle, Interest, IoState, Reactor, Ready, Registration, WakerBatch,
 };
 use raddle_testing::{Wakes, calling};
+
+use crate::common::turn_until;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 

@@ -1,5 +1,4 @@
 //! Models of one source: events race with polls, clearings and the shutdown.
-#![cfg(raddle_loom)]
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -1,6 +1,5 @@
 //! Models of the table: registering and deregistering race with the shutdown and with pending
 //! events.
-#![cfg(raddle_loom)]
 
 use std::future::poll_fn;
 use std::io;

@@ -1,7 +1,4 @@
 //! Registration and deregistration: nothing leaks, and no event reaches another source.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
@@ -9,13 +6,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use common::{pair, readable, turn_until};
 use mio::event::Source;
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
 use mio::{Registry, Token};
 use raddle_reactor::{Interest, Reactor};
 use raddle_testing::block_on;
+
+use crate::common::{pair, readable, turn_until};
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 

@@ -1,5 +1,4 @@
 //! The reactor of a handle, and the current reactor of a thread.
-#![cfg(not(raddle_loom))]
 
 use std::panic::catch_unwind;
 

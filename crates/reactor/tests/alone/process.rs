@@ -1,22 +1,21 @@
-//! Signals and forks, which need a process of their own.
-#![cfg(all(target_os = "linux", not(raddle_loom)))]
-
-mod common;
-#[path = "common/fork.rs"]
-mod fork;
+//! Signals and forks.
 
 use std::io::Write;
 use std::time::Duration;
 
-use fork::in_forked_child;
 use mio::net::UnixStream;
 use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
+
+use crate::ALONE;
+use crate::common::turn_until;
+use crate::fork::in_forked_child;
 
 extern "C" fn ignore(_: libc::c_int) {}
 
 #[test]
 fn a_signal_ends_a_turn_without_error() {
+    let _alone = ALONE.lock();
     let mut reactor = Reactor::new().unwrap();
     // SAFETY: the handler does nothing, which is safe in a signal; the action is plain data that is
     // valid when zeroed.
@@ -47,6 +46,7 @@ fn a_signal_ends_a_turn_without_error() {
 /// 4301: the child shares the selector's descriptor.
 #[test]
 fn a_forked_child_is_refused_and_the_parent_unharmed() {
+    let _alone = ALONE.lock();
     let mut reactor = Reactor::new().unwrap();
     let handle = reactor.handle();
     let (mut near, mut far) = UnixStream::pair().unwrap();
@@ -64,7 +64,7 @@ fn a_forked_child_is_refused_and_the_parent_unharmed() {
     assert_eq!(status, 0);
 
     far.write_all(b"x").unwrap();
-    common::turn_until(&mut reactor, || {
+    turn_until(&mut reactor, || {
         registration
             .try_ready(Interest::READABLE)
             .unwrap()

@@ -1,7 +1,4 @@
 //! A source with its registration: its methods, its budget and its deregistration.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::future::Future;
 use std::io::{self, Read, Write};
@@ -9,12 +6,13 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use common::turn_until;
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
 use raddle_coop::budget;
 use raddle_reactor::{Evented, Interest, Reactor, Ready};
 use raddle_testing::Wakes;
+
+use crate::common::turn_until;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 

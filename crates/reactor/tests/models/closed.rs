@@ -1,6 +1,5 @@
 //! Models of a closed direction: operations for both directions race with the read of the end and
 //! with events.
-#![cfg(raddle_loom)]
 
 use std::future::Future;
 use std::pin::pin;

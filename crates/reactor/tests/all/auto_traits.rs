@@ -1,5 +1,4 @@
 //! Which types are `Send` and `Sync`.
-#![cfg(not(raddle_loom))]
 
 use raddle_reactor::{Handle, Interest, Reactor, Ready, ReadyEvent, Registration};
 use static_assertions::{assert_impl_all, assert_not_impl_any};

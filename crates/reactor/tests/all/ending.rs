@@ -1,5 +1,4 @@
 //! Shutdown, signals and forks.
-#![cfg(all(unix, not(raddle_loom)))]
 
 use std::future::{Future, poll_fn};
 use std::io;

@@ -1,5 +1,4 @@
 //! The memory that a reactor keeps after most of its sources are deregistered.
-#![cfg(all(unix, not(raddle_loom)))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -37,6 +36,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// The allocator of all tests of this binary; it counts for each thread alone.
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 

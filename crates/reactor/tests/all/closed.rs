@@ -1,7 +1,4 @@
 //! Which closed flags are kept when an operation would block.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::cell::Cell;
 use std::future::Future;
@@ -10,10 +7,11 @@ use std::net::Shutdown;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use common::turn_until;
 use mio::net::UnixStream;
 use raddle_reactor::{Interest, IoState, Reactor, Ready, Registration, WakerBatch};
 use raddle_testing::Wakes;
+
+use crate::common::turn_until;
 
 const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
 

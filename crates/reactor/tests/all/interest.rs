@@ -1,5 +1,4 @@
 //! Interests, and their flags in the selector.
-#![cfg(not(raddle_loom))]
 
 use raddle_reactor::{Interest, Ready};
 

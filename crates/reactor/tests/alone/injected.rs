@@ -1,22 +1,18 @@
 //! A system without memory, space or descriptors for the selector: new registrations are refused,
 //! and existing ones keep working.
-#![cfg(all(target_os = "linux", not(raddle_loom)))]
-
-mod common;
-#[path = "common/refuse.rs"]
-mod refuse;
 
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use common::{pair, readable, turn_until};
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
-use raddle_primitives::sync::Mutex;
 use raddle_primitives::thread;
 use raddle_reactor::{Interest, Reactor};
-use refuse::refuse;
+
+use crate::ALONE;
+use crate::common::{pair, readable, turn_until};
+use crate::refuse::{self, refuse};
 
 /// The system call with which libc waits.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -27,9 +23,6 @@ const WAIT: libc::c_long = libc::SYS_epoll_pwait;
 fn code<T>(result: io::Result<T>) -> Option<i32> {
     result.map(drop).unwrap_err().raw_os_error()
 }
-
-/// Only one test runs at a time, since one of them counts descriptors.
-static ALONE: Mutex<()> = Mutex::new(());
 
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()

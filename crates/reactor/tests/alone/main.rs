@@ -1,0 +1,17 @@
+//! Tests that count the descriptors of the process, install a handler of a signal or fork, which
+//! tests of other files would disturb. They run one at a time.
+#![cfg(all(target_os = "linux", not(raddle_loom)))]
+
+use raddle_primitives::sync::Mutex;
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/fork.rs"]
+mod fork;
+mod injected;
+mod process;
+#[path = "../common/refuse.rs"]
+mod refuse;
+
+/// Each test holds this lock.
+static ALONE: Mutex<()> = Mutex::new(());
