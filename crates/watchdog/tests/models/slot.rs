@@ -2,7 +2,6 @@
 //!
 //! The worker's number and the task's id are equal, so an activity whose halves belong to two polls
 //! is found.
-#![cfg(raddle_loom)]
 
 use raddle_primitives::model;
 use raddle_primitives::sync::Arc;

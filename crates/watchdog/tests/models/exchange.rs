@@ -1,5 +1,4 @@
 //! Models of the exchange of a sample, in which a thread takes the part of the signal handler.
-#![cfg(raddle_loom)]
 
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::Arc;
