@@ -1,5 +1,5 @@
 //! An echo server on raddle-bare and mio. Once it runs, it allocates nothing, not even for a new
-//! connection; `tests/echo.rs` checks this.
+//! connection; `tests/all/echo.rs` checks this.
 //!
 //! It prints its address; connect to it with `nc`. Ctrl-C stops it.
 

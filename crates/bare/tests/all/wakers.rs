@@ -1,5 +1,4 @@
 //! Tests of wakers: no waker, on any thread, is left with a dangling pointer.
-#![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -187,7 +186,7 @@ fn a_waker_that_outlives_an_array_aborts_the_process() {
     }
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--nocapture"])
-        .arg("a_waker_that_outlives_an_array_aborts_the_process")
+        .arg("wakers::a_waker_that_outlives_an_array_aborts_the_process")
         .env(CHILD_PROCESS, "1")
         .output()
         .unwrap();

@@ -1,6 +1,5 @@
 //! Auto traits: an executor, its spawner and its storage stay on the thread that made them; errors
 //! and plain values may move to other threads.
-#![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::Cell;
 use std::error::Error;

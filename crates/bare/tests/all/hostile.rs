@@ -1,5 +1,4 @@
 //! Misuse of an executor by safe code: no waker or task is left with a dangling pointer.
-#![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;

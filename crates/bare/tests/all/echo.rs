@@ -1,10 +1,9 @@
 //! Tests the echo server of the examples: its thread allocates nothing after it first waits for a
 //! connection.
-#![cfg(all(feature = "std", not(raddle_loom), not(miri)))]
 
-#[path = "../examples/echo/reactor.rs"]
+#[path = "../../examples/echo/reactor.rs"]
 pub mod reactor;
-#[path = "../examples/echo/server.rs"]
+#[path = "../../examples/echo/server.rs"]
 pub mod server;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -37,6 +36,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
+/// The allocator of all tests of this binary; it counts for each thread alone.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 

@@ -1,5 +1,4 @@
 //! Tests of spawning, running and dropping tasks.
-#![cfg(all(feature = "std", not(raddle_loom)))]
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
