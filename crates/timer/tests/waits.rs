@@ -1,4 +1,6 @@
 //! How often a driver without I/O waits for its condition variable: the counting build counts it.
+//!
+//! These tests need a process of their own, since all its threads write to one ledger.
 #![cfg(raddle_count)]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 

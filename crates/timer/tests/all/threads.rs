@@ -1,5 +1,4 @@
 //! Real threads and the real clock: a driver, and others that use its timers.
-#![cfg(not(raddle_loom))]
 
 use std::sync::Arc;
 use std::task::{Context, Waker};

@@ -1,7 +1,5 @@
 //! Timers with a paused clock, driven by the test.
 
-#![allow(dead_code, reason = "each test file uses a part")]
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,7 +1,4 @@
 //! Handles: which one is current, which clock applies, what may move between threads.
-#![cfg(not(raddle_loom))]
-
-mod support;
 
 use std::future::Ready;
 use std::panic::catch_unwind;
@@ -15,7 +12,8 @@ use raddle_timer::{
     CurrentHandle, Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until,
     timeout,
 };
-use support::{TestTimers, ms};
+
+use crate::support::{TestTimers, ms};
 
 #[test]
 fn creating_a_timer_without_timers_panics_and_names_the_remedy() {

@@ -1,5 +1,4 @@
 //! The driver that waits for timers and for an event source at once.
-#![cfg(not(raddle_loom))]
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -13,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use raddle_timer::driver::{EventSource, NoEvents, TimerDriver, UnparkFn};
 use raddle_timer::{Handle, sleep};
+
+use crate::support::ms;
 
 /// An event source that returns at once, and records the waits that the driver asks for.
 #[derive(Default)]
@@ -40,10 +41,6 @@ impl EventSource for FakeSource {
             unparks.fetch_add(1, SeqCst);
         })
     }
-}
-
-const fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
 }
 
 fn handle<S: EventSource>(driver: &TimerDriver<S>) -> Handle {

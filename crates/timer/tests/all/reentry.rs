@@ -1,7 +1,4 @@
 //! Wakers that use the timers while they are woken, cloned or dropped.
-#![cfg(not(raddle_loom))]
-
-mod support;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +7,8 @@ use std::task::{RawWaker, RawWakerVTable, Wake, Waker};
 use raddle_primitives::sync::Mutex;
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, Sleep, sleep};
-use support::{TestTimers, ms};
+
+use crate::support::{TestTimers, ms};
 
 type Sleeps = Arc<Mutex<Vec<Pin<Box<Sleep>>>>>;
 

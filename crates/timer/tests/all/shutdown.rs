@@ -1,7 +1,4 @@
 //! Timers that are shut down before their futures are dropped.
-#![cfg(not(raddle_loom))]
-
-mod support;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,7 +7,8 @@ use std::time::Duration;
 
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, sleep};
-use support::{TestTimers, ms};
+
+use crate::support::{TestTimers, ms};
 
 #[test]
 fn pending_sleeps_are_woken_once() {

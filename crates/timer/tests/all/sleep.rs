@@ -1,7 +1,4 @@
 //! Sleeps: their deadlines, their resets, and dropping them at any time.
-#![cfg(not(raddle_loom))]
-
-mod support;
 
 use std::future::pending;
 use std::pin::pin;
@@ -11,7 +8,8 @@ use std::time::Duration;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Instant, Sleep, sleep, sleep_until, timeout};
-use support::{TestTimers, ms};
+
+use crate::support::{TestTimers, ms};
 
 #[test]
 fn a_sleep_fires_at_its_deadline_and_not_before() {

@@ -1,5 +1,4 @@
 //! Models of a timer: its owner against the thread that fires.
-#![cfg(raddle_loom)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;

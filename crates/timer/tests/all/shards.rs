@@ -1,7 +1,4 @@
 //! Timers in several shards, with one owner.
-#![cfg(not(raddle_loom))]
-
-mod support;
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -9,7 +6,8 @@ use std::task::Waker;
 
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Handle, Instant, Sleep, Timers, interval, sleep, sleep_until, timeout};
-use support::ms;
+
+use crate::support::ms;
 
 fn sharded(count: usize) -> (Timers, Vec<Handle>) {
     let timers = Timers::sharded(count, Arc::new(|| {}));

@@ -1,13 +1,11 @@
 //! Intervals.
-#![cfg(not(raddle_loom))]
-
-mod support;
 
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use raddle_timer::{Instant, Interval, MissedTickBehavior, interval, interval_at};
-use support::{TestTimers, ms};
+
+use crate::support::{TestTimers, ms};
 
 /// The instant of the next tick, if it is due, in milliseconds after `start`.
 fn tick(interval: &mut Interval, start: Instant) -> Option<u128> {

@@ -1,19 +1,24 @@
 //! A panic hook that reads the clock whose misuse has panicked. It deadlocks if a panic begins
-//! under the clock's lock. The test has its own file, because a hook is global to the process.
-#![cfg(not(raddle_loom))]
+//! under the clock's lock. The hook is global to the process, but acts only on the test's thread.
 
-mod support;
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::thread;
 use std::time::Duration;
 
 use raddle_timer::{Handle, Instant};
-use support::{TestTimers, ms};
+
+use crate::support::{TestTimers, ms};
 
 #[test]
 fn a_panic_hook_may_read_the_clock() {
-    std::panic::set_hook(Box::new(|_| {
-        let _ = Handle::try_current().map(|handle| (handle.is_paused(), Instant::now()));
+    let test = thread::current().id();
+    let previous = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().id() == test {
+            let _ = Handle::try_current().map(|handle| (handle.is_paused(), Instant::now()));
+        } else {
+            previous(info);
+        }
     }));
     let running = TestTimers::running();
     let resumed = TestTimers::paused();

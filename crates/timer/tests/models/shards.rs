@@ -1,5 +1,4 @@
 //! Models of several shards and the driver that parks for all of them.
-#![cfg(raddle_loom)]
 
 use std::pin::Pin;
 use std::sync::Arc as StdArc;

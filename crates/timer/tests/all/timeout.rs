@@ -1,7 +1,4 @@
 //! Time-outs.
-#![cfg(not(raddle_loom))]
-
-mod support;
 
 use std::future::{pending, poll_fn, ready};
 use std::io;
@@ -11,7 +8,8 @@ use std::time::Duration;
 
 use raddle_testing::{Wakes, poll_with};
 use raddle_timer::{Instant, timeout, timeout_at};
-use support::{TestTimers, ms};
+
+use crate::support::{TestTimers, ms};
 
 #[test]
 fn a_ready_future_wins_and_touches_no_timer() {
