@@ -2,7 +2,7 @@
 //!
 //! Each module performs on its layer the operations that [`Choices`] choose, and after each step
 //! compares the layer with a model that is simple enough to be right. The choices are made from
-//! bytes, by proptest in `tests/property.rs` and by libFuzzer in `fuzz`. `fuzz/corpus` holds the
+//! bytes, by proptest in `tests/property` and by libFuzzer in `fuzz`. `fuzz/corpus` holds the
 //! inputs that libFuzzer kept; the tests run them too.
 
 mod choices;

@@ -1,5 +1,4 @@
 //! Runs the machines on random bytes, and on the fuzzer's corpus.
-#![cfg(not(raddle_loom))]
 
 use std::fs;
 use std::path::Path;
