@@ -32,8 +32,7 @@ use lookup::Lookup;
 /// TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
 /// // The first that can be bound.
 /// TcpListener::bind(&[address, "127.0.0.1:7000".parse()?][..]).await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub trait ToSocketAddrs: sealed::Sealed {}
 
@@ -68,8 +67,7 @@ mod sealed {
 /// for address in lookup_host("localhost:80").await? {
 ///     println!("{address}");
 /// }
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn lookup_host<T: ToSocketAddrs>(
     host: T,

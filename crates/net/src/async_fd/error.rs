@@ -6,23 +6,6 @@ use std::io;
 
 /// The reactor has refused a descriptor. Contains the reason and the value that owns the
 /// descriptor.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::unix::AsyncFd;
-/// use std::fs::File;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// # let directory = tempfile::tempdir()?;
-/// let file = File::create(directory.path().join("file"))?;
-/// if let Err(error) = AsyncFd::try_new(file) {
-///     println!("{error}");
-/// }
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct AsyncFdRegisterError<T> {
     inner: T,
     cause: io::Error,
@@ -37,25 +20,6 @@ impl<T> AsyncFdRegisterError<T> {
     }
 
     /// Returns the value that could not be registered, and the reason.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let file = File::create(directory.path().join("file"))?;
-    /// if let Err(error) = AsyncFd::try_new(file) {
-    ///     let (file, reason): (File, std::io::Error) = error.into_parts();
-    ///     println!("{reason}");
-    /// # drop(file);
-    /// }
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_parts(self) -> (T, io::Error) {
         (self.inner, self.cause)
     }
@@ -89,25 +53,6 @@ impl<T> From<AsyncFdRegisterError<T>> for io::Error {
 
 /// The operation in a guard's `try_io` would have blocked, and the guard has cleared the readiness:
 /// wait again.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::unix::AsyncFd;
-/// use std::os::unix::net::UnixStream;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (near, far) = UnixStream::pair()?;
-/// near.set_nonblocking(true)?;
-/// let near = AsyncFd::new(near)?;
-/// let mut guard = near.writable().await?;
-/// let result = guard.try_io(|_| Err::<(), _>(std::io::ErrorKind::WouldBlock.into()));
-/// assert!(result.is_err());
-/// # drop(far);
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Debug)]
 pub struct TryIoError(pub(super) ());
 

@@ -24,15 +24,13 @@ use super::{AsyncFd, TryIoError};
 /// use std::io::Write;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (near, far) = UnixStream::pair()?;
+/// let (near, _far) = UnixStream::pair()?;
 /// near.set_nonblocking(true)?;
 /// let near = AsyncFd::new(near)?;
 /// let mut guard = near.writable().await?;
 /// let written = guard.try_io(|near| near.get_ref().write(b"hello"));
 /// assert_eq!(written.unwrap()?, 5);
-/// # drop(far);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[must_use = "operate on the descriptor, and clear the readiness when it would block"]
 pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
@@ -60,16 +58,14 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     /// use std::os::unix::net::UnixStream;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
+    /// let (near, _far) = UnixStream::pair()?;
     /// near.set_nonblocking(true)?;
     /// let near = AsyncFd::new(near)?;
     /// let mut guard = near.writable().await?;
     /// // After an operation said that it would block:
     /// guard.clear_ready();
     /// assert!(guard.ready().is_empty());
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn clear_ready(&mut self) {
         self.clear_ready_matching(Ready::ALL);
@@ -77,72 +73,14 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
 
     /// Like [`clear_ready`](Self::clear_ready), but clears only `ready`: for an operation in one of
     /// the directions that the guard was made for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// let mut guard = near.writable().await?;
-    /// guard.clear_ready_matching(Ready::WRITABLE);
-    /// assert!(!guard.ready().is_writable());
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn clear_ready_matching(&mut self, ready: Ready) {
         self.readiness.clear(&self.async_fd.registration, ready);
     }
 
     /// Leaves the readiness as it is, as dropping the guard does.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// let mut guard = near.writable().await?;
-    /// guard.retain_ready();
-    /// // Ready at once.
-    /// near.writable().await?;
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn retain_ready(&mut self) {}
 
     /// Returns the readiness that was found, without the flags that have been cleared since.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// let guard = near.writable().await?;
-    /// assert!(guard.ready().is_writable());
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn ready(&self) -> Ready {
         self.readiness.ready()
     }
@@ -154,30 +92,6 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     ///
     /// Returns [`TryIoError`] if `f` returned `WouldBlock`; its other errors are in the inner
     /// result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::io::Write;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// loop {
-    ///     let mut guard = near.writable().await?;
-    ///     match guard.try_io(|near| near.get_ref().write(b"hello")) {
-    ///         Ok(written) => break assert_eq!(written?, 5),
-    ///         Err(_would_block) => continue,
-    ///     }
-    /// }
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_io<R>(
         &mut self,
         f: impl FnOnce(&'a AsyncFd<T>) -> io::Result<R>,
@@ -192,47 +106,11 @@ impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
     }
 
     /// Returns the [`AsyncFd`] of this guard.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// let guard = near.writable().await?;
-    /// assert!(guard.get_ref().get_ref().peer_addr()?.is_unnamed());
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_ref(&self) -> &'a AsyncFd<T> {
         self.async_fd
     }
 
     /// Returns the value that owns the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// let guard = near.writable().await?;
-    /// assert!(guard.get_inner().peer_addr()?.is_unnamed());
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_inner(&self) -> &'a T {
         self.async_fd.get_ref()
     }

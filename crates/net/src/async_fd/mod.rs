@@ -78,13 +78,11 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// use std::os::unix::net::UnixStream;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
+    /// let (near, _far) = UnixStream::pair()?;
     /// near.set_nonblocking(true)?;
     /// let near = AsyncFd::new(near)?;
     /// near.writable().await?;
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn new(inner: T) -> io::Result<Self> {
@@ -110,12 +108,10 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// use std::os::unix::net::UnixStream;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
+    /// let (near, _far) = UnixStream::pair()?;
     /// near.set_nonblocking(true)?;
     /// let near = AsyncFd::with_interest(near, Interest::READABLE)?;
-    /// # drop((near, far));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn with_interest(inner: T, interest: Interest) -> io::Result<Self> {
@@ -150,8 +146,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///         println!("{reason}");
     ///     }
     /// }
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn try_new(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
@@ -167,24 +162,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::try_with_interest(near, Interest::WRITABLE)?;
-    /// near.writable().await?;
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn try_with_interest(
         inner: T,
@@ -201,23 +178,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// Returns the value that owns the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// assert!(near.get_ref().peer_addr()?.is_unnamed());
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_ref(&self) -> &T {
         match &self.inner {
             Some(inner) => inner,
@@ -227,24 +187,6 @@ impl<T: AsRawFd> AsyncFd<T> {
 
     /// Returns the value that owns the descriptor. Do not replace the value with one that has
     /// another descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::io::Write;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let mut near = AsyncFd::new(near)?;
-    /// near.get_mut().write_all(b"hello")?;
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         match &mut self.inner {
             Some(inner) => inner,
@@ -253,23 +195,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// Deregisters the descriptor, and returns the value that owns it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// let near: UnixStream = near.into_inner();
-    /// # drop((near, far));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_inner(mut self) -> T {
         match self.deregister() {
             Some(inner) => inner,
@@ -309,8 +234,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// let mut guard = poll_fn(|cx| near.poll_read_ready(cx)).await?;
     /// let read = guard.try_io(|near| near.get_ref().read(&mut [0; 16]));
     /// assert_eq!(read.unwrap()?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn poll_read_ready<'a>(
         &'a self,
@@ -326,26 +250,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::io::Write;
-    /// use std::task::Poll;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let mut near = AsyncFd::new(near)?;
-    /// (&far).write_all(b"hello")?;
-    /// poll_fn(|cx| near.poll_read_ready_mut(cx).map_ok(|mut guard| guard.retain_ready())).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_read_ready_mut<'a>(
         &'a mut self,
         cx: &mut Context<'_>,
@@ -360,27 +264,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::future::poll_fn;
-    /// use std::io::Write;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// let mut guard = poll_fn(|cx| near.poll_write_ready(cx)).await?;
-    /// let written = guard.try_io(|near| near.get_ref().write(b"hello"));
-    /// assert_eq!(written.unwrap()?, 5);
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_write_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
@@ -395,24 +278,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let mut near = AsyncFd::new(near)?;
-    /// poll_fn(|cx| near.poll_write_ready_mut(cx).map_ok(|mut guard| guard.retain_ready())).await?;
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_write_ready_mut<'a>(
         &'a mut self,
         cx: &mut Context<'_>,
@@ -441,14 +306,12 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// use std::os::unix::net::UnixStream;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
+    /// let (near, _far) = UnixStream::pair()?;
     /// near.set_nonblocking(true)?;
     /// let near = AsyncFd::new(near)?;
     /// let guard = near.ready(Interest::READABLE | Interest::WRITABLE).await?;
     /// assert!(guard.ready().is_writable());
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         let event = budgeted(self.registration.ready(interest)).await?;
@@ -464,25 +327,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let mut near = AsyncFd::new(near)?;
-    /// let guard = near.ready_mut(Interest::WRITABLE).await?;
-    /// assert!(guard.ready().is_writable());
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn ready_mut(
         &mut self,
         interest: Interest,
@@ -517,8 +361,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// let mut guard = near.readable().await?;
     /// let read = guard.try_io(|near| near.get_ref().read(&mut [0; 16]));
     /// assert_eq!(read.unwrap()?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn readable<'a>(&'a self) -> io::Result<AsyncFdReadyGuard<'a, T>> {
         self.ready(Interest::READABLE).await
@@ -533,26 +376,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::io::{Read, Write};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let mut near = AsyncFd::new(near)?;
-    /// (&far).write_all(b"hello")?;
-    /// let mut guard = near.readable_mut().await?;
-    /// let read = guard.try_io(|near| near.get_mut().read(&mut [0; 16]));
-    /// assert_eq!(read.unwrap()?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn readable_mut<'a>(&'a mut self) -> io::Result<AsyncFdReadyMutGuard<'a, T>> {
         self.ready_mut(Interest::READABLE).await
     }
@@ -566,26 +389,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::io::Write;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let near = AsyncFd::new(near)?;
-    /// let mut guard = near.writable().await?;
-    /// let written = guard.try_io(|near| near.get_ref().write(b"hello"));
-    /// assert_eq!(written.unwrap()?, 5);
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn writable<'a>(&'a self) -> io::Result<AsyncFdReadyGuard<'a, T>> {
         self.ready(Interest::WRITABLE).await
     }
@@ -599,26 +402,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::io::Write;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let mut near = AsyncFd::new(near)?;
-    /// let mut guard = near.writable_mut().await?;
-    /// let written = guard.try_io(|near| near.get_mut().write(b"hello"));
-    /// assert_eq!(written.unwrap()?, 5);
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn writable_mut<'a>(&'a mut self) -> io::Result<AsyncFdReadyMutGuard<'a, T>> {
         self.ready_mut(Interest::WRITABLE).await
     }
@@ -652,8 +435,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// (&far).write_all(b"hello")?;
     /// let read = near.async_io(Interest::READABLE, |mut near| near.read(&mut [0; 16]));
     /// assert_eq!(read.await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn async_io<R>(
         &self,
@@ -674,26 +456,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
     /// returned `WouldBlock`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::io::{Read, Write};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let mut near = AsyncFd::new(near)?;
-    /// (&far).write_all(b"hello")?;
-    /// let read = near.async_io_mut(Interest::READABLE, |near| near.read(&mut [0; 16]));
-    /// assert_eq!(read.await?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn async_io_mut<R>(
         &mut self,
         interest: Interest,
@@ -722,14 +484,12 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// use std::io::Write;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
+    /// let (near, _far) = UnixStream::pair()?;
     /// near.set_nonblocking(true)?;
     /// let near = AsyncFd::new(near)?;
     /// near.writable().await?.retain_ready();
     /// assert_eq!(near.try_io(Interest::WRITABLE, |mut near| near.write(b"hello"))?, 5);
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn try_io<R>(
         &self,
@@ -744,26 +504,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     ///
     /// Returns the same errors as [`try_io`](Self::try_io).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    /// use std::io::Write;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// let mut near = AsyncFd::new(near)?;
-    /// near.writable().await?.retain_ready();
-    /// assert_eq!(near.try_io_mut(Interest::WRITABLE, |near| near.write(b"hello"))?, 5);
-    /// # drop(far);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_io_mut<R>(
         &mut self,
         interest: Interest,

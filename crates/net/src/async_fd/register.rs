@@ -30,13 +30,11 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// use std::os::unix::net::UnixStream;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
+    /// let (near, _far) = UnixStream::pair()?;
     /// near.set_nonblocking(true)?;
     /// // SAFETY: the stream keeps its descriptor as long as it lives.
     /// let near = unsafe { AsyncFd::register(near) }?;
-    /// # drop((near, far));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub unsafe fn register(inner: T) -> Result<Self, AsyncFdRegisterError<T>> {
@@ -56,24 +54,6 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Safety
     ///
     /// As [`register`](Self::register).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::io::unix::AsyncFd;
-    /// use std::os::unix::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (near, far) = UnixStream::pair()?;
-    /// near.set_nonblocking(true)?;
-    /// // SAFETY: the stream keeps its descriptor as long as it lives.
-    /// let near = unsafe { AsyncFd::register_with_interest(near, Interest::READABLE) }?;
-    /// # drop((near, far));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub unsafe fn register_with_interest(
         inner: T,

@@ -30,20 +30,8 @@ pub(crate) trait Stream {
 }
 
 /// A reference to a stream that ends the writing direction when it is dropped, unless that has been
-/// done or was disabled.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_net::halves::{ShutdownOnDrop, WriteHalfOf};
-/// use raddle_net::{TcpStream, tcp};
-///
-/// /// Both names are names of one type.
-/// fn writer(half: tcp::OwnedWriteHalf) -> WriteHalfOf<ShutdownOnDrop<TcpStream>> {
-///     half
-/// }
-/// # let _ = writer;
-/// ```
+/// done or was disabled. [`tcp::OwnedWriteHalf`](crate::tcp::OwnedWriteHalf) is a
+/// `WriteHalfOf<ShutdownOnDrop<TcpStream>>`.
 #[derive(Debug)]
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
 pub struct ShutdownOnDrop<S: Stream> {

@@ -34,8 +34,7 @@ use crate::sys::Receive;
 /// let mut buffer = [0; 5];
 /// reader.read_exact(&mut buffer).await?;
 /// assert_eq!(&buffer, b"hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct ReadHalfOf<P>(pub(crate) P);
@@ -54,24 +53,6 @@ where
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// let (reader, _writer) = server.into_split();
-    /// client.try_write(b"hello")?;
-    /// assert!(reader.ready(Interest::READABLE).await?.is_readable());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.0.io().ready(interest).await
     }
@@ -85,25 +66,6 @@ where
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// let (reader, _writer) = server.into_split();
-    /// client.try_write(b"hello")?;
-    /// reader.readable().await?;
-    /// let mut buffer = [0; 16];
-    /// assert_eq!(reader.try_read(&mut buffer)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
     }
@@ -120,21 +82,6 @@ where
     /// # Errors
     ///
     /// Returns `NotConnected` if the other side has reset the connection.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (reader, _writer) = stream.into_split();
-    /// assert_eq!(reader.peer_addr()?, listener.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn peer_addr(&self) -> io::Result<A> {
         self.0.peer_addr()
     }
@@ -144,21 +91,6 @@ where
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (reader, writer) = stream.into_split();
-    /// assert_eq!(reader.local_addr()?, writer.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn local_addr(&self) -> io::Result<A> {
         self.0.local_addr()
     }
@@ -177,25 +109,6 @@ where
     ///
     /// Returns `WouldBlock` if nothing has arrived. Other errors are those of the connection, such
     /// as `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// let (reader, _writer) = server.into_split();
-    /// client.try_write(b"hello")?;
-    /// reader.readable().await?;
-    /// let mut buffer = [0; 16];
-    /// assert_eq!(reader.try_read(&mut buffer)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.io().try_read(&mut ReadBuf::new(buf))
     }
@@ -205,26 +118,6 @@ where
     /// # Errors
     ///
     /// Returns the same errors as [`try_read`](Self::try_read).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// let (reader, _writer) = server.into_split();
-    /// client.try_write(b"hello")?;
-    /// reader.readable().await?;
-    /// let mut buffer = Vec::with_capacity(16);
-    /// reader.try_read_buf(&mut buffer)?;
-    /// assert_eq!(buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.0.io().try_read_buf(buf)
     }
@@ -234,27 +127,6 @@ where
     /// # Errors
     ///
     /// Returns the same errors as [`try_read`](Self::try_read).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::io::IoSliceMut;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// let (reader, _writer) = server.into_split();
-    /// client.try_write(b"hello")?;
-    /// reader.readable().await?;
-    /// let (mut head, mut tail) = ([0; 2], [0; 14]);
-    /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
-    /// assert_eq!(reader.try_read_vectored(&mut buffers)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.0.io().try_read_vectored(bufs)
     }

@@ -36,8 +36,7 @@ use crate::evented::ByteStream;
 /// let mut text = String::new();
 /// server.read_to_string(&mut text).await?;
 /// assert_eq!(text, "hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct WriteHalfOf<P>(pub(crate) P);
@@ -56,22 +55,6 @@ where
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (_reader, writer) = stream.into_split();
-    /// assert!(writer.ready(Interest::WRITABLE).await?.is_writable());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.0.io().ready(interest).await
     }
@@ -85,22 +68,6 @@ where
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (_reader, writer) = stream.into_split();
-    /// writer.writable().await?;
-    /// assert_eq!(writer.try_write(b"hello")?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
     }
@@ -117,21 +84,6 @@ where
     /// # Errors
     ///
     /// Returns `NotConnected` if the other side has reset the connection.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (_reader, writer) = stream.into_split();
-    /// assert_eq!(writer.peer_addr()?, listener.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn peer_addr(&self) -> io::Result<A> {
         self.0.peer_addr()
     }
@@ -141,21 +93,6 @@ where
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (reader, writer) = stream.into_split();
-    /// assert_eq!(writer.local_addr()?, reader.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn local_addr(&self) -> io::Result<A> {
         self.0.local_addr()
     }
@@ -173,22 +110,6 @@ where
     ///
     /// Returns `WouldBlock` if there is none. Other errors are those of the connection, such as
     /// `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (_reader, writer) = stream.into_split();
-    /// writer.writable().await?;
-    /// assert_eq!(writer.try_write(b"hello")?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
         self.0.io().try_write(buf)
     }
@@ -198,24 +119,6 @@ where
     /// # Errors
     ///
     /// Returns the same errors as [`try_write`](Self::try_write).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::io::IoSlice;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (_reader, writer) = stream.into_split();
-    /// writer.writable().await?;
-    /// let buffers = [IoSlice::new(b"hello "), IoSlice::new(b"world")];
-    /// assert_eq!(writer.try_write_vectored(&buffers)?, 11);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         self.0.io().try_write_vectored(bufs)
     }
@@ -242,8 +145,7 @@ impl<S: Stream> WriteHalfOf<ShutdownOnDrop<S>> {
     /// server.write_all(b"hello").await?;
     /// let mut buffer = [0; 5];
     /// reader.read_exact(&mut buffer).await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn forget(mut self) {
         self.0.on_drop = false;

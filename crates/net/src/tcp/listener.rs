@@ -25,16 +25,14 @@ use crate::evented::{self, debug_assert_nonblocking};
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::net::TcpListener;
 ///
-/// # fn main() {
-/// # async fn serve() -> std::io::Result<()> {
+/// # fn main() { async fn serve() -> std::io::Result<()> {
 /// let listener = TcpListener::bind("127.0.0.1:8080").await?;
 /// loop {
 ///     let (stream, peer) = listener.accept().await?;
 ///     println!("{peer} has connected");
 ///     drop(stream);
 /// }
-/// # }
-/// # }
+/// # } }
 /// ```
 #[derive(Debug)]
 pub struct TcpListener {
@@ -75,8 +73,7 @@ impl TcpListener {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let listener = TcpListener::bind("127.0.0.1:0").await?;
     /// println!("listening on {}", listener.local_addr()?);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
         raddle_coop::consume_budget().await;
@@ -127,8 +124,7 @@ impl TcpListener {
     /// let (server, peer) = listener.accept().await?;
     /// assert_eq!(peer, client.local_addr()?);
     /// assert_eq!(server.peer_addr()?, peer);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> {
@@ -156,14 +152,12 @@ impl TcpListener {
     /// use raddle::net::TcpListener;
     /// use raddle::time::sleep;
     ///
-    /// # fn main() {
-    /// # async fn serve(listener: TcpListener) -> std::io::Result<()> {
+    /// # fn main() { async fn serve(listener: TcpListener) -> std::io::Result<()> {
     /// loop {
     ///     let (stream, _) = listener.accept_retrying(sleep).await?;
     ///     raddle::spawn(async move { drop(stream) });
     /// }
-    /// # }
-    /// # }
+    /// # } }
     /// ```
     ///
     /// # Errors
@@ -191,22 +185,6 @@ impl TcpListener {
     /// # Errors
     ///
     /// Returns the same errors as [`accept`](Self::accept).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (_server, peer) = poll_fn(|cx| listener.poll_accept(cx)).await?;
-    /// assert_eq!(peer, client.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let accepted = self.io.poll_read_io(cx, |listener| listener.accept());
         let (stream, addr) = ready!(accepted).map_err(explained)?;
@@ -238,8 +216,7 @@ impl TcpListener {
     /// listener.set_nonblocking(true)?;
     /// let listener = TcpListener::from_std(listener)?;
     /// assert!(listener.local_addr()?.ip().is_loopback());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn from_std(listener: std::net::TcpListener) -> io::Result<TcpListener> {
@@ -264,8 +241,7 @@ impl TcpListener {
     /// let listener = listener.into_std()?;
     /// // To accept in a thread that blocks.
     /// listener.set_nonblocking(false)?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn into_std(self) -> io::Result<std::net::TcpListener> {
         Ok(self.io.into_inner()?.into())
@@ -277,19 +253,6 @@ impl TcpListener {
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// assert_ne!(listener.local_addr()?.port(), 0);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr()
     }
@@ -299,20 +262,6 @@ impl TcpListener {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// listener.set_ttl(64)?;
-    /// assert_eq!(listener.ttl()?, 64);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.ttl()
     }
@@ -323,20 +272,6 @@ impl TcpListener {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// listener.set_ttl(64)?;
-    /// assert_eq!(listener.ttl()?, 64);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
     }

@@ -14,20 +14,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// assert!(stream.local_addr()?.ip().is_loopback());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr()
     }
@@ -37,20 +23,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns `NotConnected` if the other side has reset the connection.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr()
     }
@@ -61,20 +33,6 @@ impl TcpStream {
     ///
     /// Returns an error if the system cannot report the pending error. The pending error itself is
     /// in the `Ok`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// assert!(stream.take_error()?.is_none());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
@@ -84,21 +42,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// stream.set_nodelay(true)?;
-    /// assert!(stream.nodelay()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn nodelay(&self) -> io::Result<bool> {
         self.io.nodelay()
     }
@@ -109,21 +52,6 @@ impl TcpStream {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// stream.set_nodelay(true)?;
-    /// assert!(stream.nodelay()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.io.set_nodelay(nodelay)
     }
@@ -133,21 +61,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// stream.set_ttl(64)?;
-    /// assert_eq!(stream.ttl()?, 64);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.ttl()
     }
@@ -158,21 +71,6 @@ impl TcpStream {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// stream.set_ttl(64)?;
-    /// assert_eq!(stream.ttl()?, 64);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
     }
@@ -183,22 +81,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::time::Duration;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// stream.set_linger(Some(Duration::ZERO))?;
-    /// assert_eq!(stream.linger()?, Some(Duration::ZERO));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn linger(&self) -> io::Result<Option<Duration>> {
         SockRef::from(&*self.io).linger()
     }
@@ -210,22 +92,6 @@ impl TcpStream {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::time::Duration;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// stream.set_linger(Some(Duration::ZERO))?;
-    /// assert_eq!(stream.linger()?, Some(Duration::ZERO));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         SockRef::from(&*self.io).set_linger(linger)
     }
@@ -237,22 +103,6 @@ impl TcpStream {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::time::Duration;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// stream.set_zero_linger()?;
-    /// assert_eq!(stream.linger()?, Some(Duration::ZERO));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_zero_linger(&self) -> io::Result<()> {
         SockRef::from(&*self.io).set_linger(Some(Duration::ZERO))
     }
@@ -262,20 +112,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let stream = TcpStream::connect("example.com:80").await?;
-    /// stream.set_quickack(true)?;
-    /// assert!(stream.quickack()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn quickack(&self) -> io::Result<bool> {
         SockRef::from(&*self.io).tcp_quickack()
@@ -288,20 +124,6 @@ impl TcpStream {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let stream = TcpStream::connect("example.com:80").await?;
-    /// stream.set_quickack(true)?;
-    /// assert!(stream.quickack()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
         SockRef::from(&*self.io).set_tcp_quickack(quickack)

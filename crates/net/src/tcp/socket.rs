@@ -17,14 +17,12 @@ use super::{TcpListener, TcpStream};
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::net::{TcpListener, TcpSocket};
 ///
-/// # fn main() {
-/// # async fn listen() -> std::io::Result<TcpListener> {
+/// # fn main() { async fn listen() -> std::io::Result<TcpListener> {
 /// let socket = TcpSocket::new_v4()?;
 /// socket.set_reuseaddr(true)?;
 /// socket.bind("127.0.0.1:8080".parse().unwrap())?;
 /// socket.listen(1024)
-/// # }
-/// # }
+/// # } }
 /// ```
 #[derive(Debug)]
 pub struct TcpSocket {
@@ -37,20 +35,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the process or the system has no descriptor left.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.bind("127.0.0.1:0".parse()?)?;
-    /// assert!(socket.local_addr()?.is_ipv4());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn new_v4() -> io::Result<TcpSocket> {
         TcpSocket::new(Domain::IPV4)
     }
@@ -61,20 +45,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the process or the system has no descriptor left, or if the system has
     /// no IPv6.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v6()?;
-    /// socket.bind("[::1]:0".parse()?)?;
-    /// assert!(socket.local_addr()?.is_ipv6());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn new_v6() -> io::Result<TcpSocket> {
         TcpSocket::new(Domain::IPV6)
     }
@@ -100,8 +70,7 @@ impl TcpSocket {
     /// stream.set_nonblocking(true)?;
     /// let socket = TcpSocket::from_std_stream(stream);
     /// assert!(!socket.keepalive()?);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     pub fn from_std_stream(std_stream: std::net::TcpStream) -> TcpSocket {
         TcpSocket {
@@ -118,21 +87,6 @@ impl TcpSocket {
     /// - `PermissionDenied` if the process may not use the port; on Unix those below 1024 are
     ///   reserved.
     /// - `InvalidInput` if the socket is bound already, or is of the other IP version.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// // The system chooses the port.
-    /// socket.bind("127.0.0.1:0".parse()?)?;
-    /// assert_ne!(socket.local_addr()?.port(), 0);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
         self.socket.bind(&addr.into())
     }
@@ -166,8 +120,7 @@ impl TcpSocket {
     /// socket.set_nodelay(true)?;
     /// let stream = socket.connect(listener.local_addr()?).await?;
     /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
@@ -204,8 +157,7 @@ impl TcpSocket {
     /// socket.bind("127.0.0.1:0".parse()?)?;
     /// let listener = socket.listen(1024)?;
     /// assert_ne!(listener.local_addr()?.port(), 0);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
@@ -219,20 +171,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.bind("127.0.0.1:0".parse()?)?;
-    /// assert!(socket.local_addr()?.ip().is_loopback());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         to_inet(self.socket.local_addr()?)
     }
@@ -243,19 +181,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system cannot report the pending error. The pending error itself is
     /// in the `Ok`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// assert!(socket.take_error()?.is_none());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.socket.take_error()
     }

@@ -11,20 +11,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_keepalive(true)?;
-    /// assert!(socket.keepalive()?);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn keepalive(&self) -> io::Result<bool> {
         self.socket.keepalive()
     }
@@ -35,20 +21,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_keepalive(true)?;
-    /// assert!(socket.keepalive()?);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn set_keepalive(&self, keepalive: bool) -> io::Result<()> {
         self.socket.set_keepalive(keepalive)
     }
@@ -58,20 +30,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_reuseaddr(true)?;
-    /// assert!(socket.reuseaddr()?);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn reuseaddr(&self) -> io::Result<bool> {
         self.socket.reuse_address()
     }
@@ -83,20 +41,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_reuseaddr(true)?;
-    /// assert!(socket.reuseaddr()?);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn set_reuseaddr(&self, reuseaddr: bool) -> io::Result<()> {
         self.socket.set_reuse_address(reuseaddr)
     }
@@ -106,20 +50,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_reuseport(true)?;
-    /// assert!(socket.reuseport()?);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
     pub fn reuseport(&self) -> io::Result<bool> {
         self.socket.reuse_port()
@@ -132,20 +62,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_reuseport(true)?;
-    /// assert!(socket.reuseport()?);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
     pub fn set_reuseport(&self, reuseport: bool) -> io::Result<()> {
         self.socket.set_reuse_port(reuseport)
@@ -157,20 +73,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_send_buffer_size(32 * 1024)?;
-    /// assert!(socket.send_buffer_size()? >= 32 * 1024);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn send_buffer_size(&self) -> io::Result<u32> {
         self.socket.send_buffer_size().map(saturated)
     }
@@ -181,20 +83,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_send_buffer_size(32 * 1024)?;
-    /// assert!(socket.send_buffer_size()? >= 32 * 1024);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn set_send_buffer_size(&self, size: u32) -> io::Result<()> {
         self.socket.set_send_buffer_size(size as usize)
     }
@@ -205,20 +93,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_recv_buffer_size(32 * 1024)?;
-    /// assert!(socket.recv_buffer_size()? >= 32 * 1024);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn recv_buffer_size(&self) -> io::Result<u32> {
         self.socket.recv_buffer_size().map(saturated)
     }
@@ -230,20 +104,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_recv_buffer_size(32 * 1024)?;
-    /// assert!(socket.recv_buffer_size()? >= 32 * 1024);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn set_recv_buffer_size(&self, size: u32) -> io::Result<()> {
         self.socket.set_recv_buffer_size(size as usize)
     }
@@ -254,20 +114,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    /// use std::time::Duration;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// assert_eq!(socket.linger()?, None);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn linger(&self) -> io::Result<Option<Duration>> {
         self.socket.linger()
     }
@@ -279,21 +125,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    /// use std::time::Duration;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_linger(Some(Duration::from_secs(1)))?;
-    /// assert_eq!(socket.linger()?, Some(Duration::from_secs(1)));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn set_linger(&self, dur: Option<Duration>) -> io::Result<()> {
         self.socket.set_linger(dur)
     }
@@ -305,21 +136,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    /// use std::time::Duration;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_zero_linger()?;
-    /// assert_eq!(socket.linger()?, Some(Duration::ZERO));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn set_zero_linger(&self) -> io::Result<()> {
         self.socket.set_linger(Some(Duration::ZERO))
     }
@@ -329,20 +145,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_nodelay(true)?;
-    /// assert!(socket.nodelay()?);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn nodelay(&self) -> io::Result<bool> {
         self.socket.tcp_nodelay()
     }
@@ -353,20 +155,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_nodelay(true)?;
-    /// assert!(socket.nodelay()?);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.socket.set_tcp_nodelay(nodelay)
     }
@@ -376,20 +164,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v6()?;
-    /// socket.set_tclass_v6(0x20)?;
-    /// assert_eq!(socket.tclass_v6()?, 0x20);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[cfg(any(
         target_os = "linux",
         target_os = "android",
@@ -408,20 +182,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v6()?;
-    /// socket.set_tclass_v6(0x20)?;
-    /// assert_eq!(socket.tclass_v6()?, 0x20);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[cfg(any(
         target_os = "linux",
         target_os = "android",
@@ -439,20 +199,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_tos_v4(0x10)?;
-    /// assert_eq!(socket.tos_v4()?, 0x10);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn tos_v4(&self) -> io::Result<u32> {
         self.socket.tos_v4()
@@ -464,20 +210,6 @@ impl TcpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.set_tos_v4(0x10)?;
-    /// assert_eq!(socket.tos_v4()?, 0x10);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
         self.socket.set_tos_v4(tos)
@@ -511,20 +243,6 @@ impl TcpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::TcpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let socket = TcpSocket::new_v4()?;
-    /// socket.bind_device(Some(b"eth0"))?;
-    /// assert_eq!(socket.device()?.as_deref(), Some(&b"eth0"[..]));
-    /// # Ok(())
-    /// # }
-    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
         self.socket.device()
@@ -548,8 +266,7 @@ impl TcpSocket {
     /// let socket = TcpSocket::new_v4()?;
     /// socket.bind_device(Some(b"eth0"))?;
     /// assert_eq!(socket.device()?.as_deref(), Some(&b"eth0"[..]));
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {

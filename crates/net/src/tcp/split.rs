@@ -46,8 +46,7 @@ pub type OwnedWriteHalf = WriteHalfOf<ShutdownOnDrop<TcpStream>>;
 /// let error = reader.reunite(writer).unwrap_err();
 /// // The halves are in the error.
 /// assert_ne!(error.0.local_addr()?, error.1.local_addr()?);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
@@ -70,26 +69,6 @@ impl ReadHalf<'_> {
     /// # Cancel safety
     ///
     /// Cancel safe: a peek removes nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWriteExt;
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (mut server, _) = listener.accept().await?;
-    /// client.write_all(b"hello").await?;
-    /// let (mut reader, _writer) = server.split();
-    /// let mut buffer = [0; 5];
-    /// assert_eq!(reader.peek(&mut buffer).await?, 5);
-    /// assert_eq!(&buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.peek(buf).await
     }
@@ -99,28 +78,6 @@ impl ReadHalf<'_> {
     /// # Errors
     ///
     /// Returns an error of the connection, such as `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncWriteExt, ReadBuf};
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (mut server, _) = listener.accept().await?;
-    /// client.write_all(b"hello").await?;
-    /// let (mut reader, _writer) = server.split();
-    /// let mut buffer = [0; 5];
-    /// let mut buffer = ReadBuf::new(&mut buffer);
-    /// poll_fn(|cx| reader.poll_peek(cx, &mut buffer)).await?;
-    /// assert_eq!(buffer.filled(), b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_peek(
         &mut self,
         cx: &mut Context<'_>,
@@ -150,8 +107,7 @@ impl OwnedReadHalf {
     /// let (reader, writer) = stream.into_split();
     /// let stream = reader.reunite(writer)?;
     /// assert_eq!(stream.peer_addr()?, peer);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn reunite(self, other: OwnedWriteHalf) -> Result<TcpStream, ReuniteError> {
         halves::reunite(self, other).map_err(|(read, write)| ReuniteError(read, write))
@@ -166,26 +122,6 @@ impl OwnedReadHalf {
     /// # Cancel safety
     ///
     /// Cancel safe: a peek removes nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWriteExt;
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// client.write_all(b"hello").await?;
-    /// let (mut reader, _writer) = server.into_split();
-    /// let mut buffer = [0; 5];
-    /// assert_eq!(reader.peek(&mut buffer).await?, 5);
-    /// assert_eq!(&buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.peek(buf).await
     }
@@ -195,28 +131,6 @@ impl OwnedReadHalf {
     /// # Errors
     ///
     /// Returns an error of the connection, such as `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncWriteExt, ReadBuf};
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// client.write_all(b"hello").await?;
-    /// let (mut reader, _writer) = server.into_split();
-    /// let mut buffer = [0; 5];
-    /// let mut buffer = ReadBuf::new(&mut buffer);
-    /// poll_fn(|cx| reader.poll_peek(cx, &mut buffer)).await?;
-    /// assert_eq!(buffer.filled(), b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_peek(
         &mut self,
         cx: &mut Context<'_>,
@@ -232,23 +146,6 @@ impl OwnedWriteHalf {
     /// # Errors
     ///
     /// Returns both halves if they are of different streams.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let peer = stream.peer_addr()?;
-    /// let (reader, writer) = stream.into_split();
-    /// let stream = writer.reunite(reader)?;
-    /// assert_eq!(stream.peer_addr()?, peer);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn reunite(self, other: OwnedReadHalf) -> Result<TcpStream, ReuniteError> {
         other.reunite(self)
     }

@@ -48,8 +48,7 @@ use crate::sys;
 /// let mut text = String::new();
 /// server.read_to_string(&mut text).await?;
 /// assert_eq!(text, "hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct TcpStream {
@@ -89,8 +88,7 @@ impl TcpStream {
     /// let listener = TcpListener::bind("127.0.0.1:0").await?;
     /// let stream = TcpStream::connect(listener.local_addr()?).await?;
     /// println!("connected to {}", stream.peer_addr()?);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
@@ -164,8 +162,7 @@ impl TcpStream {
     /// stream.set_nonblocking(true)?;
     /// let stream = TcpStream::from_std(stream)?;
     /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn from_std(stream: std::net::TcpStream) -> io::Result<TcpStream> {
@@ -191,8 +188,7 @@ impl TcpStream {
     /// let stream = stream.into_std()?;
     /// // To use it in a thread that blocks.
     /// stream.set_nonblocking(false)?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn into_std(self) -> io::Result<std::net::TcpStream> {
         Ok(self.io.into_inner()?.into())
@@ -221,8 +217,7 @@ impl TcpStream {
     /// let stream = TcpStream::connect(listener.local_addr()?).await?;
     /// let ready = stream.ready(Interest::READABLE | Interest::WRITABLE).await?;
     /// assert!(ready.is_writable());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
@@ -266,8 +261,7 @@ impl TcpStream {
     ///     }
     /// };
     /// assert_eq!(&buffer[..length], b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
@@ -304,8 +298,7 @@ impl TcpStream {
     ///         Err(error) => return Err(error.into()),
     ///     }
     /// }
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
@@ -319,24 +312,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWriteExt;
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// client.write_all(b"hello").await?;
-    /// poll_fn(|cx| server.poll_read_ready(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -346,21 +321,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// poll_fn(|cx| stream.poll_write_ready(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -372,28 +332,6 @@ impl TcpStream {
     ///
     /// Returns `WouldBlock` if nothing has arrived; wait with [`readable`](Self::readable). Other
     /// errors are those of the connection, such as `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::io::ErrorKind;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// let error = server.try_read(&mut [0; 16]).unwrap_err();
-    /// assert_eq!(error.kind(), ErrorKind::WouldBlock);
-    ///
-    /// client.try_write(b"hello")?;
-    /// let mut buffer = [0; 16];
-    /// server.readable().await?;
-    /// assert_eq!(server.try_read(&mut buffer)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
@@ -420,8 +358,7 @@ impl TcpStream {
     /// server.readable().await?;
     /// server.try_read_buf(&mut buffer)?;
     /// assert_eq!(buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_read_buf(buf)
@@ -450,8 +387,7 @@ impl TcpStream {
     /// server.readable().await?;
     /// assert_eq!(server.try_read_vectored(&mut buffers)?, 5);
     /// assert_eq!((&head, &tail[..3]), (b"he", &b"llo"[..]));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.io.try_read_vectored(bufs)
@@ -463,28 +399,6 @@ impl TcpStream {
     ///
     /// Returns `WouldBlock` if there is none; wait with [`writable`](Self::writable). Other errors
     /// are those of the connection, such as `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::io::ErrorKind;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// loop {
-    ///     client.writable().await?;
-    ///     match client.try_write(b"hello") {
-    ///         Ok(length) => break assert_eq!(length, 5),
-    ///         Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
-    ///         Err(error) => return Err(error.into()),
-    ///     }
-    /// }
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
         self.io.try_write(buf)
     }
@@ -494,23 +408,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns the same errors as [`try_write`](Self::try_write).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::io::IoSlice;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// stream.writable().await?;
-    /// let buffers = [IoSlice::new(b"hello "), IoSlice::new(b"world")];
-    /// assert_eq!(stream.try_write_vectored(&buffers)?, 11);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         self.io.try_write_vectored(bufs)
     }
@@ -522,31 +419,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns the errors of `f`, and `WouldBlock` if the stream is not ready.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::io::Read;
-    /// use std::os::fd::AsFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// client.try_write(b"hello")?;
-    /// // std's type has the operation, here a read; the descriptor stays with `server`.
-    /// let std = server.as_fd().try_clone_to_owned()?;
-    /// let mut std = std::net::TcpStream::from(std);
-    /// let mut buffer = [0; 16];
-    /// server.readable().await?;
-    /// let length = server.try_io(Interest::READABLE, || std.read(&mut buffer))?;
-    /// assert_eq!(&buffer[..length], b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -586,8 +458,7 @@ impl TcpStream {
     /// let mut buffer = [0; 16];
     /// let length = server.async_io(Interest::READABLE, || std.read(&mut buffer)).await?;
     /// assert_eq!(&buffer[..length], b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn async_io<R>(
@@ -629,8 +500,7 @@ impl TcpStream {
     /// // The bytes are still there.
     /// server.read_exact(&mut buffer).await?;
     /// assert_eq!(&buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn peek(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
@@ -647,27 +517,6 @@ impl TcpStream {
     /// # Errors
     ///
     /// Returns an error of the connection, such as `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncWriteExt, ReadBuf};
-    /// use raddle::net::{TcpListener, TcpStream};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// client.write_all(b"hello").await?;
-    /// let mut buffer = [0; 5];
-    /// let mut buffer = ReadBuf::new(&mut buffer);
-    /// poll_fn(|cx| server.poll_peek(cx, &mut buffer)).await?;
-    /// assert_eq!(buffer.filled(), b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_peek(
         &self,
         cx: &mut Context<'_>,
@@ -721,8 +570,7 @@ impl TcpStream {
     /// server.shutdown().await?;
     /// assert_eq!(task.await??, "hello");
     /// writer.write_all(b"bye").await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
         halves::split_owned(self)

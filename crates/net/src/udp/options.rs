@@ -15,19 +15,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// assert_ne!(socket.local_addr()?.port(), 0);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr()
     }
@@ -37,20 +24,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns `NotConnected` if the socket is not connected.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.connect("127.0.0.1:7000").await?;
-    /// assert_eq!(socket.peer_addr()?, "127.0.0.1:7000".parse()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr()
     }
@@ -61,19 +34,6 @@ impl UdpSocket {
     ///
     /// Returns an error if the system cannot report the pending error. The pending error itself is
     /// in the `Ok`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// assert!(socket.take_error()?.is_none());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
@@ -83,20 +43,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_broadcast(true)?;
-    /// assert!(socket.broadcast()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn broadcast(&self) -> io::Result<bool> {
         self.io.broadcast()
     }
@@ -107,20 +53,6 @@ impl UdpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_broadcast(true)?;
-    /// assert!(socket.broadcast()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_broadcast(&self, on: bool) -> io::Result<()> {
         self.io.set_broadcast(on)
     }
@@ -131,20 +63,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_multicast_loop_v4(false)?;
-    /// assert!(!socket.multicast_loop_v4()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn multicast_loop_v4(&self) -> io::Result<bool> {
         self.io.multicast_loop_v4()
     }
@@ -156,20 +74,6 @@ impl UdpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_multicast_loop_v4(false)?;
-    /// assert!(!socket.multicast_loop_v4()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_multicast_loop_v4(&self, on: bool) -> io::Result<()> {
         self.io.set_multicast_loop_v4(on)
     }
@@ -179,20 +83,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_multicast_ttl_v4(4)?;
-    /// assert_eq!(socket.multicast_ttl_v4()?, 4);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn multicast_ttl_v4(&self) -> io::Result<u32> {
         self.io.multicast_ttl_v4()
     }
@@ -204,20 +94,6 @@ impl UdpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_multicast_ttl_v4(4)?;
-    /// assert_eq!(socket.multicast_ttl_v4()?, 4);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_multicast_ttl_v4(&self, ttl: u32) -> io::Result<()> {
         self.io.set_multicast_ttl_v4(ttl)
     }
@@ -228,20 +104,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("[::1]:0").await?;
-    /// socket.set_multicast_loop_v6(false)?;
-    /// assert!(!socket.multicast_loop_v6()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn multicast_loop_v6(&self) -> io::Result<bool> {
         self.io.multicast_loop_v6()
     }
@@ -253,20 +115,6 @@ impl UdpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("[::1]:0").await?;
-    /// socket.set_multicast_loop_v6(false)?;
-    /// assert!(!socket.multicast_loop_v6()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_multicast_loop_v6(&self, on: bool) -> io::Result<()> {
         self.io.set_multicast_loop_v6(on)
     }
@@ -276,20 +124,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_ttl(64)?;
-    /// assert_eq!(socket.ttl()?, 64);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.ttl()
     }
@@ -300,20 +134,6 @@ impl UdpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_ttl(64)?;
-    /// assert_eq!(socket.ttl()?, 64);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
     }
@@ -340,8 +160,7 @@ impl UdpSocket {
     /// socket.join_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
     /// // Datagrams to the group arrive here, until:
     /// socket.leave_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn join_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
         self.io.join_multicast_v4(&multiaddr, &interface)
@@ -368,8 +187,7 @@ impl UdpSocket {
     /// socket.join_multicast_v6(&group, 0)?;
     /// // Datagrams to the group arrive here, until:
     /// socket.leave_multicast_v6(&group, 0)?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn join_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.io.join_multicast_v6(multiaddr, interface)
@@ -380,23 +198,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns `AddrNotAvailable` if the socket is not in the group on that interface.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    /// use std::net::Ipv4Addr;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let group = Ipv4Addr::new(224, 0, 0, 251);
-    /// let socket = UdpSocket::bind("0.0.0.0:5353").await?;
-    /// socket.join_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
-    /// // Datagrams to the group arrive here, until:
-    /// socket.leave_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn leave_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
         self.io.leave_multicast_v4(&multiaddr, &interface)
     }
@@ -406,23 +207,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns `AddrNotAvailable` if the socket is not in the group on that interface.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    /// use std::net::Ipv6Addr;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let group: Ipv6Addr = "ff02::fb".parse()?;
-    /// let socket = UdpSocket::bind("[::]:5353").await?;
-    /// socket.join_multicast_v6(&group, 0)?;
-    /// // Datagrams to the group arrive here, until:
-    /// socket.leave_multicast_v6(&group, 0)?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn leave_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.io.leave_multicast_v6(multiaddr, interface)
     }
@@ -432,20 +216,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("[::1]:0").await?;
-    /// socket.set_tclass_v6(0x20)?;
-    /// assert_eq!(socket.tclass_v6()?, 0x20);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(any(
         target_os = "linux",
         target_os = "android",
@@ -464,20 +234,6 @@ impl UdpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("[::1]:0").await?;
-    /// socket.set_tclass_v6(0x20)?;
-    /// assert_eq!(socket.tclass_v6()?, 0x20);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(any(
         target_os = "linux",
         target_os = "android",
@@ -495,20 +251,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_tos_v4(0x10)?;
-    /// assert_eq!(socket.tos_v4()?, 0x10);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn tos_v4(&self) -> io::Result<u32> {
         SockRef::from(&*self.io).tos_v4()
@@ -520,20 +262,6 @@ impl UdpSocket {
     ///
     /// Returns an error if the system does not support the option for this kind of socket, or
     /// refuses the value.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.set_tos_v4(0x10)?;
-    /// assert_eq!(socket.tos_v4()?, 0x10);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
     pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
         SockRef::from(&*self.io).set_tos_v4(tos)
@@ -567,20 +295,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system does not support the option for this kind of socket.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.bind_device(Some(b"eth0"))?;
-    /// assert_eq!(socket.device()?.as_deref(), Some(&b"eth0"[..]));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
         SockRef::from(&*self.io).device()
@@ -593,20 +307,6 @@ impl UdpSocket {
     ///
     /// - `PermissionDenied` if the process may not bind sockets to interfaces.
     /// - An uncategorized error (ENODEV) if there is no such interface.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// socket.bind_device(Some(b"eth0"))?;
-    /// assert_eq!(socket.device()?.as_deref(), Some(&b"eth0"[..]));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
         SockRef::from(&*self.io).bind_device(interface)

@@ -48,8 +48,7 @@ impl UdpSocket {
     /// let mut buffer = [0; 1500];
     /// let length = receiver.recv(&mut buffer).await?;
     /// assert_eq!(&buffer[..length], b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
@@ -82,8 +81,7 @@ impl UdpSocket {
     /// let mut buffer = ReadBuf::new(&mut buffer);
     /// poll_fn(|cx| receiver.poll_recv(cx, &mut buffer)).await?;
     /// assert_eq!(buffer.filled(), b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.io
@@ -95,25 +93,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// receiver.connect(sender.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1500];
-    /// receiver.readable().await?;
-    /// assert_eq!(receiver.try_recv(&mut buffer)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.recv(buf))
@@ -145,8 +124,7 @@ impl UdpSocket {
     /// let mut buffer = Vec::with_capacity(1500);
     /// receiver.recv_buf(&mut buffer).await?;
     /// assert_eq!(buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn recv_buf<B: BufMut>(&self, buf: &mut B) -> impl Future<Output = io::Result<usize>> {
@@ -162,26 +140,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// receiver.connect(sender.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = Vec::with_capacity(1500);
-    /// receiver.readable().await?;
-    /// receiver.try_recv_buf(&mut buffer)?;
-    /// assert_eq!(buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_io(Interest::READABLE, |socket| {
             sys::fill(buf, |buf| recv(socket, buf))
@@ -213,8 +171,7 @@ impl UdpSocket {
     /// let (length, peer) = receiver.recv_from(&mut buffer).await?;
     /// assert_eq!(&buffer[..length], b"hello");
     /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn recv_from(
@@ -252,8 +209,7 @@ impl UdpSocket {
     /// let peer = poll_fn(|cx| receiver.poll_recv_from(cx, &mut buffer)).await?;
     /// assert_eq!(buffer.filled(), b"hello");
     /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn poll_recv_from(
         &self,
@@ -269,26 +225,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1500];
-    /// receiver.readable().await?;
-    /// let (length, peer) = receiver.try_recv_from(&mut buffer)?;
-    /// assert_eq!(&buffer[..length], b"hello");
-    /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.recv_from(buf))
@@ -304,25 +240,6 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = Vec::with_capacity(1500);
-    /// let (_, peer) = receiver.recv_buf_from(&mut buffer).await?;
-    /// assert_eq!(buffer, b"hello");
-    /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn recv_buf_from<B: BufMut>(
         &self,
@@ -342,26 +259,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = Vec::with_capacity(1500);
-    /// receiver.readable().await?;
-    /// let (_, peer) = receiver.try_recv_buf_from(&mut buffer)?;
-    /// assert_eq!(buffer, b"hello");
-    /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         self.io.try_io(Interest::READABLE, |socket| {
             sys::fill(buf, |buf| recv_from(socket, buf))
@@ -395,8 +292,7 @@ impl UdpSocket {
     /// assert_eq!(receiver.peek(&mut buffer).await?, 5);
     /// // The datagram is still there.
     /// assert_eq!(receiver.recv(&mut buffer).await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn peek(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
@@ -410,28 +306,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    /// use raddle::net::UdpSocket;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// receiver.connect(sender.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1500];
-    /// let mut buffer = ReadBuf::new(&mut buffer);
-    /// poll_fn(|cx| receiver.poll_peek(cx, &mut buffer)).await?;
-    /// assert_eq!(buffer.filled(), b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_io(cx, |socket| {
             socket.try_io(|| sys::peek(socket, buf)).map(drop)
@@ -443,25 +317,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// receiver.connect(sender.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1500];
-    /// receiver.readable().await?;
-    /// assert_eq!(receiver.try_peek(&mut buffer)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.peek(buf))
@@ -477,25 +332,6 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1500];
-    /// let (length, peer) = receiver.peek_from(&mut buffer).await?;
-    /// assert_eq!(&buffer[..length], b"hello");
-    /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn peek_from(
         &self,
@@ -513,27 +349,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    /// use raddle::net::UdpSocket;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1500];
-    /// let mut buffer = ReadBuf::new(&mut buffer);
-    /// let peer = poll_fn(|cx| receiver.poll_peek_from(cx, &mut buffer)).await?;
-    /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_peek_from(
         &self,
         cx: &mut Context<'_>,
@@ -550,25 +365,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1500];
-    /// receiver.readable().await?;
-    /// let (_, peer) = receiver.try_peek_from(&mut buffer)?;
-    /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.peek_from(buf))
@@ -597,8 +393,7 @@ impl UdpSocket {
     /// sender.send(b"hello").await?;
     /// let peer = receiver.peek_sender().await?;
     /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn peek_sender(&self) -> impl Future<Output = io::Result<SocketAddr>> {
@@ -612,24 +407,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let peer = poll_fn(|cx| receiver.poll_peek_sender(cx)).await?;
-    /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_peek_sender(&self, cx: &mut Context<'_>) -> Poll<io::Result<SocketAddr>> {
         self.io.poll_read_io(cx, peek_sender)
     }
@@ -639,24 +416,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// receiver.readable().await?;
-    /// let peer = receiver.try_peek_sender()?;
-    /// assert_eq!(peer, sender.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_peek_sender(&self) -> io::Result<SocketAddr> {
         self.io.try_io(Interest::READABLE, peek_sender)
     }

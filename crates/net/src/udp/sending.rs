@@ -42,8 +42,7 @@ impl UdpSocket {
     /// sender.connect(receiver.local_addr()?).await?;
     /// assert_eq!(sender.send(b"hello").await?, 5);
     /// assert_eq!(receiver.recv(&mut [0; 1500]).await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
@@ -59,22 +58,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// assert_eq!(poll_fn(|cx| sender.poll_send(cx, b"hello")).await?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.io.poll_write_io(cx, |socket| socket.send(buf))
     }
@@ -84,22 +67,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.writable().await?;
-    /// assert_eq!(sender.try_send(b"hello")?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::WRITABLE, |socket| socket.send(buf))
@@ -127,8 +94,7 @@ impl UdpSocket {
     /// let address = socket.local_addr()?;
     /// assert_eq!(socket.send_to(b"hello", address).await?, 5);
     /// assert_eq!(socket.recv(&mut [0; 1500]).await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn send_to<A: ToSocketAddrs>(
@@ -152,22 +118,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the same errors as [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let address = socket.local_addr()?;
-    /// let sent = poll_fn(|cx| socket.poll_send_to(cx, b"hello", address)).await?;
-    /// assert_eq!(sent, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_send_to(
         &self,
         cx: &mut Context<'_>,
@@ -183,21 +133,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let address = socket.local_addr()?;
-    /// socket.writable().await?;
-    /// assert_eq!(socket.try_send_to(b"hello", address)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_send_to(&self, buf: &[u8], target: SocketAddr) -> io::Result<usize> {
         self.io
             .try_io(Interest::WRITABLE, |socket| socket.send_to(buf, target))

@@ -33,16 +33,14 @@ use crate::evented::{self, debug_assert_nonblocking};
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::net::UdpSocket;
 ///
-/// # fn main() {
-/// # async fn echo() -> std::io::Result<()> {
+/// # fn main() { async fn echo() -> std::io::Result<()> {
 /// let socket = UdpSocket::bind("127.0.0.1:8080").await?;
 /// let mut buffer = [0; 1500];
 /// loop {
 ///     let (length, peer) = socket.recv_from(&mut buffer).await?;
 ///     socket.send_to(&buffer[..length], peer).await?;
 /// }
-/// # }
-/// # }
+/// # } }
 /// ```
 #[derive(Debug)]
 pub struct UdpSocket {
@@ -82,8 +80,7 @@ impl UdpSocket {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
     /// println!("bound to {}", socket.local_addr()?);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
         raddle_coop::consume_budget().await;
@@ -129,8 +126,7 @@ impl UdpSocket {
     /// socket.set_nonblocking(true)?;
     /// let socket = UdpSocket::from_std(socket)?;
     /// assert!(socket.local_addr()?.ip().is_loopback());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn from_std(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
@@ -143,21 +139,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error if the system cannot deregister the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let socket = socket.into_std()?;
-    /// // To use it in a thread that blocks.
-    /// socket.set_nonblocking(false)?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_std(self) -> io::Result<std::net::UdpSocket> {
         Ok(self.io.into_inner()?.into())
     }
@@ -189,8 +170,7 @@ impl UdpSocket {
     /// sender.send(b"hello").await?;
     /// let mut buffer = [0; 16];
     /// assert_eq!(receiver.recv(&mut buffer).await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(&self, addr: A) -> impl Future<Output = io::Result<()>> {
@@ -218,21 +198,6 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let ready = socket.ready(Interest::READABLE | Interest::WRITABLE).await?;
-    /// assert!(ready.is_writable());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
         located("UdpSocket::ready", Resource::Unknown, async move {
@@ -273,8 +238,7 @@ impl UdpSocket {
     ///     }
     /// };
     /// assert_eq!(&buffer[..length], b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
@@ -293,22 +257,6 @@ impl UdpSocket {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.writable().await?;
-    /// assert_eq!(sender.try_send(b"hello")?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
         located("UdpSocket::writable", Resource::Unknown, async move {
@@ -321,24 +269,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// poll_fn(|cx| receiver.poll_recv_ready(cx)).await?;
-    /// assert_eq!(receiver.try_recv(&mut [0; 16])?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -348,20 +278,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// poll_fn(|cx| socket.poll_send_ready(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -373,26 +289,6 @@ impl UdpSocket {
     /// # Errors
     ///
     /// Returns the errors of `f`, and `WouldBlock` if the socket is not ready.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::UdpSocket;
-    /// use std::os::fd::AsFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UdpSocket::bind("127.0.0.1:0").await?;
-    /// // std's type has the operation; the descriptor stays with `socket`.
-    /// let std = std::net::UdpSocket::from(socket.as_fd().try_clone_to_owned()?);
-    /// let address = socket.local_addr()?;
-    /// socket.writable().await?;
-    /// let sent = socket.try_io(Interest::WRITABLE, || std.send_to(b"hello", address))?;
-    /// assert_eq!(sent, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -427,8 +323,7 @@ impl UdpSocket {
     /// let address = socket.local_addr()?;
     /// let send = || std.send_to(b"hello", address);
     /// assert_eq!(socket.async_io(Interest::WRITABLE, send).await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn async_io<R>(

@@ -28,49 +28,18 @@ use socket2::SockAddr;
 ///     Some(path) => println!("listening at {}", path.display()),
 ///     None => println!("no path"),
 /// }
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Clone)]
 pub struct SocketAddr(pub(super) net::SocketAddr);
 
 impl SocketAddr {
     /// Returns whether the socket has no address, because it is not bound.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// assert!(client.local_addr()?.is_unnamed());
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn is_unnamed(&self) -> bool {
         self.0.is_unnamed()
     }
 
     /// Returns the path, if the address is one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// let address = listener.local_addr()?;
-    /// assert_eq!(address.as_pathname(), Some(path.as_path()));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn as_pathname(&self) -> Option<&Path> {
         self.0.as_pathname()
     }
@@ -87,8 +56,7 @@ impl SocketAddr {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let listener = UnixListener::bind("\0raddle-example")?;
     /// assert_eq!(listener.local_addr()?.as_abstract_name(), Some(&b"raddle-example"[..]));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn as_abstract_name(&self) -> Option<&[u8]> {

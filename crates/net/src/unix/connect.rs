@@ -44,8 +44,7 @@ impl UnixStream {
     /// stream.try_write(b"hello")?;
     /// let (server, _) = listener.accept().await?;
     /// server.readable().await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
@@ -70,23 +69,6 @@ impl UnixStream {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{UnixListener, UnixStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// let address = listener.local_addr()?;
-    /// let stream = UnixStream::connect_addr(&address).await?;
-    /// # drop(stream);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn connect_addr(socket_addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixStream::connect_addr", Resource::Unknown, async move {

@@ -25,15 +25,13 @@ use crate::evented::{self, debug_assert_nonblocking};
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::net::UnixListener;
 ///
-/// # fn main() {
-/// # async fn serve() -> std::io::Result<()> {
+/// # fn main() { async fn serve() -> std::io::Result<()> {
 /// let listener = UnixListener::bind("/tmp/greeter")?;
 /// loop {
 ///     let (stream, _) = listener.accept().await?;
 ///     println!("user {} has connected", stream.peer_cred()?.uid());
 /// }
-/// # }
-/// # }
+/// # } }
 /// ```
 #[derive(Debug)]
 pub struct UnixListener {
@@ -53,21 +51,6 @@ impl UnixListener {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// println!("{:?}", listener.local_addr()?);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
         UnixListener::bind_addr(&of_path(path.as_ref())?.into())
@@ -95,9 +78,7 @@ impl UnixListener {
     /// let path = directory.path().join("socket");
     /// let address = SocketAddr::from_pathname(&path)?;
     /// let listener = UnixListener::bind_addr(&address.into())?;
-    /// # drop(listener);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
@@ -146,8 +127,7 @@ impl UnixListener {
     /// let (server, _) = listener.accept().await?;
     /// client.try_write(b"hello")?;
     /// server.readable().await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn accept(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> {
@@ -172,14 +152,12 @@ impl UnixListener {
     /// use raddle::net::UnixListener;
     /// use raddle::time::sleep;
     ///
-    /// # fn main() {
-    /// # async fn serve(listener: UnixListener) -> std::io::Result<()> {
+    /// # fn main() { async fn serve(listener: UnixListener) -> std::io::Result<()> {
     /// loop {
     ///     let (stream, _) = listener.accept_retrying(sleep).await?;
     ///     raddle::spawn(async move { drop(stream) });
     /// }
-    /// # }
-    /// # }
+    /// # } }
     /// ```
     ///
     /// # Errors
@@ -207,23 +185,6 @@ impl UnixListener {
     /// # Errors
     ///
     /// Returns the same errors as [`accept`](Self::accept).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{UnixListener, UnixStream};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// let _client = UnixStream::connect(&path).await?;
-    /// let (_server, _) = poll_fn(|cx| listener.poll_accept(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         let (stream, addr) = ready!(self.io.poll_read_io(cx, accept)).map_err(explained)?;
         let stream = UnixStream::accepted(stream, self.io.handle())?;
@@ -255,9 +216,7 @@ impl UnixListener {
     /// let listener = std::os::unix::net::UnixListener::bind(&path)?;
     /// listener.set_nonblocking(true)?;
     /// let listener = UnixListener::from_std(listener)?;
-    /// # drop(listener);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
@@ -270,23 +229,6 @@ impl UnixListener {
     /// # Errors
     ///
     /// Returns an error if the system cannot deregister the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// let listener = listener.into_std()?;
-    /// // To accept in a thread that blocks.
-    /// listener.set_nonblocking(false)?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_std(self) -> io::Result<net::UnixListener> {
         Ok(self.io.into_inner()?.into())
     }
@@ -296,21 +238,6 @@ impl UnixListener {
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// assert_eq!(listener.local_addr()?.as_pathname(), Some(path.as_path()));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr)
     }
@@ -321,21 +248,6 @@ impl UnixListener {
     ///
     /// Returns an error if the system cannot report the pending one. The pending error itself is in
     /// the `Ok`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// assert!(listener.take_error()?.is_none());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }

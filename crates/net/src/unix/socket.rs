@@ -18,13 +18,11 @@ use super::{UnixDatagram, UnixListener, UnixStream};
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::net::{UnixListener, UnixSocket};
 ///
-/// # fn main() {
-/// # async fn listen() -> std::io::Result<UnixListener> {
+/// # fn main() { async fn listen() -> std::io::Result<UnixListener> {
 /// let socket = UnixSocket::new_stream()?;
 /// socket.bind("/tmp/greeter")?;
 /// socket.listen(1024)
-/// # }
-/// # }
+/// # } }
 /// ```
 #[derive(Debug)]
 pub struct UnixSocket {
@@ -37,19 +35,6 @@ impl UnixSocket {
     /// # Errors
     ///
     /// Returns an error if the process or the system has no descriptor left.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UnixSocket::new_datagram()?.datagram()?;
-    /// assert!(socket.local_addr()?.is_unnamed());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new_datagram() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::DGRAM)
     }
@@ -59,23 +44,6 @@ impl UnixSocket {
     /// # Errors
     ///
     /// Returns an error if the process or the system has no descriptor left.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let socket = UnixSocket::new_stream()?;
-    /// socket.bind(&path)?;
-    /// let listener = socket.listen(16)?;
-    /// # drop(listener);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new_stream() -> io::Result<UnixSocket> {
         UnixSocket::new(Type::STREAM)
     }
@@ -99,22 +67,6 @@ impl UnixSocket {
     ///
     /// Returns the same errors as [`UnixListener::bind`]; `InvalidInput` also if the socket is
     /// bound already.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let socket = UnixSocket::new_stream()?;
-    /// socket.bind(&path)?;
-    /// assert!(path.exists());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
         self.socket.bind(&system_addr(path.as_ref())?)
     }
@@ -130,23 +82,6 @@ impl UnixSocket {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let socket = UnixSocket::new_stream()?;
-    /// socket.bind(&path)?;
-    /// let listener = socket.listen(1024)?;
-    /// # drop(listener);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
         self.check(Type::STREAM, NO_STREAM)?;
@@ -185,9 +120,7 @@ impl UnixSocket {
     /// let client = socket.connect(&path).await?;
     /// let (_, peer) = listener.accept().await?;
     /// assert_eq!(peer.as_pathname(), Some(directory.path().join("client").as_path()));
-    /// # drop(client);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn connect(self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<UnixStream>> {
@@ -230,9 +163,7 @@ impl UnixSocket {
     /// let socket = UnixSocket::new_datagram()?;
     /// socket.bind(&path)?;
     /// let socket = socket.datagram()?;
-    /// # drop(socket);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {

@@ -41,8 +41,7 @@ use crate::sys::peer_credentials;
 /// let mut text = String::new();
 /// server.read_to_string(&mut text).await?;
 /// assert_eq!(text, "hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct UnixStream {
@@ -72,8 +71,7 @@ impl UnixStream {
     /// client.try_write(b"hello")?;
     /// server.readable().await?;
     /// assert_eq!(server.try_read(&mut [0; 16])?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
@@ -128,8 +126,7 @@ impl UnixStream {
     /// stream.set_nonblocking(true)?;
     /// let stream = UnixStream::from_std(stream)?;
     /// assert!(stream.local_addr()?.is_unnamed());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn from_std(stream: net::UnixStream) -> io::Result<UnixStream> {
@@ -142,22 +139,6 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns an error if the system cannot deregister the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// let client = client.into_std()?;
-    /// // To use it in a thread that blocks.
-    /// client.set_nonblocking(false)?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_std(self) -> io::Result<net::UnixStream> {
         Ok(self.io.into_inner()?.into())
     }
@@ -172,22 +153,6 @@ impl UnixStream {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// let ready = client.ready(Interest::READABLE | Interest::WRITABLE).await?;
-    /// assert!(ready.is_writable());
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
         located("UnixStream::ready", Resource::Unknown, async move {
@@ -226,8 +191,7 @@ impl UnixStream {
     ///     }
     /// };
     /// assert_eq!(&buffer[..length], b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
@@ -245,21 +209,6 @@ impl UnixStream {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.writable().await?;
-    /// assert_eq!(client.try_write(b"hello")?, 5);
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
         located("UnixStream::writable", Resource::Unknown, async move {
@@ -272,21 +221,6 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.try_write(b"hello")?;
-    /// poll_fn(|cx| server.poll_read_ready(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -296,21 +230,6 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// poll_fn(|cx| client.poll_write_ready(cx)).await?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -322,22 +241,6 @@ impl UnixStream {
     ///
     /// Returns `WouldBlock` if nothing has arrived; wait with [`readable`](Self::readable). Other
     /// errors are those of the connection, such as `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.try_write(b"hello")?;
-    /// server.readable().await?;
-    /// let mut buffer = [0; 16];
-    /// assert_eq!(server.try_read(&mut buffer)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
@@ -348,23 +251,6 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns the same errors as [`try_read`](Self::try_read).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.try_write(b"hello")?;
-    /// server.readable().await?;
-    /// let mut buffer = Vec::with_capacity(16);
-    /// server.try_read_buf(&mut buffer)?;
-    /// assert_eq!(buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_read_buf(buf)
     }
@@ -374,24 +260,6 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns the same errors as [`try_read`](Self::try_read).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    /// use std::io::IoSliceMut;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.try_write(b"hello")?;
-    /// server.readable().await?;
-    /// let (mut head, mut tail) = ([0; 2], [0; 14]);
-    /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
-    /// assert_eq!(server.try_read_vectored(&mut buffers)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.io.try_read_vectored(bufs)
     }
@@ -402,21 +270,6 @@ impl UnixStream {
     ///
     /// Returns `WouldBlock` if there is none; wait with [`writable`](Self::writable). Other errors
     /// are those of the connection, such as `ConnectionReset`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.writable().await?;
-    /// assert_eq!(client.try_write(b"hello")?, 5);
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
         self.io.try_write(buf)
     }
@@ -426,23 +279,6 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns the same errors as [`try_write`](Self::try_write).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    /// use std::io::IoSlice;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.writable().await?;
-    /// let buffers = [IoSlice::new(b"hello "), IoSlice::new(b"world")];
-    /// assert_eq!(client.try_write_vectored(&buffers)?, 11);
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         self.io.try_write_vectored(bufs)
     }
@@ -454,29 +290,6 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns the errors of `f`, and `WouldBlock` if the stream is not ready.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::UnixStream;
-    /// use std::io::Read;
-    /// use std::os::fd::AsFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.try_write(b"hello")?;
-    /// // std's type has the operation, here a read; the descriptor stays with `server`.
-    /// let std = server.as_fd().try_clone_to_owned()?;
-    /// let mut std = std::os::unix::net::UnixStream::from(std);
-    /// let mut buffer = [0; 16];
-    /// server.readable().await?;
-    /// let length = server.try_io(Interest::READABLE, || std.read(&mut buffer))?;
-    /// assert_eq!(length, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -495,28 +308,6 @@ impl UnixStream {
     ///
     /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
     /// returned `WouldBlock`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::UnixStream;
-    /// use std::io::Read;
-    /// use std::os::fd::AsFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// client.try_write(b"hello")?;
-    /// // std's type has the operation, here a read; the descriptor stays with `server`.
-    /// let std = server.as_fd().try_clone_to_owned()?;
-    /// let mut std = std::os::unix::net::UnixStream::from(std);
-    /// let mut buffer = [0; 16];
-    /// let length = server.async_io(Interest::READABLE, || std.read(&mut buffer)).await?;
-    /// assert_eq!(length, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn async_io<R>(
         &self,
@@ -530,29 +321,12 @@ impl UnixStream {
         })
     }
 
-    /// Returns the local address.
+    /// Returns the local address. A stream from [`connect`](Self::connect) or [`pair`](Self::pair) has
+    /// an unnamed one.
     ///
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{UnixListener, UnixStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// let stream = UnixStream::connect(&path).await?;
-    /// // A stream that connects is bound to nothing.
-    /// assert!(stream.local_addr()?.is_unnamed());
-    /// # drop(listener);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr)
     }
@@ -562,23 +336,6 @@ impl UnixStream {
     /// # Errors
     ///
     /// Returns `NotConnected` if the other side has closed the connection, on some systems.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{UnixListener, UnixStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// let stream = UnixStream::connect(&path).await?;
-    /// assert_eq!(stream.peer_addr()?.as_pathname(), Some(path.as_path()));
-    /// # drop(listener);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr().map(SocketAddr)
     }
@@ -589,20 +346,6 @@ impl UnixStream {
     ///
     /// Returns an error if the system has no credentials of the peer, for instance after the peer
     /// has closed the connection.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// println!("user {}", server.peer_cred()?.uid());
-    /// # drop(client);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn peer_cred(&self) -> io::Result<UCred> {
         peer_credentials(&*self.io)
     }
@@ -613,20 +356,6 @@ impl UnixStream {
     ///
     /// Returns an error if the system cannot report the pending one. The pending error itself is in
     /// the `Ok`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixStream;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (client, server) = UnixStream::pair()?;
-    /// assert!(client.take_error()?.is_none());
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
@@ -668,8 +397,7 @@ impl UnixStream {
     /// let task = raddle::spawn(async move { reader.read_u8().await });
     /// server.write_u8(7).await?;
     /// assert_eq!(task.await??, 7);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
         halves::split_owned(self)

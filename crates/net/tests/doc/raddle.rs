@@ -1,6 +1,6 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    pub use raddle_testing::executor::{self as task, spawn};
+    pub use raddle_testing::executor::spawn;
 
     pub mod net {
         pub use raddle_net::*;
@@ -12,7 +12,7 @@ mod raddle {
     pub mod io {
         pub use raddle_io::*;
         pub use raddle_net::async_fd as unix;
-        pub use raddle_reactor::{Interest, Ready};
+        pub use raddle_reactor::Interest;
     }
 
     pub fn run<F: Future>(example: F) -> F::Output {

@@ -40,8 +40,7 @@ impl UnixDatagram {
     /// let mut buffer = [0; 1024];
     /// let length = receiver.recv(&mut buffer).await?;
     /// assert_eq!(&buffer[..length], b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
@@ -55,25 +54,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns the same errors as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    /// use raddle::net::UnixDatagram;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1024];
-    /// let mut buffer = ReadBuf::new(&mut buffer);
-    /// poll_fn(|cx| receiver.poll_recv(cx, &mut buffer)).await?;
-    /// assert_eq!(buffer.filled(), b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.io
             .poll_read_io(cx, |socket| recv(socket, buf).map(drop))
@@ -84,22 +64,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1024];
-    /// receiver.readable().await?;
-    /// assert_eq!(receiver.try_recv(&mut buffer)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::READABLE, |socket| socket.recv(buf))
@@ -115,22 +79,6 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = Vec::with_capacity(1024);
-    /// receiver.recv_buf(&mut buffer).await?;
-    /// assert_eq!(buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn recv_buf<B: BufMut>(&self, buf: &mut B) -> impl Future<Output = io::Result<usize>> {
         located("UnixDatagram::recv_buf", Resource::Unknown, async move {
@@ -145,23 +93,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = Vec::with_capacity(1024);
-    /// receiver.readable().await?;
-    /// receiver.try_recv_buf(&mut buffer)?;
-    /// assert_eq!(buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_io(Interest::READABLE, |socket| {
             sys::fill(buf, |buf| recv(socket, buf))
@@ -192,8 +123,7 @@ impl UnixDatagram {
     /// assert_eq!(&buffer[..length], b"hello");
     /// // The sender is bound to nothing.
     /// assert!(peer.is_unnamed());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn recv_from(
@@ -212,26 +142,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns the same errors as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    /// use raddle::net::UnixDatagram;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1024];
-    /// let mut buffer = ReadBuf::new(&mut buffer);
-    /// let peer = poll_fn(|cx| receiver.poll_recv_from(cx, &mut buffer)).await?;
-    /// // The sender is bound to nothing.
-    /// assert!(peer.is_unnamed());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_recv_from(
         &self,
         cx: &mut Context<'_>,
@@ -246,25 +156,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1024];
-    /// receiver.readable().await?;
-    /// let (length, peer) = receiver.try_recv_from(&mut buffer)?;
-    /// assert_eq!(&buffer[..length], b"hello");
-    /// // The sender is bound to nothing.
-    /// assert!(peer.is_unnamed());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.io
             .try_io(Interest::READABLE, |socket| received(socket.recv_from(buf)))
@@ -280,24 +171,6 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = Vec::with_capacity(1024);
-    /// let (_, peer) = receiver.recv_buf_from(&mut buffer).await?;
-    /// assert_eq!(buffer, b"hello");
-    /// // The sender is bound to nothing.
-    /// assert!(peer.is_unnamed());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn recv_buf_from<B: BufMut>(
         &self,
@@ -321,25 +194,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns the same errors as [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = Vec::with_capacity(1024);
-    /// receiver.readable().await?;
-    /// let (_, peer) = receiver.try_recv_buf_from(&mut buffer)?;
-    /// assert_eq!(buffer, b"hello");
-    /// // The sender is bound to nothing.
-    /// assert!(peer.is_unnamed());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         self.io.try_io(Interest::READABLE, |socket| {
             sys::fill(buf, |buf| recv_from(socket, buf))

@@ -35,20 +35,6 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// If the future is dropped before it is ready, the datagram was not sent.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// assert_eq!(sender.send(b"hello").await?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
         located("UnixDatagram::send", Resource::Unknown, async move {
@@ -63,21 +49,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns the same errors as [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// assert_eq!(poll_fn(|cx| sender.poll_send(cx, b"hello")).await?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.io.poll_write_io(cx, |socket| socket.send(buf))
     }
@@ -87,21 +58,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.writable().await?;
-    /// assert_eq!(sender.try_send(b"hello")?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
         self.io
             .try_io(Interest::WRITABLE, |socket| socket.send(buf))
@@ -130,9 +86,7 @@ impl UnixDatagram {
     /// let receiver = UnixDatagram::bind(&path)?;
     /// let sender = UnixDatagram::unbound()?;
     /// assert_eq!(sender.send_to(b"hello", &path).await?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn send_to<P: AsRef<Path>>(
@@ -153,25 +107,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns the same errors as [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let receiver = UnixDatagram::bind(&path)?;
-    /// let sender = UnixDatagram::unbound()?;
-    /// let sent = poll_fn(|cx| sender.poll_send_to(cx, b"hello", &path)).await?;
-    /// assert_eq!(sent, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_send_to<P: AsRef<Path>>(
         &self,
         cx: &mut Context<'_>,
@@ -188,24 +123,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let receiver = UnixDatagram::bind(&path)?;
-    /// let sender = UnixDatagram::unbound()?;
-    /// sender.writable().await?;
-    /// assert_eq!(sender.try_send_to(b"hello", &path)?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
         let target = system_addr(target.as_ref())?;
         self.io

@@ -30,8 +30,7 @@ use crate::unix::addr::system_addr;
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::net::UnixDatagram;
 ///
-/// # fn main() {
-/// # async fn log() -> std::io::Result<()> {
+/// # fn main() { async fn log() -> std::io::Result<()> {
 /// let socket = UnixDatagram::bind("/tmp/log")?;
 /// let mut line = Vec::with_capacity(8192);
 /// loop {
@@ -39,8 +38,7 @@ use crate::unix::addr::system_addr;
 ///     socket.recv_buf(&mut line).await?;
 ///     println!("{}", String::from_utf8_lossy(&line));
 /// }
-/// # }
-/// # }
+/// # } }
 /// ```
 #[derive(Debug)]
 pub struct UnixDatagram {
@@ -74,8 +72,7 @@ impl UnixDatagram {
     /// let sender = UnixDatagram::unbound()?;
     /// sender.send_to(b"hello", &path).await?;
     /// assert_eq!(receiver.recv(&mut [0; 16]).await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
@@ -100,19 +97,6 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = UnixDatagram::unbound()?;
-    /// assert!(socket.local_addr()?.is_unnamed());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn unbound() -> io::Result<UnixDatagram> {
         UnixDatagram::new(mio::net::UnixDatagram::unbound()?)
@@ -139,8 +123,7 @@ impl UnixDatagram {
     /// let (sender, receiver) = UnixDatagram::pair()?;
     /// sender.send(b"hello").await?;
     /// assert_eq!(receiver.recv(&mut [0; 16]).await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
@@ -183,9 +166,7 @@ impl UnixDatagram {
     /// let (socket, _peer) = std::os::unix::net::UnixDatagram::pair()?;
     /// socket.set_nonblocking(true)?;
     /// let socket = UnixDatagram::from_std(socket)?;
-    /// # drop(socket);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn from_std(datagram: net::UnixDatagram) -> io::Result<UnixDatagram> {
@@ -198,22 +179,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns an error if the system cannot deregister the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// let sender = sender.into_std()?;
-    /// // To use it in a thread that blocks.
-    /// sender.set_nonblocking(false)?;
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_std(self) -> io::Result<net::UnixDatagram> {
         Ok(self.io.into_inner()?.into())
     }
@@ -241,8 +206,7 @@ impl UnixDatagram {
     /// sender.connect(&path)?;
     /// sender.send(b"hello").await?;
     /// assert_eq!(receiver.recv(&mut [0; 16]).await?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         SockRef::from(&*self.io).connect(&system_addr(path.as_ref())?)
@@ -262,12 +226,10 @@ impl UnixDatagram {
     /// use std::net::Shutdown;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
+    /// let (sender, _receiver) = UnixDatagram::pair()?;
     /// sender.shutdown(Shutdown::Write)?;
     /// assert!(sender.send(b"hello").await.is_err());
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.io.shutdown(how)
@@ -278,23 +240,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns an error if the system has no memory for the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let receiver = UnixDatagram::bind(&path)?;
-    /// let sender = UnixDatagram::unbound()?;
-    /// assert_eq!(receiver.local_addr()?.as_pathname(), Some(path.as_path()));
-    /// # drop(sender);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.local_addr().map(SocketAddr::from)
     }
@@ -304,24 +249,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns `NotConnected` if the socket is not connected.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let receiver = UnixDatagram::bind(&path)?;
-    /// let sender = UnixDatagram::unbound()?;
-    /// sender.connect(&path)?;
-    /// assert_eq!(sender.peer_addr()?.as_pathname(), Some(path.as_path()));
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.peer_addr().map(SocketAddr::from)
     }
@@ -332,20 +259,6 @@ impl UnixDatagram {
     ///
     /// Returns an error if the system cannot report the pending error. The pending error itself is
     /// in the `Ok`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// assert!(sender.take_error()?.is_none());
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
@@ -360,22 +273,6 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// let ready = sender.ready(Interest::READABLE | Interest::WRITABLE).await?;
-    /// assert!(ready.is_writable());
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
         located("UnixDatagram::ready", Resource::Unknown, async move {
@@ -405,8 +302,7 @@ impl UnixDatagram {
     /// sender.send(b"hello").await?;
     /// receiver.readable().await?;
     /// assert_eq!(receiver.try_recv(&mut [0; 16])?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
@@ -425,21 +321,6 @@ impl UnixDatagram {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.writable().await?;
-    /// assert_eq!(sender.try_send(b"hello")?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
         located("UnixDatagram::writable", Resource::Unknown, async move {
@@ -452,21 +333,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// sender.send(b"hello").await?;
-    /// poll_fn(|cx| receiver.poll_recv_ready(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -476,21 +342,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// poll_fn(|cx| sender.poll_send_ready(cx)).await?;
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -502,26 +353,6 @@ impl UnixDatagram {
     /// # Errors
     ///
     /// Returns the errors of `f`, and `WouldBlock` if the socket is not ready.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::UnixDatagram;
-    /// use std::os::fd::AsFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// // std's type has the operation; the descriptor stays with `sender`.
-    /// let std = sender.as_fd().try_clone_to_owned()?;
-    /// let std = std::os::unix::net::UnixDatagram::from(std);
-    /// sender.writable().await?;
-    /// assert_eq!(sender.try_io(Interest::WRITABLE, || std.send(b"hello"))?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -540,25 +371,6 @@ impl UnixDatagram {
     ///
     /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
     /// returned `WouldBlock`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::UnixDatagram;
-    /// use std::os::fd::AsFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = UnixDatagram::pair()?;
-    /// // std's type has the operation; the descriptor stays with `sender`.
-    /// let std = sender.as_fd().try_clone_to_owned()?;
-    /// let std = std::os::unix::net::UnixDatagram::from(std);
-    /// assert_eq!(sender.async_io(Interest::WRITABLE, || std.send(b"hello")).await?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn async_io<R>(
         &self,

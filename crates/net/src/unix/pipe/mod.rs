@@ -2,19 +2,18 @@
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-//! # use raddle::io::{AsyncReadExt, AsyncWriteExt};
+//! use raddle::io::{AsyncReadExt, AsyncWriteExt};
 //! use raddle::net::unix::pipe;
 //!
-//! # fn main() {
-//! # async fn greet() -> std::io::Result<()> {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 //! let (mut sender, mut receiver) = pipe::pipe()?;
 //! sender.write_all(b"hello").await?;
+//! // The end of the pipe.
 //! drop(sender);
-//! let mut received = String::new();
-//! receiver.read_to_string(&mut received).await?;
-//! # Ok(())
-//! # }
-//! # }
+//! let mut text = String::new();
+//! receiver.read_to_string(&mut text).await?;
+//! assert_eq!(text, "hello");
+//! # Ok(()) }) }
 //! ```
 
 mod open;
@@ -41,25 +40,6 @@ use crate::sys::access_mode;
 /// # Panics
 ///
 /// Panics if no reactor is current, as in a runtime without `enable_io`.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncReadExt, AsyncWriteExt};
-/// use raddle::net::unix::pipe;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (mut sender, mut receiver) = pipe::pipe()?;
-/// sender.write_all(b"hello").await?;
-/// // The end of the pipe.
-/// drop(sender);
-/// let mut text = String::new();
-/// receiver.read_to_string(&mut text).await?;
-/// assert_eq!(text, "hello");
-/// # Ok(())
-/// # }) }
-/// ```
 #[track_caller]
 pub fn pipe() -> io::Result<(Sender, Receiver)> {
     let (sender, receiver) = mio::unix::pipe::new()?;

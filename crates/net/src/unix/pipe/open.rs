@@ -16,13 +16,10 @@ use super::{Receiver, Sender};
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::net::unix::pipe;
 ///
-/// # fn main() {
-/// # async fn open() -> std::io::Result<()> {
+/// # fn main() { async fn open() -> std::io::Result<()> {
 /// let receiver = pipe::OpenOptions::new().open_receiver("/tmp/fifo")?;
 /// receiver.readable().await?;
-/// # Ok(())
-/// # }
-/// # }
+/// # Ok(()) } }
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
@@ -34,23 +31,6 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// Makes the default options: they open a pipe for one direction, and refuse any other kind of
     /// file.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("fifo");
-    /// assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
-    /// let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
-    /// let sender = pipe::OpenOptions::new().open_sender(&path)?;
-    /// # drop((receiver, sender));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new() -> OpenOptions {
         OpenOptions::default()
     }
@@ -70,9 +50,7 @@ impl OpenOptions {
     /// assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
     /// // Without a receiver that is open already: the sender is one, too.
     /// let sender = pipe::OpenOptions::new().read_write(true).open_sender(&path)?;
-    /// # drop(sender);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn read_write(&mut self, value: bool) -> &mut Self {
@@ -82,20 +60,6 @@ impl OpenOptions {
 
     /// Skips the check that the file is a pipe. For another kind of file, operations fail or never
     /// complete.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// // For a file that is known to be a pipe.
-    /// let receiver = pipe::OpenOptions::new().unchecked(true).open_receiver("/run/fifo")?;
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn unchecked(&mut self, value: bool) -> &mut Self {
         self.unchecked = value;
         self
@@ -111,22 +75,6 @@ impl OpenOptions {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("fifo");
-    /// assert!(std::process::Command::new("mkfifo").arg(&path).status()?.success());
-    /// let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
         let file = self.open(std::fs::OpenOptions::new().read(true), path.as_ref())?;
@@ -163,9 +111,7 @@ impl OpenOptions {
     /// assert!(pipe::OpenOptions::new().open_sender(&path).is_err());
     /// let receiver = pipe::OpenOptions::new().open_receiver(&path)?;
     /// let sender = pipe::OpenOptions::new().open_sender(&path)?;
-    /// # drop((receiver, sender));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {

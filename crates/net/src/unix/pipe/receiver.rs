@@ -34,8 +34,7 @@ use crate::evented::ByteStream;
 /// let mut buffer = [0; 5];
 /// receiver.read_exact(&mut buffer).await?;
 /// assert_eq!(&buffer, b"hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct Receiver {
@@ -60,23 +59,6 @@ impl Receiver {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::fs::File;
-    /// use std::os::fd::OwnedFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (reader, writer) = std::io::pipe()?;
-    /// let file = File::from(OwnedFd::from(reader));
-    /// let receiver = pipe::Receiver::from_file(file)?;
-    /// # drop((receiver, writer));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn from_file(file: File) -> io::Result<Receiver> {
         Receiver::from_owned_fd(file.into())
@@ -99,11 +81,9 @@ impl Receiver {
     /// use raddle::net::unix::pipe;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (reader, writer) = std::io::pipe()?;
+    /// let (reader, _writer) = std::io::pipe()?;
     /// let receiver = pipe::Receiver::from_owned_fd(reader.into())?;
-    /// # drop((receiver, writer));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Receiver> {
@@ -120,24 +100,6 @@ impl Receiver {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::fs::File;
-    /// use std::os::fd::OwnedFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (reader, writer) = std::io::pipe()?;
-    /// let file = File::from(OwnedFd::from(reader));
-    /// // It must be in non-blocking mode.
-    /// let receiver = pipe::Receiver::from_file_unchecked(file)?;
-    /// # drop((receiver, writer));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn from_file_unchecked(file: File) -> io::Result<Receiver> {
         Receiver::from_owned_fd_unchecked(file.into())
@@ -153,21 +115,6 @@ impl Receiver {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (reader, writer) = std::io::pipe()?;
-    /// // It must be a pipe in non-blocking mode.
-    /// let receiver = pipe::Receiver::from_owned_fd_unchecked(reader.into())?;
-    /// # drop((receiver, writer));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Receiver> {
         Receiver::new(owned_fd.into())
@@ -190,9 +137,7 @@ impl Receiver {
     /// let (sender, receiver) = pipe::pipe()?;
     /// // To use it in a thread that blocks.
     /// let reader = PipeReader::from(receiver.into_blocking_fd()?);
-    /// # drop(reader);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
         let fd = self.into_nonblocking_fd()?;
@@ -205,20 +150,6 @@ impl Receiver {
     /// # Errors
     ///
     /// Returns an error if the system cannot deregister the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// let descriptor = receiver.into_nonblocking_fd()?;
-    /// # drop(descriptor);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
         Ok(self.io.into_inner()?.into())
     }
@@ -233,22 +164,6 @@ impl Receiver {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// sender.writable().await?;
-    /// sender.try_write(b"hello")?;
-    /// assert!(receiver.ready(Interest::READABLE).await?.is_readable());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
         located("pipe::Receiver::ready", Resource::Unknown, async move {
@@ -279,8 +194,7 @@ impl Receiver {
     /// sender.try_write(b"hello")?;
     /// receiver.readable().await?;
     /// assert_eq!(receiver.try_read(&mut [0; 16])?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
@@ -295,22 +209,6 @@ impl Receiver {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// sender.writable().await?;
-    /// sender.try_write(b"hello")?;
-    /// poll_fn(|cx| receiver.poll_read_ready(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_read_ready(cx)
     }
@@ -321,23 +219,6 @@ impl Receiver {
     /// # Errors
     ///
     /// Returns `WouldBlock` if nothing has arrived; otherwise an error of the operating system.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// sender.writable().await?;
-    /// sender.try_write(b"hello")?;
-    /// receiver.readable().await?;
-    /// let mut buffer = [0; 16];
-    /// assert_eq!(receiver.try_read(&mut buffer)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.io.try_read(&mut ReadBuf::new(buf))
     }
@@ -347,24 +228,6 @@ impl Receiver {
     /// # Errors
     ///
     /// Returns the same errors as [`try_read`](Self::try_read).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// sender.writable().await?;
-    /// sender.try_write(b"hello")?;
-    /// receiver.readable().await?;
-    /// let mut buffer = Vec::with_capacity(16);
-    /// receiver.try_read_buf(&mut buffer)?;
-    /// assert_eq!(buffer, b"hello");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
         self.io.try_read_buf(buf)
     }
@@ -374,25 +237,6 @@ impl Receiver {
     /// # Errors
     ///
     /// Returns the same errors as [`try_read`](Self::try_read).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::io::IoSliceMut;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// sender.writable().await?;
-    /// sender.try_write(b"hello")?;
-    /// receiver.readable().await?;
-    /// let (mut head, mut tail) = ([0; 2], [0; 14]);
-    /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
-    /// assert_eq!(receiver.try_read_vectored(&mut buffers)?, 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.io.try_read_vectored(bufs)
     }
@@ -421,8 +265,7 @@ impl Receiver {
     /// let mut std = PipeReader::from(receiver.as_fd().try_clone_to_owned()?);
     /// receiver.readable().await?;
     /// assert_eq!(receiver.try_io(|| std.read(&mut [0; 16]))?, 5);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn try_io<R>(&self, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         self.io.try_io(Interest::READABLE, |_| f())

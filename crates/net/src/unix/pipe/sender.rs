@@ -32,8 +32,7 @@ use crate::evented::ByteStream;
 /// sender.write_all(b"hello").await?;
 /// receiver.readable().await?;
 /// assert_eq!(receiver.try_read(&mut [0; 16])?, 5);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct Sender {
@@ -58,23 +57,6 @@ impl Sender {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::fs::File;
-    /// use std::os::fd::OwnedFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (reader, writer) = std::io::pipe()?;
-    /// let file = File::from(OwnedFd::from(writer));
-    /// let sender = pipe::Sender::from_file(file)?;
-    /// # drop((sender, reader));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn from_file(file: File) -> io::Result<Sender> {
         Sender::from_owned_fd(file.into())
@@ -89,20 +71,6 @@ impl Sender {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (reader, writer) = std::io::pipe()?;
-    /// let sender = pipe::Sender::from_owned_fd(writer.into())?;
-    /// # drop((sender, reader));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Sender> {
         Sender::new(adopt(owned_fd, libc::O_WRONLY)?.into())
@@ -118,24 +86,6 @@ impl Sender {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::fs::File;
-    /// use std::os::fd::OwnedFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (reader, writer) = std::io::pipe()?;
-    /// let file = File::from(OwnedFd::from(writer));
-    /// // It must be in non-blocking mode.
-    /// let sender = pipe::Sender::from_file_unchecked(file)?;
-    /// # drop((sender, reader));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn from_file_unchecked(file: File) -> io::Result<Sender> {
         Sender::from_owned_fd_unchecked(file.into())
@@ -151,21 +101,6 @@ impl Sender {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (reader, writer) = std::io::pipe()?;
-    /// // It must be a pipe in non-blocking mode.
-    /// let sender = pipe::Sender::from_owned_fd_unchecked(writer.into())?;
-    /// # drop((sender, reader));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Sender> {
         Sender::new(owned_fd.into())
@@ -176,22 +111,6 @@ impl Sender {
     /// # Errors
     ///
     /// Returns an error if the system cannot deregister the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::io::PipeWriter;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// // To use it in a thread that blocks.
-    /// let writer = PipeWriter::from(sender.into_blocking_fd()?);
-    /// # drop(writer);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
         let fd = self.into_nonblocking_fd()?;
         set_nonblocking(&fd, false)?;
@@ -203,20 +122,6 @@ impl Sender {
     /// # Errors
     ///
     /// Returns an error if the system cannot deregister the descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// let descriptor = sender.into_nonblocking_fd()?;
-    /// # drop(descriptor);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
         Ok(self.io.into_inner()?.into())
     }
@@ -231,21 +136,6 @@ impl Sender {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// assert!(sender.ready(Interest::WRITABLE).await?.is_writable());
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
         located("pipe::Sender::ready", Resource::Unknown, async move {
@@ -263,21 +153,6 @@ impl Sender {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// sender.writable().await?;
-    /// assert_eq!(sender.try_write(b"hello")?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
         located("pipe::Sender::writable", Resource::Unknown, async move {
@@ -291,21 +166,6 @@ impl Sender {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// poll_fn(|cx| sender.poll_write_ready(cx)).await?;
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.poll_write_ready(cx)
     }
@@ -330,8 +190,7 @@ impl Sender {
     /// assert_eq!(sender.try_write(b"hello")?, 5);
     /// drop(receiver);
     /// assert_eq!(sender.try_write(b"bye").unwrap_err().kind(), ErrorKind::BrokenPipe);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
         self.io.try_write(buf)
@@ -342,23 +201,6 @@ impl Sender {
     /// # Errors
     ///
     /// Returns the same errors as [`try_write`](Self::try_write).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::io::IoSlice;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// sender.writable().await?;
-    /// let buffers = [IoSlice::new(b"hello "), IoSlice::new(b"world")];
-    /// assert_eq!(sender.try_write_vectored(&buffers)?, 11);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_write_vectored(&self, buf: &[IoSlice<'_>]) -> io::Result<usize> {
         self.io.try_write_vectored(buf)
     }
@@ -370,25 +212,6 @@ impl Sender {
     /// # Errors
     ///
     /// Returns the errors of `f`, and `WouldBlock` if the pipe is not ready.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::io::{PipeWriter, Write};
-    /// use std::os::fd::AsFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// // std's type has the operation; the descriptor stays with `sender`.
-    /// let mut std = PipeWriter::from(sender.as_fd().try_clone_to_owned()?);
-    /// sender.writable().await?;
-    /// assert_eq!(sender.try_io(|| std.write(b"hello"))?, 5);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_io<R>(&self, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         self.io.try_io(Interest::WRITABLE, |_| f())
     }

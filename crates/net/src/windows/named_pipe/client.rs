@@ -29,8 +29,7 @@ use crate::sys::named_pipe::{self, Open};
 /// let mut client = ClientOptions::new().open(r"\\.\pipe\greeting")?;
 /// let mut greeting = String::new();
 /// client.read_to_string(&mut greeting).await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct NamedPipeClient {
@@ -73,8 +72,7 @@ named_pipe_end!(
 /// }
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 /// # drop(connect(r"\\.\pipe\orders").await?);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
@@ -87,19 +85,6 @@ pub struct ClientOptions {
 impl ClientOptions {
     /// Makes the default options: both directions, byte mode; the server may identify the client,
     /// but not impersonate it.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ClientOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let client = ClientOptions::new().open(r"\\.\pipe\orders")?;
-    /// # drop(client);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new() -> ClientOptions {
         ClientOptions {
             read: true,
@@ -111,19 +96,6 @@ impl ClientOptions {
 
     /// Sets whether to read from the pipe. Set it to false for a pipe whose server does not let
     /// clients read.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ClientOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let client = ClientOptions::new().read(false).open(r"\\.\pipe\log")?;
-    /// # drop(client);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn read(&mut self, allowed: bool) -> &mut Self {
         self.read = allowed;
         self
@@ -131,19 +103,6 @@ impl ClientOptions {
 
     /// Sets whether to write to the pipe. Set it to false for a pipe whose server does not let
     /// clients write.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ClientOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let client = ClientOptions::new().write(false).open(r"\\.\pipe\news")?;
-    /// # drop(client);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn write(&mut self, allowed: bool) -> &mut Self {
         self.write = allowed;
         self
@@ -164,9 +123,7 @@ impl ClientOptions {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut options = ClientOptions::new();
     /// let client = options.security_qos_flags(SECURITY_ANONYMOUS).open(r"\\.\pipe\orders")?;
-    /// # drop(client);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn security_qos_flags(&mut self, flags: u32) -> &mut Self {
         self.security_qos_flags = flags | SECURITY_SQOS_PRESENT;
@@ -175,19 +132,6 @@ impl ClientOptions {
 
     /// Sets whether reads keep message boundaries. That needs a pipe that the server has made for
     /// [messages](super::ServerOptions::pipe_mode).
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::{ClientOptions, PipeMode};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let client = ClientOptions::new().pipe_mode(PipeMode::Message).open(r"\\.\pipe\orders")?;
-    /// # drop(client);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn pipe_mode(&mut self, pipe_mode: PipeMode) -> &mut Self {
         self.pipe_mode = pipe_mode;
         self
@@ -206,20 +150,6 @@ impl ClientOptions {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWriteExt;
-    /// use raddle::net::windows::named_pipe::ClientOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut client = ClientOptions::new().open(r"\\.\pipe\orders")?;
-    /// client.write_all(b"two coffees").await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[allow(unsafe_code, reason = "a call with a null pointer")]
     #[track_caller]
     pub fn open(&self, addr: impl AsRef<OsStr>) -> io::Result<NamedPipeClient> {
@@ -241,24 +171,6 @@ impl ClientOptions {
     /// # Safety
     ///
     /// The pointer is null, or points to a valid `SECURITY_ATTRIBUTES`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ClientOptions;
-    /// use std::ptr::null_mut;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let options = ClientOptions::new();
-    /// // SAFETY: null means the default attributes.
-    /// let client = unsafe {
-    ///     options.open_with_security_attributes_raw(r"\\.\pipe\orders", null_mut())?
-    /// };
-    /// # drop(client);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[allow(unsafe_code, reason = "the caller vouches for the pointer")]
     #[track_caller]
     pub unsafe fn open_with_security_attributes_raw(

@@ -61,19 +61,6 @@ macro_rules! named_pipe_end {
             /// # Errors
             ///
             /// Returns an error if the system does not know the handle, as one of no pipe.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, PipeMode, ServerOptions};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// assert_eq!(pipe.info()?.mode, PipeMode::Byte);
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn info(&self) -> std::io::Result<super::PipeInfo> {
                 super::PipeInfo::of(&self.io)
             }
@@ -88,23 +75,6 @@ macro_rules! named_pipe_end {
             /// # Cancel safety
             ///
             /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::io::Interest;
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// let ready = pipe.ready(Interest::READABLE | Interest::WRITABLE).await?;
-            /// if ready.is_readable() {
-            ///     println!("{} bytes", pipe.try_read(&mut [0; 16])?);
-            /// }
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub async fn ready(
                 &self,
                 interest: raddle_reactor::Interest,
@@ -133,8 +103,7 @@ macro_rules! named_pipe_end {
             #[doc = concat!("let pipe = ", $open, ";")]
             /// pipe.readable().await?;
             /// println!("{} bytes", pipe.try_read(&mut [0; 16])?);
-            /// # Ok(())
-            /// # }) }
+            /// # Ok(()) }) }
             /// ```
             pub async fn readable(&self) -> std::io::Result<()> {
                 self.ready(raddle_reactor::Interest::READABLE).await.map(drop)
@@ -146,20 +115,6 @@ macro_rules! named_pipe_end {
             /// # Errors
             ///
             /// Returns an error of the kind `Other` if the runtime has shut down.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            /// use std::future::poll_fn;
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// poll_fn(|cx| pipe.poll_read_ready(cx)).await?;
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn poll_read_ready(
                 &self,
                 cx: &mut std::task::Context<'_>,
@@ -174,22 +129,6 @@ macro_rules! named_pipe_end {
             ///
             /// Returns `WouldBlock` if nothing is there; an uncategorized error
             /// (`ERROR_PIPE_NOT_CONNECTED`) if the server has disconnected.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.readable().await?;
-            /// let mut buffer = [0; 16];
-            /// let count = pipe.try_read(&mut buffer)?;
-            /// println!("{:?}", &buffer[..count]);
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn try_read(&self, buf: &mut [u8]) -> std::io::Result<usize> {
                 self.io.try_read(&mut raddle_io::ReadBuf::new(buf))
             }
@@ -200,23 +139,6 @@ macro_rules! named_pipe_end {
             /// # Errors
             ///
             /// Returns the same errors as [`try_read`](Self::try_read).
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            /// use std::io::IoSliceMut;
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.readable().await?;
-            /// let (mut head, mut tail) = ([0; 2], [0; 14]);
-            /// let mut buffers = [IoSliceMut::new(&mut head), IoSliceMut::new(&mut tail)];
-            /// pipe.try_read_vectored(&mut buffers)?;
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn try_read_vectored(
                 &self,
                 bufs: &mut [std::io::IoSliceMut<'_>],
@@ -229,21 +151,6 @@ macro_rules! named_pipe_end {
             /// # Errors
             ///
             /// Returns the same errors as [`try_read`](Self::try_read).
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.readable().await?;
-            /// let mut buffer = Vec::with_capacity(16);
-            /// pipe.try_read_buf(&mut buffer)?;
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn try_read_buf<B: bytes::BufMut>(&self, buf: &mut B) -> std::io::Result<usize> {
                 self.io.try_read_buf(buf)
             }
@@ -258,20 +165,6 @@ macro_rules! named_pipe_end {
             /// # Cancel safety
             ///
             /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.writable().await?;
-            /// assert_eq!(pipe.try_write(b"hello")?, 5);
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub async fn writable(&self) -> std::io::Result<()> {
                 self.ready(raddle_reactor::Interest::WRITABLE).await.map(drop)
             }
@@ -282,20 +175,6 @@ macro_rules! named_pipe_end {
             /// # Errors
             ///
             /// Returns an error of the kind `Other` if the runtime has shut down.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            /// use std::future::poll_fn;
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// poll_fn(|cx| pipe.poll_write_ready(cx)).await?;
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn poll_write_ready(
                 &self,
                 cx: &mut std::task::Context<'_>,
@@ -309,20 +188,6 @@ macro_rules! named_pipe_end {
             ///
             /// Returns `WouldBlock` if an earlier write has not ended; `BrokenPipe` if the other
             /// end is closed. The error of an earlier write, too, is that of the next.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.writable().await?;
-            /// assert_eq!(pipe.try_write(b"hello")?, 5);
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn try_write(&self, buf: &[u8]) -> std::io::Result<usize> {
                 self.io.try_write(buf)
             }
@@ -333,21 +198,6 @@ macro_rules! named_pipe_end {
             /// # Errors
             ///
             /// Returns the same errors as [`try_write`](Self::try_write).
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            /// use std::io::IoSlice;
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.writable().await?;
-            /// pipe.try_write_vectored(&[IoSlice::new(b"hel"), IoSlice::new(b"lo")])?;
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn try_write_vectored(
                 &self,
                 bufs: &[std::io::IoSlice<'_>],
@@ -362,24 +212,6 @@ macro_rules! named_pipe_end {
             /// # Errors
             ///
             /// Returns the errors of `f`, and `WouldBlock` if the pipe is not ready.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::io::Interest;
-            /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            #[doc = concat!("let pipe = ", $open, ";")]
-            /// pipe.writable().await?;
-            /// pipe.try_io(Interest::WRITABLE, || {
-            ///     // A system call on the handle of the pipe.
-            ///     Ok(())
-            /// })?;
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn try_io<R>(
                 &self,
                 interest: raddle_reactor::Interest,
@@ -412,8 +244,7 @@ macro_rules! named_pipe_end {
             ///     .async_io(Interest::READABLE, || pipe.try_read(&mut [0; 16]))
             ///     .await?;
             /// println!("{count} bytes");
-            /// # Ok(())
-            /// # }) }
+            /// # Ok(()) }) }
             /// ```
             pub async fn async_io<R>(
                 &self,

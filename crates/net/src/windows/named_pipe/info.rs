@@ -8,19 +8,6 @@ use windows_sys::Win32::System::Pipes::{PIPE_SERVER_END, PIPE_TYPE_MESSAGE};
 use crate::sys::named_pipe;
 
 /// Whether a pipe keeps the boundaries between writes.
-///
-/// # Examples
-///
-/// ```no_run
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::net::windows::named_pipe::{PipeMode, ServerOptions};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let server = ServerOptions::new().pipe_mode(PipeMode::Message).create(r"\\.\pipe\orders")?;
-/// assert_eq!(server.info()?.mode, PipeMode::Message);
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PipeMode {
@@ -32,19 +19,6 @@ pub enum PipeMode {
 }
 
 /// An end of a pipe.
-///
-/// # Examples
-///
-/// ```no_run
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::net::windows::named_pipe::{PipeEnd, ServerOptions};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let server = ServerOptions::new().create(r"\\.\pipe\orders")?;
-/// assert_eq!(server.info()?.end, PipeEnd::Server);
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PipeEnd {
@@ -65,8 +39,7 @@ pub enum PipeEnd {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 /// let server = ServerOptions::new().max_instances(5).create(r"\\.\pipe\orders")?;
 /// assert_eq!(server.info()?.max_instances, 5);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -27,8 +27,7 @@
 //!     raddle::spawn(echo(client));
 //! }
 //! # #[allow(unreachable_code)]
-//! # Ok(())
-//! # }) }
+//! # Ok(()) }) }
 //! ```
 //!
 //! The end of a stream is read when the other end is closed. A write completes when its bytes are

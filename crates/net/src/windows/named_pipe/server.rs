@@ -37,8 +37,7 @@ use crate::sys::named_pipe::{self, Create};
 /// let mut server = ServerOptions::new().create(r"\\.\pipe\greeting")?;
 /// server.connect().await?;
 /// server.write_all(b"hello").await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct NamedPipeServer {
@@ -74,19 +73,6 @@ impl NamedPipeServer {
     ///
     /// Cancel safe: if the future is dropped, the pipe continues to wait, and the next call finds a
     /// client that has connected meanwhile.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().create(r"\\.\pipe\orders")?;
-    /// server.connect().await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn connect(&self) -> io::Result<()> {
         match self.try_connect() {
             Err(error) if would_block(&error) => {
@@ -131,8 +117,7 @@ impl NamedPipeServer {
     /// server.disconnect()?;
     /// // The next client.
     /// server.connect().await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn disconnect(&self) -> io::Result<()> {
         let mut is_stale = self.is_stale.lock();
@@ -181,9 +166,7 @@ fn discard(mut pipe: &NamedPipe) -> io::Result<()> {
 /// let mut options = ServerOptions::new();
 /// options.pipe_mode(PipeMode::Message).first_pipe_instance(true);
 /// let server = options.create(r"\\.\pipe\orders")?;
-/// # drop(server);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
@@ -203,19 +186,6 @@ pub struct ServerOptions {
 impl ServerOptions {
     /// Makes the default options: bytes in both directions, clients of this machine only, any
     /// number of instances, and buffers of 64 KiB.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().create(r"\\.\pipe\orders")?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new() -> ServerOptions {
         ServerOptions {
             pipe_mode: PipeMode::Byte,
@@ -233,19 +203,6 @@ impl ServerOptions {
     }
 
     /// Sets whether the pipe keeps the boundaries between writes, for both ends and all instances.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::{PipeMode, ServerOptions};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().pipe_mode(PipeMode::Message).create(r"\\.\pipe\orders")?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn pipe_mode(&mut self, pipe_mode: PipeMode) -> &mut Self {
         self.pipe_mode = pipe_mode;
         self
@@ -265,9 +222,7 @@ impl ServerOptions {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let server = ServerOptions::new().access_inbound(false).create(r"\\.\pipe\log")?;
     /// let client = ClientOptions::new().write(false).open(r"\\.\pipe\log")?;
-    /// # drop((server, client));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn access_inbound(&mut self, allowed: bool) -> &mut Self {
         self.access_inbound = allowed;
@@ -278,20 +233,6 @@ impl ServerOptions {
     ///
     /// A client has to [open](super::ClientOptions::read) the pipe without reading then; otherwise
     /// it is refused.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::{ClientOptions, ServerOptions};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().access_outbound(false).create(r"\\.\pipe\log")?;
-    /// let client = ClientOptions::new().read(false).open(r"\\.\pipe\log")?;
-    /// # drop((server, client));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn access_outbound(&mut self, allowed: bool) -> &mut Self {
         self.access_outbound = allowed;
         self
@@ -314,9 +255,7 @@ impl ServerOptions {
     /// let server = options.create(r"\\.\pipe\orders")?;
     /// let error = options.create(r"\\.\pipe\orders").unwrap_err();
     /// assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn first_pipe_instance(&mut self, first: bool) -> &mut Self {
         self.first_pipe_instance = first;
@@ -324,39 +263,12 @@ impl ServerOptions {
     }
 
     /// Sets whether the handle may change the access control list (`WRITE_DAC`).
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// // Its handle can be given to `SetSecurityInfo`.
-    /// let server = ServerOptions::new().write_dac(true).create(r"\\.\pipe\orders")?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn write_dac(&mut self, requested: bool) -> &mut Self {
         self.write_dac = requested;
         self
     }
 
     /// Sets whether the handle may change the owner of the pipe (`WRITE_OWNER`).
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().write_owner(true).create(r"\\.\pipe\orders")?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn write_owner(&mut self, requested: bool) -> &mut Self {
         self.write_owner = requested;
         self
@@ -364,19 +276,6 @@ impl ServerOptions {
 
     /// Sets whether the handle may change what is audited (`ACCESS_SYSTEM_SECURITY`). The process
     /// needs a privilege for it.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().access_system_security(true).create(r"\\.\pipe\orders")?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn access_system_security(&mut self, requested: bool) -> &mut Self {
         self.access_system_security = requested;
         self
@@ -384,19 +283,6 @@ impl ServerOptions {
 
     /// Sets whether clients of other machines are refused (`PIPE_REJECT_REMOTE_CLIENTS`); they are
     /// by default.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().reject_remote_clients(false).create(r"\\.\pipe\orders")?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn reject_remote_clients(&mut self, reject: bool) -> &mut Self {
         self.reject_remote_clients = reject;
         self
@@ -421,9 +307,7 @@ impl ServerOptions {
     /// // ERROR_PIPE_BUSY
     /// let error = options.create(r"\\.\pipe\orders").unwrap_err();
     /// assert_eq!(error.raw_os_error(), Some(231));
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn max_instances(&mut self, instances: usize) -> &mut Self {
@@ -436,38 +320,12 @@ impl ServerOptions {
     }
 
     /// Sets the size of the buffer for what the server writes, in bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().out_buffer_size(1 << 20).create(r"\\.\pipe\video")?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn out_buffer_size(&mut self, buffer: u32) -> &mut Self {
         self.out_buffer_size = buffer;
         self
     }
 
     /// Sets the size of the buffer for what clients write, in bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().in_buffer_size(1 << 20).create(r"\\.\pipe\video")?;
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn in_buffer_size(&mut self, buffer: u32) -> &mut Self {
         self.in_buffer_size = buffer;
         self
@@ -486,19 +344,6 @@ impl ServerOptions {
     /// # Panics
     ///
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::windows::named_pipe::ServerOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let server = ServerOptions::new().create(r"\\.\pipe\orders")?;
-    /// server.connect().await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[allow(unsafe_code, reason = "a call with a null pointer")]
     #[track_caller]
     pub fn create(&self, addr: impl AsRef<OsStr>) -> io::Result<NamedPipeServer> {
@@ -534,9 +379,7 @@ impl ServerOptions {
     /// let server = unsafe {
     ///     options.create_with_security_attributes_raw(r"\\.\pipe\orders", null_mut())?
     /// };
-    /// # drop(server);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[allow(unsafe_code, reason = "the caller vouches for the pointer")]
     #[track_caller]
