@@ -26,8 +26,7 @@ use super::{ChildStderr, ChildStdin, ChildStdout};
 /// let mut child = Command::new("sleep").arg("60").spawn()?;
 /// println!("process {:?}", child.id());
 /// child.kill().await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct Child {
@@ -64,41 +63,11 @@ impl Child {
 
     /// Returns the process id. `None` once the process is known to have ended, because another
     /// process may have the id then.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut child = Command::new("true").spawn()?;
-    /// assert!(child.id().is_some());
-    /// child.wait().await?;
-    /// assert!(child.id().is_none());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn id(&self) -> Option<u32> {
         self.process.id()
     }
 
     /// Returns the handle of the process, or `None` once the process is known to have ended.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut child = Command::new("hostname").spawn()?;
-    /// assert!(child.raw_handle().is_some());
-    /// child.wait().await?;
-    /// assert!(child.raw_handle().is_none());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(windows)]
     pub fn raw_handle(&self) -> Option<std::os::windows::io::RawHandle> {
         self.process.raw_handle()
@@ -122,8 +91,7 @@ impl Child {
     /// let mut child = Command::new("sleep").arg("60").spawn()?;
     /// child.start_kill()?;
     /// assert!(!child.wait().await?.success());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn start_kill(&mut self) -> io::Result<()> {
         match self.process.running() {
@@ -153,8 +121,7 @@ impl Child {
     /// child.kill().await?;
     /// // It has ended, and left no zombie.
     /// assert!(child.id().is_none());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn kill(&mut self) -> io::Result<()> {
         self.start_kill()?;
@@ -191,8 +158,7 @@ impl Child {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn()?;
     /// assert_eq!(child.wait().await?.code(), Some(3));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
@@ -217,8 +183,7 @@ impl Child {
     /// assert!(child.try_wait()?.is_none());
     /// child.kill().await?;
     /// assert!(child.try_wait()?.is_some());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.process.try_wait()
@@ -250,8 +215,7 @@ impl Child {
     /// let child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
     /// let output = child.wait_with_output().await?;
     /// assert_eq!(output.stdout, b"hello\n");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());

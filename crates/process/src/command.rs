@@ -28,8 +28,7 @@ use super::Child;
 /// let output = Command::new("echo").arg("hello").output().await?;
 /// assert!(output.status.success());
 /// assert_eq!(output.stdout, b"hello\n");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct Command {
@@ -40,108 +39,33 @@ pub struct Command {
 impl Command {
     /// Makes a command that runs `program` with the environment and the directory of this process.
     /// A name without a path is searched in `PATH`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let status = Command::new("true").status().await?;
-    /// assert!(status.success());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new<S: AsRef<OsStr>>(program: S) -> Self {
         Self::from(std::process::Command::new(program))
     }
 
     /// Returns the inner command of std's type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() {
-    /// let command = Command::new("true");
-    /// assert_eq!(command.as_std().get_program(), "true");
-    /// # }
-    /// ```
     pub fn as_std(&self) -> &std::process::Command {
         &self.std
     }
 
     /// Returns the inner command of std's type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() {
-    /// let mut command = Command::new("true");
-    /// command.as_std_mut().arg("ignored");
-    /// # }
-    /// ```
     pub fn as_std_mut(&mut self) -> &mut std::process::Command {
         &mut self.std
     }
 
     /// Returns the inner command of std's type; the setting [`kill_on_drop`](Self::kill_on_drop) is
     /// lost.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() {
-    /// let command: std::process::Command = Command::new("true").into_std();
-    /// assert_eq!(command.get_program(), "true");
-    /// # }
-    /// ```
     pub fn into_std(self) -> std::process::Command {
         self.std
     }
 
     /// Adds an argument.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let output = Command::new("echo").arg("one").arg("two").output().await?;
-    /// assert_eq!(output.stdout, b"one two\n");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn arg<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
         self.std.arg(arg);
         self
     }
 
     /// Adds arguments.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let output = Command::new("echo").args(["one", "two"]).output().await?;
-    /// assert_eq!(output.stdout, b"one two\n");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn args<I, S>(&mut self, args: I) -> &mut Self
     where
         I: IntoIterator<Item = S>,
@@ -152,20 +76,6 @@ impl Command {
     }
 
     /// Sets the argument before the first, by default the program's name.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut command = Command::new("sh");
-    /// command.arg0("shell").args(["-c", "echo $0"]);
-    /// assert_eq!(command.output().await?.stdout, b"shell\n");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(unix)]
     pub fn arg0<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
         self.std.arg0(arg);
@@ -184,8 +94,7 @@ impl Command {
     /// let mut command = Command::new("sh");
     /// command.env("NAME", "raddle").args(["-c", "echo $NAME"]);
     /// assert_eq!(command.output().await?.stdout, b"raddle\n");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn env<K, V>(&mut self, key: K, value: V) -> &mut Self
     where
@@ -197,20 +106,6 @@ impl Command {
     }
 
     /// Sets variables of the child's environment.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut command = Command::new("sh");
-    /// command.envs([("A", "1"), ("B", "2")]).args(["-c", "echo $A$B"]);
-    /// assert_eq!(command.output().await?.stdout, b"12\n");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn envs<I, K, V>(&mut self, vars: I) -> &mut Self
     where
         I: IntoIterator<Item = (K, V)>,
@@ -222,58 +117,18 @@ impl Command {
     }
 
     /// Removes a variable from the child's environment.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut command = Command::new("sh");
-    /// command.env_remove("HOME").args(["-c", "echo ${HOME-none}"]);
-    /// assert_eq!(command.output().await?.stdout, b"none\n");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn env_remove<K: AsRef<OsStr>>(&mut self, key: K) -> &mut Self {
         self.std.env_remove(key);
         self
     }
 
     /// Clears the child's environment.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let output = Command::new("/usr/bin/env").env_clear().output().await?;
-    /// assert!(output.stdout.is_empty());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn env_clear(&mut self) -> &mut Self {
         self.std.env_clear();
         self
     }
 
     /// Sets the child's directory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let output = Command::new("pwd").current_dir("/").output().await?;
-    /// assert_eq!(output.stdout, b"/\n");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn current_dir<P: AsRef<Path>>(&mut self, dir: P) -> &mut Self {
         self.std.current_dir(dir);
         self
@@ -298,8 +153,7 @@ impl Command {
     /// input.write_all(b"hello").await?;
     /// drop(input);
     /// assert_eq!(child.wait_with_output().await?.stdout, b"hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn stdin<T: Into<Stdio>>(&mut self, stdin: T) -> &mut Self {
         self.std.stdin(stdin);
@@ -309,59 +163,18 @@ impl Command {
     /// Sets the child's standard output.
     ///
     /// Default: that of this process. [`output`](Self::output) always pipes it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    /// use std::process::Stdio;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
-    /// assert_eq!(child.wait_with_output().await?.stdout, b"hello\n");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn stdout<T: Into<Stdio>>(&mut self, stdout: T) -> &mut Self {
         self.std.stdout(stdout);
         self
     }
 
     /// Sets the child's standard error, like [`stdout`](Self::stdout).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    /// use std::process::Stdio;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut command = Command::new("sh");
-    /// command.args(["-c", "echo problem >&2"]).stderr(Stdio::null());
-    /// assert!(command.status().await?.success());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn stderr<T: Into<Stdio>>(&mut self, stderr: T) -> &mut Self {
         self.std.stderr(stderr);
         self
     }
 
     /// Sets the user that the child runs as.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// Command::new("true").uid(65534).status().await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(unix)]
     pub fn uid(&mut self, id: u32) -> &mut Self {
         self.std.uid(id);
@@ -369,18 +182,6 @@ impl Command {
     }
 
     /// Sets the group that the child runs as.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// Command::new("true").gid(65534).status().await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(unix)]
     pub fn gid(&mut self, id: u32) -> &mut Self {
         self.std.gid(id);
@@ -399,8 +200,7 @@ impl Command {
     /// // A group of its own, which the terminal does not interrupt with this process.
     /// let status = Command::new("true").process_group(0).status().await?;
     /// assert!(status.success());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[cfg(unix)]
     pub fn process_group(&mut self, group: i32) -> &mut Self {
@@ -465,8 +265,7 @@ impl Command {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let status = Command::new("cmd").raw_arg("/c echo \"hello").status().await?;
     /// assert!(status.success());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[cfg(windows)]
     pub fn raw_arg<S: AsRef<OsStr>>(&mut self, text: S) -> &mut Self {
@@ -487,8 +286,7 @@ impl Command {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// Command::new("hostname").creation_flags(CREATE_NO_WINDOW).status().await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[cfg(windows)]
     pub fn creation_flags(&mut self, flags: u32) -> &mut Self {
@@ -508,8 +306,7 @@ impl Command {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let child = Command::new("sleep").arg("60").kill_on_drop(true).spawn()?;
     /// drop(child);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn kill_on_drop(&mut self, kill_on_drop: bool) -> &mut Self {
         self.kill_on_drop = kill_on_drop;
@@ -517,20 +314,6 @@ impl Command {
     }
 
     /// Returns whether [`kill_on_drop`](Self::kill_on_drop) is set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() {
-    /// let mut command = Command::new("true");
-    /// assert!(!command.get_kill_on_drop());
-    /// command.kill_on_drop(true);
-    /// assert!(command.get_kill_on_drop());
-    /// # }
-    /// ```
     pub fn get_kill_on_drop(&self) -> bool {
         self.kill_on_drop
     }
@@ -555,8 +338,7 @@ impl Command {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mut child = Command::new("true").spawn()?;
     /// assert!(child.wait().await?.success());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn spawn(&mut self) -> io::Result<Child> {
@@ -582,8 +364,7 @@ impl Command {
     /// // Something else than `std::process::Command::spawn` may make the process.
     /// let mut child = Command::new("true").spawn_with(|command| command.spawn())?;
     /// assert!(child.wait().await?.success());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn spawn_with(
@@ -623,8 +404,7 @@ impl Command {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// assert_eq!(Command::new("false").status().await?.code(), Some(1));
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + use<> {
@@ -653,19 +433,6 @@ impl Command {
     /// # Panics
     ///
     /// Panics in the same cases as [`spawn`](Self::spawn).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::Command;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let output = Command::new("echo").arg("hello").output().await?;
-    /// assert_eq!(output.stdout, b"hello\n");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + use<> {
         self.std.stdout(Stdio::piped());

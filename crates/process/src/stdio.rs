@@ -27,8 +27,7 @@ use raddle_reactor::{Evented, Handle, Interest};
 /// // The end of the child's input.
 /// drop(input);
 /// assert!(child.wait().await?.success());
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct ChildStdin(Evented<Sender>);
@@ -48,8 +47,7 @@ pub struct ChildStdin(Evented<Sender>);
 /// let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
 /// assert_eq!(lines.next_line().await?.as_deref(), Some("hello"));
 /// child.wait().await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct ChildStdout(Evented<Receiver>);
@@ -71,8 +69,7 @@ pub struct ChildStdout(Evented<Receiver>);
 /// child.stderr.take().unwrap().read_to_string(&mut errors).await?;
 /// assert_eq!(errors, "problem\n");
 /// child.wait().await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct ChildStderr(Evented<Receiver>);
@@ -102,8 +99,7 @@ impl ChildStdin {
     /// input.write_all(b"hello").await?;
     /// drop(input);
     /// assert!(child.wait()?.success());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[track_caller]
     pub fn from_std(std: std::process::ChildStdin) -> io::Result<Self> {
@@ -117,22 +113,6 @@ impl ChildStdin {
     /// # Errors
     ///
     /// Returns an error if the descriptor cannot be made blocking or be deregistered.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::process::ChildStdin;
-    /// use std::process::{Command, Stdio};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
-    /// let input = ChildStdin::from_std(child.stdin.take().unwrap())?;
-    /// drop(input.into_owned_fd()?);
-    /// assert!(child.wait()?.success());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
         let pipe = self.0.into_inner()?;
         pipe.set_nonblocking(false)?;
@@ -198,24 +178,6 @@ macro_rules! output {
             /// # Panics
             ///
             /// Panics if the thread is in no runtime with I/O.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::io::AsyncReadExt;
-            /// use raddle::process::ChildStdout;
-            /// use std::process::{Command, Stdio};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            /// // Of standard output; a `ChildStderr` is made in the same way.
-            /// let mut child = Command::new("echo").stdout(Stdio::piped()).spawn()?;
-            /// let mut output = ChildStdout::from_std(child.stdout.take().unwrap())?;
-            /// assert_eq!(output.read_u8().await?, b'\n');
-            /// child.wait()?;
-            /// # Ok(())
-            /// # }) }
-            /// ```
             #[track_caller]
             pub fn from_std(std: $std) -> io::Result<Self> {
                 let pipe = Receiver::from(std);
@@ -233,18 +195,17 @@ macro_rules! output {
             ///
             /// ```
             /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::process::ChildStdout;
-            /// use std::process::{Command, Stdio};
+            /// use raddle::process::Command;
+            /// use std::process::Stdio;
             ///
             /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            /// // Of standard output; a `ChildStderr` is made in the same way.
-            /// let mut child = Command::new("echo").stdout(Stdio::piped()).spawn()?;
-            /// let output = ChildStdout::from_std(child.stdout.take().unwrap())?;
-            /// let descriptor = output.into_owned_fd()?;
-            /// # drop(descriptor);
-            /// child.wait()?;
-            /// # Ok(())
-            /// # }) }
+            /// // As in the shell: `echo hello | tr a-z A-Z`.
+            /// let mut echo = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+            /// let hello = echo.stdout.take().unwrap().into_owned_fd()?;
+            /// let output = Command::new("tr").args(["a-z", "A-Z"]).stdin(hello).output().await?;
+            /// assert_eq!(output.stdout, b"HELLO\n");
+            /// echo.wait().await?;
+            /// # Ok(()) }) }
             /// ```
             pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
                 let pipe = self.0.into_inner()?;

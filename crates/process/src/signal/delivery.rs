@@ -340,6 +340,8 @@ pub struct Attached(#[allow(dead_code, reason = "kept alive")] Arc<Handle>);
 /// # Examples
 ///
 /// ```
+/// use std::task::{Context, Poll, Waker};
+///
 /// use raddle_process::signal::attach;
 /// use raddle_process::signal::unix::{SignalKind, signal};
 /// use raddle_reactor::Reactor;
@@ -355,7 +357,8 @@ pub struct Attached(#[allow(dead_code, reason = "kept alive")] Arc<Handle>);
 /// };
 /// # unsafe { libc::raise(libc::SIGUSR1) };
 /// served.turn(None, usize::MAX)?;
-/// assert_eq!(raddle_testing::block_on(listener.recv()), Some(()));
+/// let mut cx = Context::from_waker(Waker::noop());
+/// assert_eq!(listener.poll_recv(&mut cx), Poll::Ready(Some(())));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn attach(reactor: &Handle) -> io::Result<Attached> {

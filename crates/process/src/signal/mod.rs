@@ -2,17 +2,6 @@
 //!
 //! There may be any number of listeners on any number of reactors; each one receives every signal
 //! of its kind, wherever it is awaited.
-//!
-//! ```no_run
-//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-//! # fn main() {
-//! # async fn example() -> std::io::Result<()> {
-//! raddle::signal::ctrl_c().await?;
-//! println!("goodbye");
-//! # Ok(())
-//! # }
-//! # }
-//! ```
 
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "system calls")]
@@ -62,8 +51,7 @@ pub use self::delivery::{Attached, attach};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 /// signal::ctrl_c().await?;
 /// println!("goodbye");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn ctrl_c() -> io::Result<()> {
     #[cfg(unix)]

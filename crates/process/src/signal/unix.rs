@@ -20,8 +20,7 @@ use super::delivery::{self, Listener};
 /// while reloads.recv().await.is_some() {
 ///     println!("reading the configuration again");
 /// }
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SignalKind(c_int);
@@ -30,100 +29,32 @@ impl SignalKind {
     /// Makes the signal with this number.
     ///
     /// [Listening](signal) for a number that the system does not know is an error.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::from_raw(libc::SIGTERM), SignalKind::terminate());
-    /// # }
-    /// ```
     pub const fn from_raw(signum: c_int) -> Self {
         Self(signum)
     }
 
     /// Returns the signal's number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::interrupt().as_raw_value(), libc::SIGINT);
-    /// # }
-    /// ```
     pub const fn as_raw_value(&self) -> c_int {
         self.0
     }
 
     /// `SIGALRM`: a timer of the operating system has expired.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::alarm().as_raw_value(), libc::SIGALRM);
-    /// # }
-    /// ```
     pub const fn alarm() -> Self {
         Self(libc::SIGALRM)
     }
 
     /// `SIGCHLD`: the state of a child process has changed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::child().as_raw_value(), libc::SIGCHLD);
-    /// # }
-    /// ```
     pub const fn child() -> Self {
         Self(libc::SIGCHLD)
     }
 
     /// `SIGHUP`: the terminal was closed; for daemons, often a request to reload their
     /// configuration.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::hangup().as_raw_value(), libc::SIGHUP);
-    /// # }
-    /// ```
     pub const fn hangup() -> Self {
         Self(libc::SIGHUP)
     }
 
     /// `SIGINFO`: Ctrl-T, a request to report progress.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::{SignalKind, signal};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut requests = signal(SignalKind::info())?;
-    /// requests.recv().await;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(any(
         target_vendor = "apple",
         target_os = "dragonfly",
@@ -137,130 +68,42 @@ impl SignalKind {
     }
 
     /// `SIGINT`: Ctrl-C.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::interrupt().as_raw_value(), libc::SIGINT);
-    /// # }
-    /// ```
     pub const fn interrupt() -> Self {
         Self(libc::SIGINT)
     }
 
     /// `SIGIO`: a descriptor is ready.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::io().as_raw_value(), libc::SIGIO);
-    /// # }
-    /// ```
     pub const fn io() -> Self {
         Self(libc::SIGIO)
     }
 
     /// `SIGPIPE`: a write to a pipe or socket without a reader. Rust programs start with it
     /// ignored.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::pipe().as_raw_value(), libc::SIGPIPE);
-    /// # }
-    /// ```
     pub const fn pipe() -> Self {
         Self(libc::SIGPIPE)
     }
 
     /// `SIGQUIT`: Ctrl and backslash.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::quit().as_raw_value(), libc::SIGQUIT);
-    /// # }
-    /// ```
     pub const fn quit() -> Self {
         Self(libc::SIGQUIT)
     }
 
     /// `SIGTERM`: a request to terminate.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::terminate().as_raw_value(), libc::SIGTERM);
-    /// # }
-    /// ```
     pub const fn terminate() -> Self {
         Self(libc::SIGTERM)
     }
 
     /// `SIGUSR1`: defined by the program.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::user_defined1().as_raw_value(), libc::SIGUSR1);
-    /// # }
-    /// ```
     pub const fn user_defined1() -> Self {
         Self(libc::SIGUSR1)
     }
 
     /// `SIGUSR2`: defined by the program.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::user_defined2().as_raw_value(), libc::SIGUSR2);
-    /// # }
-    /// ```
     pub const fn user_defined2() -> Self {
         Self(libc::SIGUSR2)
     }
 
     /// `SIGWINCH`: the size of the terminal has changed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::SignalKind;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SignalKind::window_change().as_raw_value(), libc::SIGWINCH);
-    /// # }
-    /// ```
     pub const fn window_change() -> Self {
         Self(libc::SIGWINCH)
     }
@@ -307,8 +150,7 @@ impl From<SignalKind> for c_int {
 /// let mut signals = signal(SignalKind::user_defined1())?;
 /// # unsafe { libc::raise(libc::SIGUSR1) };
 /// signals.recv().await;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[track_caller]
 pub fn signal(kind: SignalKind) -> io::Result<Signal> {
@@ -352,8 +194,7 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 /// ctrl_c().await?;
 /// println!("finishing; press Ctrl-C again to quit at once");
 /// finish_requests().await;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub fn restore_default_when_unused(kind: SignalKind) -> io::Result<()> {
     delivery::restore_default(kind.0)
@@ -364,20 +205,6 @@ pub fn restore_default_when_unused(kind: SignalKind) -> io::Result<()> {
 /// Signals that come faster than they are received count as one. A signal that came before the
 /// listener was made is received only if the process already had a listener of its kind, and no
 /// runtime has read the signal yet.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::signal::unix::{SignalKind, signal};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut signals = signal(SignalKind::user_defined1())?;
-/// # unsafe { libc::raise(libc::SIGUSR1) };
-/// assert!(signals.recv().await.is_some());
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Debug)]
 pub struct Signal(Listener);
 
@@ -405,8 +232,7 @@ impl Signal {
     /// let mut terminate = signal(SignalKind::terminate())?;
     /// terminate.recv().await;
     /// println!("stopping");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn recv(&mut self) -> Option<()> {
         poll_fn(|cx| self.poll_recv(cx)).await
@@ -414,21 +240,6 @@ impl Signal {
 
     /// Polls for the next signal, as [`recv`](Self::recv). While it is pending, the task of the
     /// last call will be woken.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::signal::unix::{SignalKind, signal};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut signals = signal(SignalKind::user_defined2())?;
-    /// # unsafe { libc::raise(libc::SIGUSR2) };
-    /// assert!(poll_fn(|cx| signals.poll_recv(cx)).await.is_some());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let unit = ready!(raddle_coop::poll_proceed(cx));
         let received = ready!(self.0.poll(cx));

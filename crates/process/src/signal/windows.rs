@@ -30,8 +30,7 @@ macro_rules! listener {
         #[doc = concat!("let mut events = ", stringify!($function), "()?;")]
         /// events.recv().await;
         /// println!("goodbye");
-        /// # Ok(())
-        /// # }) }
+        /// # Ok(()) }) }
         /// ```
         #[must_use = "events are received by `recv`"]
         #[derive(Debug)]
@@ -43,41 +42,12 @@ macro_rules! listener {
             /// # Cancel safety
             ///
             /// Cancel safe: dropping the future loses nothing.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::signal::windows::ctrl_break;
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            /// let mut breaks = ctrl_break()?;
-            /// while let Some(()) = breaks.recv().await {
-            ///     println!("reading the configuration again");
-            /// }
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub async fn recv(&mut self) -> Option<()> {
                 poll_fn(|cx| self.poll_recv(cx)).await
             }
 
             /// The poll function of [`recv`](Self::recv), for futures that are written by hand.
             /// Only the task that polled last is woken.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::signal::windows::ctrl_break;
-            /// use std::future::poll_fn;
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            /// let mut breaks = ctrl_break()?;
-            /// poll_fn(|cx| breaks.poll_recv(cx)).await;
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
                 let unit = ready!(raddle_coop::poll_proceed(cx));
                 ready!(self.0.poll(cx));
@@ -91,19 +61,6 @@ macro_rules! listener {
         /// # Errors
         ///
         /// Returns an error if the system refuses the handler.
-        ///
-        /// # Examples
-        ///
-        /// ```no_run
-        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-        #[doc = concat!("use raddle::signal::windows::", stringify!($function), ";")]
-        ///
-        /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-        #[doc = concat!("let mut events = ", stringify!($function), "()?;")]
-        /// events.recv().await;
-        /// # Ok(())
-        /// # }) }
-        /// ```
         pub fn $function() -> io::Result<$name> {
             Listener::new(Event::$event).map($name)
         }

@@ -33,8 +33,7 @@ use crate::sys;
 /// // The end of the child's input.
 /// drop(input);
 /// assert!(child.wait().await?.success());
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct ChildStdin(Evented<NamedPipe>);
@@ -53,8 +52,7 @@ pub struct ChildStdin(Evented<NamedPipe>);
 /// let mut child = Command::new("hostname").stdout(Stdio::piped()).spawn()?;
 /// let mut name = String::new();
 /// child.stdout.take().unwrap().read_to_string(&mut name).await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct ChildStdout(Evented<NamedPipe>);
@@ -73,8 +71,7 @@ pub struct ChildStdout(Evented<NamedPipe>);
 /// let mut child = Command::new("sort").arg("missing").stderr(Stdio::piped()).spawn()?;
 /// let mut errors = String::new();
 /// child.stderr.take().unwrap().read_to_string(&mut errors).await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 #[derive(Debug)]
 pub struct ChildStderr(Evented<NamedPipe>);
@@ -147,21 +144,6 @@ macro_rules! pipe {
             /// # Panics
             ///
             /// Panics if there is no reactor.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::process::ChildStdout;
-            /// use std::process::{Command, Stdio};
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            /// let mut child = Command::new("hostname").stdout(Stdio::piped()).spawn()?;
-            /// let output = ChildStdout::from_std(child.stdout.take().unwrap())?;
-            /// # drop(output);
-            /// # Ok(())
-            /// # }) }
-            /// ```
             #[track_caller]
             pub fn from_std(std: $std) -> io::Result<Self> {
                 Evented::new(sys::pipe_of(std), $interest, &Handle::current()).map(Self)
@@ -173,21 +155,6 @@ macro_rules! pipe {
             /// # Errors
             ///
             /// Returns an error if the system has no further handle.
-            ///
-            /// # Examples
-            ///
-            /// ```no_run
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::process::Command;
-            /// use std::process::Stdio;
-            ///
-            /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-            /// let mut child = Command::new("hostname").stdout(Stdio::piped()).spawn()?;
-            /// let handle = child.stdout.take().unwrap().into_owned_handle()?;
-            /// # drop(handle);
-            /// # Ok(())
-            /// # }) }
-            /// ```
             pub fn into_owned_handle(self) -> io::Result<OwnedHandle> {
                 self.as_handle().try_clone_to_owned()
             }
