@@ -12,15 +12,13 @@ use crate::offload;
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// # fn main() {
-/// # async fn example() -> std::io::Result<()> {
+/// # fn main() { async fn example() -> std::io::Result<()> {
 /// let mut builder = raddle::fs::DirBuilder::new();
 /// builder.recursive(true);
 /// # #[cfg(unix)]
 /// builder.mode(0o700);
 /// builder.create("state/private").await
-/// # }
-/// # }
+/// # } }
 /// ```
 #[derive(Debug, Default)]
 pub struct DirBuilder {
@@ -32,58 +30,17 @@ pub struct DirBuilder {
 
 impl DirBuilder {
     /// Makes a builder that creates single directories: the parent must exist.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::DirBuilder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// DirBuilder::new().create(directory.path().join("logs")).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets whether missing parents are created too, and an existing directory is not an error.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::DirBuilder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("logs").join("today");
-    /// DirBuilder::new().recursive(true).create(&path).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn recursive(&mut self, recursive: bool) -> &mut Self {
         self.recursive = recursive;
         self
     }
 
     /// Sets the permissions of new directories, before the umask.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::DirBuilder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// // For the owner only.
-    /// DirBuilder::new().mode(0o700).create(directory.path().join("keys")).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(unix)]
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.mode = Some(mode);
@@ -104,19 +61,6 @@ impl DirBuilder {
     /// # Cancel safety
     ///
     /// See [the crate documentation](crate#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::DirBuilder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// DirBuilder::new().create(directory.path().join("logs")).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref().to_owned();
         let mut builder = fs::DirBuilder::new();

@@ -76,8 +76,7 @@ use crate::stream::{Pooled, Stream};
 /// let mut text = String::new();
 /// file.read_to_string(&mut text).await?;
 /// assert_eq!(text, "hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub struct File {
     /// The same file as the stream's, for requests of its descriptor.
@@ -115,8 +114,7 @@ impl File {
     /// let mut text = String::new();
     /// File::open(&path).await?.read_to_string(&mut text).await?;
     /// assert_eq!(text, "hello");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::options().read(true).open(path).await
@@ -149,8 +147,7 @@ impl File {
     /// let mut file = File::create(&path).await?;
     /// file.write_all(b"hello").await?;
     /// file.flush().await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut options = Self::options();
@@ -180,8 +177,7 @@ impl File {
     /// File::create_new(&path).await?;
     /// let error = File::create_new(&path).await.unwrap_err();
     /// assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<Self> {
         let mut options = Self::options();
@@ -190,41 +186,11 @@ impl File {
     }
 
     /// Returns options for other ways to open a file.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let log = File::options().append(true).create(true).open(&path).await?;
-    /// # drop(log);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn options() -> OpenOptions {
         OpenOptions::new()
     }
 
     /// Converts a file of std's type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = File::from_std(std::fs::File::create(&path)?);
-    /// assert_eq!(file.metadata().await?.len(), 0);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn from_std(std: fs::File) -> Self {
         let std = Arc::new(std);
         Self {
@@ -264,8 +230,7 @@ impl File {
     /// file.write_all(b"hello").await?;
     /// // On the disk, not only with the system.
     /// file.sync_all().await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn sync_all(&self) -> io::Result<()> {
         self.sync(fs::File::sync_all).await
@@ -281,23 +246,6 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    /// use raddle::io::AsyncWriteExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let mut file = File::create(&path).await?;
-    /// file.write_all(b"hello").await?;
-    /// file.sync_data().await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn sync_data(&self) -> io::Result<()> {
         self.sync(fs::File::sync_data).await
     }
@@ -315,22 +263,6 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = File::create(&path).await?;
-    /// file.set_len(1024).await?;
-    /// assert_eq!(file.metadata().await?.len(), 1024);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         self.call(move |stream| {
             // The call may cut off bytes that were read ahead.
@@ -350,21 +282,6 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = File::create(&path).await?;
-    /// assert!(file.metadata().await?.is_file());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
         self.call(|stream| stream.source.metadata()).await
     }
@@ -379,23 +296,6 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = File::create(&path).await?;
-    /// // Both share one position.
-    /// let second = file.try_clone().await?;
-    /// # drop(second);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn try_clone(&self) -> io::Result<Self> {
         let clone = self.call(|stream| {
             stream.move_back()?;
@@ -418,21 +318,6 @@ impl File {
     /// # Cancel safety
     ///
     /// Dropping the future closes the file.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file: std::fs::File = File::create(&path).await?.into_std().await;
-    /// # drop(file);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn into_std(self) -> fs::File {
         let mut stream = self.stream.take().await;
         // A position that the system refuses is that of no reader.
@@ -451,22 +336,6 @@ impl File {
     /// - if a write has failed and no operation has returned the error: a flush does,
     /// - if bytes were read ahead from a file without a position, such as a pipe, which cannot be
     ///   given back: a read returns them.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = File::create(&path).await?;
-    /// // Nothing is under way.
-    /// assert!(file.try_into_std().is_ok());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn try_into_std(self) -> Result<fs::File, Self> {
         let Some(mut stream) = self.stream.try_take() else {
             return Err(self);
@@ -500,23 +369,6 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = File::create(&path).await?;
-    /// let mut permissions = file.metadata().await?.permissions();
-    /// permissions.set_readonly(true);
-    /// file.set_permissions(permissions).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn set_permissions(&self, perm: Permissions) -> io::Result<()> {
         self.call(move |stream| stream.source.set_permissions(perm))
             .await
@@ -549,8 +401,7 @@ impl File {
     /// let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH);
     /// file.set_times(times).await?;
     /// assert_eq!(file.metadata().await?.modified()?, SystemTime::UNIX_EPOCH);
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
         self.call(move |stream| stream.source.set_times(times))
@@ -566,23 +417,6 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    /// use std::time::SystemTime;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = File::create(&path).await?;
-    /// file.set_modified(SystemTime::UNIX_EPOCH).await?;
-    /// assert_eq!(file.metadata().await?.modified()?, SystemTime::UNIX_EPOCH);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         self.set_times(FileTimes::new().set_modified(time)).await
     }
@@ -592,22 +426,6 @@ impl File {
     /// # Panics
     ///
     /// Panics if `max_buf_size` is zero.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let mut file = File::create(&path).await?;
-    /// file.set_max_buf_size(64 * 1024);
-    /// assert_eq!(file.max_buf_size(), 64 * 1024);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
         assert!(
             max_buf_size > 0,
@@ -617,21 +435,6 @@ impl File {
     }
 
     /// Returns the maximum number of bytes that one call reads or writes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::File;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = File::create(&path).await?;
-    /// assert_eq!(file.max_buf_size(), 2 * 1024 * 1024);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn max_buf_size(&self) -> usize {
         self.max_buf_size
     }
@@ -725,21 +528,6 @@ impl std::os::fd::AsRawFd for File {
 #[allow(unsafe_code, reason = "a descriptor is taken over by its number")]
 impl std::os::fd::FromRawFd for File {
     /// Makes a file from an open descriptor, which it closes when it is dropped.
-    ///
-    /// ```
-    /// # #[cfg(unix)] {
-    /// use std::os::fd::{FromRawFd, IntoRawFd};
-    ///
-    /// # fn main() -> std::io::Result<()> {
-    /// let fd = std::fs::File::open("/dev/null")?.into_raw_fd();
-    /// // SAFETY: nothing else owns the descriptor.
-    /// let file = unsafe { raddle_fs::File::from_raw_fd(fd) };
-    /// # drop(file);
-    /// # Ok(())
-    /// # }
-    /// # main().unwrap();
-    /// # }
-    /// ```
     ///
     /// # Safety
     ///

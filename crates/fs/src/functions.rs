@@ -18,20 +18,6 @@ use crate::offload;
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::fs;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// # let directory = tempfile::tempdir()?;
-/// let path = directory.path().join(".");
-/// assert_eq!(fs::canonicalize(path).await?, directory.path().canonicalize()?);
-/// # Ok(())
-/// # }) }
-/// ```
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::canonicalize(path)).await
@@ -52,21 +38,6 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::fs;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// # let directory = tempfile::tempdir()?;
-/// let path = directory.path().join("logs");
-/// fs::create_dir(&path).await?;
-/// assert!(fs::metadata(&path).await?.is_dir());
-/// # Ok(())
-/// # }) }
-/// ```
 pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::create_dir(path)).await
@@ -97,8 +68,7 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// fs::create_dir_all(&path).await?;
 /// // No error if it is there.
 /// fs::create_dir_all(&path).await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
@@ -129,8 +99,7 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// let path = directory.path().join("greeting");
 /// fs::write(&path, "hello").await?;
 /// assert_eq!(fs::metadata(&path).await?.len(), 5);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let path = path.as_ref().to_owned();
@@ -161,8 +130,7 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// let link = directory.path().join("link");
 /// fs::symlink("target", &link).await?;
 /// assert_eq!(fs::read_link(&link).await?.to_str(), Some("target"));
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref().to_owned();
@@ -182,21 +150,6 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::fs;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// # let directory = tempfile::tempdir()?;
-/// let path = directory.path().join("greeting");
-/// fs::write(&path, "hello").await?;
-/// assert_eq!(fs::read(&path).await?, b"hello");
-/// # Ok(())
-/// # }) }
-/// ```
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::read(path)).await
@@ -227,8 +180,7 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// let path = directory.path().join("greeting");
 /// fs::write(&path, "hello").await?;
 /// assert_eq!(fs::read_to_string(&path).await?, "hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     let path = path.as_ref().to_owned();
@@ -249,22 +201,6 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::fs;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// # let directory = tempfile::tempdir()?;
-/// let path = directory.path().join("logs");
-/// fs::create_dir(&path).await?;
-/// fs::remove_dir(&path).await?;
-/// assert!(!fs::try_exists(&path).await?);
-/// # Ok(())
-/// # }) }
-/// ```
 pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::remove_dir(path)).await
@@ -296,8 +232,7 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// fs::create_dir_all(path.join("today")).await?;
 /// fs::remove_dir_all(&path).await?;
 /// assert!(!fs::try_exists(&path).await?);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
@@ -317,22 +252,6 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::fs;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// # let directory = tempfile::tempdir()?;
-/// let path = directory.path().join("greeting");
-/// fs::write(&path, "hello").await?;
-/// fs::remove_file(&path).await?;
-/// assert!(!fs::try_exists(&path).await?);
-/// # Ok(())
-/// # }) }
-/// ```
 pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::remove_file(path)).await
@@ -363,8 +282,7 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 /// let link = directory.path().join("link");
 /// fs::symlink("target", &link).await?;
 /// assert!(fs::symlink_metadata(&link).await?.is_symlink());
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let path = path.as_ref().to_owned();
@@ -383,22 +301,6 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::fs;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// # let directory = tempfile::tempdir()?;
-/// let path = directory.path().join("greeting");
-/// assert!(!fs::try_exists(&path).await?);
-/// fs::write(&path, "hello").await?;
-/// assert!(fs::try_exists(&path).await?);
-/// # Ok(())
-/// # }) }
-/// ```
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     let path = path.as_ref().to_owned();
     offload::run(move || fs::exists(path)).await
@@ -432,8 +334,7 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 /// let copy = directory.path().join("copy");
 /// fs::write(&path, "hello").await?;
 /// assert_eq!(fs::copy(&path, &copy).await?, 5);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
@@ -467,8 +368,7 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 /// fs::write(&path, "hello").await?;
 /// fs::hard_link(&path, &link).await?;
 /// assert_eq!(fs::read(&link).await?, b"hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
@@ -503,8 +403,7 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// fs::write(&path, "hello").await?;
 /// fs::rename(&path, &new).await?;
 /// assert!(!fs::try_exists(&path).await?);
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
@@ -538,8 +437,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 /// permissions.set_readonly(true);
 /// fs::set_permissions(&path, permissions).await?;
 /// assert!(fs::metadata(&path).await?.permissions().readonly());
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::Result<()> {
     let path = path.as_ref().to_owned();
@@ -571,8 +469,7 @@ pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::R
 /// let path = directory.path().join("greeting");
 /// fs::write(&path, "hello").await?;
 /// assert_eq!(fs::read(&path).await?, b"hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());

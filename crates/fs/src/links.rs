@@ -28,8 +28,7 @@ use crate::offload;
 /// fs::write(&path, "hello").await?;
 /// fs::symlink(&path, &link).await?;
 /// assert_eq!(fs::read(&link).await?, b"hello");
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());

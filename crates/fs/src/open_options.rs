@@ -16,13 +16,11 @@ use crate::offload;
 /// use raddle::fs::OpenOptions;
 /// use raddle::io::AsyncWriteExt;
 ///
-/// # fn main() {
-/// # async fn example() -> std::io::Result<()> {
+/// # fn main() { async fn example() -> std::io::Result<()> {
 /// let mut log = OpenOptions::new().append(true).create(true).open("log").await?;
 /// log.write_all(b"started\n").await?;
 /// log.flush().await
-/// # }
-/// # }
+/// # } }
 /// ```
 #[derive(Clone, Debug)]
 pub struct OpenOptions(pub(crate) fs::OpenOptions);
@@ -30,60 +28,17 @@ pub struct OpenOptions(pub(crate) fs::OpenOptions);
 impl OpenOptions {
     /// Makes options with nothing set. Set at least one way to access the file; otherwise opening
     /// it is an error.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::OpenOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// OpenOptions::new().write(true).create(true).open(&path).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new() -> Self {
         Self(fs::OpenOptions::new())
     }
 
     /// Sets whether the file can be read.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::OpenOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// std::fs::write(&path, "hello")?;
-    /// OpenOptions::new().read(true).open(&path).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn read(&mut self, read: bool) -> &mut Self {
         self.0.read(read);
         self
     }
 
     /// Sets whether the file can be written. Its content is kept, and overwritten from the start.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::OpenOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// OpenOptions::new().write(true).create(true).open(&path).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn write(&mut self, write: bool) -> &mut Self {
         self.0.write(write);
         self
@@ -106,8 +61,7 @@ impl OpenOptions {
     /// file.write_all(b"two").await?;
     /// file.flush().await?;
     /// assert_eq!(std::fs::read(&path)?, b"one two");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn append(&mut self, append: bool) -> &mut Self {
         self.0.append(append);
@@ -128,8 +82,7 @@ impl OpenOptions {
     /// std::fs::write(&path, "hello")?;
     /// OpenOptions::new().write(true).truncate(true).open(&path).await?;
     /// assert_eq!(std::fs::read(&path)?, b"");
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn truncate(&mut self, truncate: bool) -> &mut Self {
         self.0.truncate(truncate);
@@ -138,21 +91,6 @@ impl OpenOptions {
 
     /// Sets whether the file is created if it does not exist. It must be opened for writing or
     /// appending.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::OpenOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// OpenOptions::new().write(true).create(true).open(&path).await?;
-    /// assert!(path.exists());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn create(&mut self, create: bool) -> &mut Self {
         self.0.create(create);
         self
@@ -174,8 +112,7 @@ impl OpenOptions {
     /// options.write(true).create_new(true);
     /// options.open(&path).await?;
     /// assert!(options.open(&path).await.is_err());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn create_new(&mut self, create_new: bool) -> &mut Self {
         self.0.create_new(create_new);
@@ -195,8 +132,7 @@ impl OpenOptions {
     /// let path = directory.path().join("greeting");
     /// // For the owner only, if the file is made by this.
     /// OpenOptions::new().write(true).create(true).mode(0o600).open(&path).await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     #[cfg(unix)]
     pub fn mode(&mut self, mode: u32) -> &mut Self {
@@ -205,21 +141,6 @@ impl OpenOptions {
     }
 
     /// Sets additional flags for the system call `open`.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::OpenOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// // O_APPEND of Linux, which `append` sets as well.
-    /// OpenOptions::new().write(true).create(true).custom_flags(0o2000).open(&path).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(unix)]
     pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);
@@ -240,21 +161,6 @@ impl OpenOptions {
     /// # Cancel safety
     ///
     /// See [the crate documentation](crate#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs::OpenOptions;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// let file = OpenOptions::new().write(true).create(true).open(&path).await?;
-    /// assert_eq!(file.metadata().await?.len(), 0);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (options, path) = (self.0.clone(), path.as_ref().to_owned());
         offload::run(move || options.open(path))

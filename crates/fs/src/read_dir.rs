@@ -47,8 +47,7 @@ const CHUNK: usize = 32;
 /// while let Some(entry) = entries.next_entry().await? {
 ///     assert_eq!(entry.path(), path);
 /// }
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref().to_owned();
@@ -64,24 +63,6 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 /// The entries of a directory, in the order in which the system returns them.
 ///
 /// Comes from [`read_dir`].
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::fs;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// # let directory = tempfile::tempdir()?;
-/// let path = directory.path().join("greeting");
-/// fs::write(&path, "hello").await?;
-/// let mut entries = fs::read_dir(directory.path()).await?;
-/// while let Some(entry) = entries.next_entry().await? {
-///     println!("{}", entry.path().display());
-/// }
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Debug)]
 #[must_use = "entries are read only when asked for"]
 pub struct ReadDir(Serial<Chunk>);
@@ -141,23 +122,6 @@ impl ReadDir {
     ///
     /// Cancel safe: if the future is dropped before completion, the next call returns the same
     /// entry.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// fs::write(&path, "hello").await?;
-    /// let mut entries = fs::read_dir(directory.path()).await?;
-    /// assert!(entries.next_entry().await?.is_some());
-    /// assert!(entries.next_entry().await?.is_none());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         poll_fn(|cx| self.poll_next_entry(cx)).await
     }
@@ -167,24 +131,6 @@ impl ReadDir {
     /// # Errors
     ///
     /// Returns the same errors as [`next_entry`](Self::next_entry).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// fs::write(&path, "hello").await?;
-    /// let mut entries = fs::read_dir(directory.path()).await?;
-    /// let entry = poll_fn(|cx| entries.poll_next_entry(cx)).await?;
-    /// assert!(entry.is_some());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         budgeted(cx, |cx| {
             loop {
@@ -218,8 +164,7 @@ impl ReadDir {
 /// let mut entries = fs::read_dir(directory.path()).await?;
 /// let entry = entries.next_entry().await?.unwrap();
 /// assert_eq!((entry.path(), entry.metadata().await?.len()), (path, 5));
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub struct DirEntry {
     std: Arc<fs::DirEntry>,
@@ -233,45 +178,11 @@ impl DirEntry {
 
     /// Returns the path of the entry: the path that was given to [`read_dir`], joined with the
     /// name.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// fs::write(&path, "hello").await?;
-    /// let mut entries = fs::read_dir(directory.path()).await?;
-    /// let entry = entries.next_entry().await?.unwrap();
-    /// assert_eq!(entry.path(), path);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn path(&self) -> PathBuf {
         self.std.path()
     }
 
     /// Returns the name of the entry, without the directory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// fs::write(&path, "hello").await?;
-    /// let mut entries = fs::read_dir(directory.path()).await?;
-    /// let entry = entries.next_entry().await?.unwrap();
-    /// assert_eq!(entry.file_name(), "greeting");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn file_name(&self) -> OsString {
         self.std.file_name()
     }
@@ -285,23 +196,6 @@ impl DirEntry {
     /// # Cancel safety
     ///
     /// See [the crate documentation](crate#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// fs::write(&path, "hello").await?;
-    /// let mut entries = fs::read_dir(directory.path()).await?;
-    /// let entry = entries.next_entry().await?.unwrap();
-    /// assert_eq!(entry.metadata().await?.len(), 5);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
         let std = Arc::clone(&self.std);
         offload::run(move || std.metadata()).await
@@ -316,46 +210,12 @@ impl DirEntry {
     /// # Cancel safety
     ///
     /// See [the crate documentation](crate#cancel-safety).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// fs::write(&path, "hello").await?;
-    /// let mut entries = fs::read_dir(directory.path()).await?;
-    /// let entry = entries.next_entry().await?.unwrap();
-    /// assert!(entry.file_type().await?.is_file());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn file_type(&self) -> io::Result<FileType> {
         let std = Arc::clone(&self.std);
         offload::run(move || std.file_type()).await
     }
 
     /// Returns the inode number of the entry.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::fs;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("greeting");
-    /// fs::write(&path, "hello").await?;
-    /// let mut entries = fs::read_dir(directory.path()).await?;
-    /// let entry = entries.next_entry().await?.unwrap();
-    /// println!("inode {}", entry.ino());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[cfg(unix)]
     pub fn ino(&self) -> u64 {
         std::os::unix::fs::DirEntryExt::ino(&*self.std)

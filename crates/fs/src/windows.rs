@@ -27,8 +27,7 @@ use crate::{File, OpenOptions, offload};
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 /// raddle::fs::symlink_dir("releases\\7", "current").await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn symlink_dir(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
@@ -52,8 +51,7 @@ pub async fn symlink_dir(original: impl AsRef<Path>, link: impl AsRef<Path>) -> 
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 /// raddle::fs::symlink_file("settings.7", "settings").await?;
-/// # Ok(())
-/// # }) }
+/// # Ok(()) }) }
 /// ```
 pub async fn symlink_file(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
@@ -75,8 +73,7 @@ impl OpenOptions {
     /// // Neither to read nor to write: its metadata only.
     /// let file = OpenOptions::new().access_mode(0).open("settings").await?;
     /// println!("{} bytes", file.metadata().await?.len());
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn access_mode(&mut self, access: u32) -> &mut Self {
         self.0.access_mode(access);
@@ -94,8 +91,7 @@ impl OpenOptions {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// // No other handle to the file can be opened until this one is closed.
     /// OpenOptions::new().write(true).share_mode(0).open("lock").await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn share_mode(&mut self, mode: u32) -> &mut Self {
         self.0.share_mode(mode);
@@ -117,8 +113,7 @@ impl OpenOptions {
     /// let mut options = OpenOptions::new();
     /// options.write(true).create(true).custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
     /// options.open("scratch").await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn custom_flags(&mut self, flags: u32) -> &mut Self {
         self.0.custom_flags(flags);
@@ -139,8 +134,7 @@ impl OpenOptions {
     /// let mut options = OpenOptions::new();
     /// options.write(true).create(true).attributes(FILE_ATTRIBUTE_HIDDEN);
     /// options.open("cache").await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn attributes(&mut self, attributes: u32) -> &mut Self {
         self.0.attributes(attributes);
@@ -162,8 +156,7 @@ impl OpenOptions {
     /// let mut options = OpenOptions::new();
     /// options.write(true).security_qos_flags(SECURITY_IDENTIFICATION);
     /// options.open(r"\\.\pipe\log").await?;
-    /// # Ok(())
-    /// # }) }
+    /// # Ok(()) }) }
     /// ```
     pub fn security_qos_flags(&mut self, flags: u32) -> &mut Self {
         self.0.security_qos_flags(flags);

@@ -10,20 +10,6 @@ use super::blocking::Blocking;
 
 /// A stream that the process writes to: [`Stdout`](super::Stdout) or
 /// [`Stderr`](super::Stderr).
-///
-/// # Examples
-///
-/// ```no_run
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncWriteExt, stdout};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut output = stdout();
-/// output.write_all(b"hello\n").await?;
-/// output.flush().await?;
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Debug)]
 pub struct Output<S: Send + 'static> {
     inner: Blocking<S>,

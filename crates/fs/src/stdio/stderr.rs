@@ -7,20 +7,6 @@ use super::output::Output;
 /// The standard error output of the process.
 ///
 /// Comes from [`stderr`].
-///
-/// # Examples
-///
-/// ```no_run
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncWriteExt, Stderr, stderr};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut errors: Stderr = stderr();
-/// errors.write_all(b"hello\n").await?;
-/// errors.flush().await?;
-/// # Ok(())
-/// # }) }
-/// ```
 pub type Stderr = Output<io::Stderr>;
 
 /// Makes a writer of the standard error output of the process.
@@ -56,14 +42,11 @@ pub type Stderr = Output<io::Stderr>;
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::io::AsyncWriteExt;
 ///
-/// # fn main() {
-/// # async fn example() -> std::io::Result<()> {
+/// # fn main() { async fn example() -> std::io::Result<()> {
 /// let mut stderr = raddle::io::stderr();
 /// stderr.write_all(b"good morning\n").await?;
 /// stderr.flush().await?;
-/// # Ok(())
-/// # }
-/// # }
+/// # Ok(()) } }
 /// ```
 pub fn stderr() -> Stderr {
     Output::new(io::stderr)

@@ -13,21 +13,6 @@ use super::input;
 /// The standard input of the process.
 ///
 /// Comes from [`stdin`].
-///
-/// # Examples
-///
-/// ```no_run
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncBufReadExt, BufReader, stdin};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut lines = BufReader::new(stdin()).lines();
-/// while let Some(line) = lines.next_line().await? {
-///     println!("{line}");
-/// }
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Debug)]
 pub struct Stdin {
     inner: Blocking<io::Stdin>,
@@ -61,15 +46,12 @@ pub struct Stdin {
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::io::{AsyncBufReadExt, BufReader};
 ///
-/// # fn main() {
-/// # async fn example() -> std::io::Result<()> {
+/// # fn main() { async fn example() -> std::io::Result<()> {
 /// let mut lines = BufReader::new(raddle::io::stdin()).lines();
 /// while let Some(line) = lines.next_line().await? {
 ///     println!("{}", line.to_uppercase());
 /// }
-/// # Ok(())
-/// # }
-/// # }
+/// # Ok(()) } }
 /// ```
 pub fn stdin() -> Stdin {
     static STDIN: OnceLock<Blocking<io::Stdin>> = OnceLock::new();

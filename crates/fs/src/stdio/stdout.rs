@@ -7,20 +7,6 @@ use super::output::Output;
 /// The standard output of the process.
 ///
 /// Comes from [`stdout`].
-///
-/// # Examples
-///
-/// ```no_run
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncWriteExt, Stdout, stdout};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut output: Stdout = stdout();
-/// output.write_all(b"hello\n").await?;
-/// output.flush().await?;
-/// # Ok(())
-/// # }) }
-/// ```
 pub type Stdout = Output<io::Stdout>;
 
 /// Makes a writer of the standard output of the process.
@@ -56,14 +42,11 @@ pub type Stdout = Output<io::Stdout>;
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::io::AsyncWriteExt;
 ///
-/// # fn main() {
-/// # async fn example() -> std::io::Result<()> {
+/// # fn main() { async fn example() -> std::io::Result<()> {
 /// let mut stdout = raddle::io::stdout();
 /// stdout.write_all(b"good morning\n").await?;
 /// stdout.flush().await?;
-/// # Ok(())
-/// # }
-/// # }
+/// # Ok(()) } }
 /// ```
 pub fn stdout() -> Stdout {
     Output::new(io::stdout)
