@@ -21,14 +21,25 @@ use crate::wakers::Wakers;
 /// # Examples
 ///
 /// ```
-/// # #[cfg(not(raddle_loom))]
-/// # futures_lite::future::block_on(async {
-/// use raddle_sync::Barrier;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Barrier;
+/// use std::sync::Arc;
 ///
-/// let barrier = Barrier::new(2);
-/// let (one, other) = futures_lite::future::zip(barrier.wait(), barrier.wait()).await;
-/// assert_ne!(one.is_leader(), other.is_leader());
-/// # });
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let barrier = Arc::new(Barrier::new(3));
+/// let tasks: Vec<_> = (0..3)
+///     .map(|_| {
+///         let barrier = Arc::clone(&barrier);
+///         raddle::spawn(async move { barrier.wait().await.is_leader() })
+///     })
+///     .collect();
+/// let mut leaders = 0;
+/// for task in tasks {
+///     leaders += usize::from(task.await?);
+/// }
+/// assert_eq!(leaders, 1);
+/// # Ok(())
+/// # }) }
 /// ```
 pub struct Barrier {
     size: usize,
@@ -45,38 +56,11 @@ struct State {
 }
 
 /// The result of [`Barrier::wait`]: whether this task is the leader, which opened the barrier.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::Barrier;
-///
-/// # fn main() { raddle::run(async {
-/// let barrier = Barrier::new(1);
-/// // Of the tasks that pass together, one is the leader.
-/// assert!(barrier.wait().await.is_leader());
-/// # }) }
-/// ```
 #[derive(Clone, Debug)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
     /// Returns true for exactly one of the tasks that were released together: the last to arrive.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Barrier;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let barrier = Barrier::new(1);
-    /// if barrier.wait().await.is_leader() {
-    ///     println!("once for all tasks");
-    /// }
-    /// # }) }
-    /// ```
     pub fn is_leader(&self) -> bool {
         self.0
     }
@@ -84,18 +68,6 @@ impl BarrierWaitResult {
 
 impl Barrier {
     /// Makes a barrier that opens when `n` tasks have arrived. With 0 or 1 no task waits.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Barrier;
-    ///
-    /// # fn main() {
-    /// let barrier = Barrier::new(3);
-    /// # drop(barrier);
-    /// # }
-    /// ```
     #[track_caller]
     pub fn new(n: usize) -> Self {
         Self {
@@ -117,30 +89,6 @@ impl Barrier {
     ///
     /// Not cancel safe: once the future has been polled, the task is counted as waiting, even if
     /// the future is dropped before the barrier opens.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Barrier;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let barrier = Arc::new(Barrier::new(3));
-    /// let tasks: Vec<_> = (0..3)
-    ///     .map(|_| {
-    ///         let barrier = Arc::clone(&barrier);
-    ///         raddle::spawn(async move { barrier.wait().await.is_leader() })
-    ///     })
-    ///     .collect();
-    /// let mut leaders = 0;
-    /// for task in tasks {
-    ///     leaders += usize::from(task.await?);
-    /// }
-    /// assert_eq!(leaders, 1);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
         raddle_wait::located(

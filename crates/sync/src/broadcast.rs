@@ -18,21 +18,21 @@
 //! # Examples
 //!
 //! ```
-//! use raddle_sync::broadcast;
-//! use raddle_sync::broadcast::error::RecvError;
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+//! use raddle::sync::broadcast::{self, error::RecvError};
 //!
-//! # futures_lite::future::block_on(async {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 //! let (sender, mut receiver) = broadcast::channel(2);
 //! let mut slow = sender.subscribe();
 //! for number in 1..=2 {
-//!     sender.send(number).unwrap();
+//!     sender.send(number)?;
 //!     assert_eq!(receiver.recv().await, Ok(number));
 //! }
-//! sender.send(3).unwrap();
-//!
+//! sender.send(3)?;
 //! assert_eq!(slow.recv().await, Err(RecvError::Lagged(1)));
 //! assert_eq!(slow.recv().await, Ok(2));
-//! # });
+//! # Ok(())
+//! # }) }
 //! ```
 
 pub mod error;

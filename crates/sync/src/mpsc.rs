@@ -21,10 +21,10 @@
 //! # Examples
 //!
 //! ```
-//! # #[cfg(not(raddle_loom))]
-//! # futures_lite::future::block_on(async {
-//! use raddle_sync::mpsc;
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+//! use raddle::sync::mpsc;
 //!
+//! # fn main() { raddle::run(async {
 //! let (sender, mut receiver) = mpsc::channel(10);
 //! let threads: Vec<_> = (0..3)
 //!     .map(|number| {
@@ -33,13 +33,14 @@
 //!     })
 //!     .collect();
 //! drop(sender);
+//!
 //! let mut sum = 0;
 //! while let Some(number) = receiver.recv().await {
 //!     sum += number;
 //! }
 //! assert_eq!(sum, 3);
 //! # threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
-//! # });
+//! # }) }
 //! ```
 
 mod block;

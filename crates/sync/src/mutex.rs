@@ -27,26 +27,14 @@ use crate::try_lock_error::TryLockError;
 /// # Examples
 ///
 /// ```
-/// # #[cfg(not(raddle_loom))]
-/// # futures_lite::future::block_on(async {
-/// use raddle_sync::Mutex;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Mutex;
 ///
+/// # fn main() { raddle::run(async {
 /// let mutex = Mutex::new(1);
 /// *mutex.lock().await += 1;
 /// assert_eq!(*mutex.lock().await, 2);
-/// # });
-/// ```
-///
-/// A mutex of a value that is not `Send` cannot be shared between threads:
-///
-/// ```compile_fail
-/// fn shared<T: Sync>() {}
-/// shared::<raddle_sync::Mutex<std::rc::Rc<u32>>>();
-/// ```
-///
-/// ```compile_fail
-/// fn shared<T: Sync>() {}
-/// shared::<raddle_sync::MutexGuard<'static, std::cell::Cell<u32>>>();
+/// # }) }
 /// ```
 pub struct Mutex<T: ?Sized> {
     /// A semaphore of one permit, whose holder may use the value.
@@ -62,18 +50,6 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
     /// Makes an unlocked mutex.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Mutex;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Mutex::new(5);
-    /// assert_eq!(*mutex.lock().await, 5);
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn new(value: T) -> Self {
         Self {
@@ -107,17 +83,6 @@ impl<T> Mutex<T> {
     }
 
     /// Consumes the mutex and returns the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Mutex;
-    ///
-    /// # fn main() {
-    /// assert_eq!(Mutex::new(5).into_inner(), 5);
-    /// # }
-    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -180,10 +145,10 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let mutex = Arc::new(Mutex::new(5));
-    /// let guard = Arc::clone(&mutex).lock_owned().await;
+    /// let mut guard = Arc::clone(&mutex).lock_owned().await;
     /// // The guard borrows nothing, so that it can go to a task.
-    /// raddle::spawn(async move { drop(guard) }).await?;
-    /// assert_eq!(*mutex.lock().await, 5);
+    /// raddle::spawn(async move { *guard += 1 }).await?;
+    /// assert_eq!(*mutex.lock().await, 6);
     /// # Ok(())
     /// # }) }
     /// ```
@@ -247,20 +212,6 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// Panics inside the poll of a task, which must not block: there, await
     /// [`lock_owned`](Self::lock_owned).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Mutex;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() {
-    /// let mutex = Arc::new(Mutex::new(5));
-    /// let guard = Arc::clone(&mutex).blocking_lock_owned();
-    /// assert_eq!(*guard, 5);
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
         block_on(self.lock_owned())
@@ -280,9 +231,8 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let mutex = Mutex::new(5);
-    /// let guard = mutex.try_lock()?;
+    /// let _guard = mutex.try_lock()?;
     /// assert!(mutex.try_lock().is_err());
-    /// # drop(guard);
     /// # Ok(())
     /// # }
     /// ```
@@ -299,22 +249,6 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     ///
     /// Returns [`TryLockError`] if the caller would have to wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Mutex;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mutex = Arc::new(Mutex::new(5));
-    /// let guard = Arc::clone(&mutex).try_lock_owned()?;
-    /// assert!(mutex.try_lock().is_err());
-    /// # drop(guard);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
@@ -324,20 +258,6 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Returns the value without locking: the mutable borrow excludes other users.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Mutex;
-    ///
-    /// # fn main() {
-    /// let mut mutex = Mutex::new(5);
-    /// // No lock: nothing else can refer to it.
-    /// *mutex.get_mut() = 6;
-    /// assert_eq!(mutex.into_inner(), 6);
-    /// # }
-    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.with_mut(|value| {
             // SAFETY: the mutex is borrowed exclusively, so there is no guard.

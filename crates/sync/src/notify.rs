@@ -31,20 +31,23 @@ pub use self::notified::{Notified, OwnedNotified};
 /// # Examples
 ///
 /// ```
-/// use raddle_sync::Notify;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Notify;
 ///
-/// # futures_lite::future::block_on(async {
+/// # fn main() { raddle::run(async {
 /// let notify = Notify::new();
+/// // No task waits: the permit is stored for the next one.
 /// notify.notify_one();
 /// notify.notified().await;
-/// # });
+/// # }) }
 /// ```
 ///
 /// To wait until a condition holds, without missing the notification:
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Notify;
 /// use std::sync::atomic::{AtomicBool, Ordering};
-/// use raddle_sync::Notify;
 ///
 /// struct Gate {
 ///     open: AtomicBool,
@@ -65,9 +68,12 @@ pub use self::notified::{Notified, OwnedNotified};
 ///         }
 ///     }
 /// }
+///
+/// # fn main() { raddle::run(async {
 /// # let gate = Gate { open: AtomicBool::new(false), opened: Notify::new() };
 /// # gate.open();
-/// # futures_lite::future::block_on(gate.pass());
+/// # gate.pass().await;
+/// # }) }
 /// ```
 pub struct Notify {
     state: State,
@@ -76,19 +82,6 @@ pub struct Notify {
 
 impl Notify {
     /// Makes a `Notify` without a permit.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Notify;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let notify = Notify::new();
-    /// notify.notify_one();
-    /// notify.notified().await;
-    /// # }) }
-    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn new() -> Self {
         Self::const_new()
@@ -104,19 +97,6 @@ impl Notify {
     }
 
     /// Makes a `Notify` without a permit, for a static. This function does not exist under loom.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Notify;
-    ///
-    /// static READY: Notify = Notify::const_new();
-    ///
-    /// fn main() {
-    ///     READY.notify_one();
-    /// }
-    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new() -> Self {
         Self {
@@ -191,20 +171,6 @@ impl Notify {
     /// [`notified`](Self::notified) takes at once; if a permit is already stored, nothing changes.
     ///
     /// Writes before this call are visible to the task that it notifies.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Notify;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let notify = Notify::new();
-    /// // Without a waiter, the next one does not wait.
-    /// notify.notify_one();
-    /// notify.notified().await;
-    /// # }) }
-    /// ```
     #[inline]
     pub fn notify_one(&self) {
         self.notify(NotifiedBy::First);

@@ -18,7 +18,8 @@ use crate::semaphore::core::{Closed, Core, Refused};
 /// # Examples
 ///
 /// ```
-/// use raddle_sync::OnceCell;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::OnceCell;
 ///
 /// async fn connect() -> String {
 ///     "connected".to_owned()
@@ -26,9 +27,9 @@ use crate::semaphore::core::{Closed, Core, Refused};
 ///
 /// static CONNECTION: OnceCell<String> = OnceCell::const_new();
 ///
-/// # futures_lite::future::block_on(async {
+/// # fn main() { raddle::run(async {
 /// assert_eq!(CONNECTION.get_or_init(connect).await, "connected");
-/// # });
+/// # }) }
 /// ```
 pub struct OnceCell<T> {
     slot: OnceSlot<T>,
@@ -37,19 +38,6 @@ pub struct OnceCell<T> {
 }
 
 /// The error of [`OnceCell::set`]: why the value was refused. Contains the value.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::OnceCell;
-///
-/// # fn main() {
-/// let cell = OnceCell::new_with(Some(1));
-/// let error = cell.set(2).unwrap_err();
-/// assert!(error.is_already_init_err());
-/// # }
-/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub enum SetError<T> {
     /// The cell already holds a value.
@@ -61,53 +49,16 @@ pub enum SetError<T> {
 
 impl<T> OnceCell<T> {
     /// Makes an empty cell.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() {
-    /// let cell = OnceCell::<u32>::new();
-    /// assert!(!cell.initialized());
-    /// # }
-    /// ```
     pub fn new() -> Self {
         Self::with_slot(OnceSlot::new())
     }
 
     /// Makes a cell that holds `value`, if there is one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() {
-    /// assert_eq!(OnceCell::new_with(Some(7)).get(), Some(&7));
-    /// assert!(!OnceCell::<u32>::new_with(None).initialized());
-    /// # }
-    /// ```
     pub fn new_with(value: Option<T>) -> Self {
         Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
     }
 
     /// Makes an empty cell, for a static. This function does not exist under loom.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// static CELL: OnceCell<u32> = OnceCell::const_new();
-    ///
-    /// fn main() {
-    ///     assert_eq!(CELL.get(), None);
-    /// }
-    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new() -> Self {
         Self {
@@ -117,19 +68,6 @@ impl<T> OnceCell<T> {
     }
 
     /// Makes a cell that holds `value`, for a static. This function does not exist under loom.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// static CELL: OnceCell<u32> = OnceCell::const_new_with(7);
-    ///
-    /// fn main() {
-    ///     assert_eq!(CELL.get(), Some(&7));
-    /// }
-    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new_with(value: T) -> Self {
         Self {
@@ -146,58 +84,16 @@ impl<T> OnceCell<T> {
     }
 
     /// Returns whether the cell holds a value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let cell = OnceCell::new();
-    /// cell.set(7)?;
-    /// assert!(cell.initialized());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn initialized(&self) -> bool {
         self.slot.is_set()
     }
 
     /// Returns the value, if there is one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let cell = OnceCell::new();
-    /// assert_eq!(cell.get(), None);
-    /// cell.set(7)?;
-    /// assert_eq!(cell.get(), Some(&7));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(&self) -> Option<&T> {
         self.slot.get()
     }
 
     /// Returns the value, if there is one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() {
-    /// let mut cell = OnceCell::new_with(Some(7));
-    /// *cell.get_mut().unwrap() += 1;
-    /// assert_eq!(cell.get(), Some(&8));
-    /// # }
-    /// ```
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.slot.get_mut()
     }
@@ -217,7 +113,8 @@ impl<T> OnceCell<T> {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let cell = OnceCell::new();
     /// cell.set(7)?;
-    /// assert!(cell.set(8).is_err());
+    /// let error = cell.set(8).unwrap_err();
+    /// assert!(error.is_already_init_err());
     /// # Ok(())
     /// # }
     /// ```
@@ -327,35 +224,11 @@ impl<T> OnceCell<T> {
     }
 
     /// Consumes the cell and returns the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() {
-    /// assert_eq!(OnceCell::new_with(Some(7)).into_inner(), Some(7));
-    /// # }
-    /// ```
     pub fn into_inner(mut self) -> Option<T> {
         self.take()
     }
 
     /// Takes the value out, and leaves the cell empty.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() {
-    /// let mut cell = OnceCell::new_with(Some(7));
-    /// assert_eq!(cell.take(), Some(7));
-    /// assert!(!cell.initialized());
-    /// # }
-    /// ```
     pub fn take(&mut self) -> Option<T> {
         self.init_permits = Core::new(1);
         self.slot.take()
@@ -415,40 +288,11 @@ impl<T> From<T> for OnceCell<T> {
 
 impl<T> SetError<T> {
     /// Returns whether the cell already held a value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() {
-    /// let cell = OnceCell::new_with(Some(1));
-    /// assert!(cell.set(2).unwrap_err().is_already_init_err());
-    /// # }
-    /// ```
     pub fn is_already_init_err(&self) -> bool {
         matches!(self, Self::AlreadyInitializedError(_))
     }
 
     /// Returns whether a task was initialising the cell.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::OnceCell;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let cell = OnceCell::new();
-    /// let value = cell.get_or_init(|| async {
-    ///     // In the middle of another task's attempt, in effect.
-    ///     assert!(cell.set(1).unwrap_err().is_initializing_err());
-    ///     2
-    /// });
-    /// assert_eq!(*value.await, 2);
-    /// # }) }
-    /// ```
     pub fn is_initializing_err(&self) -> bool {
         matches!(self, Self::InitializingError(_))
     }

@@ -11,12 +11,15 @@
 //! # Examples
 //!
 //! ```
-//! use raddle_sync::oneshot;
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+//! use raddle::sync::oneshot;
 //!
+//! # fn main() {
 //! let (sender, receiver) = oneshot::channel();
 //! let thread = std::thread::spawn(|| sender.send("hello"));
 //! assert_eq!(receiver.blocking_recv(), Ok("hello"));
 //! # thread.join().unwrap().unwrap();
+//! # }
 //! ```
 
 pub mod error;

@@ -35,10 +35,10 @@ const MAX_READS: u32 = u32::MAX >> 3;
 /// # Examples
 ///
 /// ```
-/// # #[cfg(not(raddle_loom))]
-/// # futures_lite::future::block_on(async {
-/// use raddle_sync::RwLock;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::RwLock;
 ///
+/// # fn main() { raddle::run(async {
 /// let lock = RwLock::new(1);
 /// {
 ///     let one = lock.read().await;
@@ -47,19 +47,7 @@ const MAX_READS: u32 = u32::MAX >> 3;
 /// }
 /// *lock.write().await += 1;
 /// assert_eq!(*lock.read().await, 2);
-/// # });
-/// ```
-///
-/// A lock of a value that is not `Sync` cannot be shared between threads:
-///
-/// ```compile_fail
-/// fn shared<T: Sync>() {}
-/// shared::<raddle_sync::RwLock<std::cell::Cell<u32>>>();
-/// ```
-///
-/// ```compile_fail
-/// fn sent<T: Send>() {}
-/// sent::<raddle_sync::RwLockReadGuard<'static, std::cell::Cell<u32>>>();
+/// # }) }
 /// ```
 pub struct RwLock<T: ?Sized> {
     /// A semaphore of `max_readers` permits: a reader has one, a writer has all of them.
@@ -76,18 +64,6 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 impl<T> RwLock<T> {
     /// Makes an unlocked lock, for up to `u32::MAX >> 3` readers at a time.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new(5);
-    /// assert_eq!(*lock.read().await, 5);
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn new(value: T) -> Self {
         Self::with_max_readers(value, MAX_READS)
@@ -107,9 +83,8 @@ impl<T> RwLock<T> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = RwLock::with_max_readers(5, 1);
-    /// let reader = lock.read().await;
+    /// let _reader = lock.read().await;
     /// assert!(lock.try_read().is_err());
-    /// # drop(reader);
     /// # }) }
     /// ```
     #[track_caller]
@@ -124,19 +99,6 @@ impl<T> RwLock<T> {
     }
 
     /// Like [`new`](Self::new), but `const`, for statics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// static LOCK: RwLock<u32> = RwLock::const_new(5);
-    ///
-    /// fn main() {
-    ///     assert_eq!(*LOCK.try_read().unwrap(), 5);
-    /// }
-    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new(value: T) -> Self {
         Self::const_with_max_readers(value, MAX_READS)
@@ -147,19 +109,6 @@ impl<T> RwLock<T> {
     /// # Panics
     ///
     /// Panics if `max_readers` is zero or above `u32::MAX >> 3`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// static LOCK: RwLock<u32> = RwLock::const_with_max_readers(5, 100);
-    ///
-    /// fn main() {
-    ///     assert_eq!(*LOCK.try_read().unwrap(), 5);
-    /// }
-    /// ```
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub const fn const_with_max_readers(value: T, max_readers: u32) -> Self {
@@ -173,17 +122,6 @@ impl<T> RwLock<T> {
     }
 
     /// Consumes the lock and returns the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// # fn main() {
-    /// assert_eq!(RwLock::new(5).into_inner(), 5);
-    /// # }
-    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -205,19 +143,6 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
     /// loses its place in the queue.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new(5);
-    /// let (first, second) = (lock.read().await, lock.read().await);
-    /// assert_eq!(*first + *second, 10);
-    /// # }) }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
@@ -235,19 +160,6 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
     /// loses its place in the queue.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new(5);
-    /// *lock.write().await += 1;
-    /// assert_eq!(*lock.read().await, 6);
-    /// # }) }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
@@ -266,21 +178,6 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// Cancel safe: a future that is dropped before completion does not hold the lock. The task
     /// loses its place in the queue.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new(5));
-    /// let guard = Arc::clone(&lock).read_owned().await;
-    /// raddle::spawn(async move { assert_eq!(*guard, 5) }).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
@@ -357,9 +254,8 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let lock = RwLock::new(5);
-    /// let reader = lock.try_read()?;
+    /// let _reader = lock.try_read()?;
     /// assert!(lock.try_read().is_ok() && lock.try_write().is_err());
-    /// # drop(reader);
     /// # Ok(())
     /// # }
     /// ```
@@ -376,21 +272,6 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// Returns [`TryLockError`] if the caller would have to wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let lock = RwLock::new(5);
-    /// let writer = lock.try_write()?;
-    /// assert!(lock.try_read().is_err());
-    /// # drop(writer);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
@@ -404,22 +285,6 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// Returns [`TryLockError`] if the caller would have to wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let lock = Arc::new(RwLock::new(5));
-    /// let reader = Arc::clone(&lock).try_read_owned()?;
-    /// assert!(lock.try_write().is_err());
-    /// # drop(reader);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
@@ -433,22 +298,6 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     ///
     /// Returns [`TryLockError`] if the caller would have to wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let lock = Arc::new(RwLock::new(5));
-    /// let writer = Arc::clone(&lock).try_write_owned()?;
-    /// assert!(lock.try_read().is_err());
-    /// # drop(writer);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
@@ -462,19 +311,6 @@ impl<T: ?Sized> RwLock<T> {
     /// # Panics
     ///
     /// Panics inside the poll of a task, which must not block: there, await [`read`](Self::read).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// # fn main() {
-    /// let lock = RwLock::new(5);
-    /// // Outside of async code.
-    /// assert_eq!(*lock.blocking_read(), 5);
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
         block_on(self.read())
@@ -485,39 +321,12 @@ impl<T: ?Sized> RwLock<T> {
     /// # Panics
     ///
     /// Panics inside the poll of a task, which must not block: there, await [`write`](Self::write).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// # fn main() {
-    /// let lock = RwLock::new(5);
-    /// // Outside of async code.
-    /// *lock.blocking_write() += 1;
-    /// assert_eq!(lock.into_inner(), 6);
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
         block_on(self.write())
     }
 
     /// Returns the value without locking: the mutable borrow excludes other users.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    ///
-    /// # fn main() {
-    /// let mut lock = RwLock::new(5);
-    /// *lock.get_mut() = 6;
-    /// assert_eq!(lock.into_inner(), 6);
-    /// # }
-    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.with_mut(|value| {
             // SAFETY: the lock is borrowed exclusively, so there is no guard.

@@ -30,18 +30,18 @@ use crate::blocking::block_on;
 /// At most two at a time:
 ///
 /// ```
-/// # #[cfg(not(raddle_loom))]
-/// # futures_lite::future::block_on(async {
-/// use raddle_sync::Semaphore;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::Semaphore;
 ///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 /// let semaphore = Semaphore::new(2);
-/// let first = semaphore.acquire().await.unwrap();
-/// let second = semaphore.acquire().await.unwrap();
+/// let first = semaphore.acquire().await?;
+/// let _second = semaphore.acquire().await?;
 /// assert!(semaphore.try_acquire().is_err());
 /// drop(first);
 /// assert!(semaphore.try_acquire().is_ok());
-/// # drop(second);
-/// # });
+/// # Ok(())
+/// # }) }
 /// ```
 #[derive(Debug)]
 pub struct Semaphore {
@@ -59,18 +59,6 @@ impl Semaphore {
     /// # Panics
     ///
     /// Panics if `permits` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() {
-    /// let semaphore = Semaphore::new(2);
-    /// assert_eq!(semaphore.available_permits(), 2);
-    /// # }
-    /// ```
     #[track_caller]
     pub fn new(permits: usize) -> Self {
         Self {
@@ -84,19 +72,6 @@ impl Semaphore {
     /// # Panics
     ///
     /// Panics if `permits` are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// static LIMIT: Semaphore = Semaphore::const_new(100);
-    ///
-    /// fn main() {
-    ///     assert_eq!(LIMIT.available_permits(), 100);
-    /// }
-    /// ```
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub const fn const_new(permits: usize) -> Self {
@@ -108,21 +83,6 @@ impl Semaphore {
 
     /// Returns the number of free permits. While a task waits it is zero: free permits are reserved
     /// for the first waiter.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Semaphore::new(2);
-    /// let permit = semaphore.try_acquire()?;
-    /// assert_eq!(semaphore.available_permits(), 1);
-    /// # drop(permit);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn available_permits(&self) -> usize {
         self.core.available()
     }
@@ -152,20 +112,6 @@ impl Semaphore {
 
     /// Removes up to `n` of the available permits permanently, and returns the number of removed
     /// permits.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() {
-    /// let semaphore = Semaphore::new(2);
-    /// // As many as are free: two.
-    /// assert_eq!(semaphore.forget_permits(5), 2);
-    /// assert_eq!(semaphore.available_permits(), 0);
-    /// # }
-    /// ```
     pub fn forget_permits(&self, n: usize) -> usize {
         self.core.forget(n)
     }
@@ -227,9 +173,8 @@ impl Semaphore {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let semaphore = Semaphore::new(2);
-    /// let permits = semaphore.acquire_many(2).await?;
+    /// let _permits = semaphore.acquire_many(2).await?;
     /// assert_eq!(semaphore.available_permits(), 0);
-    /// # drop(permits);
     /// # Ok(())
     /// # }) }
     /// ```
@@ -274,22 +219,6 @@ impl Semaphore {
     ///
     /// Panics inside the poll of a task, which must not block: there, await
     /// [`acquire`](Self::acquire).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Semaphore::new(2);
-    /// // Outside of async code.
-    /// let permit = semaphore.blocking_acquire()?;
-    /// assert_eq!(semaphore.available_permits(), 1);
-    /// # drop(permit);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         block_on(self.acquire())
@@ -304,21 +233,6 @@ impl Semaphore {
     /// # Panics
     ///
     /// Panics in the same cases as [`blocking_acquire`](Self::blocking_acquire).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Semaphore::new(2);
-    /// let permits = semaphore.blocking_acquire_many(2)?;
-    /// assert_eq!(semaphore.available_permits(), 0);
-    /// # drop(permits);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
         block_on(self.acquire_many(n))
@@ -330,21 +244,6 @@ impl Semaphore {
     ///
     /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if the caller would have to wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Semaphore::new(1);
-    /// let permit = semaphore.try_acquire()?;
-    /// assert!(semaphore.try_acquire().is_err());
-    /// # drop(permit);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn try_acquire(&self) -> Result<SemaphorePermit<'_>, TryAcquireError> {
@@ -357,20 +256,6 @@ impl Semaphore {
     ///
     /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if the caller would have to wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Semaphore::new(2);
-    /// assert!(semaphore.try_acquire_many(3).is_err());
-    /// assert_eq!(semaphore.try_acquire_many(2)?.num_permits(), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn try_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
@@ -434,22 +319,6 @@ impl Semaphore {
     ///
     /// Cancel safe: a future that is dropped before completion has taken no permit. The task loses
     /// its place in the queue.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// let permits = Arc::clone(&semaphore).acquire_many_owned(2).await?;
-    /// assert_eq!(semaphore.available_permits(), 0);
-    /// # drop(permits);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn acquire_many_owned(
@@ -477,22 +346,6 @@ impl Semaphore {
     /// # Panics
     ///
     /// Panics in the same cases as [`blocking_acquire`](Self::blocking_acquire).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// let permit = Arc::clone(&semaphore).blocking_acquire_owned()?;
-    /// assert_eq!(semaphore.available_permits(), 1);
-    /// # drop(permit);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
         block_on(self.acquire_owned())
@@ -508,22 +361,6 @@ impl Semaphore {
     /// # Panics
     ///
     /// Panics in the same cases as [`blocking_acquire`](Self::blocking_acquire).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// let permits = Arc::clone(&semaphore).blocking_acquire_many_owned(2)?;
-    /// assert_eq!(semaphore.available_permits(), 0);
-    /// # drop(permits);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_acquire_many_owned(
         self: Arc<Self>,
@@ -539,22 +376,6 @@ impl Semaphore {
     ///
     /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if the caller would have to wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// let permit = Arc::clone(&semaphore).try_acquire_owned()?;
-    /// assert_eq!(semaphore.available_permits(), 1);
-    /// # drop(permit);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn try_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, TryAcquireError> {
@@ -568,22 +389,6 @@ impl Semaphore {
     ///
     /// Returns [`TryAcquireError::Closed`] if the semaphore is closed,
     /// [`TryAcquireError::NoPermits`] if the caller would have to wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// assert!(Arc::clone(&semaphore).try_acquire_many_owned(3).is_err());
-    /// let permits = semaphore.try_acquire_many_owned(2)?;
-    /// assert_eq!(permits.num_permits(), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     #[inline]
     pub fn try_acquire_many_owned(
@@ -615,19 +420,6 @@ impl Semaphore {
     }
 
     /// Returns whether [`close`](Self::close) was called.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() {
-    /// let semaphore = Semaphore::new(2);
-    /// semaphore.close();
-    /// assert!(semaphore.is_closed());
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.core.is_closed()
     }

@@ -16,14 +16,15 @@ use crate::once_slot::OnceSlot;
 /// # Examples
 ///
 /// ```
-/// use raddle_sync::SetOnce;
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::sync::SetOnce;
 ///
 /// static PORT: SetOnce<u16> = SetOnce::const_new();
 ///
+/// # fn main() { raddle::run(async {
 /// std::thread::spawn(|| PORT.set(8080).unwrap());
-/// # futures_lite::future::block_on(async {
 /// assert_eq!(*PORT.wait().await, 8080);
-/// # });
+/// # }) }
 /// ```
 pub struct SetOnce<T> {
     slot: OnceSlot<T>,
@@ -33,69 +34,21 @@ pub struct SetOnce<T> {
 }
 
 /// The error of [`SetOnce::set`]: a value was set before. Contains the refused value.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::SetOnce;
-///
-/// # fn main() {
-/// let cell = SetOnce::new_with(Some(1));
-/// // The value comes back.
-/// assert_eq!(cell.set(2).unwrap_err().0, 2);
-/// # }
-/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct SetOnceError<T>(pub T);
 
 impl<T> SetOnce<T> {
     /// Makes an empty cell.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::SetOnce;
-    ///
-    /// # fn main() {
-    /// assert!(!SetOnce::<u32>::new().initialized());
-    /// # }
-    /// ```
     pub fn new() -> Self {
         Self::with_slot(OnceSlot::new())
     }
 
     /// Makes a cell that holds `value`, if there is one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::SetOnce;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SetOnce::new_with(Some(7)).get(), Some(&7));
-    /// # }
-    /// ```
     pub fn new_with(value: Option<T>) -> Self {
         Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
     }
 
     /// Makes an empty cell, for a static. This function does not exist under loom.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::SetOnce;
-    ///
-    /// static READY: SetOnce<()> = SetOnce::const_new();
-    ///
-    /// fn main() {
-    ///     assert!(!READY.initialized());
-    /// }
-    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new() -> Self {
         Self {
@@ -106,19 +59,6 @@ impl<T> SetOnce<T> {
     }
 
     /// Makes a cell that holds `value`, for a static. This function does not exist under loom.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::SetOnce;
-    ///
-    /// static CELL: SetOnce<u32> = SetOnce::const_new_with(7);
-    ///
-    /// fn main() {
-    ///     assert_eq!(CELL.get(), Some(&7));
-    /// }
-    /// ```
     #[cfg(not(raddle_loom))]
     pub const fn const_new_with(value: T) -> Self {
         Self {
@@ -137,40 +77,11 @@ impl<T> SetOnce<T> {
     }
 
     /// Returns whether a value is set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::SetOnce;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let cell = SetOnce::new();
-    /// cell.set(7)?;
-    /// assert!(cell.initialized());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn initialized(&self) -> bool {
         self.slot.is_set()
     }
 
     /// Returns the value, if one is set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::SetOnce;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let cell = SetOnce::new();
-    /// assert_eq!(cell.get(), None);
-    /// cell.set(7)?;
-    /// assert_eq!(cell.get(), Some(&7));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn get(&self) -> Option<&T> {
         self.slot.get()
     }
@@ -191,7 +102,9 @@ impl<T> SetOnce<T> {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let cell = SetOnce::new();
     /// cell.set(7)?;
-    /// assert!(cell.set(8).is_err());
+    /// // The error contains the refused value.
+    /// assert_eq!(cell.set(8).unwrap_err().0, 8);
+    /// assert_eq!(cell.get(), Some(&7));
     /// # Ok(())
     /// # }
     /// ```
@@ -208,17 +121,6 @@ impl<T> SetOnce<T> {
     }
 
     /// Consumes the cell and returns the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::SetOnce;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SetOnce::new_with(Some(7)).into_inner(), Some(7));
-    /// # }
-    /// ```
     pub fn into_inner(mut self) -> Option<T> {
         self.slot.take()
     }
@@ -228,25 +130,6 @@ impl<T> SetOnce<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing; the value stays in the cell.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::SetOnce;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let cell = Arc::new(SetOnce::new());
-    /// let waiter = raddle::spawn({
-    ///     let cell = Arc::clone(&cell);
-    ///     async move { *cell.wait().await }
-    /// });
-    /// cell.set(7)?;
-    /// assert_eq!(waiter.await?, 7);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = &T> {
         raddle_wait::located("SetOnce::wait", Resource::Unknown, async move {

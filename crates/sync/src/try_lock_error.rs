@@ -8,21 +8,6 @@ use crate::semaphore::core::Refused;
 /// The lock is held, or a task waits for it.
 ///
 /// Comes from the `try_` methods of [`Mutex`](crate::Mutex) and [`RwLock`](crate::RwLock).
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::Mutex;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mutex = Mutex::new(5);
-/// let guard = mutex.try_lock()?;
-/// assert!(mutex.try_lock().is_err());
-/// # drop(guard);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Debug)]
 pub struct TryLockError(());
 

@@ -26,15 +26,16 @@
 //! # Examples
 //!
 //! ```
-//! use raddle_sync::watch;
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+//! use raddle::sync::watch;
 //!
-//! # futures_lite::future::block_on(async {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 //! let (sender, mut receiver) = watch::channel("starting");
 //! std::thread::spawn(move || sender.send("ready"));
-//!
-//! receiver.changed().await.unwrap();
+//! receiver.changed().await?;
 //! assert_eq!(*receiver.borrow(), "ready");
-//! # });
+//! # Ok(())
+//! # }) }
 //! ```
 
 pub mod error;
@@ -148,22 +149,6 @@ pub struct Ref<'a, T> {
 impl<T> Ref<'_, T> {
     /// Returns whether the value is new to the receiver that borrowed it. False if it was borrowed
     /// from a sender.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::watch;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, mut receiver) = watch::channel(0);
-    /// sender.send(1)?;
-    /// assert!(receiver.borrow().has_changed());
-    /// assert!(receiver.borrow_and_update().has_changed());
-    /// assert!(!receiver.borrow().has_changed());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }

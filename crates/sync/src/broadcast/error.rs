@@ -5,20 +5,6 @@ use std::fmt;
 
 /// The error of [`send`](super::Sender::send): there is no receiver. It contains the value that was
 /// not sent.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::broadcast;
-///
-/// # fn main() {
-/// let (sender, receiver) = broadcast::channel(16);
-/// drop(receiver);
-/// // The value comes back.
-/// assert_eq!(sender.send(7).unwrap_err().0, 7);
-/// # }
-/// ```
 #[derive(Debug)]
 pub struct SendError<T>(pub T);
 
@@ -31,31 +17,6 @@ impl<T> fmt::Display for SendError<T> {
 impl<T: fmt::Debug> Error for SendError<T> {}
 
 /// The error of [`recv`](super::Receiver::recv): why there is no value.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::broadcast::{self, error::RecvError};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = broadcast::channel(2);
-/// for number in 0..3 {
-///     sender.send(number)?;
-/// }
-/// drop(sender);
-/// let mut received = Vec::new();
-/// loop {
-///     match receiver.recv().await {
-///         Ok(number) => received.push(number),
-///         Err(RecvError::Lagged(lost)) => assert_eq!(lost, 1),
-///         Err(RecvError::Closed) => break,
-///     }
-/// }
-/// assert_eq!(received, [1, 2]);
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecvError {
     /// There is no sender any more, and every value has been received.
@@ -78,20 +39,6 @@ impl fmt::Display for RecvError {
 impl Error for RecvError {}
 
 /// The error of [`try_recv`](super::Receiver::try_recv): why there is no value.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::broadcast::{self, error::TryRecvError};
-///
-/// # fn main() {
-/// let (sender, mut receiver) = broadcast::channel::<u32>(16);
-/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-/// drop(sender);
-/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
-/// # }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TryRecvError {
     /// Every value has been received; there are senders, so more may come.

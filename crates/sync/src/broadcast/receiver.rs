@@ -12,20 +12,6 @@ use super::error::{RecvError, TryRecvError};
 use super::ring::SlotContent;
 
 /// Receives all values that are sent after the receiver was made.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::broadcast;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = broadcast::channel(16);
-/// sender.send("hello")?;
-/// assert_eq!(receiver.recv().await?, "hello");
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The position of the next value to receive.
@@ -56,113 +42,31 @@ impl<T> Receiver<T> {
 
     /// Returns the number of values that were sent and not received yet: more than the channel
     /// keeps, if the receiver lags.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = broadcast::channel(16);
-    /// sender.send(1)?;
-    /// sender.send(2)?;
-    /// assert_eq!(receiver.len(), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn len(&self) -> usize {
         (self.shared.sent.now().count - self.next) as usize
     }
 
     /// Returns whether the receiver has received all values that were sent.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// assert!(receiver.is_empty());
-    /// # drop(sender);
-    /// # }
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns whether both receive from the same channel.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// assert!(receiver.same_channel(&sender.subscribe()));
-    /// # }
-    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// Returns the number of senders, without the weak ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// let second = sender.clone();
-    /// assert_eq!(receiver.sender_strong_count(), 2);
-    /// # drop(second);
-    /// # }
-    /// ```
     pub fn sender_strong_count(&self) -> usize {
         self.shared.strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// let weak = sender.downgrade();
-    /// assert_eq!(receiver.sender_weak_count(), 1);
-    /// # drop(weak);
-    /// # }
-    /// ```
     pub fn sender_weak_count(&self) -> usize {
         self.shared.weak_count()
     }
 
     /// Returns whether there is no sender any more. Values may still be left to receive.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// assert!(!receiver.is_closed());
-    /// drop(sender);
-    /// assert!(receiver.is_closed());
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.shared.sent.now().closed
     }
@@ -211,12 +115,23 @@ impl<T: Clone> Receiver<T> {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
+    /// use raddle::sync::broadcast::{self, error::RecvError};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = broadcast::channel(16);
-    /// raddle::spawn(async move { sender.send(7).unwrap() });
-    /// assert_eq!(receiver.recv().await?, 7);
+    /// let (sender, mut receiver) = broadcast::channel(2);
+    /// for number in 0..3 {
+    ///     sender.send(number)?;
+    /// }
+    /// drop(sender);
+    /// let mut received = Vec::new();
+    /// loop {
+    ///     match receiver.recv().await {
+    ///         Ok(number) => received.push(number),
+    ///         Err(RecvError::Lagged(lost)) => println!("{lost} values are lost"),
+    ///         Err(RecvError::Closed) => break,
+    ///     }
+    /// }
+    /// assert_eq!(received, [1, 2]);
     /// # Ok(())
     /// # }) }
     /// ```
@@ -253,21 +168,6 @@ impl<T: Clone> Receiver<T> {
     /// # Panics
     ///
     /// Panics in the same cases as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, mut receiver) = broadcast::channel(16);
-    /// assert!(receiver.try_recv().is_err());
-    /// sender.send(7)?;
-    /// assert_eq!(receiver.try_recv()?, 7);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         if self.next == self.known {
             let now = self.shared.sent.now();
@@ -303,21 +203,6 @@ impl<T: Clone> Receiver<T> {
     ///
     /// Panics if the thread has a poll budget: it is inside a poll then, and must not block;
     /// otherwise as [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, mut receiver) = broadcast::channel(16);
-    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
-    /// sender.send(7)?;
-    /// assert_eq!(thread.join().unwrap()?, 7);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
         crate::blocking::block_on(self.recv())

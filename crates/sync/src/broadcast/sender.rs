@@ -13,22 +13,6 @@ use crate::Notify;
 use crate::sequence::Sequence;
 
 /// Sends values to all receivers of a channel. Its clones send to the same channel.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::broadcast;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = broadcast::channel(16);
-/// let second = sender.clone();
-/// sender.send(1)?;
-/// second.send(2)?;
-/// assert_eq!((receiver.recv().await?, receiver.recv().await?), (1, 2));
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
 }
@@ -108,13 +92,15 @@ impl<T> Sender<T> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::sync::broadcast;
     ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = broadcast::channel(16);
-    /// // To how many receivers it goes.
-    /// assert_eq!(sender.send(7)?, 1);
-    /// assert_eq!(receiver.recv().await?, 7);
-    /// # Ok(())
-    /// # }) }
+    /// # fn main() {
+    /// let (sender, receiver) = broadcast::channel(16);
+    /// // The number of receivers.
+    /// assert_eq!(sender.send(7).unwrap(), 1);
+    ///
+    /// drop(receiver);
+    /// // The error contains the value.
+    /// assert_eq!(sender.send(8).unwrap_err().0, 8);
+    /// # }
     /// ```
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         let receivers = self.shared.receivers.lock();
@@ -153,40 +139,11 @@ impl<T> Sender<T> {
     }
 
     /// Makes a sender that does not keep the channel open.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// let weak = sender.downgrade();
-    /// drop(sender);
-    /// assert!(weak.upgrade().is_none());
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender::new(self.shared.clone())
     }
 
     /// Returns the number of values that at least one receiver has not received yet.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, _receiver) = broadcast::channel(16);
-    /// sender.send(1)?;
-    /// assert_eq!(sender.len(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn len(&self) -> usize {
         // The lock prevents further values.
         let _receivers = self.shared.receivers.lock();
@@ -208,18 +165,6 @@ impl<T> Sender<T> {
     }
 
     /// Returns whether every receiver has received every value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, _receiver) = broadcast::channel::<u32>(16);
-    /// assert!(sender.is_empty());
-    /// # }
-    /// ```
     pub fn is_empty(&self) -> bool {
         let _receivers = self.shared.receivers.lock();
         let end = self.shared.sent.now().count;
@@ -227,20 +172,6 @@ impl<T> Sender<T> {
     }
 
     /// Returns the number of receivers.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// assert_eq!(sender.receiver_count(), 1);
-    /// drop(receiver);
-    /// assert_eq!(sender.receiver_count(), 0);
-    /// # }
-    /// ```
     pub fn receiver_count(&self) -> usize {
         *self.shared.receivers.lock()
     }
@@ -260,7 +191,6 @@ impl<T> Sender<T> {
     /// # fn main() { raddle::run(async {
     /// let (sender, receiver) = broadcast::channel::<u32>(16);
     /// raddle::spawn(async move { drop(receiver) });
-    /// // Until there is no receiver.
     /// sender.closed().await;
     /// # }) }
     /// ```
@@ -282,57 +212,16 @@ impl<T> Sender<T> {
     }
 
     /// Returns whether both send on the same channel.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// assert!(sender.same_channel(&sender.clone()));
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// Returns the number of senders, without the weak ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// let second = sender.clone();
-    /// assert_eq!(sender.strong_count(), 2);
-    /// # drop((second, receiver));
-    /// # }
-    /// ```
     pub fn strong_count(&self) -> usize {
         self.shared.strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// let weak = sender.downgrade();
-    /// assert_eq!(sender.weak_count(), 1);
-    /// # drop((weak, receiver));
-    /// # }
-    /// ```
     pub fn weak_count(&self) -> usize {
         self.shared.weak_count()
     }
@@ -358,20 +247,6 @@ impl<T> WeakSender<T> {
     }
 
     /// Returns a sender, or `None` if the last sender is gone and the channel is closed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// let weak = sender.downgrade();
-    /// assert!(weak.upgrade().is_some());
-    /// # drop(receiver);
-    /// # }
-    /// ```
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         // ORDERING: Relaxed: a sender that is counted before the last one is dropped keeps the
@@ -388,39 +263,11 @@ impl<T> WeakSender<T> {
     }
 
     /// Returns the number of senders, without the weak ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// let weak = sender.downgrade();
-    /// assert_eq!(weak.strong_count(), 1);
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn strong_count(&self) -> usize {
         self.shared.strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::broadcast;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = broadcast::channel::<u32>(16);
-    /// let weak = sender.downgrade();
-    /// assert_eq!(weak.weak_count(), 1);
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn weak_count(&self) -> usize {
         self.shared.weak_count()
     }

@@ -4,20 +4,6 @@ use std::error::Error;
 use std::fmt;
 
 /// The channel is closed. Contains the message that was not sent.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() { raddle::run(async {
-/// let (sender, receiver) = mpsc::channel(1);
-/// drop(receiver);
-/// // The message comes back.
-/// assert_eq!(sender.send(7).await.unwrap_err().0, 7);
-/// # }) }
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
@@ -36,24 +22,6 @@ impl<T> fmt::Display for SendError<T> {
 impl<T> Error for SendError<T> {}
 
 /// The error of `try_send`: why the message was not sent at once. Contains the message.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc::{self, error::TrySendError};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let (sender, _receiver) = mpsc::channel(1);
-/// sender.try_send(1)?;
-/// match sender.try_send(2) {
-///     Ok(()) => unreachable!("the channel is full"),
-///     Err(TrySendError::Full(message)) => assert_eq!(message, 2),
-///     Err(TrySendError::Closed(_)) => println!("no receiver"),
-/// }
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
     /// The channel is full, or other senders wait for room.
@@ -64,17 +32,6 @@ pub enum TrySendError<T> {
 
 impl<T> TrySendError<T> {
     /// The message.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc::error::TrySendError;
-    ///
-    /// # fn main() {
-    /// assert_eq!(TrySendError::Full(7).into_inner(), 7);
-    /// # }
-    /// ```
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(message) | Self::Closed(message) => message,
@@ -111,21 +68,6 @@ impl<T> From<SendError<T>> for TrySendError<T> {
 /// The error of `send_timeout`: why the message was not sent in time. Contains the message.
 ///
 /// Returned by `Sender::send_timeout`, which needs the feature `time`.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc::error::SendTimeoutError;
-///
-/// fn text(error: SendTimeoutError<u32>) -> String {
-///     match error {
-///         SendTimeoutError::Timeout(message) => format!("no room for {message}"),
-///         SendTimeoutError::Closed(message) => format!("no receiver for {message}"),
-///     }
-/// }
-/// # fn main() {}
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
     /// The channel had no room within the time limit.
@@ -136,17 +78,6 @@ pub enum SendTimeoutError<T> {
 
 impl<T> SendTimeoutError<T> {
     /// The message.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc::error::SendTimeoutError;
-    ///
-    /// # fn main() {
-    /// assert_eq!(SendTimeoutError::Timeout(7).into_inner(), 7);
-    /// # }
-    /// ```
     pub fn into_inner(self) -> T {
         match self {
             Self::Timeout(message) | Self::Closed(message) => message,
@@ -191,20 +122,6 @@ impl fmt::Display for RecvError {
 impl Error for RecvError {}
 
 /// The error of `try_recv`: why there is no message.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc::{self, error::TryRecvError};
-///
-/// # fn main() {
-/// let (sender, mut receiver) = mpsc::channel::<u32>(1);
-/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-/// drop(sender);
-/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryRecvError {
     /// There is no message now.

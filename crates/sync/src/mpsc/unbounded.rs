@@ -44,44 +44,11 @@ pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
 /// Sends to an [`UnboundedReceiver`]; from [`unbounded_channel`].
 ///
 /// When all senders are dropped, the receiver gets `None` after the last message.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = mpsc::unbounded_channel();
-/// let second = sender.clone();
-/// sender.send(1)?;
-/// second.send(2)?;
-/// assert_eq!(receiver.recv().await, Some(1));
-/// assert_eq!(receiver.recv().await, Some(2));
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct UnboundedSender<T> {
     tx: Tx<T, Unlimited>,
 }
 
 /// An [`UnboundedSender`] that does not keep the channel open; from [`UnboundedSender::downgrade`].
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() {
-/// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-/// let weak = sender.downgrade();
-/// assert!(weak.upgrade().is_some());
-/// // A weak sender does not keep the channel open.
-/// drop(sender);
-/// assert!(receiver.is_closed() && weak.upgrade().is_none());
-/// # }
-/// ```
 pub struct WeakUnboundedSender<T> {
     weak: WeakTx<T, Unlimited>,
 }
@@ -90,23 +57,6 @@ pub struct WeakUnboundedSender<T> {
 /// [`unbounded_channel`].
 ///
 /// Dropping it closes the channel and drops the messages in it.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = mpsc::unbounded_channel();
-/// sender.send(1)?;
-/// drop(sender);
-/// while let Some(number) = receiver.recv().await {
-///     println!("{number}");
-/// }
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct UnboundedReceiver<T> {
     rx: Rx<T, Unlimited>,
 }
@@ -125,15 +75,13 @@ impl<T> UnboundedSender<T> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::sync::mpsc;
     ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # fn main() { raddle::run(async {
     /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// sender.send(7)?;
+    /// assert!(sender.send(7).is_ok());
     /// assert_eq!(receiver.recv().await, Some(7));
     ///
     /// drop(receiver);
-    /// let error = sender.send(8).unwrap_err();
-    /// assert_eq!(error.0, 8);
-    /// # Ok(())
+    /// assert_eq!(sender.send(8).unwrap_err().0, 8);
     /// # }) }
     /// ```
     #[track_caller]
@@ -148,20 +96,6 @@ impl<T> UnboundedSender<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: the future changes nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// raddle::spawn(async move { drop(receiver) });
-    /// // A task whose only work is for the receiver can stop here.
-    /// sender.closed().await;
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
         raddle_wait::located(
@@ -174,57 +108,16 @@ impl<T> UnboundedSender<T> {
     }
 
     /// Returns whether the receiver has closed the channel or was dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// drop(receiver);
-    /// assert!(sender.is_closed());
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.tx.chan().is_closed()
     }
 
     /// Returns whether both send to the same receiver.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// assert!(sender.same_channel(&sender.clone()));
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         self.tx.same_channel(&other.tx)
     }
 
     /// Returns a sender that does not keep the channel open.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// let weak = sender.downgrade();
-    /// drop(sender);
-    /// assert!(weak.upgrade().is_none());
-    /// # drop(receiver);
-    /// # }
-    /// ```
     #[must_use = "a weak sender does nothing by itself"]
     pub fn downgrade(&self) -> WeakUnboundedSender<T> {
         WeakUnboundedSender {
@@ -233,39 +126,11 @@ impl<T> UnboundedSender<T> {
     }
 
     /// Returns the number of senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// let second = sender.clone();
-    /// assert_eq!(sender.strong_count(), 2);
-    /// # drop((second, receiver));
-    /// # }
-    /// ```
     pub fn strong_count(&self) -> usize {
         self.tx.chan().strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// let weak = sender.downgrade();
-    /// assert_eq!(sender.weak_count(), 1);
-    /// # drop((weak, receiver));
-    /// # }
-    /// ```
     pub fn weak_count(&self) -> usize {
         self.tx.chan().weak_count()
     }
@@ -281,58 +146,16 @@ impl<T> Clone for UnboundedSender<T> {
 
 impl<T> WeakUnboundedSender<T> {
     /// Returns a sender, or `None` if the last one was dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// let weak = sender.downgrade();
-    /// assert!(weak.upgrade().is_some());
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn upgrade(&self) -> Option<UnboundedSender<T>> {
         self.weak.upgrade().map(|tx| UnboundedSender { tx })
     }
 
     /// Returns the number of senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// let weak = sender.downgrade();
-    /// assert_eq!(weak.strong_count(), 1);
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn strong_count(&self) -> usize {
         self.weak.chan().strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// let weak = sender.downgrade();
-    /// assert_eq!(weak.weak_count(), 1);
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn weak_count(&self) -> usize {
         self.weak.chan().weak_count()
     }
@@ -356,18 +179,17 @@ impl<T> UnboundedReceiver<T> {
     /// # Examples
     ///
     /// ```
-    /// # #[cfg(not(raddle_loom))]
-    /// # futures_lite::future::block_on(async {
-    /// use raddle_sync::mpsc;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
     ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// sender.send(1).unwrap();
-    /// sender.send(2).unwrap();
+    /// sender.send(1)?;
     /// drop(sender);
     /// assert_eq!(receiver.recv().await, Some(1));
-    /// assert_eq!(receiver.recv().await, Some(2));
     /// assert_eq!(receiver.recv().await, None);
-    /// # });
+    /// # Ok(())
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
@@ -381,23 +203,6 @@ impl<T> UnboundedReceiver<T> {
     /// # Cancel safety
     ///
     /// Cancel safe: if the future is dropped before it is ready, it has received nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// sender.send(1)?;
-    /// sender.send(2)?;
-    /// let mut numbers = Vec::new();
-    /// assert_eq!(receiver.recv_many(&mut numbers, 16).await, 2);
-    /// assert_eq!(numbers, [1, 2]);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
         self.rx
@@ -413,21 +218,6 @@ impl<T> UnboundedReceiver<T> {
     ///
     /// Returns [`TryRecvError::Empty`] if there is no message; [`TryRecvError::Disconnected`] if
     /// there is none and none will come.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc::{self, error::TryRecvError};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-    /// sender.send(7)?;
-    /// assert_eq!(receiver.try_recv(), Ok(7));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.rx.try_recv()
     }
@@ -437,21 +227,6 @@ impl<T> UnboundedReceiver<T> {
     /// # Panics
     ///
     /// Panics inside the poll of a task, which must not block.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
-    /// sender.send(7)?;
-    /// assert_eq!(thread.join().unwrap(), Some(7));
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Option<T> {
         block_on(self.recv())
@@ -462,22 +237,6 @@ impl<T> UnboundedReceiver<T> {
     /// # Panics
     ///
     /// Panics inside the poll of a task, which must not block.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// sender.send(1)?;
-    /// sender.send(2)?;
-    /// let mut numbers = Vec::new();
-    /// assert_eq!(receiver.blocking_recv_many(&mut numbers, 16), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
         block_on(self.recv_many(buffer, limit))
@@ -485,103 +244,27 @@ impl<T> UnboundedReceiver<T> {
 
     /// Closes the channel: new messages are refused. Messages that were sent before can still be
     /// received: call [`recv`](Self::recv) until it returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// sender.send(1)?;
-    /// receiver.close();
-    /// assert!(sender.send(2).is_err());
-    /// // What was sent before is still there.
-    /// assert_eq!(receiver.recv().await, Some(1));
-    /// assert_eq!(receiver.recv().await, None);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn close(&mut self) {
         self.rx.close();
     }
 
     /// Returns whether the channel was closed, or all senders were dropped. Messages may still be
     /// left to receive.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// assert!(!receiver.is_closed());
-    /// drop(sender);
-    /// assert!(receiver.is_closed());
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.rx.chan().is_closed()
     }
 
     /// Returns whether there is no message now.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// assert!(receiver.is_empty());
-    /// sender.send(7)?;
-    /// assert!(!receiver.is_empty());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the number of messages in the channel.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// sender.send(7)?;
-    /// assert_eq!(receiver.len(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn len(&self) -> usize {
         self.rx.len()
     }
 
     /// The poll function of [`recv`](Self::recv). Only the waker of the last call is woken.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// sender.send(7)?;
-    /// assert_eq!(poll_fn(|cx| receiver.poll_recv(cx)).await, Some(7));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[inline]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.rx.poll_recv(cx)
@@ -589,23 +272,6 @@ impl<T> UnboundedReceiver<T> {
 
     /// The poll function of [`recv_many`](Self::recv_many). Only the waker of the last call is
     /// woken.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::unbounded_channel();
-    /// sender.send(7)?;
-    /// let mut numbers = Vec::new();
-    /// let count = poll_fn(|cx| receiver.poll_recv_many(cx, &mut numbers, 16)).await;
-    /// assert_eq!((count, numbers), (1, vec![7]));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_recv_many(
         &mut self,
         cx: &mut Context<'_>,
@@ -616,39 +282,11 @@ impl<T> UnboundedReceiver<T> {
     }
 
     /// Returns the number of senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// let second = sender.clone();
-    /// assert_eq!(receiver.sender_strong_count(), 2);
-    /// # drop(second);
-    /// # }
-    /// ```
     pub fn sender_strong_count(&self) -> usize {
         self.rx.chan().strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::unbounded_channel::<u32>();
-    /// let weak = sender.downgrade();
-    /// assert_eq!(receiver.sender_weak_count(), 1);
-    /// # drop(weak);
-    /// # }
-    /// ```
     pub fn sender_weak_count(&self) -> usize {
         self.rx.chan().weak_count()
     }

@@ -13,23 +13,6 @@ use crate::semaphore::core::Core;
 ///
 /// Returned by [`Mutex::lock`], [`Mutex::try_lock`] and [`Mutex::blocking_lock`]. It may be held
 /// across an `.await`, and dropped on another thread.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::Mutex;
-///
-/// # fn main() { raddle::run(async {
-/// let mutex = Mutex::new(1);
-/// {
-///     let mut guard = mutex.lock().await;
-///     *guard += 1;
-///     // Unlocked when the guard is dropped.
-/// }
-/// assert_eq!(*mutex.lock().await, 2);
-/// # }) }
-/// ```
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct MutexGuard<'a, T: ?Sized> {
@@ -126,19 +109,6 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Returns the mutex of this guard.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{Mutex, MutexGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Mutex::new(1);
-    /// let guard = mutex.lock().await;
-    /// assert!(std::ptr::eq(MutexGuard::mutex(&guard), &mutex));
-    /// # }) }
-    /// ```
     pub fn mutex(this: &Self) -> &'a Mutex<T> {
         this.mutex
     }
@@ -215,20 +185,6 @@ unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// Narrows the guard to a part of its part.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{MappedMutexGuard, Mutex, MutexGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Mutex::new((1, [2, 3]));
-    /// let array = MutexGuard::map(mutex.lock().await, |value| &mut value.1);
-    /// let last = MappedMutexGuard::map(array, |array| &mut array[1]);
-    /// assert_eq!(*last, 3);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn map<U, F>(mut this: Self, part: F) -> MappedMutexGuard<'a, U>
     where
@@ -244,20 +200,6 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{MappedMutexGuard, Mutex, MutexGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Mutex::new((1, vec![2]));
-    /// let numbers = MutexGuard::map(mutex.lock().await, |value| &mut value.1);
-    /// let first = MappedMutexGuard::try_map(numbers, |numbers| numbers.first_mut());
-    /// assert_eq!(*first.unwrap(), 2);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<U, F>(mut this: Self, part: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where

@@ -21,22 +21,6 @@ impl<T: ?Sized> Drop for Locked<T> {
 /// The lock of a [`Mutex`] that the guard keeps alive, released on drop.
 ///
 /// Returned by [`Mutex::lock_owned`], [`Mutex::try_lock_owned`] and [`Mutex::blocking_lock_owned`].
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::Mutex;
-/// use std::sync::Arc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mutex = Arc::new(Mutex::new(1));
-/// let mut guard = Arc::clone(&mutex).lock_owned().await;
-/// raddle::spawn(async move { *guard += 1 }).await?;
-/// assert_eq!(*mutex.lock().await, 2);
-/// # Ok(())
-/// # }) }
-/// ```
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
     locked: Locked<T>,
@@ -56,23 +40,6 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{Mutex, OwnedMutexGuard};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Arc::new(Mutex::new((1, 2)));
-    /// let guard = Arc::clone(&mutex).lock_owned().await;
-    /// let mut first = OwnedMutexGuard::map(guard, |pair| &mut pair.0);
-    /// *first += 10;
-    /// drop(first);
-    /// assert_eq!(*mutex.lock().await, (11, 2));
-    /// # }) }
-    /// ```
     #[inline]
     pub fn map<U, F>(mut this: Self, part: F) -> OwnedMappedMutexGuard<T, U>
     where
@@ -88,21 +55,6 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{Mutex, OwnedMutexGuard};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Arc::new(Mutex::new(vec![1, 2]));
-    /// let guard = Arc::clone(&mutex).lock_owned().await;
-    /// let first = OwnedMutexGuard::try_map(guard, |numbers| numbers.first_mut());
-    /// assert_eq!(*first.unwrap(), 1);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<U, F>(mut this: Self, part: F) -> Result<OwnedMappedMutexGuard<T, U>, Self>
     where
@@ -118,20 +70,6 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
     /// Returns the mutex of this guard.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{Mutex, OwnedMutexGuard};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Arc::new(Mutex::new((1, 2)));
-    /// let guard = Arc::clone(&mutex).lock_owned().await;
-    /// assert!(Arc::ptr_eq(OwnedMutexGuard::mutex(&guard), &mutex));
-    /// # }) }
-    /// ```
     pub fn mutex(this: &Self) -> &Arc<Mutex<T>> {
         &this.locked.0
     }
@@ -165,22 +103,6 @@ impl<T: ?Sized> DerefMut for OwnedMutexGuard<T> {
 /// drop.
 ///
 /// Comes from [`OwnedMutexGuard::map`].
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::{Mutex, OwnedMutexGuard};
-/// use std::sync::Arc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mutex = Arc::new(Mutex::new((1, 2)));
-/// let guard = Arc::clone(&mutex).lock_owned().await;
-/// let first = OwnedMutexGuard::map(guard, |pair| &mut pair.0);
-/// raddle::spawn(async move { assert_eq!(*first, 1) }).await?;
-/// # Ok(())
-/// # }) }
-/// ```
 #[must_use = "dropping it releases the lock at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
@@ -208,21 +130,6 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
     }
 
     /// Narrows the guard to a part of its part.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Arc::new(Mutex::new((1, [2, 3])));
-    /// let array = OwnedMutexGuard::map(mutex.lock_owned().await, |value| &mut value.1);
-    /// let last = OwnedMappedMutexGuard::map(array, |array| &mut array[1]);
-    /// assert_eq!(*last, 3);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn map<S, F>(mut this: Self, part: F) -> OwnedMappedMutexGuard<T, S>
     where
@@ -238,21 +145,6 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mutex = Arc::new(Mutex::new((1, vec![2])));
-    /// let numbers = OwnedMutexGuard::map(mutex.lock_owned().await, |value| &mut value.1);
-    /// let first = OwnedMappedMutexGuard::try_map(numbers, |numbers| numbers.first_mut());
-    /// assert_eq!(*first.unwrap(), 2);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<S, F>(mut this: Self, part: F) -> Result<OwnedMappedMutexGuard<T, S>, Self>
     where

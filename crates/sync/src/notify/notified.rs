@@ -29,20 +29,6 @@ pub(super) enum NotifiedBy {
 
 pin_project! {
     /// The future of [`Notify::notified`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Notify;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let notify = Notify::new();
-    /// let notified = notify.notified();
-    /// notify.notify_waiters();
-    /// notified.await;
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Notified<'a> {
@@ -63,21 +49,6 @@ pin_project! {
 
 pin_project! {
     /// The future of [`Notify::notified_owned`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Notify;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let notify = Arc::new(Notify::new());
-    /// let notified = Arc::clone(&notify).notified_owned();
-    /// notify.notify_waiters();
-    /// notified.await;
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct OwnedNotified {
@@ -304,28 +275,6 @@ impl OwnedNotified {
     }
 
     /// The same as [`Notified::enable`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Notify;
-    /// use std::pin::pin;
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicBool, Ordering};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let (notify, ready) = (Arc::new(Notify::new()), AtomicBool::new(false));
-    /// let mut notified = pin!(Arc::clone(&notify).notified_owned());
-    /// // Waits from here on, without an `.await`: a notification that comes between the check of
-    /// // the condition and the `.await` is not lost.
-    /// notified.as_mut().enable();
-    /// if !ready.load(Ordering::SeqCst) {
-    ///     notify.notify_one();
-    ///     notified.await;
-    /// }
-    /// # }) }
-    /// ```
     pub fn enable(self: Pin<&mut Self>) -> bool {
         let this = self.project();
         this.progress.poll(this.notify, None).is_ready()

@@ -5,19 +5,6 @@ use std::fmt;
 
 /// The sender was dropped without sending, or the receiver had closed the channel before anything
 /// was sent.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::oneshot;
-///
-/// # fn main() { raddle::run(async {
-/// let (sender, receiver) = oneshot::channel::<u32>();
-/// drop(sender);
-/// assert!(receiver.await.is_err());
-/// # }) }
-/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RecvError(pub(super) ());
 
@@ -30,20 +17,6 @@ impl fmt::Display for RecvError {
 impl Error for RecvError {}
 
 /// The error of [`Receiver::try_recv`](super::Receiver::try_recv): why there is no value.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::oneshot::{self, error::TryRecvError};
-///
-/// # fn main() {
-/// let (sender, mut receiver) = oneshot::channel::<u32>();
-/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-/// drop(sender);
-/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
-/// # }
-/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TryRecvError {
     /// No value has been sent yet.

@@ -67,13 +67,16 @@ impl<T> Receiver<T> {
     /// # Examples
     ///
     /// ```
-    /// use raddle_sync::oneshot;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
     ///
+    /// # fn main() {
     /// let (sender, mut receiver) = oneshot::channel();
     /// receiver.close();
     /// assert!(sender.is_closed());
     /// assert_eq!(sender.send(1), Err(1));
     /// assert!(receiver.try_recv().is_err());
+    /// # }
     /// ```
     pub fn close(&mut self) {
         if let Some(handle) = &mut self.handle {
@@ -83,41 +86,11 @@ impl<T> Receiver<T> {
 
     /// Returns whether the value or the error was returned, by an await or by
     /// [`try_recv`](Self::try_recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::oneshot;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = oneshot::channel();
-    /// assert!(!receiver.is_terminated());
-    /// sender.send(7).unwrap();
-    /// (&mut receiver).await?;
-    /// assert!(receiver.is_terminated());
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn is_terminated(&self) -> bool {
         self.handle.is_none()
     }
 
     /// Returns whether there is no value to receive now. One may be sent at any time.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::oneshot;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = oneshot::channel();
-    /// assert!(receiver.is_empty());
-    /// sender.send(7).unwrap();
-    /// assert!(!receiver.is_empty());
-    /// # }
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.handle
             .as_ref()
@@ -168,21 +141,6 @@ impl<T> Receiver<T> {
     /// # Panics
     ///
     /// Panics inside the poll of a task, which must not block.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::oneshot;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = oneshot::channel();
-    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
-    /// sender.send(7).unwrap();
-    /// assert_eq!(thread.join().unwrap()?, 7);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_recv(self) -> Result<T, RecvError> {
         block_on(self)

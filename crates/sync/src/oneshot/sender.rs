@@ -11,19 +11,6 @@ use super::shared::Handle;
 /// Sends one value to the [`Receiver`](super::Receiver); from [`channel`](super::channel).
 ///
 /// Dropping it without sending ends the receiver's wait with an error.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::oneshot;
-///
-/// # fn main() { raddle::run(async {
-/// let (sender, receiver) = oneshot::channel();
-/// sender.send(7).unwrap();
-/// assert_eq!(receiver.await, Ok(7));
-/// # }) }
-/// ```
 #[derive(Debug)]
 pub struct Sender<T> {
     /// Present until `send` or the drop takes it.
@@ -48,8 +35,10 @@ impl<T> Sender<T> {
     /// # Examples
     ///
     /// ```
-    /// use raddle_sync::oneshot;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
     ///
+    /// # fn main() {
     /// let (sender, mut receiver) = oneshot::channel();
     /// sender.send(3).unwrap();
     /// assert_eq!(receiver.try_recv(), Ok(3));
@@ -57,6 +46,7 @@ impl<T> Sender<T> {
     /// let (sender, receiver) = oneshot::channel();
     /// drop(receiver);
     /// assert_eq!(sender.send(4), Err(4));
+    /// # }
     /// ```
     #[inline]
     pub fn send(self, value: T) -> Result<(), T> {
@@ -79,13 +69,14 @@ impl<T> Sender<T> {
     /// # Examples
     ///
     /// ```
-    /// # futures_lite::future::block_on(async {
-    /// use raddle_sync::oneshot;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::oneshot;
     ///
+    /// # fn main() { raddle::run(async {
     /// let (mut sender, receiver) = oneshot::channel::<u32>();
     /// drop(receiver);
     /// sender.closed().await;
-    /// # });
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn closed(&mut self) -> impl Future<Output = ()> {
@@ -96,38 +87,11 @@ impl<T> Sender<T> {
 
     /// Returns whether the receiver was dropped or has closed the channel, so that a
     /// [`send`](Self::send) would fail.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::oneshot;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = oneshot::channel::<u32>();
-    /// drop(receiver);
-    /// assert!(sender.is_closed());
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.handle.state().is_closed()
     }
 
     /// The poll function of [`closed`](Self::closed). Only the waker of the last call is woken.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::oneshot;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let (mut sender, receiver) = oneshot::channel::<u32>();
-    /// drop(receiver);
-    /// poll_fn(|cx| sender.poll_closed(cx)).await;
-    /// # }) }
-    /// ```
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let coop = ready!(raddle_coop::poll_proceed(cx));
         if !self.handle.state().is_closed() {

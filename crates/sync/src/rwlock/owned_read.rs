@@ -14,20 +14,6 @@ use super::held::HeldOwned;
 /// Returned by [`RwLock::read_owned`], [`RwLock::try_read_owned`] and
 /// [`OwnedRwLockWriteGuard::downgrade`](crate::OwnedRwLockWriteGuard::downgrade). `U` is the part
 /// of the value that it is narrowed to.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::RwLock;
-/// use std::sync::Arc;
-///
-/// # fn main() { raddle::run(async {
-/// let lock = Arc::new(RwLock::new((1, 2)));
-/// let guard = Arc::clone(&lock).read_owned().await;
-/// assert_eq!(guard.0, 1);
-/// # }) }
-/// ```
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
     /// The lock's value, or a part of it.
@@ -55,21 +41,6 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockReadGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let guard = Arc::clone(&lock).read_owned().await;
-    /// let first = OwnedRwLockReadGuard::map(guard, |pair| &pair.0);
-    /// assert_eq!(*first, 1);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn map<F, V>(this: Self, part: F) -> OwnedRwLockReadGuard<T, V>
     where
@@ -85,21 +56,6 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockReadGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new(vec![1, 2]));
-    /// let guard = Arc::clone(&lock).read_owned().await;
-    /// let first = OwnedRwLockReadGuard::try_map(guard, |numbers| numbers.first());
-    /// assert_eq!(*first.unwrap(), 1);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<F, V>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, V>, Self>
     where
@@ -115,20 +71,6 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     /// Returns the lock that this guard reads.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockReadGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let guard = Arc::clone(&lock).read_owned().await;
-    /// assert!(Arc::ptr_eq(OwnedRwLockReadGuard::rwlock(&guard), &lock));
-    /// # }) }
-    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.held.lock()
     }

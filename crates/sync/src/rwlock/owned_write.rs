@@ -13,22 +13,6 @@ use super::owned_read::OwnedRwLockReadGuard;
 /// A write lock on an [`RwLock`] that the guard keeps alive, released on drop.
 ///
 /// Returned by [`RwLock::write_owned`] and [`RwLock::try_write_owned`].
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::RwLock;
-/// use std::sync::Arc;
-///
-/// # fn main() { raddle::run(async {
-/// let lock = Arc::new(RwLock::new((1, 2)));
-/// let mut guard = Arc::clone(&lock).write_owned().await;
-/// guard.0 += 10;
-/// drop(guard);
-/// assert_eq!(*lock.read().await, (11, 2));
-/// # }) }
-/// ```
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     value: NonNull<T>,
@@ -55,21 +39,6 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// Narrows the guard to a part of the value.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let guard = Arc::clone(&lock).write_owned().await;
-    /// let first = OwnedRwLockWriteGuard::map(guard, |pair| &mut pair.0);
-    /// assert_eq!(*first, 1);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn map<F, U>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, U>
     where
@@ -85,21 +54,6 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new(vec![1, 2]));
-    /// let guard = Arc::clone(&lock).write_owned().await;
-    /// let first = OwnedRwLockWriteGuard::try_map(guard, |numbers| numbers.first_mut());
-    /// assert_eq!(*first.unwrap(), 1);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<F, U>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, U>, Self>
     where
@@ -113,20 +67,6 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     }
 
     /// Converts the guard into a mapped guard of the whole value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let guard = OwnedRwLockWriteGuard::into_mapped(Arc::clone(&lock).write_owned().await);
-    /// assert_eq!(guard.0, 1);
-    /// # }) }
-    /// ```
     pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T> {
         OwnedRwLockMappedWriteGuard::new(this.value, this.held)
     }
@@ -134,44 +74,12 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// Returns the lock that this guard writes.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let guard = Arc::clone(&lock).write_owned().await;
-    /// assert!(Arc::ptr_eq(OwnedRwLockWriteGuard::rwlock(&guard), &lock));
-    /// # }) }
-    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.held.lock()
     }
 
     /// Turns the write lock into a read lock; no other writer gets the lock in between. Waiting
     /// readers get the lock, too.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::RwLock;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let mut writer = Arc::clone(&lock).write_owned().await;
-    /// writer.0 += 10;
-    /// // No other writer comes in between.
-    /// let reader = writer.downgrade();
-    /// assert_eq!(reader.0, 11);
-    /// assert!(lock.try_read().is_ok());
-    /// # }) }
-    /// ```
     pub fn downgrade(mut self) -> OwnedRwLockReadGuard<T> {
         self.held.keep_one();
         OwnedRwLockReadGuard::new(self.value, self.held)
@@ -181,22 +89,6 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// in between.
     ///
     /// `part` runs while there is no other reader, but it cannot change the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let guard = Arc::clone(&lock).write_owned().await;
-    /// let first = OwnedRwLockWriteGuard::downgrade_map(guard, |pair| &pair.0);
-    /// assert_eq!(*first, 1);
-    /// assert!(lock.try_read().is_ok());
-    /// # }) }
-    /// ```
     pub fn downgrade_map<F, U>(this: Self, part: F) -> OwnedRwLockReadGuard<T, U>
     where
         F: FnOnce(&T) -> &U,
@@ -214,21 +106,6 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// # Errors
     ///
     /// Returns the guard itself, which can still write, if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new(vec![1, 2]));
-    /// let guard = Arc::clone(&lock).write_owned().await;
-    /// let first = OwnedRwLockWriteGuard::try_downgrade_map(guard, |numbers| numbers.first());
-    /// assert_eq!(*first.unwrap(), 1);
-    /// # }) }
-    /// ```
     pub fn try_downgrade_map<F, U>(this: Self, part: F) -> Result<OwnedRwLockReadGuard<T, U>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
@@ -270,23 +147,6 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
 ///
 /// Comes from [`OwnedRwLockWriteGuard::map`]. It cannot be downgraded: the type of the part could
 /// allow what the type of the value forbids.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::{OwnedRwLockWriteGuard, RwLock};
-/// use std::sync::Arc;
-///
-/// # fn main() { raddle::run(async {
-/// let lock = Arc::new(RwLock::new((1, 2)));
-/// let guard = Arc::clone(&lock).write_owned().await;
-/// let mut first = OwnedRwLockWriteGuard::map(guard, |pair| &mut pair.0);
-/// *first += 10;
-/// drop(first);
-/// assert_eq!(*lock.read().await, (11, 2));
-/// # }) }
-/// ```
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
     /// A pointer to the part, derived from the guard that this guard replaces.
@@ -314,22 +174,6 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     /// Narrows the guard to a part of its part.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, vec![2])));
-    /// let guard = Arc::clone(&lock).write_owned().await;
-    /// let numbers = OwnedRwLockWriteGuard::map(guard, |value| &mut value.1);
-    /// let first = OwnedRwLockMappedWriteGuard::map(numbers, |numbers| &mut numbers[0]);
-    /// assert_eq!(*first, 2);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn map<F, V>(mut this: Self, part: F) -> OwnedRwLockMappedWriteGuard<T, V>
     where
@@ -345,22 +189,6 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, vec![2])));
-    /// let guard = Arc::clone(&lock).write_owned().await;
-    /// let numbers = OwnedRwLockWriteGuard::map(guard, |value| &mut value.1);
-    /// let first = OwnedRwLockMappedWriteGuard::try_map(numbers, |numbers| numbers.first_mut());
-    /// assert_eq!(*first.unwrap(), 2);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<F, V>(mut this: Self, part: F) -> Result<OwnedRwLockMappedWriteGuard<T, V>, Self>
     where
@@ -376,21 +204,6 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     /// Returns the lock that this guard writes.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{OwnedRwLockMappedWriteGuard, OwnedRwLockWriteGuard, RwLock};
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = Arc::new(RwLock::new((1, 2)));
-    /// let guard = Arc::clone(&lock).write_owned().await;
-    /// let first = OwnedRwLockWriteGuard::map(guard, |pair| &mut pair.0);
-    /// assert!(Arc::ptr_eq(OwnedRwLockMappedWriteGuard::rwlock(&first), &lock));
-    /// # }) }
-    /// ```
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.held.lock()
     }

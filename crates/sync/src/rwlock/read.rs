@@ -12,19 +12,6 @@ use super::held::Held;
 /// Returned by [`RwLock::read`](crate::RwLock::read), by its `try_` and `blocking_` forms, and by
 /// [`RwLockWriteGuard::downgrade`](crate::RwLockWriteGuard::downgrade). It may be held across an
 /// `.await`, and dropped on another thread.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::RwLock;
-///
-/// # fn main() { raddle::run(async {
-/// let lock = RwLock::new((1, 2));
-/// let guard = lock.read().await;
-/// assert_eq!(guard.0, 1);
-/// # }) }
-/// ```
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
@@ -81,19 +68,6 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{RwLock, RwLockReadGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new(vec![1, 2]);
-    /// let first = RwLockReadGuard::try_map(lock.read().await, |numbers| numbers.first());
-    /// assert_eq!(*first.unwrap(), 1);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<F, U>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
     where

@@ -12,21 +12,6 @@ use super::read::RwLockReadGuard;
 ///
 /// Returned by [`RwLock::write`](crate::RwLock::write) and by its `try_` and `blocking_` forms. It
 /// may be held across an `.await`, and dropped on another thread.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::RwLock;
-///
-/// # fn main() { raddle::run(async {
-/// let lock = RwLock::new((1, 2));
-/// let mut guard = lock.write().await;
-/// guard.0 += 10;
-/// drop(guard);
-/// assert_eq!(*lock.read().await, (11, 2));
-/// # }) }
-/// ```
 #[must_use = "dropping it gives up the lock at once"]
 #[clippy::has_significant_drop]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
@@ -63,8 +48,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     ///
     /// # fn main() { raddle::run(async {
     /// let lock = RwLock::new((1, 2));
-    /// let first = RwLockWriteGuard::map(lock.write().await, |pair| &mut pair.0);
-    /// assert_eq!(*first, 1);
+    /// let mut first = RwLockWriteGuard::map(lock.write().await, |pair| &mut pair.0);
+    /// *first += 10;
+    /// drop(first);
+    /// assert_eq!(*lock.read().await, (11, 2));
     /// # }) }
     /// ```
     #[inline]
@@ -82,19 +69,6 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{RwLock, RwLockWriteGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new(vec![1, 2]);
-    /// let first = RwLockWriteGuard::try_map(lock.write().await, |numbers| numbers.first_mut());
-    /// assert_eq!(*first.unwrap(), 1);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<F, U>(mut this: Self, part: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
     where
@@ -108,19 +82,6 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     }
 
     /// Converts the guard into a mapped guard of the whole value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{RwLock, RwLockWriteGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new((1, 2));
-    /// let guard = RwLockWriteGuard::into_mapped(lock.write().await);
-    /// assert_eq!(guard.0, 1);
-    /// # }) }
-    /// ```
     pub fn into_mapped(this: Self) -> RwLockMappedWriteGuard<'a, T> {
         RwLockMappedWriteGuard::new(this.value, this.held)
     }
@@ -184,20 +145,6 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// # Errors
     ///
     /// Returns the guard itself, which can still write, if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{RwLock, RwLockWriteGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new(vec![1, 2]);
-    /// let guard = lock.write().await;
-    /// let first = RwLockWriteGuard::try_downgrade_map(guard, |numbers| numbers.first());
-    /// assert_eq!(*first.unwrap(), 1);
-    /// # }) }
-    /// ```
     pub fn try_downgrade_map<F, U>(this: Self, part: F) -> Result<RwLockReadGuard<'a, U>, Self>
     where
         F: FnOnce(&T) -> Option<&U>,
@@ -238,21 +185,6 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
 ///
 /// Comes from [`RwLockWriteGuard::map`]. It cannot be downgraded: the type of the part could allow
 /// what the type of the value forbids.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::{RwLock, RwLockWriteGuard};
-///
-/// # fn main() { raddle::run(async {
-/// let lock = RwLock::new((1, 2));
-/// let mut first = RwLockWriteGuard::map(lock.write().await, |pair| &mut pair.0);
-/// *first += 10;
-/// drop(first);
-/// assert_eq!(*lock.read().await, (11, 2));
-/// # }) }
-/// ```
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
     /// A pointer to the part, derived from the guard that this guard replaces.
@@ -280,20 +212,6 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     /// Narrows the guard to a part of its part.
     ///
     /// This is an associated function, so that it does not hide a method of the value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{RwLock, RwLockMappedWriteGuard, RwLockWriteGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new((1, vec![2]));
-    /// let numbers = RwLockWriteGuard::map(lock.write().await, |value| &mut value.1);
-    /// let first = RwLockMappedWriteGuard::map(numbers, |numbers| &mut numbers[0]);
-    /// assert_eq!(*first, 2);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn map<F, U>(mut this: Self, part: F) -> RwLockMappedWriteGuard<'a, U>
     where
@@ -309,20 +227,6 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     /// # Errors
     ///
     /// Returns the guard itself if `part` returns `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::{RwLock, RwLockMappedWriteGuard, RwLockWriteGuard};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let lock = RwLock::new((1, vec![2]));
-    /// let numbers = RwLockWriteGuard::map(lock.write().await, |value| &mut value.1);
-    /// let first = RwLockMappedWriteGuard::try_map(numbers, |numbers| numbers.first_mut());
-    /// assert_eq!(*first.unwrap(), 2);
-    /// # }) }
-    /// ```
     #[inline]
     pub fn try_map<F, U>(mut this: Self, part: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
     where

@@ -6,19 +6,6 @@ use std::fmt;
 use super::core::{Closed, Refused};
 
 /// The semaphore is closed: there will be no permit.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::Semaphore;
-///
-/// # fn main() { raddle::run(async {
-/// let semaphore = Semaphore::new(2);
-/// semaphore.close();
-/// assert!(semaphore.acquire().await.is_err());
-/// # }) }
-/// ```
 #[derive(Debug)]
 pub struct AcquireError(());
 

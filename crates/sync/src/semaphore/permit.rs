@@ -11,22 +11,6 @@ use super::Semaphore;
 ///
 /// Returned by [`Semaphore::acquire`], [`Semaphore::acquire_many`] and their `try_` and `blocking_`
 /// forms.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::Semaphore;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let semaphore = Semaphore::new(2);
-/// let permit = semaphore.try_acquire()?;
-/// assert_eq!(semaphore.available_permits(), 1);
-/// drop(permit);
-/// assert_eq!(semaphore.available_permits(), 2);
-/// # Ok(())
-/// # }
-/// ```
 #[must_use = "dropping it gives the permits back at once"]
 #[clippy::has_significant_drop]
 pub struct SemaphorePermit<'a> {
@@ -118,38 +102,11 @@ impl<'a> SemaphorePermit<'a> {
     }
 
     /// Returns the semaphore of these permits.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Semaphore::new(2);
-    /// let permit = semaphore.try_acquire()?;
-    /// assert!(std::ptr::eq(permit.semaphore(), &semaphore));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn semaphore(&self) -> &Semaphore {
         self.semaphore
     }
 
     /// Returns the number of permits.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Semaphore::new(2);
-    /// assert_eq!(semaphore.try_acquire_many(2)?.num_permits(), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn num_permits(&self) -> usize {
         self.permits
     }
@@ -175,23 +132,6 @@ impl fmt::Debug for SemaphorePermit<'_> {
 ///
 /// Returned by [`Semaphore::acquire_owned`], [`Semaphore::acquire_many_owned`] and their `try_` and
 /// `blocking_` forms.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::Semaphore;
-/// use std::sync::Arc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let semaphore = Arc::new(Semaphore::new(2));
-/// let permit = Arc::clone(&semaphore).try_acquire_owned()?;
-/// assert_eq!(semaphore.available_permits(), 1);
-/// drop(permit);
-/// assert_eq!(semaphore.available_permits(), 2);
-/// # Ok(())
-/// # }
-/// ```
 #[must_use = "dropping it gives the permits back at once"]
 #[clippy::has_significant_drop]
 pub struct OwnedSemaphorePermit {
@@ -209,21 +149,6 @@ impl OwnedSemaphorePermit {
     }
 
     /// Removes the permits from the semaphore: it has fewer from now on.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// Arc::clone(&semaphore).try_acquire_owned()?.forget();
-    /// assert_eq!(semaphore.available_permits(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn forget(mut self) {
         self.semaphore.note_released(self.permits);
         self.permits = 0;
@@ -234,22 +159,6 @@ impl OwnedSemaphorePermit {
     /// # Panics
     ///
     /// Panics if `other` comes from another semaphore.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// let mut permit = Arc::clone(&semaphore).try_acquire_owned()?;
-    /// permit.merge(Arc::clone(&semaphore).try_acquire_owned()?);
-    /// assert_eq!(permit.num_permits(), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn merge(&mut self, mut other: Self) {
         assert!(
@@ -260,23 +169,6 @@ impl OwnedSemaphorePermit {
     }
 
     /// Splits off `n` of the permits, or returns `None` if there are fewer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// let mut permits = Arc::clone(&semaphore).try_acquire_many_owned(2)?;
-    /// let one = permits.split(1).unwrap();
-    /// assert_eq!((permits.num_permits(), one.num_permits()), (1, 1));
-    /// assert!(permits.split(2).is_none());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn split(&mut self, n: usize) -> Option<Self> {
         self.permits = self.permits.checked_sub(n)?;
         Some(Self {
@@ -286,40 +178,11 @@ impl OwnedSemaphorePermit {
     }
 
     /// Returns the semaphore of these permits.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// let permit = Arc::clone(&semaphore).try_acquire_owned()?;
-    /// assert!(std::ptr::eq(&**permit.semaphore(), &*semaphore));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn semaphore(&self) -> &Arc<Semaphore> {
         &self.semaphore
     }
 
     /// Returns the number of permits.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::Semaphore;
-    /// use std::sync::Arc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let semaphore = Arc::new(Semaphore::new(2));
-    /// assert_eq!(Arc::clone(&semaphore).try_acquire_many_owned(2)?.num_permits(), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn num_permits(&self) -> usize {
         self.permits
     }

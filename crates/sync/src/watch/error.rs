@@ -5,20 +5,6 @@ use std::fmt;
 
 /// The error of [`send`](super::Sender::send): there is no receiver. It contains the value that was
 /// not sent.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::watch;
-///
-/// # fn main() {
-/// let (sender, receiver) = watch::channel(0);
-/// drop(receiver);
-/// // The value comes back.
-/// assert_eq!(sender.send(1).unwrap_err().0, 1);
-/// # }
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
@@ -37,19 +23,6 @@ impl<T> fmt::Display for SendError<T> {
 impl<T> Error for SendError<T> {}
 
 /// The error of a receiver: there is no sender any more, so no new value will come.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::watch;
-///
-/// # fn main() { raddle::run(async {
-/// let (sender, mut receiver) = watch::channel(0);
-/// drop(sender);
-/// assert!(receiver.changed().await.is_err());
-/// # }) }
-/// ```
 #[derive(Clone, Debug)]
 pub struct RecvError(pub(super) ());
 

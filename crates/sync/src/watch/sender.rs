@@ -12,22 +12,6 @@ use crate::Notify;
 use crate::sequence::Sequence;
 
 /// Sets the value of a channel. Its clones send to the same channel.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::watch;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let (sender, receiver) = watch::channel(0);
-/// let second = sender.clone();
-/// sender.send(1)?;
-/// second.send(2)?;
-/// assert_eq!(*receiver.borrow(), 2);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Debug)]
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
@@ -140,10 +124,12 @@ impl<T> Sender<T> {
     /// use raddle::sync::watch;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = watch::channel(0);
-    /// // Receivers are notified if the function returns `true`.
-    /// assert!(!sender.send_if_modified(|_| false));
+    /// let (sender, receiver) = watch::channel(5);
+    /// let set = |value: &mut u32, new| std::mem::replace(value, new) != new;
+    /// assert!(!sender.send_if_modified(|value| set(value, 5)));
     /// assert!(!receiver.has_changed()?);
+    /// assert!(sender.send_if_modified(|value| set(value, 6)));
+    /// assert!(receiver.has_changed()?);
     /// # Ok(())
     /// # }
     /// ```
@@ -185,19 +171,6 @@ impl<T> Sender<T> {
     }
 
     /// Borrows the value. See [the module](super#borrowing) on what that locks.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::watch;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = watch::channel(0);
-    /// assert_eq!(*sender.borrow(), 0);
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn borrow(&self) -> Ref<'_, T> {
         Ref {
             value: self.shared.value.read(),
@@ -206,19 +179,6 @@ impl<T> Sender<T> {
     }
 
     /// Returns whether there is no receiver.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::watch;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = watch::channel(0);
-    /// drop(receiver);
-    /// assert!(sender.is_closed());
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.receiver_count() == 0
     }
@@ -238,7 +198,6 @@ impl<T> Sender<T> {
     /// # fn main() { raddle::run(async {
     /// let (sender, receiver) = watch::channel(0);
     /// raddle::spawn(async move { drop(receiver) });
-    /// // Until there is no receiver.
     /// sender.closed().await;
     /// # }) }
     /// ```
@@ -260,80 +219,23 @@ impl<T> Sender<T> {
     }
 
     /// Makes a receiver that has seen the current value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::watch;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = watch::channel(0);
-    /// sender.send(1)?;
-    /// let late = sender.subscribe();
-    /// assert_eq!(*late.borrow(), 1);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn subscribe(&self) -> Receiver<T> {
         let seen = self.shared.versions.now().count;
         Receiver::new(self.shared.clone(), seen)
     }
 
     /// Returns the number of receivers.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::watch;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = watch::channel(0);
-    /// let second = receiver.clone();
-    /// assert_eq!(sender.receiver_count(), 2);
-    /// # drop(second);
-    /// # }
-    /// ```
     pub fn receiver_count(&self) -> usize {
         self.shared.receiver_count()
     }
 
     /// Returns the number of senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::watch;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = watch::channel(0);
-    /// let second = sender.clone();
-    /// assert_eq!(sender.sender_count(), 2);
-    /// # drop((second, receiver));
-    /// # }
-    /// ```
     pub fn sender_count(&self) -> usize {
         // ORDERING: a count on which no other data depends.
         self.shared.senders.load(Ordering::Relaxed)
     }
 
     /// Returns whether both send to the same channel.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::watch;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = watch::channel(0);
-    /// assert!(sender.same_channel(&sender.clone()));
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }

@@ -10,22 +10,6 @@ use crate::mpsc::chan::{Chan, Limited};
 /// A permit to send one message; from [`Sender::reserve`] and [`Sender::try_reserve`].
 ///
 /// It stays valid after the receiver has closed the channel. Dropping it releases the permit.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = mpsc::channel(8);
-/// let permit = sender.reserve().await?;
-/// // Does not wait.
-/// permit.send(7);
-/// assert_eq!(receiver.recv().await, Some(7));
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct Permit<'a, T> {
     chan: &'a Chan<T, Limited>,
 }
@@ -34,22 +18,6 @@ pub struct Permit<'a, T> {
 /// and [`Sender::try_reserve_many`].
 ///
 /// Dropping it releases the unused permits.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = mpsc::channel(8);
-/// for (number, permit) in sender.reserve_many(3).await?.enumerate() {
-///     permit.send(number);
-/// }
-/// assert_eq!(receiver.recv().await, Some(0));
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct PermitIterator<'a, T> {
     chan: &'a Chan<T, Limited>,
     remaining: usize,
@@ -59,21 +27,6 @@ pub struct PermitIterator<'a, T> {
 /// [`Sender::try_reserve_owned`].
 ///
 /// Dropping it releases the permit.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = mpsc::channel(8);
-/// let permit = sender.reserve_owned().await?;
-/// raddle::spawn(async move { permit.send(7) });
-/// assert_eq!(receiver.recv().await, Some(7));
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct OwnedPermit<T> {
     /// `None` once the permit was used or released.
     sender: Option<Sender<T>>,
@@ -86,20 +39,6 @@ impl<'a, T> Permit<'a, T> {
     }
 
     /// Sends a message, without waiting. If the receiver was dropped, the message is dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::channel(8);
-    /// sender.reserve().await?.send(7);
-    /// assert_eq!(receiver.recv().await, Some(7));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[inline]
     pub fn send(self, message: T) {
         let chan = self.chan;
@@ -156,22 +95,6 @@ impl<T> OwnedPermit<T> {
 
     /// Sends a message, without waiting, and returns the sender. If the receiver was dropped, the
     /// message is dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::channel(8);
-    /// let permit = sender.reserve_owned().await?;
-    /// let sender = permit.send(1);
-    /// sender.send(2).await?;
-    /// assert_eq!(receiver.recv().await, Some(1));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn send(mut self, message: T) -> Sender<T> {
         let sender = self.take();
         push(sender.tx.chan(), message);
@@ -179,22 +102,6 @@ impl<T> OwnedPermit<T> {
     }
 
     /// Releases the permit, and returns the sender.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let permit = sender.reserve_owned().await?;
-    /// let sender = permit.release();
-    /// assert_eq!(sender.capacity(), 8);
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn release(mut self) -> Sender<T> {
         let sender = self.take();
         sender.tx.chan().give_back(1);
@@ -202,22 +109,6 @@ impl<T> OwnedPermit<T> {
     }
 
     /// Returns whether both permits are for the same channel.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let first = sender.clone().reserve_owned().await?;
-    /// let second = sender.reserve_owned().await?;
-    /// assert!(first.same_channel(&second));
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         other
             .sender
@@ -226,21 +117,6 @@ impl<T> OwnedPermit<T> {
     }
 
     /// Returns whether the permit is for the channel of `sender`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let permit = sender.clone().reserve_owned().await?;
-    /// assert!(permit.same_channel_as_sender(&sender));
-    /// # drop(receiver);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
         self.sender
             .as_ref()

@@ -12,23 +12,6 @@ use crate::mpsc::rx::Rx;
 /// sent; from [`channel`](crate::mpsc::channel).
 ///
 /// Dropping it closes the channel and drops the messages in it.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = mpsc::channel(8);
-/// sender.send(1).await?;
-/// drop(sender);
-/// while let Some(number) = receiver.recv().await {
-///     println!("{number}");
-/// }
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct Receiver<T> {
     pub(super) rx: Rx<T, Limited>,
 }
@@ -43,18 +26,19 @@ impl<T> Receiver<T> {
     /// # Examples
     ///
     /// ```
-    /// # #[cfg(not(raddle_loom))]
-    /// # futures_lite::future::block_on(async {
-    /// use raddle_sync::mpsc;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
     ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let (sender, mut receiver) = mpsc::channel(8);
-    /// sender.send(1).await.unwrap();
-    /// sender.send(2).await.unwrap();
+    /// sender.send(1).await?;
+    /// sender.send(2).await?;
     /// drop(sender);
     /// assert_eq!(receiver.recv().await, Some(1));
     /// assert_eq!(receiver.recv().await, Some(2));
     /// assert_eq!(receiver.recv().await, None);
-    /// # });
+    /// # Ok(())
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
@@ -111,7 +95,9 @@ impl<T> Receiver<T> {
     /// let (sender, mut receiver) = mpsc::channel(8);
     /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
     /// sender.try_send(7)?;
+    /// drop(sender);
     /// assert_eq!(receiver.try_recv(), Ok(7));
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
     /// # Ok(())
     /// # }
     /// ```
@@ -149,22 +135,6 @@ impl<T> Receiver<T> {
     /// # Panics
     ///
     /// Panics inside the poll of a task, which must not block.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, mut receiver) = mpsc::channel(8);
-    /// sender.try_send(1)?;
-    /// sender.try_send(2)?;
-    /// let mut numbers = Vec::new();
-    /// assert_eq!(receiver.blocking_recv_many(&mut numbers, 16), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
     #[track_caller]
     pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
         block_on(self.recv_many(buffer, limit))
@@ -197,116 +167,31 @@ impl<T> Receiver<T> {
 
     /// Returns whether the channel was closed, or all senders were dropped. Messages may still be
     /// left to receive.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// assert!(!receiver.is_closed());
-    /// drop(sender);
-    /// assert!(receiver.is_closed());
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.rx.chan().is_closed()
     }
 
     /// Returns whether there is no message now.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// assert!(receiver.is_empty());
-    /// sender.try_send(7)?;
-    /// assert!(!receiver.is_empty());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the number of messages in the channel.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// sender.try_send(7)?;
-    /// assert_eq!(receiver.len(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn len(&self) -> usize {
         self.rx.len()
     }
 
     /// Returns the number of free permits: the number of messages that can be sent without waiting.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// sender.try_send(7)?;
-    /// assert_eq!(receiver.capacity(), 7);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn capacity(&self) -> usize {
         self.rx.chan().limit.free()
     }
 
     /// Returns the capacity that the channel was created with.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// assert_eq!(receiver.max_capacity(), 8);
-    /// # drop(sender);
-    /// # }
-    /// ```
     pub fn max_capacity(&self) -> usize {
         self.rx.chan().limit.capacity
     }
 
     /// The poll function of [`recv`](Self::recv). Only the waker of the last call is woken.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::channel(8);
-    /// sender.send(7).await?;
-    /// assert_eq!(poll_fn(|cx| receiver.poll_recv(cx)).await, Some(7));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[inline]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.rx.poll_recv(cx)
@@ -314,23 +199,6 @@ impl<T> Receiver<T> {
 
     /// The poll function of [`recv_many`](Self::recv_many). Only the waker of the last call is
     /// woken.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::channel(8);
-    /// sender.send(7).await?;
-    /// let mut numbers = Vec::new();
-    /// let count = poll_fn(|cx| receiver.poll_recv_many(cx, &mut numbers, 16)).await;
-    /// assert_eq!((count, numbers), (1, vec![7]));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_recv_many(
         &mut self,
         cx: &mut Context<'_>,
@@ -341,39 +209,11 @@ impl<T> Receiver<T> {
     }
 
     /// Returns the number of senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let second = sender.clone();
-    /// assert_eq!(receiver.sender_strong_count(), 2);
-    /// # drop(second);
-    /// # }
-    /// ```
     pub fn sender_strong_count(&self) -> usize {
         self.rx.chan().strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let weak = sender.downgrade();
-    /// assert_eq!(receiver.sender_weak_count(), 1);
-    /// # drop(weak);
-    /// # }
-    /// ```
     pub fn sender_weak_count(&self) -> usize {
         self.rx.chan().weak_count()
     }

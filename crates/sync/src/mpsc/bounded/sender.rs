@@ -15,23 +15,6 @@ use crate::semaphore::core::Refused;
 ///
 /// Senders that wait for room are served in the order in which they began to wait. When all senders
 /// are dropped, the receiver gets `None` after the last message.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::sync::mpsc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (sender, mut receiver) = mpsc::channel(8);
-/// let second = sender.clone();
-/// sender.send(1).await?;
-/// second.send(2).await?;
-/// assert_eq!(receiver.recv().await, Some(1));
-/// assert_eq!(receiver.recv().await, Some(2));
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct Sender<T> {
     pub(super) tx: Tx<T, Limited>,
 }
@@ -146,21 +129,6 @@ impl<T> Sender<T> {
     /// # Panics
     ///
     /// Panics inside the poll of a task, which must not block.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, mut receiver) = mpsc::channel(8);
-    /// let thread = std::thread::spawn(move || sender.blocking_send(7));
-    /// assert_eq!(receiver.recv().await, Some(7));
-    /// thread.join().unwrap()?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn blocking_send(&self, message: T) -> Result<(), SendError<T>> {
         block_on(self.send(message))
@@ -180,16 +148,18 @@ impl<T> Sender<T> {
     /// # Examples
     ///
     /// ```
-    /// # #[cfg(not(raddle_loom))]
-    /// # futures_lite::future::block_on(async {
-    /// use raddle_sync::mpsc;
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::sync::mpsc;
     ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let (sender, mut receiver) = mpsc::channel(1);
-    /// let permit = sender.reserve().await.unwrap();
+    /// let permit = sender.reserve().await?;
     /// assert!(sender.try_send(1).is_err());
+    /// // Does not wait.
     /// permit.send(2);
     /// assert_eq!(receiver.recv().await, Some(2));
-    /// # });
+    /// # Ok(())
+    /// # }) }
     /// ```
     #[track_caller]
     pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
@@ -263,9 +233,12 @@ impl<T> Sender<T> {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let (sender, mut receiver) = mpsc::channel(8);
     /// let permit = sender.reserve_owned().await?;
-    /// let sender = permit.send(7);
-    /// assert_eq!(receiver.recv().await, Some(7));
-    /// # drop(sender);
+    /// raddle::spawn(async move {
+    ///     let sender = permit.send(1);
+    ///     sender.send(2).await
+    /// });
+    /// assert_eq!(receiver.recv().await, Some(1));
+    /// assert_eq!(receiver.recv().await, Some(2));
     /// # Ok(())
     /// # }) }
     /// ```
@@ -315,23 +288,6 @@ impl<T> Sender<T> {
     ///
     /// Returns the same errors as [`try_send`](Self::try_send); [`TrySendError::Full`] if `n` is
     /// more than [`max_capacity`](Self::max_capacity).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (sender, _receiver) = mpsc::channel(2);
-    /// assert!(sender.try_reserve_many(3).is_err());
-    /// for permit in sender.try_reserve_many(2)? {
-    ///     permit.send(7);
-    /// }
-    /// assert_eq!(sender.capacity(), 0);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn try_reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
         self.tx.used(None);
         let chan = self.tx.chan();
@@ -351,13 +307,13 @@ impl<T> Sender<T> {
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::sync::mpsc;
     ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # fn main() {
     /// let (sender, _receiver) = mpsc::channel(1);
-    /// let permit = sender.clone().try_reserve_owned()?;
-    /// // The sender comes back in the error.
-    /// assert!(sender.try_reserve_owned().is_err());
+    /// let permit = sender.clone().try_reserve_owned().unwrap();
+    /// // The error contains the sender.
+    /// let sender = sender.try_reserve_owned().unwrap_err().into_inner();
     /// permit.send(7);
-    /// # Ok(())
+    /// assert_eq!(sender.capacity(), 0);
     /// # }
     /// ```
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
@@ -400,95 +356,26 @@ impl<T> Sender<T> {
     }
 
     /// Returns whether the receiver has closed the channel or was dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// drop(receiver);
-    /// assert!(sender.is_closed());
-    /// # }
-    /// ```
     pub fn is_closed(&self) -> bool {
         self.tx.chan().is_closed()
     }
 
     /// Returns whether both send to the same receiver.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// assert!(sender.same_channel(&sender.clone()));
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn same_channel(&self, other: &Self) -> bool {
         self.tx.same_channel(&other.tx)
     }
 
     /// Returns the number of free permits: the number of messages that can be sent without waiting.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let permit = sender.reserve().await?;
-    /// assert_eq!(sender.capacity(), 7);
-    /// # drop((permit, receiver));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn capacity(&self) -> usize {
         self.tx.chan().limit.free()
     }
 
     /// Returns the capacity that the channel was created with.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// assert_eq!(sender.max_capacity(), 8);
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn max_capacity(&self) -> usize {
         self.tx.chan().limit.capacity
     }
 
     /// Returns a sender that does not keep the channel open.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let weak = sender.downgrade();
-    /// drop(sender);
-    /// assert!(weak.upgrade().is_none());
-    /// # drop(receiver);
-    /// # }
-    /// ```
     #[must_use = "a weak sender does nothing by itself"]
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender {
@@ -497,39 +384,11 @@ impl<T> Sender<T> {
     }
 
     /// Returns the number of senders, including those in [`OwnedPermit`]s.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let second = sender.clone();
-    /// assert_eq!(sender.strong_count(), 2);
-    /// # drop((second, receiver));
-    /// # }
-    /// ```
     pub fn strong_count(&self) -> usize {
         self.tx.chan().strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let weak = sender.downgrade();
-    /// assert_eq!(sender.weak_count(), 1);
-    /// # drop((weak, receiver));
-    /// # }
-    /// ```
     pub fn weak_count(&self) -> usize {
         self.tx.chan().weak_count()
     }
@@ -545,58 +404,16 @@ impl<T> Clone for Sender<T> {
 
 impl<T> WeakSender<T> {
     /// Returns a sender, or `None` if the last one was dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let weak = sender.downgrade();
-    /// assert!(weak.upgrade().is_some());
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn upgrade(&self) -> Option<Sender<T>> {
         self.weak.upgrade().map(|tx| Sender { tx })
     }
 
     /// Returns the number of senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let weak = sender.downgrade();
-    /// assert_eq!(weak.strong_count(), 1);
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn strong_count(&self) -> usize {
         self.weak.chan().strong_count()
     }
 
     /// Returns the number of weak senders.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::sync::mpsc;
-    ///
-    /// # fn main() {
-    /// let (sender, receiver) = mpsc::channel::<u32>(8);
-    /// let weak = sender.downgrade();
-    /// assert_eq!(weak.weak_count(), 1);
-    /// # drop(receiver);
-    /// # }
-    /// ```
     pub fn weak_count(&self) -> usize {
         self.weak.chan().weak_count()
     }
