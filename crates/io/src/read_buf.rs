@@ -49,19 +49,6 @@ pub struct ReadBuf<'a> {
 
 impl<'a> ReadBuf<'a> {
     /// Makes an empty buffer over bytes that are all initialised.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 8];
-    /// let buffer = ReadBuf::new(&mut bytes);
-    /// assert_eq!((buffer.capacity(), buffer.initialized().len()), (8, 8));
-    /// # }
-    /// ```
     #[inline]
     pub fn new(buf: &'a mut [u8]) -> ReadBuf<'a> {
         let initialized = buf.len();
@@ -78,22 +65,6 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// Makes an empty buffer over bytes of which none is known to be initialised.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    /// use std::mem::MaybeUninit;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [MaybeUninit::uninit(); 8];
-    /// let mut buffer = ReadBuf::uninit(&mut bytes);
-    /// assert!(buffer.initialized().is_empty());
-    /// buffer.put_slice(b"text");
-    /// assert_eq!(buffer.filled(), b"text");
-    /// # }
-    /// ```
     #[inline]
     pub fn uninit(buf: &'a mut [MaybeUninit<u8>]) -> ReadBuf<'a> {
         ReadBuf {
@@ -104,79 +75,24 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// Returns the capacity of the whole buffer, in bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 8];
-    /// assert_eq!(ReadBuf::new(&mut bytes).capacity(), 8);
-    /// # }
-    /// ```
     #[inline]
     pub fn capacity(&self) -> usize {
         self.buf.len()
     }
 
     /// Returns the number of unfilled bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 8];
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.put_slice(b"text");
-    /// assert_eq!(buffer.remaining(), 4);
-    /// # }
-    /// ```
     #[inline]
     pub fn remaining(&self) -> usize {
         self.buf.len() - self.filled
     }
 
     /// Returns the filled bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 8];
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.put_slice(b"text");
-    /// assert_eq!(buffer.filled(), b"text");
-    /// # }
-    /// ```
     #[inline]
     pub fn filled(&self) -> &[u8] {
         &self.initialized()[..self.filled]
     }
 
     /// Returns the filled bytes, mutably.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 8];
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.put_slice(b"text");
-    /// buffer.filled_mut().make_ascii_uppercase();
-    /// assert_eq!(buffer.filled(), b"TEXT");
-    /// # }
-    /// ```
     #[inline]
     pub fn filled_mut(&mut self) -> &mut [u8] {
         let filled = self.filled;
@@ -184,20 +100,6 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// Returns the initialised bytes, which begin with the filled ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = *b"textual ";
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.advance(4);
-    /// assert_eq!(buffer.initialized(), b"textual ");
-    /// # }
-    /// ```
     #[inline]
     pub fn initialized(&self) -> &[u8] {
         let bytes = &self.buf[..self.initialized];
@@ -207,21 +109,6 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// Returns the initialised bytes, mutably.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 4];
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.initialized_mut().fill(b'x');
-    /// buffer.advance(2);
-    /// assert_eq!(buffer.filled(), b"xx");
-    /// # }
-    /// ```
     #[inline]
     pub fn initialized_mut(&mut self) -> &mut [u8] {
         let bytes = &mut self.buf[..self.initialized];
@@ -235,21 +122,6 @@ impl<'a> ReadBuf<'a> {
     /// # Safety
     ///
     /// The caller must not make an initialised byte uninitialised.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 8];
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// // SAFETY: nothing that is initialised is made uninitialised.
-    /// let all = unsafe { buffer.inner_mut() };
-    /// assert_eq!(all.len(), 8);
-    /// # }
-    /// ```
     #[inline]
     pub unsafe fn inner_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         self.buf
@@ -316,21 +188,6 @@ impl<'a> ReadBuf<'a> {
     /// # Panics
     ///
     /// Panics if fewer than `n` bytes are unfilled.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    /// use std::mem::MaybeUninit;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [MaybeUninit::uninit(); 8];
-    /// let mut buffer = ReadBuf::uninit(&mut bytes);
-    /// assert_eq!(buffer.initialize_unfilled_to(2), [0, 0]);
-    /// assert_eq!(buffer.initialized().len(), 2);
-    /// # }
-    /// ```
     #[inline]
     #[track_caller]
     pub fn initialize_unfilled_to(&mut self, n: usize) -> &mut [u8] {
@@ -359,9 +216,9 @@ impl<'a> ReadBuf<'a> {
     /// let mut bytes = [0; 8];
     /// let mut buffer = ReadBuf::new(&mut bytes);
     /// let mut part = buffer.take(2);
-    /// assert_eq!(part.remaining(), 2);
     /// part.put_slice(b"te");
-    /// // What the part has is not filled in the whole before:
+    /// assert_eq!(part.remaining(), 0);
+    /// // These bytes are initialised already.
     /// buffer.advance(2);
     /// assert_eq!(buffer.filled(), b"te");
     /// # }
@@ -377,21 +234,6 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// Empties the buffer; initialised bytes stay initialised.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 8];
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.put_slice(b"text");
-    /// buffer.clear();
-    /// assert!(buffer.filled().is_empty());
-    /// # }
-    /// ```
     #[inline]
     pub fn clear(&mut self) {
         self.filled = 0;
@@ -402,20 +244,6 @@ impl<'a> ReadBuf<'a> {
     /// # Panics
     ///
     /// Panics if they are not all initialised.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = *b"text";
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.advance(2);
-    /// assert_eq!(buffer.filled(), b"te");
-    /// # }
-    /// ```
     #[inline]
     #[track_caller]
     pub fn advance(&mut self, n: usize) {
@@ -431,21 +259,6 @@ impl<'a> ReadBuf<'a> {
     /// # Panics
     ///
     /// Panics if they are not all initialised.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = *b"text";
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.set_filled(4);
-    /// buffer.set_filled(2);
-    /// assert_eq!(buffer.filled(), b"te");
-    /// # }
-    /// ```
     #[inline]
     #[track_caller]
     pub fn set_filled(&mut self, n: usize) {
@@ -461,25 +274,6 @@ impl<'a> ReadBuf<'a> {
     /// # Safety
     ///
     /// The first `n` unfilled bytes exist and are initialised.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    /// use std::mem::MaybeUninit;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [MaybeUninit::uninit(); 8];
-    /// let mut buffer = ReadBuf::uninit(&mut bytes);
-    /// // SAFETY: the byte that is declared initialised has been written.
-    /// unsafe {
-    ///     buffer.unfilled_mut()[0].write(b'x');
-    ///     buffer.assume_init(1);
-    /// }
-    /// assert_eq!(buffer.initialized(), b"x");
-    /// # }
-    /// ```
     #[inline]
     pub unsafe fn assume_init(&mut self, n: usize) {
         debug_assert!(n <= self.remaining());
@@ -491,21 +285,6 @@ impl<'a> ReadBuf<'a> {
     /// # Panics
     ///
     /// Panics if there are more bytes than [`remaining`](Self::remaining).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::ReadBuf;
-    ///
-    /// # fn main() {
-    /// let mut bytes = [0; 8];
-    /// let mut buffer = ReadBuf::new(&mut bytes);
-    /// buffer.put_slice(b"te");
-    /// buffer.put_slice(b"xt");
-    /// assert_eq!(buffer.filled(), b"text");
-    /// # }
-    /// ```
     #[inline]
     #[track_caller]
     pub fn put_slice(&mut self, bytes: &[u8]) {

@@ -45,18 +45,6 @@ pin_project! {
 
 impl<R: AsyncRead> BufReader<R> {
     /// Puts a buffer of 8 KiB in front of `inner`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufReader;
-    ///
-    /// # fn main() {
-    /// let reader = BufReader::new(&b"text"[..]);
-    /// assert!(reader.buffer().is_empty());
-    /// # }
-    /// ```
     pub fn new(inner: R) -> Self {
         Self::with_capacity(DEFAULT_CAPACITY, inner)
     }
@@ -66,19 +54,6 @@ impl<R: AsyncRead> BufReader<R> {
     /// # Panics
     ///
     /// Panics if the capacity is zero.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncBufReadExt, BufReader};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut reader = BufReader::with_capacity(2, &b"text"[..]);
-    /// assert_eq!(reader.fill_buf().await?, b"te");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn with_capacity(capacity: usize, inner: R) -> Self {
         // A read into an empty buffer would look like the end.
@@ -96,96 +71,26 @@ impl<R: AsyncRead> BufReader<R> {
     }
 
     /// The reader.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncReadExt, BufReader};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut reader = BufReader::with_capacity(2, &b"text"[..]);
-    /// reader.read_u8().await?;
-    /// // Two bytes are read, one of which is in the buffer.
-    /// assert_eq!(*reader.get_ref(), b"xt");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_ref(&self) -> &R {
         &self.inner
     }
 
     /// Returns the reader. Bytes that are read from it directly are missing in this buffer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufReader;
-    ///
-    /// # fn main() {
-    /// let mut reader = BufReader::new(&b"text"[..]);
-    /// *reader.get_mut() = b"other";
-    /// assert_eq!(reader.into_inner(), b"other");
-    /// # }
-    /// ```
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.inner
     }
 
     /// Returns the reader, pinned like this buffer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufReader;
-    /// use std::pin::pin;
-    ///
-    /// # fn main() {
-    /// let reader = pin!(BufReader::new(&b"text"[..]));
-    /// assert_eq!(*reader.get_pin_mut(), b"text");
-    /// # }
-    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
         self.project().inner
     }
 
     /// Returns the reader. The bytes that were read ahead are lost.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncReadExt, BufReader};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut reader = BufReader::with_capacity(2, &b"text"[..]);
-    /// reader.read_u8().await?;
-    /// // The byte in the buffer is lost.
-    /// assert_eq!(reader.into_inner(), b"xt");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_inner(self) -> R {
         self.inner
     }
 
     /// Returns the bytes that were read ahead.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncReadExt, BufReader};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut reader = BufReader::new(&b"text"[..]);
-    /// reader.read_u8().await?;
-    /// assert_eq!(reader.buffer(), b"ext");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn buffer(&self) -> &[u8] {
         &self.buf[self.pos..self.end]
     }

@@ -42,19 +42,6 @@ pin_project! {
 
 impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
     /// Wraps `stream` with a buffer of 8 KiB for each direction.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{BufStream, duplex};
-    ///
-    /// # fn main() {
-    /// let (near, _far) = duplex(64);
-    /// let stream = BufStream::new(near);
-    /// # drop(stream);
-    /// # }
-    /// ```
     pub fn new(stream: RW) -> Self {
         Self::with_capacity(DEFAULT_CAPACITY, DEFAULT_CAPACITY, stream)
     }
@@ -65,20 +52,6 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
     /// # Panics
     ///
     /// Panics if the reader's capacity is zero.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{BufStream, duplex};
-    ///
-    /// # fn main() {
-    /// let (near, _far) = duplex(64);
-    /// // 1 KiB for reading, 16 KiB for writing.
-    /// let stream = BufStream::with_capacity(1024, 16 * 1024, near);
-    /// # drop(stream);
-    /// # }
-    /// ```
     #[track_caller]
     pub fn with_capacity(reader_capacity: usize, writer_capacity: usize, stream: RW) -> Self {
         let writer = BufWriter::with_capacity(writer_capacity, stream);
@@ -88,80 +61,22 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
     }
 
     /// The stream.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufStream;
-    /// use std::io::Cursor;
-    ///
-    /// # fn main() {
-    /// let stream = BufStream::new(Cursor::new(vec![1, 2]));
-    /// assert_eq!(stream.get_ref().position(), 0);
-    /// # }
-    /// ```
     pub fn get_ref(&self) -> &RW {
         self.inner.get_ref().get_ref()
     }
 
     /// Returns the stream. Bytes that are read from it directly are missing in this buffer, and
     /// bytes that are written to it directly overtake the buffered ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufStream;
-    /// use std::io::Cursor;
-    ///
-    /// # fn main() {
-    /// let mut stream = BufStream::new(Cursor::new(vec![1, 2]));
-    /// stream.get_mut().set_position(1);
-    /// assert_eq!(stream.get_ref().position(), 1);
-    /// # }
-    /// ```
     pub fn get_mut(&mut self) -> &mut RW {
         self.inner.get_mut().get_mut()
     }
 
     /// Returns the stream, pinned like this buffer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufStream;
-    /// use std::io::Cursor;
-    /// use std::pin::pin;
-    ///
-    /// # fn main() {
-    /// let stream = pin!(BufStream::new(Cursor::new(vec![1, 2])));
-    /// assert_eq!(stream.get_pin_mut().position(), 0);
-    /// # }
-    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut RW> {
         self.project().inner.get_pin_mut().get_pin_mut()
     }
 
     /// Returns the stream. The buffered bytes of both directions are lost.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncWriteExt, BufStream};
-    /// use std::io::Cursor;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut stream = BufStream::new(Cursor::new(Vec::new()));
-    /// stream.write_all(b"text").await?;
-    /// // Without the flush, what is in the buffer would be lost.
-    /// stream.flush().await?;
-    /// assert_eq!(stream.into_inner().into_inner(), b"text");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_inner(self) -> RW {
         self.inner.into_inner().into_inner()
     }

@@ -48,18 +48,6 @@ pin_project! {
 
 impl<W: AsyncWrite> BufWriter<W> {
     /// Puts a buffer of 8 KiB in front of `inner`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufWriter;
-    ///
-    /// # fn main() {
-    /// let writer = BufWriter::new(Vec::new());
-    /// assert!(writer.buffer().is_empty());
-    /// # }
-    /// ```
     pub fn new(inner: W) -> Self {
         Self::with_capacity(DEFAULT_CAPACITY, inner)
     }
@@ -92,97 +80,26 @@ impl<W: AsyncWrite> BufWriter<W> {
     }
 
     /// The writer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncWriteExt, BufWriter};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut writer = BufWriter::new(Vec::new());
-    /// writer.write_all(b"text").await?;
-    /// assert!(writer.get_ref().is_empty());
-    /// writer.flush().await?;
-    /// assert_eq!(writer.get_ref(), b"text");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
 
     /// Returns the writer. Bytes that are written to it directly overtake the buffered ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufWriter;
-    ///
-    /// # fn main() {
-    /// let mut writer = BufWriter::new(Vec::new());
-    /// writer.get_mut().reserve(1024);
-    /// # }
-    /// ```
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.inner
     }
 
     /// Returns the writer, pinned like this buffer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::BufWriter;
-    /// use std::pin::pin;
-    ///
-    /// # fn main() {
-    /// let writer = pin!(BufWriter::new(Vec::new()));
-    /// assert!(writer.get_pin_mut().is_empty());
-    /// # }
-    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut W> {
         self.project().inner
     }
 
     /// Returns the writer. The buffered bytes are lost.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncWriteExt, BufWriter};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut writer = BufWriter::new(Vec::new());
-    /// writer.write_all(b"text").await?;
-    /// // Without the flush, what is in the buffer would be lost.
-    /// writer.flush().await?;
-    /// assert_eq!(writer.into_inner(), b"text");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_inner(self) -> W {
         self.inner
     }
 
     /// Returns the buffered bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncWriteExt, BufWriter};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut writer = BufWriter::new(Vec::new());
-    /// writer.write_all(b"text").await?;
-    /// assert_eq!(writer.buffer(), b"text");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn buffer(&self) -> &[u8] {
         &self.buf[self.written..]
     }

@@ -5,22 +5,21 @@
 //! only its imports: "Tokio" in a name stands for the traits of this crate.
 //!
 //! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 //! use futures_util::io::AsyncReadExt;
-//! use raddle_io::compat::TokioAsyncReadCompatExt;
+//! use raddle::io::compat::TokioAsyncReadCompatExt;
 //!
-//! # let future = async {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 //! // Reads as this crate's; `futures_util` reads it as its own.
-//! let (mut writer, reader) = raddle_io::duplex(64);
+//! let (mut writer, reader) = raddle::io::duplex(64);
 //! let mut reader = reader.compat();
-//! # raddle_io::AsyncWriteExt::write_all(&mut writer, b"over").await?;
+//! # raddle::io::AsyncWriteExt::write_all(&mut writer, b"over").await?;
 //!
 //! let mut text = [0; 4];
 //! reader.read_exact(&mut text).await?;
 //! assert_eq!(&text, b"over");
-//! # std::io::Result::Ok(())
-//! # };
-//! # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-//! # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
+//! # Ok(())
+//! # }) }
 //! ```
 
 mod from_futures;
@@ -38,21 +37,6 @@ pin_project! {
     /// Returned by the methods of the traits in this [module](crate::compat). It has no buffer, so
     /// operations are as cancel safe as on the stream. The exception is a seek through the traits
     /// of `futures-io`: if it is dropped, a later seek first waits for it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use futures_util::io::AsyncReadExt;
-    /// use raddle::io::compat::TokioAsyncReadCompatExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut text = String::new();
-    /// TokioAsyncReadCompatExt::compat(&b"over"[..]).read_to_string(&mut text).await?;
-    /// assert_eq!(text, "over");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     pub struct Compat<T> {
         #[pin]
@@ -71,53 +55,16 @@ impl<T> Compat<T> {
     }
 
     /// The stream.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::compat::TokioAsyncReadCompatExt;
-    ///
-    /// # fn main() {
-    /// let reader = TokioAsyncReadCompatExt::compat(&b"over"[..]);
-    /// assert_eq!(*reader.get_ref(), b"over");
-    /// # }
-    /// ```
     pub fn get_ref(&self) -> &T {
         &self.inner
     }
 
     /// The stream.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::compat::TokioAsyncReadCompatExt;
-    ///
-    /// # fn main() {
-    /// let mut reader = TokioAsyncReadCompatExt::compat(&b"over"[..]);
-    /// *reader.get_mut() = b"new";
-    /// assert_eq!(reader.into_inner(), b"new");
-    /// # }
-    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
     /// The stream.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::compat::TokioAsyncReadCompatExt;
-    ///
-    /// # fn main() {
-    /// let reader = TokioAsyncReadCompatExt::compat(&b"over"[..]);
-    /// assert_eq!(reader.into_inner(), b"over");
-    /// # }
-    /// ```
     pub fn into_inner(self) -> T {
         self.inner
     }
@@ -144,23 +91,6 @@ impl<T> Compat<T> {
 pub trait FuturesAsyncReadCompatExt: futures_io::AsyncRead {
     /// Returns the reader with the traits of this crate. If it also implements the traits of
     /// `futures-io` for writing and seeking, so does the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use futures_util::io::Cursor;
-    /// use raddle::io::AsyncReadExt;
-    /// use raddle::io::compat::FuturesAsyncReadCompatExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut text = String::new();
-    /// let mut reader = FuturesAsyncReadCompatExt::compat(Cursor::new(b"over"));
-    /// reader.read_to_string(&mut text).await?;
-    /// assert_eq!(text, "over");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn compat(self) -> Compat<Self>
     where
         Self: Sized,
@@ -188,20 +118,6 @@ impl<T: futures_io::AsyncRead> FuturesAsyncReadCompatExt for T {}
 /// ```
 pub trait FuturesAsyncWriteCompatExt: futures_io::AsyncWrite {
     /// Returns the writer with the traits of this crate.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWriteExt;
-    /// use raddle::io::compat::FuturesAsyncWriteCompatExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut writer = futures_util::io::sink().compat_write();
-    /// writer.write_all(b"over").await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn compat_write(self) -> Compat<Self>
     where
         Self: Sized,
@@ -213,39 +129,9 @@ pub trait FuturesAsyncWriteCompatExt: futures_io::AsyncWrite {
 impl<T: futures_io::AsyncWrite> FuturesAsyncWriteCompatExt for T {}
 
 /// Converts a reader of this crate to one of `futures-io`.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use futures_util::io::AsyncReadExt;
-/// use raddle::io::compat::TokioAsyncReadCompatExt;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut text = String::new();
-/// TokioAsyncReadCompatExt::compat(&b"over"[..]).read_to_string(&mut text).await?;
-/// assert_eq!(text, "over");
-/// # Ok(())
-/// # }) }
-/// ```
 pub trait TokioAsyncReadCompatExt: AsyncRead {
     /// Returns the reader with the traits of `futures-io`. If it also implements this crate's
     /// traits for writing and seeking, so does the result.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use futures_util::io::AsyncReadExt;
-    /// use raddle::io::compat::TokioAsyncReadCompatExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut text = String::new();
-    /// TokioAsyncReadCompatExt::compat(&b"over"[..]).read_to_string(&mut text).await?;
-    /// assert_eq!(text, "over");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn compat(self) -> Compat<Self>
     where
         Self: Sized,
@@ -257,36 +143,8 @@ pub trait TokioAsyncReadCompatExt: AsyncRead {
 impl<T: AsyncRead> TokioAsyncReadCompatExt for T {}
 
 /// Converts a writer of this crate to one of `futures-io`.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use futures_util::io::AsyncWriteExt;
-/// use raddle::io::compat::TokioAsyncWriteCompatExt;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut writer = raddle::io::sink().compat_write();
-/// writer.write_all(b"over").await?;
-/// # Ok(())
-/// # }) }
-/// ```
 pub trait TokioAsyncWriteCompatExt: AsyncWrite {
     /// Returns the writer with the traits of `futures-io`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use futures_util::io::AsyncWriteExt;
-    /// use raddle::io::compat::TokioAsyncWriteCompatExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut writer = raddle::io::sink().compat_write();
-    /// writer.write_all(b"over").await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn compat_write(self) -> Compat<Self>
     where
         Self: Sized,

@@ -10,21 +10,6 @@ use super::split::Split;
 use crate::AsyncBufRead;
 
 /// Extension methods of [`AsyncBufRead`].
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::AsyncBufReadExt;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut lines = (&b"one\ntwo"[..]).lines();
-/// assert_eq!(lines.next_line().await?.as_deref(), Some("one"));
-/// assert_eq!(lines.next_line().await?.as_deref(), Some("two"));
-/// assert_eq!(lines.next_line().await?, None);
-/// # Ok(())
-/// # }) }
-/// ```
 pub trait AsyncBufReadExt: AsyncBufRead {
     /// Reads up to and including the first byte `delimiter`, or to the end, appending to `buf`;
     /// returns the number of bytes.
@@ -144,21 +129,6 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// They must be among the bytes that the last [`fill_buf`](Self::fill_buf) returned; otherwise
     /// this may panic.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncBufReadExt, BufReader};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut reader = BufReader::new(&b"text"[..]);
-    /// assert_eq!(reader.fill_buf().await?, b"text");
-    /// reader.consume(2);
-    /// assert_eq!(reader.fill_buf().await?, b"xt");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn consume(&mut self, amt: usize)
     where
         Self: Unpin,
@@ -176,19 +146,15 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncBufRead, AsyncBufReadExt};
+    /// use raddle::io::AsyncBufReadExt;
     ///
-    /// # fn main() {
-    /// async fn longest(input: impl AsyncBufRead + Unpin) -> std::io::Result<usize> {
-    ///     let mut lines = input.lines();
-    ///     let mut longest = 0;
-    ///     while let Some(line) = lines.next_line().await? {
-    ///         longest = longest.max(line.len());
-    ///     }
-    ///     Ok(longest)
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut lines = (&b"one\r\ntwo\n"[..]).lines();
+    /// while let Some(line) = lines.next_line().await? {
+    ///     println!("{line}");
     /// }
-    /// # let _ = longest(&b""[..]);
-    /// # }
+    /// # Ok(())
+    /// # }) }
     /// ```
     fn lines(self) -> Lines<Self>
     where
@@ -207,20 +173,15 @@ pub trait AsyncBufReadExt: AsyncBufRead {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncBufRead, AsyncBufReadExt};
+    /// use raddle::io::AsyncBufReadExt;
     ///
-    /// # fn main() {
-    /// /// The fields of a record that are not empty.
-    /// async fn count(input: impl AsyncBufRead + Unpin) -> std::io::Result<usize> {
-    ///     let mut fields = AsyncBufReadExt::split(input, b'\0');
-    ///     let mut count = 0;
-    ///     while let Some(field) = fields.next_segment().await? {
-    ///         count += usize::from(!field.is_empty());
-    ///     }
-    ///     Ok(count)
-    /// }
-    /// # let _ = count(&b""[..]);
-    /// # }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let mut fields = AsyncBufReadExt::split(&b"a,b"[..], b',');
+    /// assert_eq!(fields.next_segment().await?.as_deref(), Some(&b"a"[..]));
+    /// assert_eq!(fields.next_segment().await?.as_deref(), Some(&b"b"[..]));
+    /// assert_eq!(fields.next_segment().await?, None);
+    /// # Ok(())
+    /// # }) }
     /// ```
     fn split(self, delimiter: u8) -> Split<Self>
     where

@@ -11,21 +11,6 @@ use crate::{AsyncBufRead, AsyncRead, ReadBuf};
 pin_project! {
     /// A reader of two readers' bytes, one after the other; see
     /// [`AsyncReadExt::chain`](crate::AsyncReadExt::chain).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut both = (&b"one "[..]).chain(&b"two"[..]);
-    /// let mut text = String::new();
-    /// both.read_to_string(&mut text).await?;
-    /// assert_eq!(text, "one two");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "it reads nothing by itself"]
     pub struct Chain<T, U> {
@@ -48,76 +33,22 @@ impl<T, U> Chain<T, U> {
     }
 
     /// Returns both readers.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() {
-    /// let both = (&b"one"[..]).chain(&b"two"[..]);
-    /// let (first, second) = both.get_ref();
-    /// assert_eq!((*first, *second), (&b"one"[..], &b"two"[..]));
-    /// # }
-    /// ```
     pub fn get_ref(&self) -> (&T, &U) {
         (&self.first, &self.second)
     }
 
     /// Returns both readers. Bytes that are read from them directly are missing here.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() {
-    /// let mut both = (&b"one"[..]).chain(&b"two"[..]);
-    /// *both.get_mut().1 = b"three";
-    /// assert_eq!(both.into_inner().1, b"three");
-    /// # }
-    /// ```
     pub fn get_mut(&mut self) -> (&mut T, &mut U) {
         (&mut self.first, &mut self.second)
     }
 
     /// Returns both readers, pinned like this one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    /// use std::pin::pin;
-    ///
-    /// # fn main() {
-    /// let both = pin!((&b"one"[..]).chain(&b"two"[..]));
-    /// let (first, _second) = both.get_pin_mut();
-    /// assert_eq!(*first, b"one");
-    /// # }
-    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> (Pin<&mut T>, Pin<&mut U>) {
         let this = self.project();
         (this.first, this.second)
     }
 
     /// Returns both readers.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut both = (&b"one"[..]).chain(&b"two"[..]);
-    /// both.read_u8().await?;
-    /// assert_eq!(both.into_inner(), (&b"ne"[..], &b"two"[..]));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_inner(self) -> (T, U) {
         (self.first, self.second)
     }

@@ -14,21 +14,6 @@ use crate::AsyncBufRead;
 
 pin_project! {
     /// The lines of a reader; see [`AsyncBufReadExt::lines`](crate::AsyncBufReadExt::lines).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut lines = (&b"one\r\ntwo\n"[..]).lines();
-    /// while let Some(line) = lines.next_line().await? {
-    ///     println!("{line}");
-    /// }
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "lines are read only when asked for"]
     pub struct Lines<R> {
@@ -48,20 +33,6 @@ impl<R> Lines<R> {
     }
 
     /// The reader.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut lines = (&b"one\ntwo"[..]).lines();
-    /// lines.next_line().await?;
-    /// assert_eq!(*lines.get_ref(), b"two");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_ref(&self) -> &R {
         &self.reader
     }
@@ -86,38 +57,11 @@ impl<R> Lines<R> {
     }
 
     /// Returns the reader, pinned like this one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    /// use std::pin::pin;
-    ///
-    /// # fn main() {
-    /// let lines = pin!((&b"one\ntwo"[..]).lines());
-    /// assert_eq!(*lines.get_pin_mut(), b"one\ntwo");
-    /// # }
-    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
         self.project().reader
     }
 
     /// Returns the reader. A part of a line that was already read is lost.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut lines = (&b"header\nbody"[..]).lines();
-    /// lines.next_line().await?;
-    /// assert_eq!(lines.into_inner(), b"body");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_inner(self) -> R {
         self.reader
     }
@@ -138,21 +82,6 @@ impl<R: AsyncBufRead> Lines<R> {
     ///
     /// Cancel safe: if the future is dropped before completion, the next call continues with the
     /// same line.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut lines = (&b"one\ntwo"[..]).lines();
-    /// assert_eq!(lines.next_line().await?.as_deref(), Some("one"));
-    /// assert_eq!(lines.next_line().await?.as_deref(), Some("two"));
-    /// assert_eq!(lines.next_line().await?, None);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn next_line(&mut self) -> io::Result<Option<String>>
     where
         R: Unpin,
@@ -165,22 +94,6 @@ impl<R: AsyncBufRead> Lines<R> {
     /// # Errors
     ///
     /// Returns the same errors as [`next_line`](Self::next_line).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    /// use std::future::poll_fn;
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut lines = (&b"one\ntwo"[..]).lines();
-    /// let line = poll_fn(|cx| Pin::new(&mut lines).poll_next_line(cx)).await?;
-    /// assert_eq!(line.as_deref(), Some("one"));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_next_line(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -18,16 +18,20 @@ use crate::AsyncRead;
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::AsyncReadExt;
+/// use raddle::io::{AsyncRead, AsyncReadExt};
 ///
-/// # fn main() {
-/// async fn header(mut stream: impl raddle::io::AsyncRead + Unpin) -> std::io::Result<[u8; 4]> {
-///     let mut header = [0; 4];
-///     stream.read_exact(&mut header).await?;
-///     Ok(header)
+/// /// A record is its length, in two bytes, and its content.
+/// async fn record(mut stream: impl AsyncRead + Unpin) -> std::io::Result<Vec<u8>> {
+///     let length = stream.read_u16().await?;
+///     let mut content = vec![0; length.into()];
+///     stream.read_exact(&mut content).await?;
+///     Ok(content)
 /// }
-/// # let _ = header(&b""[..]);
-/// # }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// assert_eq!(record(&b"\x00\x04text"[..]).await?, b"text");
+/// # Ok(())
+/// # }) }
 /// ```
 pub trait AsyncReadExt: AsyncRead {
     /// Reads some bytes into `buf`, and returns their number.
@@ -216,28 +220,28 @@ pub trait AsyncReadExt: AsyncRead {
     }
 
     number_readers! {
-        read_u8: u8, from_be_bytes, to_be_bytes, "which is a single one";
-        read_i8: i8, from_be_bytes, to_be_bytes, "which is a single one";
-        read_u16: u16, from_be_bytes, to_be_bytes, "the highest first";
-        read_i16: i16, from_be_bytes, to_be_bytes, "the highest first";
-        read_u32: u32, from_be_bytes, to_be_bytes, "the highest first";
-        read_i32: i32, from_be_bytes, to_be_bytes, "the highest first";
-        read_u64: u64, from_be_bytes, to_be_bytes, "the highest first";
-        read_i64: i64, from_be_bytes, to_be_bytes, "the highest first";
-        read_u128: u128, from_be_bytes, to_be_bytes, "the highest first";
-        read_i128: i128, from_be_bytes, to_be_bytes, "the highest first";
-        read_f32: f32, from_be_bytes, to_be_bytes, "the highest first";
-        read_f64: f64, from_be_bytes, to_be_bytes, "the highest first";
-        read_u16_le: u16, from_le_bytes, to_le_bytes, "the lowest first";
-        read_i16_le: i16, from_le_bytes, to_le_bytes, "the lowest first";
-        read_u32_le: u32, from_le_bytes, to_le_bytes, "the lowest first";
-        read_i32_le: i32, from_le_bytes, to_le_bytes, "the lowest first";
-        read_u64_le: u64, from_le_bytes, to_le_bytes, "the lowest first";
-        read_i64_le: i64, from_le_bytes, to_le_bytes, "the lowest first";
-        read_u128_le: u128, from_le_bytes, to_le_bytes, "the lowest first";
-        read_i128_le: i128, from_le_bytes, to_le_bytes, "the lowest first";
-        read_f32_le: f32, from_le_bytes, to_le_bytes, "the lowest first";
-        read_f64_le: f64, from_le_bytes, to_le_bytes, "the lowest first";
+        read_u8: u8, from_be_bytes, "which is a single one";
+        read_i8: i8, from_be_bytes, "which is a single one";
+        read_u16: u16, from_be_bytes, "the highest first";
+        read_i16: i16, from_be_bytes, "the highest first";
+        read_u32: u32, from_be_bytes, "the highest first";
+        read_i32: i32, from_be_bytes, "the highest first";
+        read_u64: u64, from_be_bytes, "the highest first";
+        read_i64: i64, from_be_bytes, "the highest first";
+        read_u128: u128, from_be_bytes, "the highest first";
+        read_i128: i128, from_be_bytes, "the highest first";
+        read_f32: f32, from_be_bytes, "the highest first";
+        read_f64: f64, from_be_bytes, "the highest first";
+        read_u16_le: u16, from_le_bytes, "the lowest first";
+        read_i16_le: i16, from_le_bytes, "the lowest first";
+        read_u32_le: u32, from_le_bytes, "the lowest first";
+        read_i32_le: i32, from_le_bytes, "the lowest first";
+        read_u64_le: u64, from_le_bytes, "the lowest first";
+        read_i64_le: i64, from_le_bytes, "the lowest first";
+        read_u128_le: u128, from_le_bytes, "the lowest first";
+        read_i128_le: i128, from_le_bytes, "the lowest first";
+        read_f32_le: f32, from_le_bytes, "the lowest first";
+        read_f64_le: f64, from_le_bytes, "the lowest first";
     }
 
     /// Returns a reader of at most `limit` bytes of this reader.

@@ -62,7 +62,7 @@ impl<R: AsyncRead + Unpin + ?Sized, T, const N: usize> Future for ReadInt<'_, R,
 
 /// Writes one method of `AsyncReadExt` for each number.
 macro_rules! number_readers {
-    ($($name:ident: $number:ident, $from_bytes:ident, $to_bytes:ident, $order:literal;)+) => {
+    ($($name:ident: $number:ident, $from_bytes:ident, $order:literal;)+) => {
         $(
             #[doc = concat!("Reads the bytes of one `", stringify!($number), "`, ", $order, ".")]
             ///
@@ -77,21 +77,6 @@ macro_rules! number_readers {
             ///
             /// Not cancel safe: if the future is dropped before completion, it may have read part
             /// of the bytes, and these are lost.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::io::AsyncReadExt;
-            ///
-            /// # fn main() -> std::io::Result<()> { raddle::run(async {
-            #[doc = concat!("let number: ", stringify!($number), " = 1 as _;")]
-            #[doc = concat!("let bytes = number.", stringify!($to_bytes), "();")]
-            #[doc = concat!("let read = (&bytes[..]).", stringify!($name), "().await?;")]
-            /// assert_eq!(read, number);
-            /// # Ok(())
-            /// # }) }
-            /// ```
             #[track_caller]
             fn $name(&mut self) -> ReadInt<'_, Self, $number, [u8; size_of::<$number>()]>
             where

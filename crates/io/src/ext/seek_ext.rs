@@ -6,23 +6,6 @@ use super::seek::Seek;
 use crate::AsyncSeek;
 
 /// Extension methods of [`AsyncSeek`].
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt};
-/// use std::io::SeekFrom;
-///
-/// # fn main() {
-/// /// The last four bytes.
-/// async fn trailer(mut file: impl AsyncRead + AsyncSeek + Unpin) -> std::io::Result<u32> {
-///     file.seek(SeekFrom::End(-4)).await?;
-///     file.read_u32().await
-/// }
-/// # let _ = trailer(std::io::Cursor::new([0; 4]));
-/// # }
-/// ```
 pub trait AsyncSeekExt: AsyncSeek {
     /// Moves to `position`, and returns the new position, in bytes from the start.
     ///
@@ -71,22 +54,6 @@ pub trait AsyncSeekExt: AsyncSeek {
     /// # Cancel safety
     ///
     /// The same as for [`seek`](Self::seek).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncReadExt, AsyncSeekExt};
-    /// use std::io::Cursor;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut input = Cursor::new(b"text");
-    /// assert_eq!(input.read_u8().await?, b't');
-    /// input.rewind().await?;
-    /// assert_eq!(input.read_u8().await?, b't');
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     fn rewind(&mut self) -> Seek<'_, Self>
     where
@@ -104,21 +71,6 @@ pub trait AsyncSeekExt: AsyncSeek {
     /// # Cancel safety
     ///
     /// The same as for [`seek`](Self::seek), though it moves nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncReadExt, AsyncSeekExt};
-    /// use std::io::Cursor;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut input = Cursor::new(b"text");
-    /// input.read_u16().await?;
-    /// assert_eq!(input.stream_position().await?, 2);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     fn stream_position(&mut self) -> Seek<'_, Self>
     where

@@ -14,21 +14,6 @@ use crate::AsyncBufRead;
 pin_project! {
     /// The parts of a reader between delimiters; see
     /// [`AsyncBufReadExt::split`](crate::AsyncBufReadExt::split).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut fields = AsyncBufReadExt::split(&b"a,b"[..], b',');
-    /// assert_eq!(fields.next_segment().await?.as_deref(), Some(&b"a"[..]));
-    /// assert_eq!(fields.next_segment().await?.as_deref(), Some(&b"b"[..]));
-    /// assert_eq!(fields.next_segment().await?, None);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "segments are read only when asked for"]
     pub struct Split<R> {
@@ -63,21 +48,6 @@ impl<R: AsyncBufRead> Split<R> {
     ///
     /// Cancel safe: if the future is dropped before completion, the next call continues with the
     /// same segment.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut fields = AsyncBufReadExt::split(&b"a,b"[..], b',');
-    /// while let Some(field) = fields.next_segment().await? {
-    ///     assert_eq!(field.len(), 1);
-    /// }
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn next_segment(&mut self) -> io::Result<Option<Vec<u8>>>
     where
         R: Unpin,
@@ -90,22 +60,6 @@ impl<R: AsyncBufRead> Split<R> {
     /// # Errors
     ///
     /// Returns the same errors as [`next_segment`](Self::next_segment).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufReadExt;
-    /// use std::future::poll_fn;
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut fields = AsyncBufReadExt::split(&b"a,b"[..], b',');
-    /// let field = poll_fn(|cx| Pin::new(&mut fields).poll_next_segment(cx)).await?;
-    /// assert_eq!(field.as_deref(), Some(&b"a"[..]));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_next_segment(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

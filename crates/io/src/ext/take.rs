@@ -11,21 +11,6 @@ use crate::{AsyncBufRead, AsyncRead, ReadBuf};
 pin_project! {
     /// A reader that ends after a number of bytes; see
     /// [`AsyncReadExt::take`](crate::AsyncReadExt::take).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut header = (&b"header body"[..]).take(6);
-    /// let mut text = String::new();
-    /// header.read_to_string(&mut text).await?;
-    /// assert_eq!((text.as_str(), header.limit()), ("header", 0));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "it reads nothing by itself"]
     pub struct Take<R> {
@@ -42,117 +27,31 @@ impl<R> Take<R> {
     }
 
     /// Returns the number of bytes that may still be read; the reader may end before.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut input = (&b"text"[..]).take(3);
-    /// input.read_u8().await?;
-    /// assert_eq!(input.limit(), 2);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
     /// Sets the limit: from now on `limit` more bytes can be read.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut input = (&b"text"[..]).take(0);
-    /// input.set_limit(2);
-    /// let mut text = String::new();
-    /// input.read_to_string(&mut text).await?;
-    /// assert_eq!(text, "te");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn set_limit(&mut self, limit: u64) {
         self.limit = limit;
     }
 
     /// The reader.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut input = (&b"text"[..]).take(3);
-    /// input.read_u8().await?;
-    /// assert_eq!(*input.get_ref(), b"ext");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_ref(&self) -> &R {
         &self.inner
     }
 
     /// Returns the reader. Bytes that are read from it directly do not count towards the limit.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut input = (&b"text"[..]).take(3);
-    /// // Past the limit, which does not count this.
-    /// input.get_mut().read_u8().await?;
-    /// assert_eq!(input.limit(), 3);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.inner
     }
 
     /// Returns the reader, pinned like this one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    /// use std::pin::pin;
-    ///
-    /// # fn main() {
-    /// let input = pin!((&b"text"[..]).take(3));
-    /// assert_eq!(*input.get_pin_mut(), b"text");
-    /// # }
-    /// ```
     pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
         self.project().inner
     }
 
     /// The reader.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncReadExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut header = (&b"header body"[..]).take(6);
-    /// header.read_exact(&mut [0; 6]).await?;
-    /// assert_eq!(header.into_inner(), b" body");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn into_inner(self) -> R {
         self.inner
     }

@@ -20,15 +20,22 @@ use crate::AsyncWrite;
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::AsyncWriteExt;
+/// use raddle::io::{AsyncWrite, AsyncWriteExt};
 ///
-/// # fn main() {
-/// async fn greet(mut stream: impl raddle::io::AsyncWrite + Unpin) -> std::io::Result<()> {
-///     stream.write_all(b"good morning\r\n").await?;
-///     stream.shutdown().await
+/// /// A record is its length, in two bytes, and its content.
+/// async fn send(mut stream: impl AsyncWrite + Unpin, content: &[u8]) -> std::io::Result<()> {
+///     let length = u16::try_from(content.len()).map_err(std::io::Error::other)?;
+///     stream.write_u16(length).await?;
+///     stream.write_all(content).await?;
+///     stream.flush().await
 /// }
-/// # let _ = greet(Vec::new());
-/// # }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+/// let mut output = Vec::new();
+/// send(&mut output, b"text").await?;
+/// assert_eq!(output, b"\x00\x04text");
+/// # Ok(())
+/// # }) }
 /// ```
 pub trait AsyncWriteExt: AsyncWrite {
     /// Writes bytes from the start of `buf`, and returns their number.
@@ -109,24 +116,6 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// Cancel safe: if the future is dropped before completion, it has written nothing and not
     /// advanced `buf`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWriteExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut output = Vec::new();
-    /// let mut text = &b"text"[..];
-    /// // A slice is advanced by what was written.
-    /// while !text.is_empty() {
-    ///     output.write_buf(&mut text).await?;
-    /// }
-    /// assert_eq!(output, b"text");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     fn write_buf<'a, B>(&'a mut self, buf: &'a mut B) -> WriteBuf<'a, Self, B>
     where
@@ -149,20 +138,6 @@ pub trait AsyncWriteExt: AsyncWrite {
     ///
     /// Not cancel safe: if the future is dropped before completion, it may have written an unknown
     /// part of `buf`. Use [`write_all_buf`](Self::write_all_buf) to know it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWriteExt;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut output = Vec::new();
-    /// output.write_all(b"text").await?;
-    /// assert_eq!(output, b"text");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     fn write_all<'a>(&'a mut self, buf: &'a [u8]) -> WriteAll<'a, Self>
     where
@@ -242,22 +217,6 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Cancel safety
     ///
     /// Cancel safe: if the future is dropped before completion, a later flush continues it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncWriteExt, BufWriter};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut writer = BufWriter::new(Vec::new());
-    /// writer.write_all(b"text").await?;
-    /// assert!(writer.get_ref().is_empty());
-    /// writer.flush().await?;
-    /// assert_eq!(writer.get_ref(), b"text");
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     fn flush(&mut self) -> Flush<'_, Self>
     where

@@ -75,21 +75,6 @@ macro_rules! number_writers {
             ///
             /// Not cancel safe: if the future is dropped before completion, it may have written
             /// part of the bytes.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-            /// use raddle::io::AsyncWriteExt;
-            ///
-            /// # fn main() -> std::io::Result<()> { raddle::run(async {
-            #[doc = concat!("let number: ", stringify!($number), " = 1 as _;")]
-            /// let mut output = Vec::new();
-            #[doc = concat!("output.", stringify!($name), "(number).await?;")]
-            #[doc = concat!("assert_eq!(output, number.", stringify!($to_bytes), "());")]
-            /// # Ok(())
-            /// # }) }
-            /// ```
             #[track_caller]
             fn $name(&mut self, n: $number) -> WriteInt<'_, Self, [u8; size_of::<$number>()]>
             where

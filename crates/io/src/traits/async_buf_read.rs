@@ -45,44 +45,12 @@ pub trait AsyncBufRead: AsyncRead {
     /// # Errors
     ///
     /// Returns the errors of the source.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufRead;
-    /// use std::future::poll_fn;
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut input = &b"text"[..];
-    /// let fill = |cx: &mut std::task::Context<'_>| {
-    ///     Pin::new(&mut input).poll_fill_buf(cx).map_ok(<[u8]>::len)
-    /// };
-    /// assert_eq!(poll_fn(fill).await?, 4);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>>;
 
     /// Removes the first `amt` bytes from the buffer.
     ///
     /// They must be among the bytes that the last [`poll_fill_buf`](Self::poll_fill_buf) returned;
     /// otherwise this may panic.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncBufRead;
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() {
-    /// let mut input = &b"text"[..];
-    /// Pin::new(&mut input).consume(2);
-    /// assert_eq!(input, b"xt");
-    /// # }
-    /// ```
     fn consume(self: Pin<&mut Self>, amt: usize);
 }
 

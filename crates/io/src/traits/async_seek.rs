@@ -73,24 +73,6 @@ pub trait AsyncSeek {
     /// # Errors
     ///
     /// Returns the errors of the stream, and `InvalidInput` for a position before the start.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncSeek;
-    /// use std::future::poll_fn;
-    /// use std::io::{Cursor, SeekFrom};
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut stream = Cursor::new(b"text");
-    /// Pin::new(&mut stream).start_seek(SeekFrom::End(-1))?;
-    /// let position = poll_fn(|cx| Pin::new(&mut stream).poll_complete(cx)).await?;
-    /// assert_eq!(position, 3);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>>;
 }
 

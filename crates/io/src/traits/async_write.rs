@@ -61,22 +61,6 @@ pub trait AsyncWrite {
     /// # Errors
     ///
     /// Returns the errors of the sink; nothing was written in that case.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWrite;
-    /// use std::future::poll_fn;
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut output = Vec::new();
-    /// let written = poll_fn(|cx| Pin::new(&mut output).poll_write(cx, b"text")).await?;
-    /// assert_eq!(written, 4);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -88,21 +72,6 @@ pub trait AsyncWrite {
     /// # Errors
     ///
     /// Returns the errors of the sink.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWrite;
-    /// use std::future::poll_fn;
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut output = Vec::new();
-    /// poll_fn(|cx| Pin::new(&mut output).poll_flush(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// Tries to flush, and to end the writing direction.
@@ -113,21 +82,6 @@ pub trait AsyncWrite {
     /// # Errors
     ///
     /// Returns the errors of the sink.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWrite;
-    /// use std::future::poll_fn;
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut output = Vec::new();
-    /// poll_fn(|cx| Pin::new(&mut output).poll_shutdown(cx)).await?;
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// Like [`poll_write`](Self::poll_write), but writes from several buffers in turn.
@@ -137,24 +91,6 @@ pub trait AsyncWrite {
     /// # Errors
     ///
     /// Returns the same errors as [`poll_write`](Self::poll_write).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWrite;
-    /// use std::future::poll_fn;
-    /// use std::io::IoSlice;
-    /// use std::pin::Pin;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut output = Vec::new();
-    /// let parts = [IoSlice::new(b"te"), IoSlice::new(b"xt")];
-    /// let written = poll_fn(|cx| Pin::new(&mut output).poll_write_vectored(cx, &parts)).await?;
-    /// assert_eq!(written, 4);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -166,17 +102,6 @@ pub trait AsyncWrite {
 
     /// Returns whether [`poll_write_vectored`](Self::poll_write_vectored) writes more than the
     /// first buffer at once. If not, a caller should copy small buffers into one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::AsyncWrite;
-    ///
-    /// # fn main() {
-    /// assert!(Vec::new().is_write_vectored());
-    /// # }
-    /// ```
     fn is_write_vectored(&self) -> bool {
         false
     }

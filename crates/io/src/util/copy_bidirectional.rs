@@ -62,7 +62,8 @@ where
 }
 
 /// Like [`copy_bidirectional`], with a buffer of `a_to_b_buf_size` bytes for the one direction, and
-/// of `b_to_a_buf_size` bytes for the other.
+/// of `b_to_a_buf_size` bytes for the other. Small buffers suit a program with many idle
+/// connections.
 ///
 /// # Errors
 ///
@@ -75,26 +76,6 @@ where
 /// # Cancel safety
 ///
 /// Not cancel safe: if the future is dropped before completion, the bytes in the buffers are lost.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncWriteExt, copy_bidirectional_with_sizes, duplex};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (mut client, mut proxy_client) = duplex(64);
-/// let (mut proxy_server, mut server) = duplex(64);
-/// client.write_all(b"ping").await?;
-/// client.shutdown().await?;
-/// server.shutdown().await?;
-/// // Small buffers for a program with very many idle connections.
-/// let sides = (&mut proxy_client, &mut proxy_server);
-/// let copied = copy_bidirectional_with_sizes(sides.0, sides.1, 512, 512).await?;
-/// assert_eq!(copied, (4, 0));
-/// # Ok(())
-/// # }) }
-/// ```
 pub async fn copy_bidirectional_with_sizes<A, B>(
     a: &mut A,
     b: &mut B,

@@ -10,19 +10,6 @@ use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 /// A reader that is always at its end, and a writer that discards what is written to it.
 ///
 /// Comes from [`empty`]. Takes units of the task's budget.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncReadExt, empty};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut bytes = Vec::new();
-/// assert_eq!(empty().read_to_end(&mut bytes).await?, 0);
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Empty(());
 

@@ -12,22 +12,6 @@ pin_project! {
     /// A stream that reads from a reader and writes to a separate writer.
     ///
     /// Comes from [`join`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{AsyncReadExt, AsyncWriteExt, join};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut stream = join(&b"request"[..], Vec::new());
-    /// let mut text = String::new();
-    /// stream.read_to_string(&mut text).await?;
-    /// stream.write_all(b"answer").await?;
-    /// assert_eq!((text.as_str(), stream.writer().as_slice()), ("request", &b"answer"[..]));
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[derive(Clone, Debug)]
     pub struct Join<R, W> {
         #[pin]
@@ -50,19 +34,15 @@ pin_project! {
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
 /// use raddle::io::{AsyncReadExt, AsyncWriteExt, join};
 ///
-/// # fn main() {
-/// # let future = async {
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
 /// let mut stream = join(&b"question"[..], Vec::new());
 /// let mut text = String::new();
 /// stream.read_to_string(&mut text).await?;
 /// stream.write_all(b"answer").await?;
 /// assert_eq!(text, "question");
 /// assert_eq!(stream.writer(), b"answer");
-/// # std::io::Result::Ok(())
-/// # };
-/// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-/// # assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
-/// # }
+/// # Ok(())
+/// # }) }
 /// ```
 pub fn join<R, W>(reader: R, writer: W) -> Join<R, W>
 where
@@ -74,122 +54,36 @@ where
 
 impl<R, W> Join<R, W> {
     /// Returns the reader and the writer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{empty, join};
-    ///
-    /// # fn main() {
-    /// let (_reader, writer) = join(empty(), vec![1]).into_inner();
-    /// assert_eq!(writer, [1]);
-    /// # }
-    /// ```
     pub fn into_inner(self) -> (R, W) {
         (self.reader, self.writer)
     }
 
     /// The reader.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{join, sink};
-    ///
-    /// # fn main() {
-    /// assert_eq!(*join(&b"text"[..], sink()).reader(), b"text");
-    /// # }
-    /// ```
     pub fn reader(&self) -> &R {
         &self.reader
     }
 
     /// The writer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{empty, join};
-    ///
-    /// # fn main() {
-    /// assert_eq!(*join(empty(), vec![1]).writer(), [1]);
-    /// # }
-    /// ```
     pub fn writer(&self) -> &W {
         &self.writer
     }
 
     /// The reader.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{join, sink};
-    ///
-    /// # fn main() {
-    /// let mut stream = join(&b"text"[..], sink());
-    /// *stream.reader_mut() = b"other";
-    /// assert_eq!(*stream.reader(), b"other");
-    /// # }
-    /// ```
     pub fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
     /// The writer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{empty, join};
-    ///
-    /// # fn main() {
-    /// let mut stream = join(empty(), vec![1]);
-    /// stream.writer_mut().clear();
-    /// assert!(stream.writer().is_empty());
-    /// # }
-    /// ```
     pub fn writer_mut(&mut self) -> &mut W {
         &mut self.writer
     }
 
     /// Returns the reader, pinned like this one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{join, sink};
-    /// use std::pin::pin;
-    ///
-    /// # fn main() {
-    /// let stream = pin!(join(&b"text"[..], sink()));
-    /// assert_eq!(*stream.reader_pin_mut(), b"text");
-    /// # }
-    /// ```
     pub fn reader_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
         self.project().reader
     }
 
     /// The writer, pinned as this is.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{empty, join};
-    /// use std::pin::pin;
-    ///
-    /// # fn main() {
-    /// let stream = pin!(join(empty(), vec![1]));
-    /// assert_eq!(*stream.writer_pin_mut(), [1]);
-    /// # }
-    /// ```
     pub fn writer_pin_mut(self: Pin<&mut Self>) -> Pin<&mut W> {
         self.project().writer
     }

@@ -10,20 +10,6 @@ use crate::{AsyncRead, ReadBuf};
 /// A reader that returns the same byte forever.
 ///
 /// Comes from [`repeat`]. Takes units of the task's budget.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncReadExt, repeat};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let mut bytes = [0; 3];
-/// repeat(7).read_exact(&mut bytes).await?;
-/// assert_eq!(bytes, [7, 7, 7]);
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat(u8);
 

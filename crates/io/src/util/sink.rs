@@ -10,18 +10,6 @@ use crate::AsyncWrite;
 /// Discards what is written to it.
 ///
 /// Comes from [`sink`]. Takes units of the task's budget.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncWriteExt, sink};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// sink().write_all(b"text").await?;
-/// # Ok(())
-/// # }) }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sink(());
 

@@ -17,21 +17,6 @@ use crate::{AsyncRead, AsyncWrite, ReadBuf};
 type Shared<T> = Arc<Mutex<Pin<Box<T>>>>;
 
 /// The reading half of a stream; comes from [`split`].
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (near, mut far) = duplex(64);
-/// let (mut reader, _writer) = split(near);
-/// far.write_u8(7).await?;
-/// assert_eq!(reader.read_u8().await?, 7);
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct ReadHalf<T> {
     stream: Shared<T>,
 }
@@ -39,21 +24,6 @@ pub struct ReadHalf<T> {
 /// The writing half of a stream; comes from [`split`].
 ///
 /// Dropping it does not shut the stream down; the reading half keeps the stream.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-/// let (near, mut far) = duplex(64);
-/// let (_reader, mut writer) = split(near);
-/// writer.write_u8(7).await?;
-/// assert_eq!(far.read_u8().await?, 7);
-/// # Ok(())
-/// # }) }
-/// ```
 pub struct WriteHalf<T> {
     stream: Shared<T>,
     is_write_vectored: bool,
@@ -118,20 +88,6 @@ unsafe impl<T> Sync for WriteHalf<T> {}
 
 impl<T> ReadHalf<T> {
     /// Returns whether `other` is the writing half of the same stream.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{duplex, split};
-    ///
-    /// # fn main() {
-    /// let (near, far) = duplex(64);
-    /// let ((reader, writer), (_, other)) = (split(near), split(far));
-    /// assert!(reader.is_pair_of(&writer));
-    /// assert!(!reader.is_pair_of(&other));
-    /// # }
-    /// ```
     pub fn is_pair_of(&self, other: &WriteHalf<T>) -> bool {
         other.is_pair_of(self)
     }
@@ -175,20 +131,6 @@ impl<T> ReadHalf<T> {
 
 impl<T> WriteHalf<T> {
     /// Returns whether `other` is the reading half of the same stream.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{duplex, split};
-    ///
-    /// # fn main() {
-    /// let (near, far) = duplex(64);
-    /// let ((reader, writer), (other, _)) = (split(near), split(far));
-    /// assert!(writer.is_pair_of(&reader));
-    /// assert!(!writer.is_pair_of(&other));
-    /// # }
-    /// ```
     pub fn is_pair_of(&self, other: &ReadHalf<T>) -> bool {
         Arc::ptr_eq(&self.stream, &other.stream)
     }

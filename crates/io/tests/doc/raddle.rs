@@ -1,6 +1,6 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    pub use raddle_testing::executor::{self as task, spawn};
+    pub use raddle_testing::executor::spawn;
 
     pub mod io {
         pub use raddle_io::*;
