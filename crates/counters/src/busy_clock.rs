@@ -18,8 +18,7 @@ const STOPPED: u64 = 1 << 63;
 /// clock.start();
 /// let idle = clock.pause(|| std::thread::sleep(std::time::Duration::from_millis(1)));
 /// clock.stop();
-/// assert!(idle.as_millis() >= 1);
-/// assert_eq!(clock.busy(), clock.busy());
+/// println!("busy for {:?}, and idle for {idle:?}", clock.busy());
 /// ```
 #[derive(Debug)]
 pub struct BusyClock {

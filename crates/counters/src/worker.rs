@@ -71,16 +71,6 @@ impl WorkerCounters {
     }
 
     /// Counts a steal of `tasks` tasks.
-    ///
-    /// ```
-    /// use raddle_counters::WorkerCounters;
-    ///
-    /// let counters = WorkerCounters::default();
-    /// counters.count_steal(4);
-    /// counters.count_steal(1);
-    /// let metrics = counters.metrics(0);
-    /// assert_eq!((metrics.steals, metrics.steal_operations), (5, 2));
-    /// ```
     #[inline]
     pub fn count_steal(&self, tasks: usize) {
         self.steals.add(tasks as u64);
@@ -100,16 +90,6 @@ impl WorkerCounters {
     }
 
     /// Counts the worker as not busy until its clock is started again.
-    ///
-    /// ```
-    /// use raddle_counters::WorkerCounters;
-    ///
-    /// let counters = WorkerCounters::default();
-    /// counters.clock.start();
-    /// // The thread hands the worker to another one, which will start the clock.
-    /// counters.stop_clock();
-    /// assert_eq!(counters.clock.busy(), counters.clock.busy());
-    /// ```
     #[inline]
     pub fn stop_clock(&self) {
         self.clock.stop();
@@ -118,33 +98,12 @@ impl WorkerCounters {
 
     /// Yields the processor to other threads, and returns how long they had it. The worker does not
     /// count as busy meanwhile.
-    ///
-    /// ```
-    /// use raddle_counters::WorkerCounters;
-    ///
-    /// let counters = WorkerCounters::default();
-    /// counters.clock.start();
-    /// let away = counters.yield_processor();
-    /// println!("other threads ran for {away:?}");
-    /// ```
     #[inline]
     pub fn yield_processor(&self) -> Duration {
         self.clock.pause(thread::yield_now)
     }
 
     /// Adds a sample to the poll-time average, and returns the total busy time.
-    ///
-    /// ```
-    /// use raddle_counters::WorkerCounters;
-    ///
-    /// let counters = WorkerCounters::default();
-    /// counters.clock.start();
-    /// counters.polls.add(20);
-    /// counters.clock.stop();
-    /// // The polls since the last reading of the clock share the time since then.
-    /// let busy = counters.update_poll_average();
-    /// assert!(counters.metrics(0).mean_poll_time <= busy / 20);
-    /// ```
     #[inline]
     pub fn update_poll_average(&self) -> Duration {
         let busy = self.clock.busy();
@@ -174,23 +133,6 @@ impl WorkerCounters {
 }
 
 /// The values of a [`WorkerCounters`] at one time.
-///
-/// ```
-/// use raddle_counters::{WorkerCounters, WorkerMetrics};
-///
-/// /// The share of the parks that followed a wake-up without a task, in percent.
-/// fn useless_wakes(metrics: &WorkerMetrics) -> u64 {
-///     100 * metrics.noops / metrics.parks.max(1)
-/// }
-///
-/// let counters = WorkerCounters::default();
-/// counters.count_park();
-/// counters.polls.add(1);
-/// counters.count_park();
-/// counters.count_park();
-/// counters.count_park();
-/// assert_eq!(useless_wakes(&counters.metrics(0)), 50);
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
