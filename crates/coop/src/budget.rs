@@ -96,15 +96,6 @@ pub fn budget_of<R>(waker: usize, f: impl FnOnce() -> R) -> R {
 
 /// Runs `f`, which polls a part of the present task with another waker that wakes the task: with
 /// this address, as of [`budget_of`].
-///
-/// ```
-/// use std::task::Waker;
-///
-/// use raddle_coop::{budget, has_budget_remaining, with_waker};
-///
-/// let waker = Waker::noop();
-/// assert!(budget(|| with_waker(waker.data().addr(), has_budget_remaining)));
-/// ```
 #[inline]
 pub fn with_waker<R>(waker: usize, f: impl FnOnce() -> R) -> R {
     let _restore = BUDGET.with(|budget| RestoreWaker(budget.waker.replace(waker)));
@@ -206,11 +197,9 @@ impl Drop for Restore {
 ///     .await
 /// }
 ///
-/// # fn main() {
-/// # raddle::run(async {
+/// # fn main() { raddle::run(async {
 /// assert_eq!(next(&mut [7].into_iter()).await, Some(7));
-/// # });
-/// # }
+/// # }) }
 /// ```
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
@@ -274,19 +263,6 @@ fn refuse(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 /// # Pending
 ///
 /// As [`poll_proceed`], if nothing is left; then `poll` is not called.
-///
-/// ```
-/// use std::task::{Context, Poll, Waker};
-///
-/// use raddle_coop::{budget, poll_charged};
-///
-/// let cx = &mut Context::from_waker(Waker::noop());
-/// let number = budget(|| {
-///     let mut ready = || poll_charged(cx, |_| Poll::Ready(7)).is_ready();
-///     (0..200).filter(|_| ready()).count()
-/// });
-/// assert_eq!(number, 128);
-/// ```
 #[inline]
 pub fn poll_charged<T>(
     cx: &mut Context<'_>,
@@ -332,21 +308,6 @@ pub fn has_budget_remaining() -> bool {
 ///
 /// For operations that block, so that they can refuse. Inside [`unlimited`] and
 /// [`unconstrained`](crate::unconstrained) it is false.
-///
-/// ```
-/// use raddle_coop::{budget, is_limited};
-///
-/// /// Refuses to block inside a task.
-/// fn recv_blocking() -> Result<u32, &'static str> {
-///     match is_limited() {
-///         true => Err("call the async method inside a task"),
-///         false => Ok(42),
-///     }
-/// }
-///
-/// assert_eq!(recv_blocking(), Ok(42));
-/// assert!(budget(recv_blocking).is_err());
-/// ```
 #[inline]
 pub fn is_limited() -> bool {
     BUDGET.with(|budget| budget.remaining.get() != UNLIMITED)
@@ -357,33 +318,6 @@ pub fn is_limited() -> bool {
 /// Comes from [`poll_proceed`]. It belongs to the poll that took it, and stays on its thread. If it
 /// is kept beyond that poll, it returns its unit to the budget that is then in force, which never
 /// grows beyond 128.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::task::coop::poll_proceed;
-/// use std::future::poll_fn;
-/// use std::task::{Poll, ready};
-///
-/// /// Takes the next number, which is always there, and lets other tasks run now and then.
-/// async fn next(numbers: &mut impl Iterator<Item = u32>) -> Option<u32> {
-///     poll_fn(|cx| {
-///         let unit = ready!(poll_proceed(cx));
-///         let number = numbers.next();
-///         // The unit is spent only if this is called.
-///         unit.made_progress();
-///         Poll::Ready(number)
-///     })
-///     .await
-/// }
-///
-/// # fn main() {
-/// # raddle::run(async {
-/// assert_eq!(next(&mut [7].into_iter()).await, Some(7));
-/// # });
-/// # }
-/// ```
 #[derive(Debug)]
 #[must_use = "dropping it at once gives the unit back, as if nothing had been done"]
 pub struct RestoreOnPending(
@@ -399,33 +333,6 @@ impl RestoreOnPending {
     }
 
     /// Notes that the operation completed, so that its unit stays spent.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::coop::poll_proceed;
-    /// use std::future::poll_fn;
-    /// use std::task::{Poll, ready};
-    ///
-    /// /// Takes the next number, which is always there, and lets other tasks run now and then.
-    /// async fn next(numbers: &mut impl Iterator<Item = u32>) -> Option<u32> {
-    ///     poll_fn(|cx| {
-    ///         let unit = ready!(poll_proceed(cx));
-    ///         let number = numbers.next();
-    ///         // The unit is spent only if this is called.
-    ///         unit.made_progress();
-    ///         Poll::Ready(number)
-    ///     })
-    ///     .await
-    /// }
-    ///
-    /// # fn main() {
-    /// # raddle::run(async {
-    /// assert_eq!(next(&mut [7].into_iter()).await, Some(7));
-    /// # });
-    /// # }
-    /// ```
     #[inline]
     pub fn made_progress(&self) {
         self.0.set(false);

@@ -17,15 +17,18 @@ use crate::poll_proceed;
 /// # Examples
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::coop::consume_budget;
+///
 /// async fn sum(values: &[u64]) -> u64 {
 ///     let mut sum = 0;
 ///     for chunk in values.chunks(1024) {
 ///         sum += chunk.iter().sum::<u64>();
-///         raddle_coop::consume_budget().await;
+///         consume_budget().await;
 ///     }
 ///     sum
 /// }
-/// # let _ = sum(&[]);
+/// # fn main() { raddle::run(sum(&[])); }
 /// ```
 pub async fn consume_budget() {
     poll_fn(poll_consume_budget).await;
@@ -36,20 +39,6 @@ pub async fn consume_budget() {
 /// # Pending
 ///
 /// When nothing is left, as [`poll_proceed`].
-///
-/// # Examples
-///
-/// ```
-/// use std::io;
-/// use std::task::{Context, Poll};
-///
-/// /// There is no buffer to flush.
-/// fn poll_flush(cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-///     raddle_coop::poll_consume_budget(cx).map(Ok)
-/// }
-/// # use std::task::Waker;
-/// # assert!(poll_flush(&mut Context::from_waker(Waker::noop())).is_ready());
-/// ```
 #[inline]
 pub fn poll_consume_budget(cx: &mut Context<'_>) -> Poll<()> {
     let coop = ready!(poll_proceed(cx));

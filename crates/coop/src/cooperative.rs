@@ -9,17 +9,6 @@ use crate::poll_proceed;
 
 pin_project! {
     /// The future of [`cooperative`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::coop::cooperative;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// assert_eq!(cooperative(async { 7 }).await, 7);
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Coop<F> {
@@ -40,21 +29,23 @@ pin_project! {
 /// # Examples
 ///
 /// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// use raddle::task::coop::cooperative;
 /// use std::sync::mpsc;
 ///
-/// /// Some other crate's way to receive.
+/// /// Another crate's way to receive, which does not use the budget.
 /// async fn receive(receiver: &mpsc::Receiver<u32>) -> Option<u32> {
 ///     receiver.try_recv().ok()
 /// }
 ///
 /// async fn sum(receiver: mpsc::Receiver<u32>) -> u32 {
 ///     let mut sum = 0;
-///     while let Some(number) = raddle_coop::cooperative(receive(&receiver)).await {
+///     while let Some(number) = cooperative(receive(&receiver)).await {
 ///         sum += number;
 ///     }
 ///     sum
 /// }
-/// # let _ = sum(mpsc::channel().1);
+/// # fn main() { raddle::run(sum(mpsc::channel().1)); }
 /// ```
 pub fn cooperative<F: Future>(future: F) -> Coop<F> {
     Coop { future }

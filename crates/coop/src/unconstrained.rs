@@ -9,18 +9,6 @@ use crate::budget::unlimited;
 
 pin_project! {
     /// The future of [`unconstrained`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::coop::unconstrained;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// // Never yields because of the budget.
-    /// assert_eq!(unconstrained(async { 7 }).await, 7);
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Unconstrained<F> {
