@@ -46,37 +46,11 @@ impl TaskMeta<'_> {
     }
 
     /// Returns the id of the task. The task's join handle returns the same id.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::runtime::TaskMeta;
-    ///
-    /// /// A hook for `Builder::on_task_spawn`.
-    /// fn spawned(task: &TaskMeta<'_>) {
-    ///     println!("task {} from {}", task.id(), task.spawned_at());
-    /// }
-    /// # fn main() {}
-    /// ```
     pub fn id(&self) -> Id {
         self.id
     }
 
     /// Returns the source location where the task was spawned.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::runtime::TaskMeta;
-    ///
-    /// /// A hook for `Builder::on_task_spawn`.
-    /// fn spawned(task: &TaskMeta<'_>) {
-    ///     println!("task {} from {}", task.id(), task.spawned_at());
-    /// }
-    /// # fn main() {}
-    /// ```
     pub fn spawned_at(&self) -> &'static Location<'static> {
         self.location
     }
@@ -91,9 +65,10 @@ impl TaskMeta<'_> {
 ///
 /// use raddle_events::{TaskHooks, TaskMeta};
 ///
-/// let mut hooks = TaskHooks::default();
-/// assert!(!hooks.are_set());
-/// hooks.on_spawn = Some(Arc::new(|task: &TaskMeta<'_>| println!("spawned {}", task.id())));
+/// let hooks = TaskHooks {
+///     on_spawn: Some(Arc::new(|task: &TaskMeta<'_>| println!("spawned {}", task.id()))),
+///     ..TaskHooks::default()
+/// };
 /// assert!(hooks.are_set());
 /// ```
 #[derive(Clone, Default)]

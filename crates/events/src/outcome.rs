@@ -3,15 +3,6 @@
 use raddle_task::Outcome;
 
 /// The state of a task after a poll.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_events::PollResult;
-/// use raddle_task::Outcome;
-///
-/// assert_eq!(PollResult::of(&Outcome::Idle), PollResult::Pending);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PollResult {
@@ -38,14 +29,6 @@ impl PollResult {
 
 /// What the monitor does for tasks that wait behind a poll, for
 /// [`Observer::monitor_acted`](crate::Observer::monitor_acted).
-///
-/// # Examples
-///
-/// ```
-/// use raddle_events::MonitorAction;
-///
-/// assert_eq!(format!("{:?}", MonitorAction::TookDriver), "TookDriver");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MonitorAction {
@@ -58,15 +41,6 @@ pub enum MonitorAction {
 }
 
 /// The result of one park of a driver.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_events::Turn;
-///
-/// let turn = Turn { events: 1, timers: 2 };
-/// assert_ne!(turn, Turn::default());
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
     /// The number of tasks that events have woken.

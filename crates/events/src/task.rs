@@ -8,20 +8,6 @@ use raddle_task::{Id, Runnable};
 use crate::TaskMeta;
 
 /// A task that is being spawned, for [`Observer::task_spawned`](crate::Observer::task_spawned).
-///
-/// # Examples
-///
-/// ```
-/// use raddle_events::{Observer, SpawnedTask};
-///
-/// struct Printer;
-///
-/// impl Observer for Printer {
-///     fn task_spawned(&self, task: &SpawnedTask<'_>) {
-///         println!("task {} ({:?}) from {}", task.id(), task.name(), task.location());
-///     }
-/// }
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SpawnedTask<'a> {
     id: Id,
@@ -48,8 +34,7 @@ impl<'a> SpawnedTask<'a> {
     ///
     /// impl Observer for Printer {
     ///     fn task_spawned(&self, task: &SpawnedTask<'_>) {
-    ///         assert_eq!(task.name(), Some("accept"));
-    ///         println!("task {} is spawned at {}", task.id(), task.location());
+    ///         println!("task {} ({:?}) from {}", task.id(), task.name(), task.location());
     ///     }
     /// }
     ///
@@ -77,20 +62,6 @@ impl<'a> SpawnedTask<'a> {
 
 /// A task that is about to be polled, for
 /// [`Observer::poll_started`](crate::Observer::poll_started).
-///
-/// # Examples
-///
-/// ```
-/// use raddle_events::{Observer, TaskRef};
-///
-/// struct Printer;
-///
-/// impl Observer for Printer {
-///     fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
-///         println!("worker {worker}: task {} from {}", task.id(), task.location());
-///     }
-/// }
-/// ```
 #[derive(Clone, Copy)]
 pub struct TaskRef<'a> {
     task: &'a Runnable,
@@ -98,29 +69,6 @@ pub struct TaskRef<'a> {
 
 impl<'a> TaskRef<'a> {
     /// Makes the description of the task that `task` runs.
-    ///
-    /// ```
-    /// use raddle_events::{Observer, TaskRef};
-    /// use raddle_task::Runnable;
-    ///
-    /// /// What a scheduler does when a worker runs a task.
-    /// fn run(observer: &dyn Observer, worker: usize, task: Runnable) {
-    ///     observer.poll_started(worker, TaskRef::new(&task));
-    ///     drop(task.run());
-    /// }
-    ///
-    /// struct Printer;
-    ///
-    /// impl Observer for Printer {
-    ///     fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
-    ///         println!("worker {worker} polls task {}", task.id());
-    ///     }
-    /// }
-    ///
-    /// let (task, handle) = raddle_task::spawn(async {}, drop::<Runnable>);
-    /// run(&Printer, 0, task);
-    /// assert!(handle.is_finished());
-    /// ```
     #[inline]
     pub fn new(task: &'a Runnable) -> Self {
         Self { task }
@@ -133,20 +81,6 @@ impl<'a> TaskRef<'a> {
     }
 
     /// Returns the address that the [task's wakers](Runnable::waker_address) point to.
-    ///
-    /// ```
-    /// use std::future::poll_fn;
-    /// use std::task::Poll;
-    ///
-    /// use raddle_events::TaskRef;
-    /// use raddle_task::Runnable;
-    ///
-    /// let address = poll_fn(|cx| Poll::Ready(cx.waker().data().addr()));
-    /// let check = async move { println!("polled with the waker at {:#x}", address.await) };
-    /// let (task, _handle) = raddle_task::spawn(check, drop::<Runnable>);
-    /// println!("the wakers of the task are at {:#x}", TaskRef::new(&task).waker_address());
-    /// drop(task.run());
-    /// ```
     #[inline]
     pub fn waker_address(&self) -> usize {
         self.task.waker_address()
@@ -163,15 +97,6 @@ impl<'a> TaskRef<'a> {
     }
 
     /// What a [task hook](crate::TaskHook) gets, or `None` if the scheduler records no locations.
-    ///
-    /// ```
-    /// use raddle_events::TaskRef;
-    /// use raddle_task::Runnable;
-    ///
-    /// // This scheduler does not record where its tasks are spawned, so it calls no hooks.
-    /// let (task, _handle) = raddle_task::spawn(async {}, drop::<Runnable>);
-    /// assert!(TaskRef::new(&task).meta().is_none());
-    /// ```
     pub fn meta(&self) -> Option<TaskMeta<'static>> {
         Some(TaskMeta::new(self.id(), self.task.spawned_at()?))
     }
