@@ -14,27 +14,12 @@ const MAX_WAITS: usize = 64;
 static IS_ENABLED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
 /// Records waits from now on, in the whole process.
-///
-/// # Examples
-///
-/// ```
-/// raddle_wait::enable();
-/// assert!(raddle_wait::is_enabled());
-/// ```
 pub fn enable() {
     // ORDERING: it publishes nothing. A thread that sees it late starts to record late.
     IS_ENABLED.store(true, Ordering::Relaxed);
 }
 
 /// Returns whether waits are recorded.
-///
-/// # Examples
-///
-/// ```
-/// if raddle_wait::is_enabled() {
-///     println!("waits are recorded");
-/// }
-/// ```
 #[inline]
 pub fn is_enabled() -> bool {
     // ORDERING: as in `enable`.
@@ -78,12 +63,17 @@ raddle_primitives::thread_local! {
 /// # Examples
 ///
 /// ```
-/// use raddle_wait::{PollFrame, current_task};
+/// use std::task::{Context, Waker};
+/// use raddle_wait::{PollFrame, Resource, enable, note};
 ///
+/// enable();
 /// let frame = PollFrame::begin(7, None);
-/// assert_eq!(current_task(), Some(7));
-/// frame.finish(|waits| assert!(waits.is_empty()));
-/// assert_eq!(current_task(), None);
+/// // A future in the poll of task 7 waits for task 8.
+/// note(&Context::from_waker(Waker::noop()), "JoinHandle", None, Resource::Task(8));
+/// frame.finish(|waits| {
+///     assert_eq!(waits[0].operation(), "JoinHandle");
+///     assert_eq!(waits[0].resource(), Resource::Task(8));
+/// });
 /// ```
 #[derive(Debug)]
 #[must_use = "finish it when the poll has returned"]
@@ -95,12 +85,6 @@ impl PollFrame {
     /// Begins the poll of a task on the calling thread. If another observer has begun the same
     /// poll, they share it. `waker` is the address at which the task's own waker points, if that is
     /// known.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// raddle_wait::PollFrame::begin(7, None).finish(|waits| assert!(waits.is_empty()));
-    /// ```
     pub fn begin(task: u64, waker: Option<usize>) -> Self {
         with(|stack| match stack.polls.last_mut() {
             Some(poll) if poll.task == task => poll.observers += 1,
@@ -116,29 +100,12 @@ impl PollFrame {
 
     /// Returns the poll of this task that is in progress on the calling thread, for an observer
     /// that cannot keep the frame.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_wait::PollFrame;
-    ///
-    /// let _ = PollFrame::begin(7, None);
-    /// PollFrame::resume(7).finish(|waits| assert!(waits.is_empty()));
-    /// ```
     pub fn resume(task: u64) -> Self {
         Self { task }
     }
 
     /// Passes the waits that were recorded since [`begin`](Self::begin) to `read`, in order. `read`
     /// must not poll futures.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let frame = raddle_wait::PollFrame::begin(7, None);
-    /// let count = frame.finish(|waits| waits.len());
-    /// assert_eq!(count, 0);
-    /// ```
     pub fn finish<R>(self, read: impl FnOnce(&[Wait]) -> R) -> R {
         let mut read = Some(read);
         let result = with(|stack| {
@@ -168,24 +135,12 @@ impl PollFrame {
 
 /// Returns the task whose poll is in progress on the calling thread, if it was
 /// [begun](PollFrame::begin).
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(raddle_wait::current_task(), None);
-/// ```
 pub fn current_task() -> Option<u64> {
     with(|stack| stack.polls.last().map(|poll| poll.task)).flatten()
 }
 
 /// Returns a number for the future of a `block_on` on the calling thread, in place of a task's id.
 /// No task and no other thread has it.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(raddle_wait::root_task(), raddle_wait::root_task());
-/// ```
 pub fn root_task() -> u64 {
     let root = ROOT.try_with(|root| {
         if root.get() == 0 {
@@ -197,13 +152,6 @@ pub fn root_task() -> u64 {
 }
 
 /// The number that identifies a [`root_task`], from 1 on; `None` for the id of a task.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(raddle_wait::root_number(7), None);
-/// assert!(raddle_wait::root_number(raddle_wait::root_task()).is_some());
-/// ```
 pub fn root_number(id: u64) -> Option<u64> {
     id.checked_sub(FIRST_ROOT)?.checked_add(1)
 }

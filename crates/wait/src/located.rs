@@ -11,25 +11,6 @@ use crate::frame;
 use crate::wait::Wait;
 
 /// The location of the call that made a future. It has a size with the feature `record` only.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_wait::Caller;
-///
-/// struct Sleep {
-///     caller: Caller,
-/// }
-///
-/// #[track_caller]
-/// fn sleep() -> Sleep {
-///     Sleep { caller: Caller::here() }
-/// }
-///
-/// let sleep = sleep();
-/// let location = sleep.caller.location();
-/// assert_eq!(location.is_some(), cfg!(feature = "record"));
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
     #[cfg(feature = "record")]
@@ -39,13 +20,6 @@ pub struct Caller {
 impl Caller {
     /// Returns the location at which the function that calls this one was called, if that function
     /// is `#[track_caller]`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let caller = raddle_wait::Caller::here();
-    /// # let _ = caller;
-    /// ```
     #[cfg_attr(feature = "record", track_caller)]
     #[inline(always)]
     pub fn here() -> Self {
@@ -56,13 +30,6 @@ impl Caller {
     }
 
     /// Returns the location, if it was recorded.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let location = raddle_wait::Caller::here().location();
-    /// assert_eq!(location.is_some(), cfg!(feature = "record"));
-    /// ```
     #[inline(always)]
     pub fn location(self) -> Option<&'static Location<'static>> {
         #[cfg(feature = "record")]
@@ -74,20 +41,6 @@ impl Caller {
 
 /// Records that the current poll returns `Pending` for this operation. A leaf future calls it at
 /// the end of its poll. `cx` is the context of that poll.
-///
-/// # Examples
-///
-/// ```
-/// use std::task::{Context, Poll};
-///
-/// use raddle_wait::{Resource, note};
-///
-/// fn poll_join(cx: &mut Context<'_>, task: u64) -> Poll<()> {
-///     note(cx, "JoinHandle", None, Resource::Task(task));
-///     Poll::Pending
-/// }
-/// # assert!(poll_join(&mut Context::from_waker(std::task::Waker::noop()), 1).is_pending());
-/// ```
 #[inline(always)]
 pub fn note(cx: &Context<'_>, operation: &'static str, caller: Option<Caller>, resource: Resource) {
     #[cfg(feature = "record")]
@@ -155,7 +108,6 @@ pub fn located<F: Future>(
 /// # Examples
 ///
 /// ```
-/// use std::future::Future;
 /// use std::pin::Pin;
 /// use std::task::{Context, Poll};
 ///
@@ -166,6 +118,11 @@ pub fn located<F: Future>(
 ///     caller: Caller,
 /// }
 ///
+/// #[track_caller]
+/// fn read<F>(inner: F) -> Read<F> {
+///     Read { inner, caller: Caller::here() }
+/// }
+///
 /// impl<F: Future + Unpin> Future for Read<F> {
 ///     type Output = F::Output;
 ///
@@ -174,8 +131,8 @@ pub fn located<F: Future>(
 ///         poll_located(cx, "read", caller, |cx| Pin::new(&mut self.inner).poll(cx))
 ///     }
 /// }
-/// # let read = Read { inner: std::future::ready(7), caller: Caller::here() };
-/// # assert_eq!(raddle_testing::block_on(read), 7);
+///
+/// assert_eq!(raddle_testing::block_on(read(std::future::ready(7))), 7);
 /// ```
 #[inline(always)]
 pub fn poll_located<T>(

@@ -26,8 +26,7 @@ use std::panic::{AssertUnwindSafe, Location};
 ///         Self { span: ResourceSpan::none() }
 ///     }
 /// }
-/// # let (mutex, constant) = (Mutex::new(), Mutex::const_new());
-/// # drop((mutex.span, constant.span));
+/// # drop((Mutex::new().span, Mutex::const_new().span));
 /// ```
 #[derive(Debug)]
 pub struct ResourceSpan {
@@ -38,13 +37,6 @@ pub struct ResourceSpan {
 impl ResourceSpan {
     /// Makes the span of a resource of this type and kind. Its location is the one at which the
     /// function that calls this one was called, if that function is `#[track_caller]`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let span = raddle_wait::ResourceSpan::new("Semaphore", "Sync");
-    /// # drop(span);
-    /// ```
     #[cfg_attr(feature = "tracing", track_caller)]
     #[inline(always)]
     pub fn new(concrete_type: &'static str, kind: &'static str) -> Self {
@@ -60,13 +52,6 @@ impl ResourceSpan {
     }
 
     /// Makes a value without a span, for a resource in a constant.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// const NONE: raddle_wait::ResourceSpan = raddle_wait::ResourceSpan::none();
-    /// # drop(NONE);
-    /// ```
     #[inline(always)]
     pub const fn none() -> Self {
         Self {

@@ -8,12 +8,6 @@ use crate::located::Caller;
 use record::{add, remove};
 
 /// The role of a task for an object that others wait for.
-///
-/// # Examples
-///
-/// ```
-/// assert_ne!(raddle_wait::Role::Sender, raddle_wait::Role::Receiver);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
@@ -26,19 +20,6 @@ pub enum Role {
 }
 
 /// A task, and its role for an object.
-///
-/// # Examples
-///
-/// ```
-/// # #[cfg(feature = "record")] {
-/// use raddle_wait::{ResourceUser, users};
-///
-/// fn holders(lock: usize) -> Vec<u64> {
-///     users(lock).iter().filter_map(ResourceUser::task).collect()
-/// }
-/// # assert!(holders(0).is_empty());
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceUser {
     task: Option<u64>,
@@ -49,57 +30,22 @@ pub struct ResourceUser {
 
 impl ResourceUser {
     /// The task. `None` if it was code outside the tasks of runtimes with dumps.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # fn task(user: &raddle_wait::ResourceUser) -> Option<u64> {
-    /// user.task()
-    /// # }
-    /// ```
     pub fn task(&self) -> Option<u64> {
         self.task
     }
 
     /// Returns the role of the task.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # fn holds(user: &raddle_wait::ResourceUser) -> bool {
-    /// user.role() == raddle_wait::Role::Holder
-    /// # }
-    /// ```
     pub fn role(&self) -> Role {
         self.role
     }
 
     /// Returns where the task has locked it, or has used the channel's end first.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # fn line(user: &raddle_wait::ResourceUser) -> Option<u32> {
-    /// Some(user.location()?.line())
-    /// # }
-    /// ```
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location
     }
 }
 
 /// Notes that the running task has taken `permits` of the lock or semaphore at an address.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_wait::{Caller, acquired, released};
-///
-/// let lock = 0;
-/// let address = std::ptr::from_ref(&lock).addr();
-/// acquired(address, 1, Caller::here());
-/// released(address, 1);
-/// ```
 #[inline(always)]
 pub fn acquired(address: usize, permits: usize, caller: Caller) {
     #[cfg(feature = "record")]
@@ -114,13 +60,6 @@ pub fn acquired(address: usize, permits: usize, caller: Caller) {
 /// Records that `permits` of the lock or semaphore at an address were released. They are removed
 /// from the running task's permits or, if it has none, from those of another task, which has passed
 /// its guard on.
-///
-/// # Examples
-///
-/// ```
-/// let lock = 0;
-/// raddle_wait::released(std::ptr::from_ref(&lock).addr(), 1);
-/// ```
 #[inline(always)]
 pub fn released(address: usize, permits: usize) {
     #[cfg(feature = "record")]
@@ -133,25 +72,6 @@ pub fn released(address: usize, permits: usize) {
 
 /// An end of a channel, which knows the task that used it last. It has a size with the feature
 /// `record` only.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_wait::{Caller, ChannelEnd, Role};
-///
-/// struct Sender {
-///     end: ChannelEnd,
-/// }
-///
-/// impl Sender {
-///     #[track_caller]
-///     fn send(&self) {
-///         self.end.used(std::ptr::from_ref(self).addr(), Role::Sender, Some(Caller::here()));
-///     }
-/// }
-///
-/// Sender { end: ChannelEnd::default() }.send();
-/// ```
 #[derive(Debug, Default)]
 pub struct ChannelEnd {
     #[cfg(feature = "record")]
@@ -161,12 +81,6 @@ pub struct ChannelEnd {
 impl ChannelEnd {
     /// Notes that the running task uses this end of the channel at an address. The end has the same
     /// address and role in all its calls.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// raddle_wait::ChannelEnd::default().used(8, raddle_wait::Role::Receiver, None);
-    /// ```
     #[inline(always)]
     pub fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
         #[cfg(feature = "record")]

@@ -8,17 +8,6 @@ use std::time::Instant;
 /// resource.
 ///
 /// [`Display`](fmt::Display) prints the three, a deadline as the time that is left.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_wait::Wait;
-///
-/// fn lines(waits: &[Wait]) -> Vec<u32> {
-///     waits.iter().filter_map(|wait| wait.location()).map(|location| location.line()).collect()
-/// }
-/// # assert!(lines(&[]).is_empty());
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     operation: &'static str,
@@ -29,15 +18,6 @@ pub struct Wait {
 
 /// The resource that an operation waits for. An object is identified by its address, which is
 /// unique among objects of one kind while they exist.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_wait::Resource;
-///
-/// assert_eq!(Resource::Task(7).to_string(), "task 7");
-/// assert_eq!(Resource::Lock(0x40).to_string(), "lock 0x40");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resource {
@@ -67,12 +47,6 @@ pub enum Resource {
 }
 
 /// The readiness that an operation of a socket waits for.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(raddle_wait::Direction::Read.to_string(), "readable");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Direction {
@@ -101,46 +75,17 @@ impl Wait {
     }
 
     /// The operation, as the program names it: `Mutex::lock`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # fn is_lock(wait: &raddle_wait::Wait) -> bool {
-    /// wait.operation() == "Mutex::lock"
-    /// # }
-    /// ```
     pub fn operation(&self) -> &'static str {
         self.operation
     }
 
     /// Returns where the program calls the operation, or makes the future of it. `None` if the
     /// operation has no such place: a join handle is awaited without a call.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # fn print(wait: &raddle_wait::Wait) {
-    /// if let Some(location) = wait.location() {
-    ///     println!("{} at {location}", wait.operation());
-    /// }
-    /// # }
-    /// ```
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location
     }
 
     /// Returns the resource that the operation waits for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_wait::{Resource, Wait};
-    ///
-    /// fn joined_tasks(waits: &[Wait]) -> usize {
-    ///     waits.iter().filter(|wait| matches!(wait.resource(), Resource::Task(_))).count()
-    /// }
-    /// # assert_eq!(joined_tasks(&[]), 0);
-    /// ```
     pub fn resource(&self) -> Resource {
         self.resource
     }
@@ -148,16 +93,6 @@ impl Wait {
     /// Returns whether the operation has the waker of the task itself. An operation that has
     /// another, from a `FuturesUnordered` or a local set, may be one of several: a later poll of
     /// the task does not poll those that have not been woken, and so does not note them again.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # fn print(wait: &raddle_wait::Wait) {
-    /// if !wait.is_direct() {
-    ///     println!("{wait}, and perhaps others");
-    /// }
-    /// # }
-    /// ```
     pub fn is_direct(&self) -> bool {
         self.is_direct
     }
