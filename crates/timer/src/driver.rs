@@ -91,22 +91,6 @@ pub struct TimerDriver<S> {
 }
 
 /// The numbers of tasks and timers that a [`TimerDriver::park`] has woken.
-///
-/// ```
-/// use std::pin::pin;
-/// use std::time::Duration;
-///
-/// use raddle_timer::driver::{NoEvents, TimerDriver, Woken};
-///
-/// let mut driver = TimerDriver::new(NoEvents::default(), 1, true);
-/// let timers = driver.handles().next().unwrap();
-/// let _entered = timers.enter();
-/// timers.pause();
-/// let mut sleep = pin!(raddle_timer::sleep(Duration::from_secs(60)));
-/// assert!(raddle_testing::poll(sleep.as_mut()).is_pending());
-/// // A scheduler that drives this adds the numbers to its counts.
-/// assert_eq!(driver.park(None, usize::MAX), Woken { tasks: 0, timers: 1 });
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
     /// The number of tasks that the event source has woken.
@@ -136,62 +120,17 @@ impl<S: EventSource> TimerDriver<S> {
     }
 
     /// Returns the event source in which the driver waits.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_timer::driver::{EventSource, TimerDriver, UnparkFn};
-    ///
-    /// /// Counts the waits, and does not wait.
-    /// struct Waits(usize);
-    ///
-    /// impl EventSource for Waits {
-    ///     fn wait(&mut self, _timeout: Option<Duration>, _limit: usize) -> usize {
-    ///         self.0 += 1;
-    ///         0
-    ///     }
-    ///
-    ///     fn unparker(&self) -> UnparkFn {
-    ///         Arc::new(|| {})
-    ///     }
-    /// }
-    ///
-    /// let mut driver = TimerDriver::new(Waits(0), 1, false);
-    /// driver.park(Some(Duration::ZERO), usize::MAX);
-    /// assert_eq!(driver.event_source().0, 1);
-    /// ```
     pub fn event_source(&self) -> &S {
         &self.event_source
     }
 
     /// Returns a handle of each shard of the timers.
-    ///
-    /// ```
-    /// use raddle_timer::driver::{NoEvents, TimerDriver};
-    ///
-    /// // Each of two threads enters a handle of its own.
-    /// let driver = TimerDriver::new(NoEvents::default(), 2, false);
-    /// assert_eq!(driver.handles().count(), 2);
-    /// ```
     pub fn handles(&self) -> impl Iterator<Item = Handle> {
         self.timers.iter().flat_map(Timers::handles)
     }
 
     /// Returns a function, callable from any thread, that makes the current or next
     /// [`park`](Self::park) return.
-    ///
-    /// ```
-    /// use std::thread;
-    ///
-    /// use raddle_timer::driver::{NoEvents, TimerDriver, Woken};
-    ///
-    /// let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
-    /// let unpark = driver.unparker();
-    /// thread::spawn(move || unpark());
-    /// // No timer is set, so only the other thread ends the wait.
-    /// assert_eq!(driver.park(None, usize::MAX), Woken::default());
-    /// ```
     pub fn unparker(&self) -> UnparkFn {
         let unpark_source = self.event_source.unparker();
         match self.unparked.clone() {
@@ -206,22 +145,6 @@ impl<S: EventSource> TimerDriver<S> {
     /// Waits until it is unparked, a timer is due, or the event source has an event, for at most
     /// `timeout` (`None`: without a limit; zero: does not wait). Wakes at most `limit` tasks of the
     /// event source, and fires all timers that are due. Returns their numbers.
-    ///
-    /// ```
-    /// use std::pin::pin;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_timer::driver::{TimerDriver, NoEvents};
-    ///
-    /// let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
-    /// let timers = driver.handles().next().unwrap();
-    /// let _entered = timers.enter();
-    /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_millis(1)));
-    /// assert!(raddle_testing::poll(sleep.as_mut()).is_pending());
-    /// // A park may return before the timer is due.
-    /// while driver.park(None, usize::MAX).timers == 0 {}
-    /// assert!(raddle_testing::poll(sleep).is_ready());
-    /// ```
     pub fn park(&mut self, timeout: Option<Duration>, limit: usize) -> Woken {
         let waits = timeout != Some(Duration::ZERO);
         if waits && self.may_auto_advance() {
@@ -237,22 +160,6 @@ impl<S: EventSource> TimerDriver<S> {
 
     /// Ends every timer that has not fired, like [`Timers::shutdown`], after `shut_down_source` has
     /// shut down the event source.
-    ///
-    /// ```
-    /// use std::pin::pin;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_timer::driver::{TimerDriver, NoEvents};
-    ///
-    /// let mut driver = TimerDriver::new(NoEvents::default(), 1, false);
-    /// let timers = driver.handles().next().unwrap();
-    /// let _entered = timers.enter();
-    /// let mut sleep = pin!(raddle_timer::sleep(Duration::from_secs(60)));
-    /// let (wakes, waker) = raddle_testing::Wakes::new();
-    /// assert!(raddle_testing::poll_with(sleep.as_mut(), &waker).is_pending());
-    /// driver.shutdown(|_source| println!("the event source shuts down first"));
-    /// assert_eq!(wakes.get(), 1, "the task is woken, because its timer has ended");
-    /// ```
     pub fn shutdown(&mut self, shut_down_source: impl FnOnce(&mut S)) {
         shut_down_source(&mut self.event_source);
         if let Some(timers) = &mut self.timers {
@@ -329,20 +236,6 @@ impl Unparked {
 }
 
 /// An event source without events, to wait only for timers and an unpark.
-///
-/// ```
-/// use std::thread;
-/// use std::time::Duration;
-///
-/// use raddle_timer::driver::{EventSource, NoEvents};
-///
-/// let mut source = NoEvents::default();
-/// let unpark = source.unparker();
-/// thread::spawn(move || unpark());
-/// // Returns also if the other thread was faster.
-/// source.wait(None, usize::MAX);
-/// source.wait(Some(Duration::from_millis(1)), usize::MAX);
-/// ```
 #[derive(Debug, Default)]
 pub struct NoEvents(Arc<UnparkFlag>);
 

@@ -39,17 +39,6 @@ impl From<Elapsed> for io::Error {
 /// No function of Raddle returns it: the number of timers is not limited, a duration that is too
 /// long for the clock never ends, and a sleep whose runtime has shut down panics. It exists for
 /// code that names Tokio's type.
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::time::error::Error;
-///
-/// # fn main() {
-/// assert!(Error::at_capacity().is_at_capacity());
-/// let message = Error::shutdown().to_string();
-/// assert!(message.starts_with("the runtime of the timer has been shut down"));
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Error(Reason);
 
@@ -62,97 +51,31 @@ enum Reason {
 
 impl Error {
     /// The runtime of the timer has been shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::error::Error;
-    ///
-    /// # fn main() {
-    /// assert!(Error::shutdown().is_shutdown());
-    /// # }
-    /// ```
     pub fn shutdown() -> Self {
         Self(Reason::Shutdown)
     }
 
     /// Returns whether the runtime of the timer has been shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::error::Error;
-    ///
-    /// # fn main() {
-    /// assert!(!Error::invalid().is_shutdown());
-    /// # }
-    /// ```
     pub fn is_shutdown(&self) -> bool {
         self.0 == Reason::Shutdown
     }
 
     /// The number of timers has reached its limit.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::error::Error;
-    ///
-    /// # fn main() {
-    /// assert!(Error::at_capacity().is_at_capacity());
-    /// # }
-    /// ```
     pub fn at_capacity() -> Self {
         Self(Reason::AtCapacity)
     }
 
     /// Returns whether the number of timers has reached its limit.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::error::Error;
-    ///
-    /// # fn main() {
-    /// assert!(!Error::shutdown().is_at_capacity());
-    /// # }
-    /// ```
     pub fn is_at_capacity(&self) -> bool {
         self.0 == Reason::AtCapacity
     }
 
     /// The duration is too long.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::error::Error;
-    ///
-    /// # fn main() {
-    /// assert!(Error::invalid().is_invalid());
-    /// # }
-    /// ```
     pub fn invalid() -> Self {
         Self(Reason::Invalid)
     }
 
     /// Returns whether the duration is too long.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::error::Error;
-    ///
-    /// # fn main() {
-    /// assert!(!Error::at_capacity().is_invalid());
-    /// # }
-    /// ```
     pub fn is_invalid(&self) -> bool {
         self.0 == Reason::Invalid
     }

@@ -153,16 +153,6 @@ impl Handle {
     }
 
     /// Returns whether both handles belong to the same shard of the same timers.
-    ///
-    /// ```
-    /// use raddle_timer::driver::{NoEvents, TimerDriver};
-    ///
-    /// let driver = TimerDriver::new(NoEvents::default(), 2, false);
-    /// let shards: Vec<_> = driver.handles().collect();
-    /// assert!(shards[0].is_same_shard(&shards[0].clone()));
-    /// // Threads that use these two share no lock.
-    /// assert!(!shards[0].is_same_shard(&shards[1]));
-    /// ```
     pub fn is_same_shard(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -177,19 +167,6 @@ impl Handle {
     ///
     /// An owner of several layers enters them in one [`Frame`](current::Frame), which offers a
     /// [`CurrentHandle`].
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use raddle_timer::{Handle, Timers};
-    ///
-    /// let timers = Timers::new(Arc::new(|| {}));
-    /// let handle = timers.handle();
-    /// let entered = handle.enter();
-    /// assert!(Handle::try_current().is_some());
-    /// drop(entered);
-    /// assert!(Handle::try_current().is_none());
-    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         current::enter(HandleFrame(Some(CurrentHandle::new(self.clone()))))
     }
@@ -199,21 +176,6 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if no handle is current.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use raddle_timer::{Handle, Timers};
-    ///
-    /// let timers = Timers::new(Arc::new(|| {}));
-    /// let handle = timers.handle();
-    /// let _entered = handle.enter();
-    /// // For a thread that has not entered the timers.
-    /// let current = Handle::current();
-    /// std::thread::spawn(move || println!("it is {:?}", current.now())).join().unwrap();
-    /// ```
     #[track_caller]
     #[inline]
     pub fn current() -> Self {
@@ -224,42 +186,12 @@ impl Handle {
     }
 
     /// Returns the current handle of this thread, if there is one.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use raddle_timer::{Handle, Timers};
-    ///
-    /// /// Whether this thread can set timers.
-    /// fn has_timers() -> bool {
-    ///     Handle::try_current().is_some()
-    /// }
-    ///
-    /// assert!(!has_timers());
-    /// let timers = Timers::new(Arc::new(|| {}));
-    /// let handle = timers.handle();
-    /// let _entered = handle.enter();
-    /// assert!(has_timers());
-    /// ```
     #[inline]
     pub fn try_current() -> Option<Self> {
         with_current(Self::clone)
     }
 
     /// Returns the current time of these timers' clock.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_timer::Timers;
-    ///
-    /// let handle = Timers::new(Arc::new(|| {})).handle();
-    /// handle.pause();
-    /// let start = handle.now();
-    /// handle.advance(Duration::from_secs(60));
-    /// assert_eq!(handle.now() - start, Duration::from_secs(60));
-    /// ```
     #[inline]
     pub fn now(&self) -> Instant {
         self.0.shared.clock.now()
@@ -311,24 +243,6 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if the clock is not paused.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_timer::Timers;
-    ///
-    /// let handle = Timers::new(Arc::new(|| {})).handle();
-    /// handle.pause();
-    /// handle.advance(Duration::from_secs(60));
-    /// let resumed_at = handle.now();
-    /// handle.resume();
-    /// assert!(!handle.is_paused());
-    /// // The clock runs on from there.
-    /// assert!(handle.now() >= resumed_at);
-    /// ```
     #[track_caller]
     pub fn resume(&self) {
         self.0.shared.clock.resume();
@@ -341,26 +255,6 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if the clock is not paused, or if the platform cannot count that far.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicUsize, Ordering};
-    /// use std::time::Duration;
-    ///
-    /// use raddle_timer::Timers;
-    ///
-    /// let unparks = Arc::new(AtomicUsize::new(0));
-    /// let counter = Arc::clone(&unparks);
-    /// let timers = Timers::new(Arc::new(move || {
-    ///     counter.fetch_add(1, Ordering::Relaxed);
-    /// }));
-    /// timers.handle().pause();
-    /// timers.handle().advance(Duration::from_secs(60));
-    /// // The owner has to check which timers are due.
-    /// assert_eq!(unparks.load(Ordering::Relaxed), 1);
-    /// ```
     #[track_caller]
     pub fn advance(&self, duration: Duration) {
         self.0.shared.clock.advance(duration);
@@ -370,24 +264,6 @@ impl Handle {
     /// Fires the due timers of the handle's shard, as [`Timers::fire_due`](crate::Timers::fire_due)
     /// does in all shards. It is for a caller that has advanced the clock and does not wait for the
     /// owner.
-    ///
-    /// ```
-    /// use std::pin::pin;
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_timer::{Timers, sleep};
-    ///
-    /// let timers = Timers::new(Arc::new(|| {}));
-    /// let handle = timers.handle();
-    /// let _entered = handle.enter();
-    /// handle.pause();
-    /// let mut future = pin!(sleep(Duration::from_secs(60)));
-    /// assert!(raddle_testing::poll(future.as_mut()).is_pending());
-    /// handle.advance(Duration::from_secs(60));
-    /// assert_eq!(handle.fire_due(), 1);
-    /// assert!(raddle_testing::poll(future).is_ready());
-    /// ```
     pub fn fire_due(&self) -> usize {
         self.0.fire(self.0.shared.present_tick())
     }
@@ -399,25 +275,6 @@ impl Handle {
     /// # Panics
     ///
     /// Panics in the same cases as [`advance`](Self::advance).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::pin::pin;
-    /// use std::sync::Arc;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_timer::{Timers, sleep};
-    ///
-    /// let timers = Timers::new(Arc::new(|| unreachable!("the owner is not unparked")));
-    /// let handle = timers.handle();
-    /// let _entered = handle.enter();
-    /// handle.pause();
-    /// let mut future = pin!(sleep(Duration::from_secs(60)));
-    /// assert!(raddle_testing::poll(future.as_mut()).is_pending());
-    /// assert_eq!(handle.advance_on_owner(Duration::from_secs(60)), 1);
-    /// assert!(raddle_testing::poll(future).is_ready());
-    /// ```
     #[track_caller]
     pub fn advance_on_owner(&self, duration: Duration) -> usize {
         self.0.shared.clock.advance(duration);
@@ -426,17 +283,6 @@ impl Handle {
 
     /// Returns whether the clock is paused. An owner that has nothing else to do may then [advance
     /// it](crate::Timers::auto_advance) instead of parking.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use raddle_timer::Timers;
-    ///
-    /// let handle = Timers::new(Arc::new(|| {})).handle();
-    /// assert!(!handle.is_paused());
-    /// handle.pause();
-    /// assert!(handle.is_paused());
-    /// ```
     pub fn is_paused(&self) -> bool {
         self.0.shared.clock.is_paused()
     }
@@ -444,20 +290,6 @@ impl Handle {
     /// Prevents [`Timers::auto_advance`](crate::Timers::auto_advance) from advancing a paused clock
     /// until the guard is dropped: for work in progress of which the owner of the timers does not
     /// know.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use raddle_timer::Timers;
-    ///
-    /// let timers = Timers::new(Arc::new(|| {}));
-    /// let handle = timers.handle();
-    /// handle.pause();
-    /// let hold = handle.hold_clock();
-    /// assert!(!timers.may_auto_advance());
-    /// drop(hold);
-    /// assert!(timers.may_auto_advance());
-    /// ```
     pub fn hold_clock(&self) -> ClockHold {
         self.0.shared.clock.hold();
         ClockHold(self.clone())

@@ -33,14 +33,6 @@ pub struct Instant(std::time::Instant);
 impl Instant {
     /// Returns the current time of the current runtime's clock, or of the system's clock outside
     /// any runtime.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() {
-    /// let now = raddle::time::Instant::now();
-    /// assert!(now.elapsed() >= std::time::Duration::ZERO);
-    /// # }
-    /// ```
     #[inline]
     pub fn now() -> Self {
         handle::with_current(Handle::now).unwrap_or_else(Self::system)
@@ -60,54 +52,16 @@ impl Instant {
     }
 
     /// Converts an instant of std's type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::Instant;
-    ///
-    /// # fn main() {
-    /// let now = std::time::Instant::now();
-    /// assert_eq!(Instant::from_std(now).into_std(), now);
-    /// # }
-    /// ```
     pub fn from_std(std: std::time::Instant) -> Self {
         Self(std)
     }
 
     /// Converts the instant into std's type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::Instant;
-    ///
-    /// # fn main() {
-    /// let now: std::time::Instant = Instant::now().into_std();
-    /// assert!(now <= std::time::Instant::now());
-    /// # }
-    /// ```
     pub fn into_std(self) -> std::time::Instant {
         self.0
     }
 
     /// Returns the time from `earlier` to this instant, or zero if `earlier` is later.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, Instant};
-    ///
-    /// # fn main() {
-    /// let start = Instant::now();
-    /// let end = start + Duration::from_secs(1);
-    /// assert_eq!(end.duration_since(start), Duration::from_secs(1));
-    /// assert_eq!(start.duration_since(end), Duration::ZERO);
-    /// # }
-    /// ```
     pub fn duration_since(&self, earlier: Self) -> Duration {
         self.0.saturating_duration_since(earlier.0)
     }
@@ -132,19 +86,6 @@ impl Instant {
     }
 
     /// Returns the time from `earlier` to this instant, or zero if `earlier` is later.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, Instant};
-    ///
-    /// # fn main() {
-    /// let start = Instant::now();
-    /// let end = start + Duration::from_secs(1);
-    /// assert_eq!(start.saturating_duration_since(end), Duration::ZERO);
-    /// # }
-    /// ```
     pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
         self.0.saturating_duration_since(earlier.0)
     }
@@ -168,37 +109,11 @@ impl Instant {
     }
 
     /// Returns this instant plus `duration`, or `None` if the platform cannot represent it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, Instant};
-    ///
-    /// # fn main() {
-    /// let now = Instant::now();
-    /// assert!(now.checked_add(Duration::from_secs(1)).is_some_and(|later| later > now));
-    /// assert_eq!(now.checked_add(Duration::MAX), None);
-    /// # }
-    /// ```
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         self.0.checked_add(duration).map(Self)
     }
 
     /// Returns this instant minus `duration`, or `None` if the platform cannot represent it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, Instant};
-    ///
-    /// # fn main() {
-    /// let now = Instant::now();
-    /// assert_eq!(now.checked_sub(Duration::ZERO), Some(now));
-    /// assert_eq!(now.checked_sub(Duration::MAX), None);
-    /// # }
-    /// ```
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         self.0.checked_sub(duration).map(Self)
     }

@@ -23,16 +23,15 @@ const TOLERANCE: Duration = Duration::from_millis(5);
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// # use std::time::Duration;
-/// # fn main() {
-/// # async fn example() {
-/// let mut interval = raddle::time::interval(Duration::from_secs(1));
+/// use raddle::time::{Duration, interval};
+///
+/// # fn main() { raddle::run(async {
+/// let mut interval = interval(Duration::from_secs(1));
 /// loop {
 ///     interval.tick().await;
 ///     println!("still here");
 /// }
-/// # }
-/// # }
+/// # }) }
 /// ```
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
@@ -152,21 +151,6 @@ impl Interval {
     /// # Cancel safety
     ///
     /// Cancel safe: a tick is consumed only when the future is ready.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, interval};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut ticks = interval(Duration::from_millis(1));
-    /// for _ in 0..3 {
-    ///     // The first tick is ready at once.
-    ///     ticks.tick().await;
-    /// }
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn tick(&mut self) -> impl Future<Output = Instant> {
         // A block, so that the future is not `Unpin`, as in Tokio.
@@ -176,20 +160,6 @@ impl Interval {
     }
 
     /// Polls for the next tick. While it is pending, the task of the last call will be woken.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, interval};
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut ticks = interval(Duration::from_millis(1));
-    /// let first = poll_fn(|cx| ticks.poll_tick(cx)).await;
-    /// assert!(ticks.tick().await > first);
-    /// # }) }
-    /// ```
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(self.delay.as_mut().poll(cx));
         let due = self.delay.deadline();
@@ -225,21 +195,6 @@ impl Interval {
     }
 
     /// Makes the next tick due now.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, interval};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut ticks = interval(Duration::from_secs(3600));
-    /// ticks.tick().await;
-    /// ticks.reset_immediately();
-    /// // Does not wait for an hour.
-    /// ticks.tick().await;
-    /// # }) }
-    /// ```
     pub fn reset_immediately(&mut self) {
         self.reset_at(self.delay.now());
     }
@@ -269,73 +224,21 @@ impl Interval {
     }
 
     /// Makes the next tick due at `deadline`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, Instant, interval};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut ticks = interval(Duration::from_secs(3600));
-    /// ticks.tick().await;
-    /// let deadline = Instant::now() + Duration::from_millis(1);
-    /// ticks.reset_at(deadline);
-    /// assert_eq!(ticks.tick().await, deadline);
-    /// # }) }
-    /// ```
     pub fn reset_at(&mut self, deadline: Instant) {
         self.delay.as_mut().reset(deadline);
     }
 
     /// Returns how missed ticks are handled.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, MissedTickBehavior, interval};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let ticks = interval(Duration::from_secs(1));
-    /// assert_eq!(ticks.missed_tick_behavior(), MissedTickBehavior::Burst);
-    /// # }) }
-    /// ```
     pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
         self.missed_tick_behavior
     }
 
     /// Sets how missed ticks are handled.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, MissedTickBehavior, interval};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut ticks = interval(Duration::from_secs(1));
-    /// ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    /// assert_eq!(ticks.missed_tick_behavior(), MissedTickBehavior::Skip);
-    /// # }) }
-    /// ```
     pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
         self.missed_tick_behavior = behavior;
     }
 
     /// Returns the time between ticks.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, interval};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let ticks = interval(Duration::from_secs(1));
-    /// assert_eq!(ticks.period(), Duration::from_secs(1));
-    /// # }) }
-    /// ```
     pub fn period(&self) -> Duration {
         self.period
     }

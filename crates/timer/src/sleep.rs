@@ -147,38 +147,11 @@ impl Sleep {
     }
 
     /// Returns the deadline.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, Instant, sleep_until};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let deadline = Instant::now() + Duration::from_secs(1);
-    /// assert_eq!(sleep_until(deadline).deadline(), deadline);
-    /// # }) }
-    /// ```
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
     /// Returns whether the timer has fired. A timer that was never polled does not fire.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, sleep};
-    /// use std::pin::pin;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut timer = pin!(sleep(Duration::from_millis(2)));
-    /// assert!(!timer.is_elapsed());
-    /// timer.as_mut().await;
-    /// assert!(timer.is_elapsed());
-    /// # }) }
-    /// ```
     pub fn is_elapsed(&self) -> bool {
         self.entry.is_fired()
     }
@@ -190,15 +163,14 @@ impl Sleep {
     ///
     /// ```no_run
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # use std::{pin::pin, time::Duration};
-    /// # use raddle::time::{sleep, Instant};
-    /// # fn main() {
-    /// # async fn example() {
+    /// use raddle::time::{Duration, Instant, sleep};
+    /// use std::pin::pin;
+    ///
+    /// # fn main() { raddle::run(async {
     /// let mut idle = pin!(sleep(Duration::from_secs(30)));
     /// // At each request:
     /// idle.as_mut().reset(Instant::now() + Duration::from_secs(30));
-    /// # }
-    /// # }
+    /// # }) }
     /// ```
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.project();

@@ -31,15 +31,15 @@ use crate::sleep::Sleep;
 ///
 /// ```no_run
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// # use std::time::Duration;
-/// # fn main() {
+/// use raddle::time::{Duration, timeout};
+///
 /// # async fn example(answer: impl Future<Output = u32>) {
-/// match raddle::time::timeout(Duration::from_secs(1), answer).await {
+/// match timeout(Duration::from_secs(1), answer).await {
 ///     Ok(answer) => println!("{answer}"),
 ///     Err(_) => println!("no answer within a second"),
 /// }
 /// # }
-/// # }
+/// # fn main() {}
 /// ```
 #[track_caller]
 #[inline]
@@ -90,18 +90,6 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 
 pin_project! {
     /// The future of [`timeout`] and [`timeout_at`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, timeout};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let limited = timeout(Duration::from_secs(1), async { 7 });
-    /// assert_eq!(limited.await, Ok(7));
-    /// # }) }
-    /// ```
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct Timeout<F> {
@@ -114,52 +102,16 @@ pin_project! {
 
 impl<F> Timeout<F> {
     /// Returns the inner future.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, timeout};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let limited = timeout(Duration::from_secs(1), std::future::ready(7));
-    /// assert_eq!(limited.get_ref().clone().await, 7);
-    /// # }) }
-    /// ```
     pub fn get_ref(&self) -> &F {
         &self.future
     }
 
     /// Returns the inner future.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, timeout};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut limited = timeout(Duration::from_secs(1), std::future::ready(7));
-    /// assert_eq!(limited.get_mut().await, 7);
-    /// # }) }
-    /// ```
     pub fn get_mut(&mut self) -> &mut F {
         &mut self.future
     }
 
     /// Returns the inner future, without its deadline.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::time::{Duration, timeout};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let limited = timeout(Duration::from_secs(1), std::future::ready(7));
-    /// assert_eq!(limited.into_inner().await, 7);
-    /// # }) }
-    /// ```
     pub fn into_inner(self) -> F {
         self.future
     }

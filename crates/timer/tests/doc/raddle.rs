@@ -1,7 +1,5 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
-    pub use raddle_testing::executor::{self as task, spawn};
-
     pub mod time {
         pub use raddle_timer::*;
         pub use std::time::Duration;
