@@ -106,19 +106,6 @@ impl Arrivals {
     }
 
     /// Wakes every poller that has registered its waker.
-    ///
-    /// ```
-    /// use raddle_task::Arrivals;
-    ///
-    /// let arrivals = Arrivals::default();
-    /// let (leaving, other) = (arrivals.join(), arrivals.join());
-    /// let (wakes, waker) = raddle_testing::Wakes::new();
-    /// arrivals.register(other, &waker);
-    /// // A poller is dropped while it has tasks that it has taken. The other one has to run them.
-    /// arrivals.leave(leaving);
-    /// arrivals.wake_pollers();
-    /// assert_eq!(wakes.get(), 1);
-    /// ```
     pub fn wake_pollers(&self) {
         while let Some(waker) = self.waiting_poller() {
             waker.wake();
@@ -153,36 +140,6 @@ impl Arrivals {
     }
 
     /// Blocks the thread of the list until a task has arrived.
-    ///
-    /// ```
-    /// use std::collections::VecDeque;
-    /// use std::sync::Arc;
-    /// use std::thread;
-    ///
-    /// use raddle_task::{Arrivals, LocalList, LocalRunnable, ScheduleLocal};
-    ///
-    /// #[derive(Default)]
-    /// struct Shared(Arrivals);
-    ///
-    /// impl ScheduleLocal for Shared {
-    ///     fn schedule(&self, task: LocalRunnable) {
-    ///         self.0.push(task);
-    ///     }
-    /// }
-    ///
-    /// let (list, shared) = (LocalList::new(), Arc::new(Shared::default()));
-    /// let (task, handle) = list.spawn(async {}, Arc::clone(&shared));
-    /// thread::scope(|scope| {
-    ///     scope.spawn(|| shared.0.push(task));
-    ///     shared.0.wait();
-    /// });
-    /// let mut due = VecDeque::new();
-    /// shared.0.take(&mut due);
-    /// for task in due {
-    ///     list.run(task);
-    /// }
-    /// assert!(handle.is_finished());
-    /// ```
     pub fn wait(&self) {
         let mut state = self.state.lock();
         state.waiting = true;

@@ -5,25 +5,20 @@
 //! [registers](set_submit) a function that accepts such tasks.
 //!
 //! ```
+//! use std::thread;
+//!
 //! use raddle_task::blocking::{self, BlockingTask, SubmitError};
 //!
-//! /// A thread for each.
-//! fn submit(task: BlockingTask) -> Result<(), SubmitError> {
-//!     std::thread::spawn(|| drop(task.into_runnable().run()));
+//! /// Starts a thread for each task.
+//! fn submit_to_runtime(task: BlockingTask) -> Result<(), SubmitError> {
+//!     thread::spawn(|| drop(task.into_runnable().run()));
 //!     Ok(())
 //! }
 //!
-//! blocking::set_submit(submit);
-//! let call = blocking::try_spawn(|taken| taken.map(|()| 6 * 7), false, blocking::submit);
-//! # use std::{pin::pin, task::{Context, Poll, Waker}};
-//! # let mut call = pin!(call.unwrap());
-//! # let output = loop {
-//! #     match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-//! #         Poll::Ready(output) => break output,
-//! #         Poll::Pending => std::thread::yield_now(),
-//! #     }
-//! # };
-//! assert_eq!(output.unwrap().unwrap(), 42);
+//! blocking::set_submit(submit_to_runtime);
+//! // A layer that does not know the runtime.
+//! let answer = blocking::spawn(|| 6 * 7, blocking::submit);
+//! assert_eq!(raddle_testing::block_on(answer).unwrap(), 42);
 //! ```
 
 use std::cell::Cell;
@@ -50,22 +45,6 @@ static SUBMIT: OnceLock<Submit> = OnceLock::new();
 /// Sets the function that [`submit`] calls. The function finds the runtime of its calling thread.
 ///
 /// A runtime calls this when it is built. Only the first call in the process has an effect.
-///
-/// ```
-/// use std::thread;
-///
-/// use raddle_task::blocking::{self, BlockingTask, SubmitError};
-///
-/// fn submit_to_runtime(task: BlockingTask) -> Result<(), SubmitError> {
-///     thread::spawn(|| drop(task.into_runnable().run()));
-///     Ok(())
-/// }
-///
-/// blocking::set_submit(submit_to_runtime);
-/// // A layer that does not know the runtime.
-/// let answer = blocking::spawn(|| 6 * 7, blocking::submit);
-/// assert_eq!(raddle_testing::block_on(answer).unwrap(), 42);
-/// ```
 pub fn set_submit(submit: Submit) {
     let _ = SUBMIT.set(submit);
 }
@@ -76,17 +55,6 @@ pub fn set_submit(submit: Submit) {
 ///
 /// Returns the task in the error if the thread is not in a runtime, if the runtime has shut down,
 /// or if it has no thread for the task.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_task::blocking;
-///
-/// // No runtime has called `set_submit`.
-/// let call = blocking::try_spawn(|accepted| accepted, false, blocking::submit);
-/// let error = call.unwrap_err().unwrap_err();
-/// assert_eq!(error.to_string(), "no runtime on this thread; enter one first");
-/// ```
 pub fn submit(task: BlockingTask) -> Result<(), SubmitError> {
     match SUBMIT.get() {
         Some(submit) => submit(task),
@@ -101,24 +69,6 @@ pub fn submit(task: BlockingTask) -> Result<(), SubmitError> {
 ///
 /// Its `NOTIFIED` bit is set from the start until it completes, so that no wake and no abort ever
 /// has to schedule it. Dropping it cancels it.
-///
-/// ```
-/// use std::thread;
-///
-/// use raddle_task::blocking::{self, BlockingTask, SubmitError};
-///
-/// /// A pool that starts a thread for each task.
-/// fn submit(task: BlockingTask) -> Result<(), SubmitError> {
-///     let (name, size) = (task.closure().type_name(), task.closure().size());
-///     println!("task {}: {name}, {size} bytes, spawned at {}", task.id(), task.spawned_at());
-///     assert!(!task.is_mandatory(), "a shutdown may drop it");
-///     thread::spawn(|| drop(task.into_runnable().run()));
-///     Ok(())
-/// }
-///
-/// let answer = blocking::spawn(|| 6 * 7, submit);
-/// assert_eq!(raddle_testing::block_on(answer).unwrap(), 42);
-/// ```
 #[derive(Debug)]
 pub struct BlockingTask {
     runnable: Runnable,
@@ -191,16 +141,6 @@ enum SubmitErrorKind {
 
 impl SubmitError {
     /// Makes the error for a thread that is not in a runtime.
-    ///
-    /// ```
-    /// use raddle_task::blocking::{self, SubmitError};
-    ///
-    /// let call = blocking::try_spawn(|accepted| accepted, false, |task| {
-    ///     Err(SubmitError::no_runtime(task.into_runnable(), "enter a runtime first".to_owned()))
-    /// });
-    /// let error = call.unwrap_err().unwrap_err();
-    /// assert_eq!(error.to_string(), "enter a runtime first");
-    /// ```
     pub fn no_runtime(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -210,18 +150,6 @@ impl SubmitError {
     }
 
     /// Makes the error for a task for which the system starts no thread.
-    ///
-    /// ```
-    /// use raddle_task::blocking::{self, SubmitError};
-    ///
-    /// let call = blocking::spawn(|| 6 * 7, |task| {
-    ///     Err(SubmitError::no_thread(task.into_runnable(), "no memory for a stack".to_owned()))
-    /// });
-    /// // The join handle reports it like a panic.
-    /// let panic = raddle_testing::ready(call).unwrap_err().into_panic();
-    /// let message = panic.downcast_ref::<String>().unwrap();
-    /// assert_eq!(message, "no memory for a stack");
-    /// ```
     pub fn no_thread(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -231,15 +159,6 @@ impl SubmitError {
     }
 
     /// Makes the error for a runtime that has shut down.
-    ///
-    /// ```
-    /// use raddle_task::blocking::{self, SubmitError};
-    ///
-    /// let call = blocking::spawn(|| 6 * 7, |task| {
-    ///     Err(SubmitError::shut_down(task.into_runnable(), "closed".to_owned()))
-    /// });
-    /// assert!(raddle_testing::ready(call).unwrap_err().is_cancelled());
-    /// ```
     pub fn shut_down(runnable: Runnable, reason: String) -> Self {
         Self {
             runnable,
@@ -293,17 +212,6 @@ impl fmt::Display for ShutdownError {
 impl std::error::Error for ShutdownError {}
 
 /// Returns whether an error that was passed to refused work means that the runtime has shut down.
-///
-/// ```
-/// use raddle_task::blocking::{self, SubmitError};
-///
-/// let refused = blocking::try_spawn(
-///     |taken| taken.unwrap_err(),
-///     false,
-///     |task| Err(SubmitError::shut_down(task.into_runnable(), "closed".to_owned())),
-/// );
-/// assert!(blocking::is_shut_down(&refused.unwrap_err()));
-/// ```
 pub fn is_shut_down(error: &io::Error) -> bool {
     error
         .get_ref()
@@ -317,20 +225,6 @@ pub fn is_shut_down(error: &io::Error) -> bool {
 /// If there is no thread to run it, the handle returns an error as if the task had panicked, with
 /// the reason as the message. If it is refused for another reason, the handle returns an error that
 /// says that the task was cancelled.
-///
-/// # Examples
-///
-/// ```
-/// use std::thread;
-///
-/// use raddle_task::blocking;
-///
-/// let answer = blocking::spawn(|| 6 * 7, |task| {
-///     thread::spawn(|| drop(task.into_runnable().run()));
-///     Ok(())
-/// });
-/// assert_eq!(raddle_testing::block_on(answer).unwrap(), 42);
-/// ```
 #[track_caller]
 pub fn spawn<F, R>(
     work: F,
@@ -345,24 +239,6 @@ where
 
 /// Like [`spawn`], for a closure that may have been boxed: `closure` is the type of what the user
 /// has spawned.
-///
-/// ```
-/// use raddle_task::SpawnMeta;
-/// use raddle_task::blocking::{self, BlockingTask, SubmitError};
-///
-/// fn call_boxed<F: FnOnce() -> u8 + Send + 'static>(f: F) -> u8 {
-///     let submit = |task: BlockingTask| {
-///         assert_eq!(task.closure().size(), size_of::<F>());
-///         drop(task.into_runnable().run());
-///         Ok::<_, SubmitError>(())
-///     };
-///     let call = blocking::spawn_as(SpawnMeta::of::<F>(), Box::new(f), submit);
-///     raddle_testing::ready(call).unwrap()
-/// }
-///
-/// let numbers = [7_u8; 100];
-/// assert_eq!(call_boxed(move || numbers[99]), 7);
-/// ```
 #[track_caller]
 pub fn spawn_as<F, R>(
     closure: SpawnMeta,

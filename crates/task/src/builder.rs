@@ -30,19 +30,6 @@ pub struct Builder<'a, R> {
 
 impl<'a, R> Builder<'a, R> {
     /// Returns a builder of a task without a name.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::Builder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let task = Builder::new().spawn(async { 42 })?;
-    /// assert_eq!(task.await?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new() -> Self {
         Self {
             name: None,
@@ -51,19 +38,6 @@ impl<'a, R> Builder<'a, R> {
     }
 
     /// Sets the name of the task.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::Builder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let task = Builder::new().name("answer").spawn(async { 42 })?;
-    /// assert_eq!(task.await?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn name(self, name: &'a str) -> Self {
         Self {
             name: Some(name),
@@ -87,19 +61,6 @@ impl<R: Spawn> Builder<'_, R> {
     /// # Panics
     ///
     /// Like `task::spawn`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::Builder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let task = Builder::new().name("answer").spawn(async { 42 })?;
-    /// assert_eq!(task.await?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<JoinHandle<F::Output>>
     where
@@ -116,20 +77,6 @@ impl<R: Spawn> Builder<'_, R> {
     /// # Errors
     ///
     /// Never returns an error; the result type is that of Tokio.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::runtime::Handle;
-    /// use raddle::task::Builder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let task = Builder::new().spawn_on(async { 42 }, &Handle::current())?;
-    /// assert_eq!(task.await?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &R) -> io::Result<JoinHandle<F::Output>>
     where
@@ -181,20 +128,6 @@ impl<R: Spawn> Builder<'_, R> {
     /// # Errors
     ///
     /// Never returns an error; the result type is that of Tokio.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::{Builder, LocalSet};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let set = LocalSet::new();
-    /// let task = Builder::new().spawn_local_on(async { 42 }, &set)?;
-    /// assert_eq!(set.run_until(task).await?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(
         self,
@@ -219,19 +152,6 @@ impl<R: Spawn> Builder<'_, R> {
     /// # Panics
     ///
     /// Like `task::spawn_blocking`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::Builder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let call = Builder::new().name("answer").spawn_blocking(|| 42)?;
-    /// assert_eq!(call.await?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -248,20 +168,6 @@ impl<R: Spawn> Builder<'_, R> {
     /// # Errors
     ///
     /// Never returns an error; the result type is that of Tokio.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::runtime::Handle;
-    /// use raddle::task::Builder;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let call = Builder::new().spawn_blocking_on(|| 42, &Handle::current())?;
-    /// assert_eq!(call.await?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_blocking_on<F, T>(self, f: F, handle: &R) -> io::Result<JoinHandle<T>>
     where

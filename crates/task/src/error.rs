@@ -15,7 +15,10 @@ use crate::Id;
 /// # fn main() { raddle::run(async {
 /// let task = raddle::spawn(async { panic!("a bug") });
 /// let error = task.await.unwrap_err();
-/// assert!(error.is_panic());
+/// match error.try_into_panic() {
+///     Ok(payload) => assert_eq!(payload.downcast_ref::<&str>(), Some(&"a bug")),
+///     Err(error) => println!("task {} was cancelled", error.id()),
+/// }
 /// # }) }
 /// ```
 pub struct JoinError {
@@ -70,32 +73,11 @@ impl JoinError {
     }
 
     /// Returns whether the task was aborted, or its runtime shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(std::future::pending::<()>());
-    /// task.abort();
-    /// assert!(task.await.unwrap_err().is_cancelled());
-    /// # }) }
-    /// ```
     pub fn is_cancelled(&self) -> bool {
         self.payload.is_none()
     }
 
     /// Returns whether the task panicked.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(async { panic!("a bug") });
-    /// assert!(task.await.unwrap_err().is_panic());
-    /// # }) }
-    /// ```
     pub fn is_panic(&self) -> bool {
         self.payload.is_some()
     }
@@ -105,17 +87,6 @@ impl JoinError {
     /// # Panics
     ///
     /// Panics if the task did not panic.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(async { panic!("a bug") });
-    /// let payload = task.await.unwrap_err().into_panic();
-    /// assert_eq!(payload.downcast_ref::<&str>(), Some(&"a bug"));
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
         self.try_into_panic()
@@ -127,18 +98,6 @@ impl JoinError {
     /// # Errors
     ///
     /// Returns the error itself if the task did not panic.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(async { panic!("a bug") });
-    /// if let Ok(payload) = task.await.unwrap_err().try_into_panic() {
-    ///     assert_eq!(payload.downcast_ref::<&str>(), Some(&"a bug"));
-    /// }
-    /// # }) }
-    /// ```
     pub fn try_into_panic(mut self) -> Result<Box<dyn Any + Send + 'static>, Self> {
         match self.payload.take().and_then(|mut payload| payload.0.take()) {
             Some(payload) => Ok(payload),
@@ -147,17 +106,6 @@ impl JoinError {
     }
 
     /// Returns the id of the task.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(async { panic!("a bug") });
-    /// let id = task.id();
-    /// assert_eq!(task.await.unwrap_err().id(), id);
-    /// # }) }
-    /// ```
     pub fn id(&self) -> Id {
         self.id
     }

@@ -10,17 +10,6 @@ use raddle_primitives::Numbers;
 ///
 /// Each thread takes ids in blocks, so that a spawn does not change a shared counter. So ids do not
 /// show the order of spawns.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// # fn main() { raddle::run(async {
-/// let (first, second) = (raddle::spawn(async {}), raddle::spawn(async {}));
-/// assert_ne!(first.id(), second.id());
-/// println!("task {}", first.id());
-/// # }) }
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 
@@ -54,15 +43,6 @@ impl Id {
 
 /// Returns the id of the next task that is spawned on this thread. It is for callers that need the
 /// id before they spawn the task. If other code spawns a task first, that task gets this id.
-///
-/// ```
-/// use raddle_task::Runnable;
-///
-/// let id = raddle_task::upcoming_id();
-/// println!("about to spawn task {id}");
-/// let (task, _handle) = raddle_task::spawn(async {}, drop::<Runnable>);
-/// assert_eq!(task.id(), id);
-/// ```
 pub fn upcoming_id() -> Id {
     let id = Id::next();
     // A thread that is exiting takes another block, and so cannot promise the next id.
@@ -71,15 +51,6 @@ pub fn upcoming_id() -> Id {
 }
 
 /// Returns an id that no task has, for something else that needs an id.
-///
-/// ```
-/// use raddle_task::Runnable;
-///
-/// // A thread that blocks on a future has an id among those of the tasks.
-/// let id = raddle_task::take_id();
-/// let (task, _handle) = raddle_task::spawn(async {}, drop::<Runnable>);
-/// assert_ne!(task.id(), id);
-/// ```
 pub fn take_id() -> Id {
     Id::next()
 }

@@ -84,51 +84,17 @@ impl<T> JoinHandle<T> {
     }
 
     /// Returns a handle that can abort the task, but not wait for it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(std::future::pending::<()>());
-    /// let abort = task.abort_handle();
-    /// abort.abort();
-    /// assert!(task.await.unwrap_err().is_cancelled());
-    /// # }) }
-    /// ```
     pub fn abort_handle(&self) -> AbortHandle {
         self.header().state.retain();
         AbortHandle(self.header)
     }
 
     /// Returns whether the task has completed, by itself or because it was aborted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(std::future::pending::<()>());
-    /// assert!(!task.is_finished());
-    /// # }) }
-    /// ```
     pub fn is_finished(&self) -> bool {
         self.header().state.load().is_complete()
     }
 
     /// Returns the task's id.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let task = raddle::spawn(async { raddle::task::id() });
-    /// let id = task.id();
-    /// assert_eq!(task.await?, id);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn id(&self) -> Id {
         self.header().id
     }
@@ -250,50 +216,17 @@ impl RefUnwindSafe for AbortHandle {}
 
 impl AbortHandle {
     /// Aborts the task; see [`JoinHandle::abort`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(std::future::pending::<()>());
-    /// let abort = task.abort_handle();
-    /// abort.abort();
-    /// assert!(task.await.unwrap_err().is_cancelled());
-    /// # }) }
-    /// ```
     pub fn abort(&self) {
         // SAFETY: the handle holds a reference.
         unsafe { abort(self.0) };
     }
 
     /// Returns whether the task has completed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(std::future::pending::<()>());
-    /// let abort = task.abort_handle();
-    /// assert!(!abort.is_finished());
-    /// # }) }
-    /// ```
     pub fn is_finished(&self) -> bool {
         self.header().state.load().is_complete()
     }
 
     /// Returns the task's id.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() { raddle::run(async {
-    /// let task = raddle::spawn(std::future::pending::<()>());
-    /// assert_eq!(task.abort_handle().id(), task.id());
-    /// # }) }
-    /// ```
     pub fn id(&self) -> Id {
         self.header().id
     }

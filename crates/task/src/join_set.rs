@@ -61,20 +61,6 @@ struct Member<T> {
 
 impl<T, R> JoinSet<T, R> {
     /// Makes an empty set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.spawn(async { 42 });
-    /// assert_eq!(set.join_next().await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn new() -> Self {
         Self {
             members: Slab::new(),
@@ -84,36 +70,11 @@ impl<T, R> JoinSet<T, R> {
     }
 
     /// Returns the number of tasks in the set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.spawn(async {});
-    /// assert_eq!(set.len(), 1);
-    /// # }) }
-    /// ```
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
     /// Returns whether no task is in the set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let set = JoinSet::<u32>::new();
-    /// assert!(set.is_empty());
-    /// # }) }
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -154,25 +115,6 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// # Cancel safety
     ///
     /// Cancel safe: a task is removed only when its output is returned.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// for number in 0..3 {
-    ///     set.spawn(async move { number });
-    /// }
-    /// // In the order in which the tasks end.
-    /// while let Some(result) = set.join_next().await {
-    ///     println!("{}", result?);
-    /// }
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
@@ -221,9 +163,11 @@ impl<T: 'static, R> JoinSet<T, R> {
     ///
     /// # fn main() { raddle::run(async {
     /// let mut set = JoinSet::new();
-    /// set.spawn(std::future::pending::<()>());
-    /// // No task has ended.
-    /// assert!(set.try_join_next().is_none());
+    /// set.spawn(async { 42 });
+    /// // Between other work, takes the outputs that are there.
+    /// while let Some(output) = set.try_join_next() {
+    ///     println!("{}", output.unwrap());
+    /// }
     /// # }) }
     /// ```
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
@@ -235,19 +179,6 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// # Errors
     ///
     /// The result is a [`JoinError`] if the task panicked or was cancelled.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.spawn(std::future::pending::<()>());
-    /// assert!(set.try_join_next_with_id().is_none());
-    /// # }) }
-    /// ```
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         for _ in 0..self.ready.len() {
             let key = self.ready.pop()?;
@@ -267,22 +198,6 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// # Errors
     ///
     /// The result is a [`JoinError`] if the task panicked or was cancelled.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.spawn(async { 42 });
-    /// let result = poll_fn(|cx| set.poll_join_next(cx)).await;
-    /// assert_eq!(result.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_join_next_with_id(cx)
             .map(|output| output.map(without_id))
@@ -293,22 +208,6 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// # Errors
     ///
     /// The result is a [`JoinError`] if the task panicked or was cancelled.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    /// use std::future::poll_fn;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.spawn(async { 42 });
-    /// let (_, output) = poll_fn(|cx| set.poll_join_next_with_id(cx)).await.unwrap()?;
-    /// assert_eq!(output, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn poll_join_next_with_id(
         &mut self,
         cx: &mut Context<'_>,
@@ -444,20 +343,6 @@ impl<T: 'static, R> JoinSet<T, R> {
     }
 
     /// Removes all tasks from the set without aborting them: they continue to run.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.spawn(async { println!("runs on") });
-    /// set.detach_all();
-    /// assert!(set.is_empty());
-    /// # }) }
-    /// ```
     pub fn detach_all(&mut self) {
         self.members.clear();
         self.ready.clear();
@@ -471,20 +356,6 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
     /// # Panics
     ///
     /// Panics if the thread is not in a runtime.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.spawn(async { 42 });
-    /// assert_eq!(set.join_next().await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn<F>(&mut self, task: F) -> AbortHandle
     where
@@ -554,21 +425,6 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
     }
 
     /// Spawns a task on `local_set` and adds it to the set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::{JoinSet, LocalSet};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let local = LocalSet::new();
-    /// let mut set = JoinSet::new();
-    /// set.spawn_local_on(async { 42 }, &local);
-    /// assert_eq!(local.run_until(set.join_next()).await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(&mut self, task: F, local_set: &R::LocalSet) -> AbortHandle
     where
@@ -609,21 +465,6 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
     }
 
     /// Runs a function that may block on the runtime of `handle`, and adds the task to the set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::runtime::Handle;
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.spawn_blocking_on(|| 42, &Handle::current());
-    /// assert_eq!(set.join_next().await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_blocking_on<F>(&mut self, f: F, handle: &R) -> AbortHandle
     where
@@ -636,16 +477,6 @@ impl<T: 'static, R: Spawn> JoinSet<T, R> {
 
     /// Returns a builder that spawns a task with a name, like [`Builder`](crate::Builder), and adds
     /// it to the set.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// # fn main() -> std::io::Result<()> { raddle::run(async {
-    /// let mut set = raddle::task::JoinSet::new();
-    /// set.build_task().name("answer").spawn(async { 42 })?;
-    /// assert_eq!(set.join_next().await.unwrap().unwrap(), 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn build_task(&mut self) -> JoinSetBuilder<'_, T, R> {
         JoinSetBuilder::new(self)
     }

@@ -48,21 +48,6 @@ macro_rules! box_if_large {
 
 /// The type of what a user has spawned, which may be a future or a closure. The task may have a
 /// pointer to it.
-///
-/// ```
-/// use raddle_task::SpawnMeta;
-///
-/// fn spawn<F: Future>(future: F) -> (SpawnMeta, usize) {
-///     let meta = SpawnMeta::of::<F>();
-///     let future = Box::pin(future);
-///     (meta, size_of_val(&future))
-/// }
-///
-/// let (meta, stored) = spawn(std::future::ready([7_u8; 100_000]));
-/// assert_eq!(stored, size_of::<usize>());
-/// assert!(meta.size() > 100_000);
-/// assert!(meta.type_name().contains("Ready<[u8; 100000]>"));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpawnMeta {
     type_name: &'static str,
@@ -71,10 +56,6 @@ pub struct SpawnMeta {
 
 impl SpawnMeta {
     /// Returns the description of a type.
-    ///
-    /// ```
-    /// assert_eq!(raddle_task::SpawnMeta::of::<[u16; 3]>().size(), 6);
-    /// ```
     #[inline(always)]
     pub fn of<T>() -> Self {
         Self {

@@ -134,33 +134,6 @@ pub trait Schedule: Clone + Send + Sync + 'static {
 }
 
 /// Why a task has ended.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::{Arc, Mutex};
-/// use raddle_task::{EndReason, Runnable, Schedule};
-///
-/// /// Records why the task has ended.
-/// #[derive(Clone)]
-/// struct RecordsEnd(Arc<Mutex<Option<EndReason>>>);
-///
-/// impl Schedule for RecordsEnd {
-///     fn schedule(&self, task: Runnable) {
-///         drop(task.run());
-///     }
-///
-///     fn ended(&self, reason: EndReason) {
-///         *self.0.lock().unwrap() = Some(reason);
-///     }
-/// }
-///
-/// let reason = Arc::default();
-/// let (task, handle) = raddle_task::spawn(async { 42 }, RecordsEnd(Arc::clone(&reason)));
-/// drop(task.run());
-/// assert_eq!(*reason.lock().unwrap(), Some(EndReason::Completed));
-/// # drop(handle);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndReason {

@@ -78,18 +78,6 @@ impl LiveList {
 
     /// Adds a task to the list, unless it is already in a list. This is not needed for a task that
     /// is [run in](Runnable::run_in) the list, which is added when it first returns `Pending`.
-    ///
-    /// ```
-    /// use raddle_task::{LiveList, Runnable};
-    ///
-    /// let live = LiveList::new();
-    /// let (task, _handle) = raddle_task::spawn(async {}, drop::<Runnable>);
-    /// live.adopt(&task);
-    /// // The list has the task from now on, also while it waits for its first run.
-    /// assert_eq!(live.len(), 1);
-    /// drop(task.run_in(&live));
-    /// assert!(live.is_empty());
-    /// ```
     pub fn adopt(&self, task: &Runnable) {
         let header = task.header();
         // SAFETY: `task` is the runnable.
@@ -194,49 +182,12 @@ impl LiveList {
     /// Reclaims slots whose tasks have completed on other threads, if a search of a few pages finds
     /// any. The list does this by itself before it grows; call it occasionally, so that the list
     /// also shrinks.
-    ///
-    /// ```
-    /// use std::thread;
-    ///
-    /// use raddle_task::{LiveList, Outcome, Runnable};
-    ///
-    /// let live = LiveList::new();
-    /// let (task, _handle) = raddle_task::spawn(async {}, drop::<Runnable>);
-    /// live.adopt(&task);
-    /// // Another worker has stolen the task.
-    /// let thief = thread::spawn(|| assert!(matches!(task.run(), Outcome::CompleteElsewhere)));
-    /// thief.join().unwrap();
-    /// live.reclaim();
-    /// assert!(live.is_empty());
-    /// ```
     pub fn reclaim(&self) {
         self.pages.reclaim();
     }
 
     /// Aborts every task in the list. Passes idle tasks to `enqueue`: running them drops their
     /// futures. The other tasks are queued or running, and are cancelled when they are run next.
-    ///
-    /// ```
-    /// use std::future;
-    ///
-    /// use raddle_task::{LiveList, Runnable};
-    ///
-    /// let live = LiveList::new();
-    /// let spawn = || raddle_task::spawn(future::pending::<()>(), drop::<Runnable>);
-    /// let ((idle, idle_handle), (queued, queued_handle)) = (spawn(), spawn());
-    /// live.adopt(&queued);
-    /// drop(idle.run_in(&live));
-    ///
-    /// let mut queue = vec![queued];
-    /// live.abort_all(|task| queue.push(task));
-    /// assert_eq!(queue.len(), 2);
-    /// for task in queue {
-    ///     drop(task.run_in(&live));
-    /// }
-    /// for handle in [idle_handle, queued_handle] {
-    ///     assert!(raddle_testing::ready(handle).unwrap_err().is_cancelled());
-    /// }
-    /// ```
     pub fn abort_all(&self, enqueue: impl FnMut(Runnable)) {
         // Chain them first: `enqueue` may change the list.
         let mut due = Chain(None);

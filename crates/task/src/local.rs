@@ -10,42 +10,6 @@ use raddle_primitives::sync::Arc;
 use crate::{Id, JoinHandle, LiveList, Outcome, Runnable, Schedule, box_if_large};
 
 /// The scheduler of a [`LocalList`], which receives its woken tasks.
-///
-/// ```
-/// use std::collections::VecDeque;
-/// use std::sync::atomic::{AtomicBool, Ordering};
-/// use std::sync::{Arc, Mutex};
-///
-/// use raddle_task::{LocalList, LocalRunnable, ScheduleLocal};
-///
-/// #[derive(Default)]
-/// struct Queue {
-///     due: Mutex<VecDeque<LocalRunnable>>,
-///     has_panicked: AtomicBool,
-/// }
-///
-/// impl ScheduleLocal for Queue {
-///     fn schedule(&self, task: LocalRunnable) {
-///         self.due.lock().unwrap().push_back(task);
-///     }
-///
-///     fn panicked(&self) {
-///         self.has_panicked.store(true, Ordering::Relaxed);
-///     }
-/// }
-///
-/// let (list, queue) = (LocalList::new(), Arc::new(Queue::default()));
-/// let parse = async { "many".parse::<u32>().unwrap() };
-/// let (task, _handle) = list.spawn(parse, Arc::clone(&queue));
-/// queue.schedule(task);
-/// let pop = || queue.due.lock().unwrap().pop_front();
-/// while let Some(task) = pop() {
-///     if let Some(again) = list.run(task) {
-///         queue.schedule(again);
-///     }
-/// }
-/// assert!(queue.has_panicked.load(Ordering::Relaxed));
-/// ```
 pub trait ScheduleLocal: Send + Sync + 'static {
     /// Accepts a task that is ready to run, on the thread that wakes it. The scheduler must pass it
     /// to the thread of its list, the only one that can run it.
@@ -59,26 +23,6 @@ pub trait ScheduleLocal: Send + Sync + 'static {
 ///
 /// It may be on any thread, but only [`LocalList::run`] can run it. Dropping it leaks the task,
 /// since the future must be dropped on the thread of its list, and this may be another thread.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use raddle_task::{LocalList, LocalRunnable, ScheduleLocal};
-///
-/// struct Unused;
-///
-/// impl ScheduleLocal for Unused {
-///     fn schedule(&self, task: LocalRunnable) {
-///         unreachable!("{} is never woken", task.id());
-///     }
-/// }
-///
-/// let list = LocalList::new();
-/// let (task, handle) = list.spawn(async { 42 }, Arc::new(Unused));
-/// assert_eq!(task.id(), handle.id());
-/// assert!(list.run(task).is_none(), "it has completed");
-/// assert_eq!(raddle_testing::ready(handle).unwrap(), 42);
-/// ```
 #[must_use = "dropping it leaks the task; give it to LocalList::run"]
 pub struct LocalRunnable(ManuallyDrop<Runnable>);
 
@@ -210,32 +154,6 @@ impl LocalList {
     /// Aborts every task. Passes idle tasks to `enqueue`: running them drops their futures. The
     /// other tasks have a runnable that is in a queue or about to be queued, and are cancelled when
     /// that is run.
-    ///
-    /// ```
-    /// use std::future;
-    /// use std::sync::Arc;
-    ///
-    /// use raddle_task::{LocalList, LocalRunnable, ScheduleLocal};
-    /// # struct Unused;
-    /// # impl ScheduleLocal for Unused {
-    /// #     fn schedule(&self, task: LocalRunnable) {
-    /// #         unreachable!("{} is never woken", task.id());
-    /// #     }
-    /// # }
-    ///
-    /// let list = LocalList::new();
-    /// let (task, handle) = list.spawn(future::pending::<()>(), Arc::new(Unused));
-    /// assert!(list.run(task).is_none());
-    /// assert_eq!(list.len(), 1);
-    ///
-    /// let mut aborted = Vec::new();
-    /// list.abort_all(|task| aborted.push(task));
-    /// for task in aborted {
-    ///     assert!(list.run(task).is_none());
-    /// }
-    /// assert!(list.is_empty());
-    /// assert!(raddle_testing::ready(handle).unwrap_err().is_cancelled());
-    /// ```
     pub fn abort_all(&self, mut enqueue: impl FnMut(LocalRunnable)) {
         self.live
             .abort_all(|task| enqueue(LocalRunnable::new(task)));

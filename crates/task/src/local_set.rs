@@ -32,17 +32,16 @@ use crate::{JoinHandle, box_if_large};
 /// [`is_cancelled`](crate::JoinError::is_cancelled).
 ///
 /// ```
-/// use std::pin::pin;
 /// use std::rc::Rc;
 /// use raddle_task::{CurrentLocalSet, LocalSet};
 ///
 /// let text = Rc::new("not Send");
 /// let set = LocalSet::new(|| true);
-/// let mut length = pin!(set.run_until(async move {
+/// let length = raddle_testing::block_on(set.run_until(async move {
 ///     let set = CurrentLocalSet::get().unwrap();
 ///     set.spawn_local(async move { text.len() }).await.unwrap()
 /// }));
-/// assert_eq!(raddle_primitives::thread::block_on(|cx| length.as_mut().poll(cx)), 8);
+/// assert_eq!(length, 8);
 /// ```
 pub struct LocalSet {
     local: Rc<Local>,
@@ -98,68 +97,22 @@ impl LocalSet {
     ///
     /// If it does, the set drops its other tasks, cancels those that are spawned later, and panics
     /// wherever it is polled.
-    ///
-    /// ```
-    /// use std::future;
-    /// use std::panic::{AssertUnwindSafe, catch_unwind};
-    ///
-    /// use raddle_task::LocalSet;
-    ///
-    /// let mut set = LocalSet::new(|| true);
-    /// set.shut_down_on_panic(true);
-    /// set.spawn_local(async { "many".parse::<u32>().unwrap() });
-    /// let other = set.spawn_local(future::pending::<()>());
-    /// let run = || raddle_testing::block_on(set.run_until(future::pending::<()>()));
-    /// assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
-    /// assert!(raddle_testing::ready(other).unwrap_err().is_cancelled());
-    /// ```
     pub fn shut_down_on_panic(&mut self, shuts_down: bool) {
         self.local.shuts_down_on_panic.set(shuts_down);
     }
 
     /// Returns the number of tasks that have not completed.
-    ///
-    /// ```
-    /// use raddle_task::LocalSet;
-    ///
-    /// let set = LocalSet::new(|| true);
-    /// let answer = set.spawn_local(async { 42 });
-    /// assert_eq!(set.len(), 1);
-    /// assert_eq!(raddle_testing::block_on(set.run_until(answer)).unwrap(), 42);
-    /// assert!(set.is_empty());
-    /// ```
     pub fn len(&self) -> usize {
         self.local.len()
     }
 
     /// Returns whether every task has completed.
-    ///
-    /// ```
-    /// use raddle_task::LocalSet;
-    ///
-    /// let mut set = LocalSet::new(|| true);
-    /// set.spawn_local(async { println!("from a task") });
-    /// assert!(!set.is_empty());
-    /// raddle_testing::block_on(&mut set);
-    /// assert!(set.is_empty());
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Makes this the [current](CurrentLocalSet) set until the guard is dropped. The tasks do not
     /// run before the set is polled.
-    ///
-    /// ```
-    /// use raddle_task::{CurrentLocalSet, LocalSet};
-    ///
-    /// let set = LocalSet::new(|| true);
-    /// let guard = set.enter();
-    /// // Code that does not know the set spawns a task in it.
-    /// let answer = CurrentLocalSet::get().unwrap().spawn_local(async { 42 });
-    /// drop(guard);
-    /// assert_eq!(raddle_testing::block_on(set.run_until(answer)).unwrap(), 42);
-    /// ```
     pub fn enter(&self) -> LocalEnterGuard {
         LocalEnterGuard {
             _entered: Entered::enter(Rc::clone(&self.local)),
@@ -205,19 +158,6 @@ impl fmt::Debug for LocalSet {
 ///
 /// A task that is spawned while the guard exists, but after the set was dropped, is cancelled at
 /// once.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::task::LocalEnterGuard;
-///
-/// /// Keeps a `LocalSet` current, for code that calls `spawn_local`.
-/// struct Scope {
-///     _guard: LocalEnterGuard,
-/// }
-/// # fn main() {}
-/// ```
 #[must_use = "the set is current only while the guard lives"]
 pub struct LocalEnterGuard {
     _entered: Entered,
@@ -266,18 +206,6 @@ impl CurrentLocalSet {
 
     /// Returns whether this thread is polling any set: also one that is not current because another
     /// was entered inside it. If the thread blocks, the tasks of that set wait.
-    ///
-    /// ```
-    /// use raddle_task::{CurrentLocalSet, LocalSet};
-    ///
-    /// let (outer, inner) = (LocalSet::new(|| true), LocalSet::new(|| true));
-    /// raddle_testing::block_on(outer.run_until(async {
-    ///     let _entered = inner.enter();
-    ///     assert!(!CurrentLocalSet::get().unwrap().is_polled());
-    ///     assert!(CurrentLocalSet::is_any_polled());
-    /// }));
-    /// assert!(!CurrentLocalSet::is_any_polled());
-    /// ```
     pub fn is_any_polled() -> bool {
         local::is_any_polled()
     }

@@ -131,16 +131,6 @@ pub fn keep() -> Keeper {
 }
 
 /// A thread is a keeper of memory while it has this guard.
-///
-/// ```
-/// use raddle_task::{Runnable, memory};
-///
-/// let keeper = memory::keep();
-/// let (task, _handle) = raddle_task::spawn(async { 42 }, drop::<Runnable>);
-/// drop(task.run());
-/// // The thread may keep a small number of blocks for later tasks.
-/// drop(keeper);
-/// ```
 #[derive(Debug)]
 #[must_use = "the thread keeps memory only while the guard lives"]
 pub struct Keeper {
@@ -159,11 +149,6 @@ impl Drop for Keeper {
 ///
 /// If the thread is a [keeper](keep) and there is memory that may be used again soon, nothing is
 /// returned yet: call it again if nothing has woken the thread in the time that it returns.
-///
-/// ```
-/// // This thread has run no tasks.
-/// assert_eq!(raddle_task::memory::release_unused(), None);
-/// ```
 pub fn release_unused() -> Option<Duration> {
     CACHE
         .try_with(|cache| match cache.keepers.get() {
@@ -181,16 +166,6 @@ pub fn release_unused() -> Option<Duration> {
 
 /// Returns all memory that the calling thread keeps, or that all threads share, to the allocator.
 /// Call it when a scheduler has shut down.
-///
-/// ```
-/// use raddle_task::{Runnable, memory};
-///
-/// let (task, handle) = raddle_task::spawn(async { 42 }, drop::<Runnable>);
-/// drop(task.run());
-/// drop(handle);
-/// // The scheduler ends. This thread may not run tasks for a long time.
-/// memory::release();
-/// ```
 pub fn release() {
     let _ = CACHE.try_with(Cache::release);
     DEPOT.release();

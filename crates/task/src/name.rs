@@ -39,14 +39,6 @@ pub fn name_next(name: Option<&str>) -> NameGuard {
 }
 
 /// Restores the former name when it is dropped.
-///
-/// # Examples
-///
-/// ```
-/// let named = raddle_task::name_next(Some("answer"));
-/// drop(named);
-/// assert_eq!(raddle_task::take_name(), None);
-/// ```
 #[derive(Debug)]
 #[must_use = "the name counts only while the guard lives"]
 pub struct NameGuard(Option<Next>);
@@ -59,13 +51,6 @@ impl Drop for NameGuard {
 
 /// Takes the name that was set for the task that is being spawned. So a task that an observer
 /// spawns meanwhile has no name.
-///
-/// # Examples
-///
-/// ```
-/// let _named = raddle_task::name_next(None);
-/// assert_eq!(raddle_task::take_name(), None);
-/// ```
 pub fn take_name() -> Option<String> {
     let is_set = NAME.try_with(|cell| cell.borrow().is_some());
     match is_set {

@@ -90,16 +90,6 @@ impl Runnable {
 
     /// Polls the task; if it was aborted, drops its future instead. The join handle returns panics
     /// of the future.
-    ///
-    /// ```
-    /// use raddle_task::{Outcome, Runnable};
-    ///
-    /// let parse = async { "many".parse::<u32>().unwrap() };
-    /// let (task, handle) = raddle_task::spawn(parse, drop::<Runnable>);
-    /// // The panic does not reach the thread that runs the task.
-    /// assert!(matches!(task.run(), Outcome::Complete));
-    /// assert!(raddle_testing::ready(handle).unwrap_err().is_panic());
-    /// ```
     #[inline]
     pub fn run(self) -> Outcome {
         self.run_with(None)
@@ -107,19 +97,6 @@ impl Runnable {
 
     /// Like [`run`](Self::run), on the thread that owns `live`: a task that is in no list and does
     /// not complete is added to `live`, and a task of `live` is removed when it completes.
-    ///
-    /// ```
-    /// use std::future;
-    ///
-    /// use raddle_task::{LiveList, Outcome, Runnable};
-    ///
-    /// let live = LiveList::new();
-    /// let (task, _handle) = raddle_task::spawn(future::pending::<()>(), drop::<Runnable>);
-    /// // The task is in no queue now, and no waker of it exists. The list still has it.
-    /// assert!(matches!(task.run_in(&live), Outcome::Idle));
-    /// assert_eq!(live.len(), 1);
-    /// # live.abort_all(drop);
-    /// ```
     #[inline]
     pub fn run_in(self, live: &LiveList) -> Outcome {
         live.begin_run(self.id());
@@ -127,20 +104,6 @@ impl Runnable {
     }
 
     /// Cancels the task: drops the future on this thread. If `live` is given, this thread owns it.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use raddle_task::Runnable;
-    ///
-    /// let file = Arc::new("open");
-    /// let held = Arc::clone(&file);
-    /// let (task, handle) = raddle_task::spawn(async move { held.len() }, drop::<Runnable>);
-    /// // The scheduler shuts down before it has run the task.
-    /// drop(task.cancel(None));
-    /// assert_eq!(Arc::strong_count(&file), 1, "the future was dropped");
-    /// assert!(raddle_testing::ready(handle).unwrap_err().is_cancelled());
-    /// ```
     pub fn cancel(self, live: Option<&LiveList>) -> Outcome {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { self.0.as_ref() }.state.cancel();
@@ -148,15 +111,6 @@ impl Runnable {
     }
 
     /// Returns the task's id.
-    ///
-    /// ```
-    /// use raddle_task::Runnable;
-    ///
-    /// let (task, handle) = raddle_task::spawn(async {}, drop::<Runnable>);
-    /// // A scheduler passes the id to the observer of its tasks.
-    /// println!("task {} is ready", task.id());
-    /// assert_eq!(task.id(), handle.id());
-    /// ```
     #[inline]
     pub fn id(&self) -> Id {
         // SAFETY: the runnable keeps the cell alive.
@@ -166,70 +120,18 @@ impl Runnable {
     /// Returns the address that the task's wakers point to
     /// ([`Waker::data`](std::task::Waker::data)). It shows whether a future is polled with the
     /// task's own waker, or with that of a part of the task.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # fn is_own(runnable: &raddle_task::Runnable, cx: &std::task::Context<'_>) -> bool {
-    /// cx.waker().data().addr() == runnable.waker_address()
-    /// # }
-    /// ```
     #[inline]
     pub fn waker_address(&self) -> usize {
         self.0.addr().get()
     }
 
     /// Returns where the task was spawned, if its scheduler [knows](crate::Schedule::spawned_at).
-    ///
-    /// ```
-    /// use std::panic::Location;
-    ///
-    /// use raddle_task::{Runnable, Schedule};
-    ///
-    /// #[derive(Clone)]
-    /// struct Scheduler {
-    ///     spawned_at: &'static Location<'static>,
-    /// }
-    ///
-    /// impl Schedule for Scheduler {
-    ///     fn schedule(&self, task: Runnable) {
-    ///         println!("the task of {} is ready", task.spawned_at().unwrap());
-    ///     }
-    ///
-    ///     fn spawned_at(&self) -> Option<&'static Location<'static>> {
-    ///         Some(self.spawned_at)
-    ///     }
-    /// }
-    ///
-    /// let spawned_at = Location::caller();
-    /// let (task, _handle) = raddle_task::spawn(async {}, Scheduler { spawned_at });
-    /// assert_eq!(task.spawned_at(), Some(spawned_at));
-    /// ```
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { (self.0.as_ref().vtable.spawned_at)(self.0) }
     }
 
     /// Converts the runnable to a pointer that owns it.
-    ///
-    /// ```
-    /// use std::sync::atomic::{AtomicPtr, Ordering};
-    /// use std::ptr::{self, NonNull};
-    ///
-    /// use raddle_task::Runnable;
-    ///
-    /// // A slot for one task, which threads exchange without a lock.
-    /// let slot = AtomicPtr::new(ptr::null_mut());
-    /// let (task, handle) = raddle_task::spawn(async { 42 }, drop::<Runnable>);
-    /// slot.store(task.into_raw().as_ptr(), Ordering::Release);
-    ///
-    /// let raw = slot.swap(ptr::null_mut(), Ordering::Acquire);
-    /// let raw = NonNull::new(raw).expect("a task was stored");
-    /// // SAFETY: the pointer comes from `into_raw`, and the swap has taken it out of the slot.
-    /// let task = unsafe { Runnable::from_raw(raw) };
-    /// drop(task.run());
-    /// assert_eq!(raddle_testing::ready(handle).unwrap(), 42);
-    /// ```
     #[inline]
     pub fn into_raw(self) -> NonNull<()> {
         let raw = self.0.cast();
@@ -242,18 +144,6 @@ impl Runnable {
     /// # Safety
     ///
     /// `raw` comes from [`into_raw`](Self::into_raw), and is taken back once.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_task::Runnable;
-    ///
-    /// let (task, handle) = raddle_task::spawn(async { 42 }, drop::<Runnable>);
-    /// let raw = task.into_raw();
-    /// // SAFETY: the pointer comes from `into_raw`, and is not used again.
-    /// let task = unsafe { Runnable::from_raw(raw) };
-    /// assert_eq!(task.id(), handle.id());
-    /// ```
     #[inline]
     pub unsafe fn from_raw(raw: NonNull<()>) -> Self {
         Self(raw.cast())

@@ -12,32 +12,6 @@ use crate::{JoinHandle, SpawnMeta};
 ///
 /// Each function gets a future or a closure that may have been [boxed](crate::box_if_large), and
 /// the type of what the user has spawned.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::runtime::Handle;
-/// use raddle::task::LocalSet;
-/// use raddle_task::{Spawn, SpawnMeta};
-///
-/// # fn main() { raddle::run(async {
-/// // What a runtime writes into the spans of its tasks. A program has it from `SpawnMeta::of`.
-/// let meta = SpawnMeta::of::<()>();
-/// // On the current runtime, and on one of which the caller has a handle.
-/// let handle = Handle::current();
-/// assert_eq!(Handle::spawn(async { 1 }, meta).await.unwrap(), 1);
-/// assert_eq!(handle.spawn_on(async { 2 }, meta).await.unwrap(), 2);
-/// assert_eq!(Handle::spawn_blocking(|| 3, meta).await.unwrap(), 3);
-/// assert_eq!(handle.spawn_blocking_on(|| 4, meta).await.unwrap(), 4);
-///
-/// let set = LocalSet::new();
-/// let task = Handle::spawn_local_on(&set, async { 5 }, meta);
-/// assert_eq!(set.run_until(task).await.unwrap(), 5);
-/// let nested = async { Handle::spawn_local(async { 6 }, meta).await };
-/// assert_eq!(set.run_until(nested).await.unwrap(), 6);
-/// # }) }
-/// ```
 pub trait Spawn {
     /// The runtime's type of local sets.
     type LocalSet;

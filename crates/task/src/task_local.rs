@@ -18,10 +18,8 @@ use pin_project_lite::pin_project;
 /// spawned inside has none, unless it is given its own scope.
 ///
 /// ```
-/// use std::pin::pin;
-/// use raddle_task::Runnable;
-///
-/// raddle_task::task_local! {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+/// raddle::task_local! {
 ///     /// The number of the request that is being served.
 ///     static REQUEST: u32;
 /// }
@@ -30,13 +28,11 @@ use pin_project_lite::pin_project;
 ///     format!("hello, {}", REQUEST.get())
 /// }
 ///
-/// let greeting = REQUEST.scope(1, greet());
-/// let (task, handle) = raddle_task::spawn(greeting, |task: Runnable| drop(task));
-/// drop(task.run());
-/// let mut handle = pin!(handle);
-/// let greeting = raddle_primitives::thread::block_on(|cx| handle.as_mut().poll(cx));
-/// assert_eq!(greeting.unwrap(), "hello, 1");
+/// # fn main() { raddle::run(async {
+/// let task = raddle::spawn(REQUEST.scope(1, greet()));
+/// assert_eq!(task.await.unwrap(), "hello, 1");
 /// assert!(REQUEST.try_get().is_err());
+/// # }) }
 /// ```
 #[macro_export]
 macro_rules! task_local {
@@ -69,12 +65,12 @@ macro_rules! task_local {
 ///     static NAME: &'static str;
 /// }
 ///
-/// # fn main() {
-/// # raddle::run(async {
-/// let greeting = NAME.scope("raddle", async { format!("hello, {}", NAME.get()) });
-/// assert_eq!(greeting.await, "hello, raddle");
-/// # });
-/// # }
+/// # fn main() { raddle::run(async {
+/// NAME.scope("outer", async {
+///     assert_eq!(NAME.scope("inner", async { NAME.get() }).await, "inner");
+///     assert_eq!(NAME.get(), "outer");
+/// }).await;
+/// # }) }
 /// ```
 pub struct LocalKey<T: 'static> {
     /// The value of the scope that this thread is in.
@@ -93,22 +89,6 @@ impl<T: 'static> LocalKey<T> {
     /// # Panics
     ///
     /// The future panics when it is polled inside [`with`](Self::with) of the same variable.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// raddle::task_local! {
-    ///     static NAME: &'static str;
-    /// }
-    ///
-    /// # fn main() {
-    /// # raddle::run(async {
-    /// let greeting = NAME.scope("raddle", async { format!("hello, {}", NAME.get()) });
-    /// assert_eq!(greeting.await, "hello, raddle");
-    /// # });
-    /// # }
-    /// ```
     pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
         TaskLocalFuture {
             key: self,
@@ -133,10 +113,8 @@ impl<T: 'static> LocalKey<T> {
     /// }
     ///
     /// # fn main() {
-    /// # raddle::run(async {
-    /// let length = NAME.sync_scope("raddle", || NAME.get().len());
+    /// let length = NAME.sync_scope("raddle", || NAME.with(|name| name.len()));
     /// assert_eq!(length, 6);
-    /// # });
     /// # }
     /// ```
     #[track_caller]
@@ -155,22 +133,6 @@ impl<T: 'static> LocalKey<T> {
     /// # Panics
     ///
     /// Panics outside any scope of the variable; and if `f` panics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// raddle::task_local! {
-    ///     static NAME: &'static str;
-    /// }
-    ///
-    /// # fn main() {
-    /// # raddle::run(async {
-    /// let length = NAME.scope("raddle", async { NAME.with(|name| name.len()) });
-    /// assert_eq!(length.await, 6);
-    /// # });
-    /// # }
-    /// ```
     #[track_caller]
     pub fn with<F, R>(&'static self, f: F) -> R
     where
@@ -187,21 +149,6 @@ impl<T: 'static> LocalKey<T> {
     /// # Errors
     ///
     /// Returns an error outside any scope of the variable.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// raddle::task_local! {
-    ///     static NAME: &'static str;
-    /// }
-    ///
-    /// # fn main() {
-    /// # raddle::run(async {
-    /// assert!(NAME.try_with(|name| name.len()).is_err());
-    /// # });
-    /// # }
-    /// ```
     pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
     where
         F: FnOnce(&T) -> R,
@@ -219,21 +166,6 @@ impl<T: 'static> LocalKey<T> {
     /// # Panics
     ///
     /// Panics outside any scope of the variable.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// raddle::task_local! {
-    ///     static NAME: &'static str;
-    /// }
-    ///
-    /// # fn main() {
-    /// # raddle::run(async {
-    /// assert_eq!(NAME.scope("raddle", async { NAME.get() }).await, "raddle");
-    /// # });
-    /// # }
-    /// ```
     #[track_caller]
     pub fn get(&'static self) -> T
     where
@@ -247,21 +179,6 @@ impl<T: 'static> LocalKey<T> {
     /// # Errors
     ///
     /// Returns an error outside any scope of the variable.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// raddle::task_local! {
-    ///     static NAME: &'static str;
-    /// }
-    ///
-    /// # fn main() {
-    /// # raddle::run(async {
-    /// assert!(NAME.try_get().is_err());
-    /// # });
-    /// # }
-    /// ```
     pub fn try_get(&'static self) -> Result<T, AccessError>
     where
         T: Clone,
@@ -335,22 +252,6 @@ impl ScopeError {
 }
 
 /// A task-local variable was asked for outside any of its scopes.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// raddle::task_local! {
-///     static NAME: &'static str;
-/// }
-///
-/// # fn main() {
-/// # raddle::run(async {
-/// let error = NAME.try_get().unwrap_err();
-/// println!("{error}");
-/// # });
-/// # }
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AccessError(());
 
@@ -370,22 +271,6 @@ impl Error for AccessError {}
 
 pin_project! {
     /// The future of [`LocalKey::scope`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// raddle::task_local! {
-    ///     static NAME: &'static str;
-    /// }
-    ///
-    /// # fn main() {
-    /// # raddle::run(async {
-    /// let greeting = NAME.scope("raddle", async { NAME.get() });
-    /// assert_eq!(greeting.await, "raddle");
-    /// # });
-    /// # }
-    /// ```
     #[project(!Unpin)]
     #[must_use = "futures do nothing unless polled"]
     pub struct TaskLocalFuture<T, F>
@@ -417,17 +302,21 @@ impl<T: 'static, F> TaskLocalFuture<T, F> {
     /// an outer scope. Returns `None` if the value was taken before.
     ///
     /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use std::cell::Cell;
+    /// use std::pin::pin;
     ///
-    /// raddle_task::task_local! {
+    /// raddle::task_local! {
     ///     static STEPS: Cell<u32>;
     /// }
     ///
-    /// let mut walk = Box::pin(STEPS.scope(Cell::new(0), async {
+    /// # fn main() { raddle::run(async {
+    /// let mut walk = pin!(STEPS.scope(Cell::new(0), async {
     ///     STEPS.with(|steps| steps.set(steps.get() + 1));
     /// }));
-    /// raddle_primitives::thread::block_on(|cx| walk.as_mut().poll(cx));
-    /// assert_eq!(walk.as_mut().take_value().unwrap().get(), 1);
+    /// walk.as_mut().await;
+    /// assert_eq!(walk.take_value().unwrap().get(), 1);
+    /// # }) }
     /// ```
     pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
         self.project().value.take()

@@ -26,20 +26,6 @@ use crate::name::{give_back, take_for_span};
 use crate::{Id, SpawnMeta, span, take_id, upcoming_id};
 
 /// The kind of work that a span is for.
-///
-/// ```
-/// use raddle_task::Runnable;
-/// use raddle_task::trace::{self, Kind};
-///
-/// // A subscriber sees which futures are tasks, and which ones a thread blocks on.
-/// let main = trace::task(Kind::BlockOn, async {
-///     let request = trace::task(Kind::Task, async { 42 });
-///     let (task, handle) = raddle_task::spawn(request, drop::<Runnable>);
-///     drop(task.run());
-///     handle.await.unwrap()
-/// });
-/// assert_eq!(raddle_testing::block_on(main), 42);
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A task that may move to other threads.
@@ -51,16 +37,6 @@ pub enum Kind {
 }
 
 /// Adds the span to a future that is about to become a task, or to be blocked on.
-///
-/// ```
-/// use raddle_task::Runnable;
-/// use raddle_task::trace::{self, Kind};
-///
-/// let future = trace::task(Kind::Task, async { 42 });
-/// let (task, handle) = raddle_task::spawn(future, drop::<Runnable>);
-/// drop(task.run());
-/// assert_eq!(raddle_testing::ready(handle).unwrap(), 42);
-/// ```
 #[track_caller]
 pub fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
     task_as(kind, SpawnMeta::of::<F>(), future)
@@ -68,19 +44,6 @@ pub fn task<F: Future>(kind: Kind, future: F) -> Instrumented<F> {
 
 /// Like [`task`], for a future that may have been boxed: the span has the size of what the user has
 /// spawned.
-///
-/// ```
-/// use raddle_task::trace::{self, Kind};
-/// use raddle_task::{Runnable, SpawnMeta};
-///
-/// fn spawn_boxed<F: Future<Output: Send> + Send + 'static>(future: F) -> Runnable {
-///     let meta = SpawnMeta::of::<F>();
-///     let future = trace::task_as(Kind::Task, meta, Box::pin(future));
-///     raddle_task::spawn(future, drop::<Runnable>).0
-/// }
-///
-/// drop(spawn_boxed(async { println!("runs in a span") }).run());
-/// ```
 #[track_caller]
 pub fn task_as<F: Future>(kind: Kind, meta: SpawnMeta, future: F) -> Instrumented<F> {
     let location = Location::caller();
@@ -118,18 +81,6 @@ pub fn task_as<F: Future>(kind: Kind, meta: SpawnMeta, future: F) -> Instrumente
 pub struct BlockingSpan(Span);
 
 /// Makes the span of blocking work that is about to be given to the pool.
-///
-/// ```
-/// use raddle_task::{blocking, trace};
-///
-/// let answer = blocking::spawn(|| 6 * 7, |task| {
-///     // The span has the place of the spawn, so it is made before the task goes to the pool.
-///     let span = trace::blocking(&task);
-///     span.in_scope(|| drop(task.into_runnable().run()));
-///     Ok(())
-/// });
-/// assert_eq!(raddle_testing::ready(answer).unwrap(), 42);
-/// ```
 pub fn blocking(task: &BlockingTask) -> BlockingSpan {
     let location = task.spawned_at();
     let name = take_for_span();

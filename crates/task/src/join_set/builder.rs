@@ -36,20 +36,6 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     }
 
     /// Sets the name.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.build_task().name("answer").spawn(async { 42 })?;
-    /// assert_eq!(set.join_next().await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     pub fn name(self, name: &'a str) -> Self {
         let task = self.task.name(name);
         Self { task, ..self }
@@ -64,20 +50,6 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     /// # Panics
     ///
     /// Like [`JoinSet::spawn`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.build_task().spawn(async { 42 })?;
-    /// assert_eq!(set.join_next().await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> io::Result<AbortHandle>
     where
@@ -95,21 +67,6 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     /// # Errors
     ///
     /// Never returns an error; the result type is that of Tokio.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::runtime::Handle;
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.build_task().spawn_on(async { 42 }, &Handle::current())?;
-    /// assert_eq!(set.join_next().await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &R) -> io::Result<AbortHandle>
     where
@@ -131,20 +88,6 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     /// # Panics
     ///
     /// Like [`JoinSet::spawn_blocking`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.build_task().spawn_blocking(|| 42)?;
-    /// assert_eq!(set.join_next().await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_blocking<F>(self, f: F) -> io::Result<AbortHandle>
     where
@@ -162,21 +105,6 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     /// # Errors
     ///
     /// Never returns an error; the result type is that of Tokio.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::runtime::Handle;
-    /// use raddle::task::JoinSet;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let mut set = JoinSet::new();
-    /// set.build_task().spawn_blocking_on(|| 42, &Handle::current())?;
-    /// assert_eq!(set.join_next().await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_blocking_on<F>(self, f: F, handle: &R) -> io::Result<AbortHandle>
     where
@@ -198,22 +126,6 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     /// # Panics
     ///
     /// Like [`JoinSet::spawn_local`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::{JoinSet, LocalSet};
-    ///
-    /// # fn main() { raddle::run(async {
-    /// let local = LocalSet::new();
-    /// local.run_until(async {
-    ///     let mut set = JoinSet::new();
-    ///     set.build_task().spawn_local(async { 42 }).unwrap();
-    ///     assert_eq!(set.join_next().await.unwrap().unwrap(), 42);
-    /// }).await;
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> io::Result<AbortHandle>
     where
@@ -230,21 +142,6 @@ impl<'a, T: 'static, R: Spawn> JoinSetBuilder<'a, T, R> {
     /// # Errors
     ///
     /// Never returns an error; the result type is that of Tokio.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::task::{JoinSet, LocalSet};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let local = LocalSet::new();
-    /// let mut set = JoinSet::new();
-    /// set.build_task().spawn_local_on(async { 42 }, &local)?;
-    /// assert_eq!(local.run_until(set.join_next()).await.unwrap()?, 42);
-    /// # Ok(())
-    /// # }) }
-    /// ```
     #[track_caller]
     pub fn spawn_local_on<F>(self, future: F, local_set: &R::LocalSet) -> io::Result<AbortHandle>
     where

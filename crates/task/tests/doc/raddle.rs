@@ -1,7 +1,6 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
     pub mod task {
-        pub use raddle_testing::executor::yield_now;
         use super::runtime::Handle;
         pub use raddle_task::*;
 
