@@ -252,17 +252,6 @@ pub(crate) fn enter_blocking(how: Blocking) -> impl Drop {
 
 /// Returns whether the calling thread runs tasks or blocks on a future, so that it must not block
 /// on another one.
-///
-/// ```
-/// use raddle_sched::{Config, CurrentThread, is_inside};
-///
-/// let scheduler = CurrentThread::new(Config::default(), None);
-/// // Entering does not make the thread run tasks.
-/// let _entered = scheduler.handle().enter();
-/// assert!(!is_inside());
-/// // Here a second `block_on` would keep the tasks from running, so it would panic.
-/// assert!(scheduler.block_on(async { is_inside() }));
-/// ```
 pub fn is_inside() -> bool {
     read(false, |context| {
         !context.worker.get().is_null() || context.blocking.get() != Blocking::No
@@ -274,15 +263,6 @@ pub fn is_inside() -> bool {
 ///
 /// Unlike [`is_inside`], this is false in the drops of tasks at a shutdown, unless the thread that
 /// shuts down is in a poll.
-///
-/// ```
-/// use raddle_sched::{Config, Pool, block_in_place, is_polling};
-///
-/// let pool = Pool::start(Config { workers: 1, ..Config::default() }, None)?;
-/// let task = pool.handle().spawn(async { (is_polling(), block_in_place(is_polling)) });
-/// assert_eq!(pool.handle().block_on(task).unwrap(), (true, false));
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub fn is_polling() -> bool {
     read(false, |context| {
         let worker = context.worker.get();

@@ -108,23 +108,6 @@ impl CurrentThread {
     ///
     /// Panics on a thread that already runs tasks or blocks on a future, and if a task has panicked
     /// under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread};
-    ///
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// let sum = scheduler.block_on(async {
-    ///     let tasks = [1, 2, 3].map(|n| raddle_sched::spawn(async move { n * n }));
-    ///     let mut sum = 0;
-    ///     for task in tasks {
-    ///         sum += task.await.unwrap();
-    ///     }
-    ///     sum
-    /// });
-    /// assert_eq!(sum, 14);
-    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         box_if_large!(future: F, Box::pin => self.block_on_sized(future))
@@ -148,16 +131,6 @@ impl CurrentThread {
 
     /// Begins the shutdown: tasks that are spawned from now on are cancelled at once. So a runtime
     /// can drop what belongs to the tasks before [`shutdown`](Self::shutdown) drops them.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread};
-    ///
-    /// let mut scheduler = CurrentThread::new(Config::default(), None);
-    /// let waits = scheduler.handle().spawn(async {});
-    /// scheduler.close();
-    /// assert!(scheduler.handle().spawn(async {}).is_finished());
-    /// assert!(!waits.is_finished());
-    /// ```
     pub fn close(&mut self) {
         self.handle.shared.close();
     }
@@ -166,19 +139,6 @@ impl CurrentThread {
     ///
     /// The drops may block on futures, unless the calling thread runs tasks or blocks on a future
     /// itself.
-    ///
-    /// ```
-    /// use std::future;
-    ///
-    /// use raddle_sched::{Config, CurrentThread};
-    ///
-    /// let mut scheduler = CurrentThread::new(Config::default(), None);
-    /// let waits = scheduler.handle().spawn(future::pending::<()>());
-    /// scheduler.shutdown();
-    /// assert!(waits.is_finished());
-    /// // A handle that is left spawns no further tasks.
-    /// assert!(scheduler.handle().spawn(async {}).is_finished());
-    /// ```
     pub fn shutdown(&mut self) {
         let worker = self.undriven.lock().worker.take();
         drop(worker);

@@ -87,25 +87,6 @@ pub trait Driver: Send {
 }
 
 /// Ends a [`Driver::park`].
-///
-/// ```
-/// use std::thread::{self, Thread};
-///
-/// use raddle_sched::Unpark;
-///
-/// /// Ends a park of a driver that calls `thread::park`.
-/// struct Unparker(Thread);
-///
-/// impl Unpark for Unparker {
-///     fn unpark(&self) {
-///         self.0.unpark();
-///     }
-/// }
-///
-/// let unparker = Unparker(thread::current());
-/// thread::spawn(move || unparker.unpark());
-/// thread::park();
-/// ```
 pub trait Unpark: Send + Sync {
     /// Makes the current park return, or the next one if there is none.
     ///

@@ -51,16 +51,6 @@ impl Handle {
     }
 
     /// Returns the scheduler's id.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread, Handle};
-    ///
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// let other = CurrentThread::new(Config::default(), None);
-    /// assert_ne!(scheduler.handle().id(), other.handle().id());
-    /// let current = scheduler.block_on(async { Handle::current().id() });
-    /// assert_eq!(current, scheduler.handle().id());
-    /// ```
     pub fn id(&self) -> Id {
         self.shared.id
     }
@@ -70,20 +60,6 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if there is none.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread, Handle};
-    ///
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// scheduler.block_on(async {
-    ///     let handle = Handle::current();
-    ///     // For a thread that has not entered the scheduler.
-    ///     let spawner = std::thread::spawn(move || handle.spawn(async { 42 }));
-    ///     assert_eq!(spawner.join().unwrap().await.unwrap(), 42);
-    /// });
-    /// ```
     #[track_caller]
     pub fn current() -> Self {
         // No closure: the panic would name a line in it instead of the caller's.
@@ -96,36 +72,11 @@ impl Handle {
     }
 
     /// Returns the scheduler that the calling thread has entered last, if any.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread, Handle};
-    ///
-    /// assert!(Handle::try_current().is_none());
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// let _entered = scheduler.handle().enter();
-    /// assert!(Handle::try_current().is_some());
-    /// ```
     pub fn try_current() -> Option<Self> {
         current::get()
     }
 
     /// Makes this the current scheduler of the calling thread, until the guard is dropped.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread};
-    ///
-    /// /// A function of a library that does not know the scheduler.
-    /// fn start() -> raddle_task::JoinHandle<u32> {
-    ///     raddle_sched::spawn(async { 42 })
-    /// }
-    ///
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// let task = {
-    ///     let _entered = scheduler.handle().enter();
-    ///     start()
-    /// };
-    /// assert_eq!(scheduler.block_on(task).unwrap(), 42);
-    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         self.enter_as(HandleFrame(Some(self.clone())))
     }
@@ -169,15 +120,6 @@ impl Handle {
     /// Spawns a task on the calling worker, or else through the injection queue; a sharded
     /// scheduler distributes the tasks to its workers in turn. After the shutdown of the scheduler
     /// the task is cancelled at once.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread};
-    ///
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// // The calling thread need not have entered the scheduler.
-    /// let task = scheduler.handle().spawn(async { 42 });
-    /// assert_eq!(scheduler.block_on(task).unwrap(), 42);
-    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -212,28 +154,6 @@ impl Handle {
     ///
     /// Panics if there is no worker of that index, or if the scheduler's policy is not
     /// [`Policy::Sharded`](crate::Policy::Sharded).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::cell::Cell;
-    /// use std::rc::Rc;
-    ///
-    /// use raddle_sched::{Config, Policy, Pool};
-    ///
-    /// let config = Config { workers: 2, policy: Policy::Sharded, ..Config::default() };
-    /// let pool = Pool::start(config, None)?;
-    /// // The function goes to worker 1. What it makes there stays there.
-    /// let task = pool.handle().spawn_on(1, || {
-    ///     let hits = Rc::new(Cell::new(0));
-    ///     async move {
-    ///         hits.set(hits.get() + 1);
-    ///         hits.get()
-    ///     }
-    /// });
-    /// assert_eq!(pool.handle().block_on(task).unwrap(), 1);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[track_caller]
     pub fn spawn_on<F, R>(&self, worker: usize, make: F) -> JoinHandle<R::Output>
     where
@@ -288,21 +208,6 @@ impl Handle {
     ///
     /// Panics on a thread that already runs tasks or blocks on a future, and if a task has panicked
     /// under [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_sched::{Config, Pool};
-    ///
-    /// let pool = Pool::start(Config::default(), None)?;
-    /// // The future runs here, and the task that it waits for on a worker.
-    /// let output = pool.handle().block_on(async {
-    ///     let task = raddle_sched::spawn(async { std::thread::current().id() });
-    ///     task.await.unwrap()
-    /// });
-    /// assert_ne!(output, std::thread::current().id());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         box_if_large!(future: F, Box::pin => self.block_on_sized(future))
@@ -330,18 +235,6 @@ impl Handle {
     }
 
     /// Returns the index of the scheduler's worker that the calling thread is running, if any.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, Handle, Pool};
-    ///
-    /// let pool = Pool::start(Config { workers: 2, ..Config::default() }, None)?;
-    /// assert_eq!(pool.handle().current_worker(), None);
-    /// // An index for data that each worker has of its own, for instance a cache.
-    /// let worker = pool.handle().spawn(async { Handle::current().current_worker() });
-    /// let worker = pool.handle().block_on(worker).unwrap();
-    /// assert!(worker.is_some_and(|worker| worker < 2));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn current_worker(&self) -> Option<usize> {
         self.worker().map(|worker| worker.queues.number())
     }
@@ -350,20 +243,6 @@ impl Handle {
     /// [current worker](Self::current_worker), or, in code that [blocks in
     /// place](crate::block_in_place), the worker that the thread offers to other threads, and after
     /// that, until the end of the poll, the worker that another thread has taken over.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, Handle, Pool, block_in_place};
-    ///
-    /// let pool = Pool::start(Config::default(), None)?;
-    /// let indices = pool.handle().spawn(async {
-    ///     let handle = Handle::current();
-    ///     block_in_place(|| (handle.current_worker(), handle.worker_of_thread()))
-    /// });
-    /// // Inside `block_in_place` the thread runs no tasks of its worker.
-    /// assert_eq!(pool.handle().block_on(indices).unwrap(), (None, Some(0)));
-    /// assert_eq!(pool.handle().worker_of_thread(), None);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn worker_of_thread(&self) -> Option<usize> {
         self.current_worker()
             .or_else(|| context::worker_in_loop_of(self.id()))
@@ -390,20 +269,6 @@ fn refresh_current() {
 
 /// The guard of [`Handle::enter`]. Dropping it restores the scheduler that was current before.
 /// Guards must be dropped in the reverse order of their creation.
-///
-/// ```
-/// use raddle_sched::{Config, CurrentThread, Handle};
-///
-/// let [outer, inner] = [(), ()].map(|()| CurrentThread::new(Config::default(), None));
-/// let current = || Handle::try_current().map(|handle| handle.id());
-/// let outer_guard = outer.handle().enter();
-/// let inner_guard = inner.handle().enter();
-/// assert_eq!(current(), Some(inner.handle().id()));
-/// drop(inner_guard);
-/// assert_eq!(current(), Some(outer.handle().id()));
-/// drop(outer_guard);
-/// assert_eq!(current(), None);
-/// ```
 #[derive(Debug)]
 pub struct EnterGuard<'a> {
     // Dropped before the other.
@@ -425,20 +290,6 @@ impl Drop for Refresh {
 /// # Panics
 ///
 /// Panics outside any scheduler.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_sched::{Config, CurrentThread};
-///
-/// let scheduler = CurrentThread::new(Config::default(), None);
-/// let output = scheduler.block_on(async {
-///     let task = raddle_sched::spawn(async { 42 });
-///     // The task runs when this future waits for it.
-///     task.await.unwrap()
-/// });
-/// assert_eq!(output, 42);
-/// ```
 #[track_caller]
 #[inline]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
@@ -548,17 +399,6 @@ where
 /// Returns whether the calling thread runs a pinned worker of the current scheduler, that is, a
 /// worker of a sharded scheduler. Its tasks need not be `Send`, and it cannot be handed off to
 /// another thread.
-///
-/// ```
-/// use raddle_sched::{Config, Policy, Pool, is_on_pinned_worker};
-///
-/// let config = Config { policy: Policy::Sharded, ..Config::default() };
-/// let pool = Pool::start(config, None)?;
-/// assert!(!is_on_pinned_worker());
-/// let task = pool.handle().spawn(async { is_on_pinned_worker() });
-/// assert!(pool.handle().block_on(task).unwrap());
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub fn is_on_pinned_worker() -> bool {
     Core::current_of_entered().is_some_and(Core::is_pinned)
 }

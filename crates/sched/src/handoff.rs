@@ -110,30 +110,6 @@ use crate::worker::core_ref::CoreRef;
 /// [`CurrentThread::block_on`](crate::CurrentThread::block_on), where no other thread could run the
 /// tasks, or if it drives a worker of [`Policy::Sharded`](crate::Policy::Sharded), whose tasks stay
 /// on their thread.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::Arc;
-/// use std::thread;
-/// use std::time::Duration;
-///
-/// use raddle_sched::{Config, Handoff, Pool, block_in_place};
-///
-/// let start = |handoff: Handoff| drop(thread::spawn(|| handoff.run()));
-/// let config = Config { handoff: Some(Arc::new(start)), ..Config::default() };
-/// let pool = Pool::start(config, None)?;
-/// let report = pool.handle().spawn(async {
-///     let text = String::from("borrowed, not moved");
-///     // Other tasks run meanwhile, on another thread.
-///     block_in_place(|| {
-///         thread::sleep(Duration::from_millis(1));
-///         text.len()
-///     })
-/// });
-/// assert_eq!(pool.handle().block_on(report).unwrap(), 19);
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[track_caller]
 pub fn block_in_place<F, R>(f: F) -> R
 where

@@ -9,20 +9,6 @@ use raddle_primitives::Numbers;
 static SCHEDULERS: Numbers = Numbers::new();
 
 /// The id of a scheduler, unique in the process.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::runtime::Id;
-/// use std::collections::HashMap;
-///
-/// /// The tasks of each runtime that a program monitors.
-/// fn by_runtime(counts: &mut HashMap<Id, usize>, runtime: Id) {
-///     *counts.entry(runtime).or_default() += 1;
-/// }
-/// # fn main() {}
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id(NonZeroU64);
 
@@ -34,15 +20,6 @@ impl Id {
 }
 
 /// Returns an id that no scheduler has, for something else that needs an id.
-///
-/// ```
-/// use raddle_sched::{Config, CurrentThread};
-///
-/// // A runtime without a scheduler of this crate, in a list of all runtimes by id.
-/// let id = raddle_sched::take_id();
-/// let scheduler = CurrentThread::new(Config::default(), None);
-/// assert_ne!(scheduler.handle().id(), id);
-/// ```
 pub fn take_id() -> Id {
     Id::next()
 }

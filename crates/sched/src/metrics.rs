@@ -34,15 +34,6 @@ pub struct Metrics {
 
 impl Handle {
     /// Returns the view of the scheduler's counters.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread};
-    ///
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// let metrics = scheduler.handle().metrics();
-    /// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
-    /// assert_eq!(metrics.spawned_tasks(), 1);
-    /// ```
     pub fn metrics(&self) -> Metrics {
         Metrics {
             handle: self.clone(),
@@ -98,18 +89,6 @@ impl Metrics {
     /// # Panics
     ///
     /// Panics if there is no worker with that index.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread};
-    ///
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
-    /// let worker = scheduler.handle().metrics().worker(0);
-    /// assert_eq!((worker.polls, worker.steals), (1, 0));
-    /// println!("busy for {:?}, {:?} for each poll", worker.busy, worker.mean_poll_time);
-    /// ```
     #[track_caller]
     pub fn worker(&self, index: usize) -> WorkerMetrics {
         let remote = self.remote(index);
@@ -124,23 +103,6 @@ impl Metrics {
     /// # Panics
     ///
     /// Panics if there is no worker with that index.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread, HistogramConfiguration};
-    ///
-    /// let config = Config {
-    ///     poll_time_histogram: Some(HistogramConfiguration::default()),
-    ///     ..Config::default()
-    /// };
-    /// let scheduler = CurrentThread::new(config, None);
-    /// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
-    /// let metrics = scheduler.handle().metrics();
-    /// let times = metrics.poll_times(0).expect("the configuration asks for it");
-    /// let polls: u64 = (0..times.num_buckets()).map(|bucket| times.count(bucket)).sum();
-    /// assert_eq!(polls, 1);
-    /// ```
     #[track_caller]
     pub fn poll_times(&self, worker: usize) -> Option<&Histogram> {
         let recorder = self.remote(worker).counters.poll_times.as_ref();
@@ -152,18 +114,6 @@ impl Metrics {
     /// # Panics
     ///
     /// Panics if there is no worker with that index.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_sched::{Config, CurrentThread};
-    ///
-    /// let scheduler = CurrentThread::new(Config::default(), None);
-    /// let metrics = scheduler.handle().metrics();
-    /// assert_eq!(metrics.worker_thread_id(0), None);
-    /// scheduler.block_on(async {});
-    /// assert_eq!(metrics.worker_thread_id(0), Some(std::thread::current().id()));
-    /// ```
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub fn worker_thread_id(&self, worker: usize) -> Option<std::thread::ThreadId> {

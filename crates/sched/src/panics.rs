@@ -11,19 +11,6 @@ use scopeguard::guard;
 /// A task panics if a poll of its future panics, or the drop of the future after it was ready. A
 /// panic in the drop of an aborted future, or of an output, reaches only the join handle, under
 /// either policy.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::runtime::UnhandledPanic;
-///
-/// /// For `Builder::unhandled_panic`.
-/// fn behavior(in_test: bool) -> UnhandledPanic {
-///     if in_test { UnhandledPanic::ShutdownRuntime } else { UnhandledPanic::Ignore }
-/// }
-/// # fn main() {}
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnhandledPanic {

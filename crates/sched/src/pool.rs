@@ -58,20 +58,6 @@ impl Pool {
     ///
     /// Panics if the number of workers or an interval is zero, or if the number of drivers does not
     /// fit the policy.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::thread;
-    ///
-    /// use raddle_sched::{Config, Pool};
-    ///
-    /// // A thread for each processor.
-    /// let workers = thread::available_parallelism()?.get();
-    /// let pool = Pool::start(Config { workers, ..Config::default() }, None)?;
-    /// assert_eq!(pool.handle().workers(), workers);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn start(
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
@@ -186,20 +172,6 @@ impl Pool {
     /// thread-locals. The method may be called again, to wait once more.
     ///
     /// On a thread of the pool the call does not wait, because it would wait for itself.
-    ///
-    /// ```
-    /// use std::future;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_sched::{Config, Pool};
-    ///
-    /// let mut pool = Pool::start(Config::default(), None)?;
-    /// let waits = pool.handle().spawn(future::pending::<()>());
-    /// // A task that blocks its thread would keep the pool from shutting down in time.
-    /// assert!(pool.shutdown(Some(Duration::from_secs(10))));
-    /// assert!(waits.is_finished());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
         let id = self.handle.id();

@@ -28,20 +28,6 @@ use retirement::Retirement;
 use shared::Shared;
 
 /// The wait of a worker that has parked without blocking its thread.
-///
-/// ```
-/// use raddle_sched::{Config, Pool, WorkerWait};
-///
-/// let (handle, mut workers) = Pool::stepped(Config { workers: 2, ..Config::default() }, None);
-/// let _entered = handle.enter();
-/// // Worker 0 waits for a short time only: it monitors worker 1, which has not parked.
-/// let Some(WorkerWait { in_driver, timeout }) = workers[0].begin_park() else {
-///     panic!("there is no task")
-/// };
-/// assert!(!in_driver && timeout.is_some());
-/// // Worker 1 waits until it is unparked.
-/// assert!(workers[1].begin_park().is_some_and(|waiting| waiting.timeout.is_none()));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerWait {
     /// Whether the worker waits in the driver, until the driver has an event or is unparked.
@@ -55,20 +41,6 @@ pub struct WorkerWait {
 ///
 /// Dropping a worker retires it: its queued tasks go to the other workers. When the last worker is
 /// dropped, every task of the scheduler is dropped.
-///
-/// ```
-/// use raddle_sched::{Config, Pool, Step};
-///
-/// let (handle, mut workers) = Pool::stepped(Config { workers: 2, ..Config::default() }, None);
-/// let _entered = handle.enter();
-/// let tasks: Vec<_> = (0..8).map(|n| handle.spawn(async move { n })).collect();
-/// // Takes turns, until both workers find nothing to run.
-/// let mut is_idle = false;
-/// while !is_idle {
-///     is_idle = workers.iter_mut().all(|worker| worker.step() == Step::Idle);
-/// }
-/// assert!(tasks.iter().all(|task| task.is_finished()));
-/// ```
 pub struct Worker {
     /// `Some` until the drop.
     core: Option<CoreRef>,
@@ -104,23 +76,6 @@ impl Worker {
     }
 
     /// Runs one task, if there is one.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, Pool, Step};
-    ///
-    /// let (handle, mut workers) = Pool::stepped(Config::default(), None);
-    /// let _entered = handle.enter();
-    /// let task = handle.spawn(async {
-    ///     raddle_sched::yield_now().await;
-    ///     42
-    /// });
-    /// // The task yields in the first poll, and completes in the second one.
-    /// assert_eq!(workers[0].step(), Step::Ran);
-    /// assert!(!task.is_finished());
-    /// assert_eq!(workers[0].step(), Step::Ran);
-    /// assert!(task.is_finished());
-    /// assert_eq!(workers[0].step(), Step::Idle);
-    /// ```
     pub fn step(&mut self) -> Step {
         let core = self.awake();
         let _worker = core.enter();
@@ -128,23 +83,6 @@ impl Worker {
     }
 
     /// Blocks until there may be a task to run.
-    ///
-    /// ```
-    /// use std::thread;
-    ///
-    /// use raddle_sched::{Config, Pool, Step};
-    ///
-    /// let (handle, mut workers) = Pool::stepped(Config::default(), None);
-    /// let _entered = handle.enter();
-    /// thread::scope(|scope| {
-    ///     scope.spawn(|| handle.spawn(async {}));
-    ///     // Sleeps until the task is there.
-    ///     while workers[0].step() == Step::Idle {
-    ///         workers[0].park();
-    ///     }
-    /// });
-    /// assert_eq!(handle.metrics().worker(0).polls, 1);
-    /// ```
     pub fn park(&mut self) {
         let core = self.awake();
         core.attach();
@@ -249,35 +187,12 @@ impl Worker {
 
     /// Returns whether a worker that waits outside the driver was unparked. Its wait has ended
     /// then.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, Pool};
-    ///
-    /// let (handle, mut workers) = Pool::stepped(Config::default(), None);
-    /// let _entered = handle.enter();
-    /// assert!(workers[0].begin_park().is_some());
-    /// assert!(!workers[0].is_unparked());
-    /// handle.spawn(async {});
-    /// assert!(workers[0].is_unparked());
-    /// ```
     pub fn is_unparked(&self) -> bool {
         self.core().queues.remote().parker.is_notified()
     }
 
     /// Continues a park after the wait, and polls the driver if the worker waited there. Returns
     /// `None` if the worker has stopped parking: step it then. Otherwise returns its next wait.
-    ///
-    /// ```
-    /// use raddle_sched::{Config, Pool};
-    ///
-    /// let (handle, mut workers) = Pool::stepped(Config { workers: 2, ..Config::default() }, None);
-    /// let _entered = handle.enter();
-    /// assert!(workers[0].begin_park().is_some());
-    /// assert!(workers[1].begin_park().is_some());
-    /// // The time-out of worker 0 has passed. It finds that no worker runs, and waits without one.
-    /// let waiting = workers[0].resume_park().expect("there is no task");
-    /// assert_eq!(waiting.timeout, None);
-    /// ```
     pub fn resume_park(&mut self) -> Option<WorkerWait> {
         let core = self
             .core

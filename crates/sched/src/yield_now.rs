@@ -34,18 +34,6 @@ pub fn yield_now() -> YieldNow {
 }
 
 /// The future of [`yield_now`].
-///
-/// ```
-/// use raddle_sched::{Config, CurrentThread, YieldNow, yield_now};
-///
-/// /// Lets other tasks run before the next block of a computation.
-/// fn between_blocks() -> YieldNow {
-///     yield_now()
-/// }
-///
-/// let scheduler = CurrentThread::new(Config::default(), None);
-/// scheduler.block_on(between_blocks());
-/// ```
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct YieldNow {

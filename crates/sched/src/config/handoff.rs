@@ -46,29 +46,6 @@ impl Handoff {
     }
 
     /// Returns the index of the worker.
-    ///
-    /// ```
-    /// use std::sync::{Arc, mpsc};
-    /// use std::thread;
-    ///
-    /// use raddle_sched::{Config, Handoff, Pool, block_in_place};
-    ///
-    /// let start = |handoff: Handoff| {
-    ///     let name = format!("worker-{}", handoff.worker());
-    ///     drop(thread::Builder::new().name(name).spawn(|| handoff.run()));
-    /// };
-    /// let config = Config { handoff: Some(Arc::new(start)), ..Config::default() };
-    /// let pool = Pool::start(config, None)?;
-    /// let name = pool.handle().spawn(async {
-    ///     let (sender, receiver) = mpsc::channel();
-    ///     let name = || thread::current().name().map(str::to_owned);
-    ///     raddle_sched::spawn(async move { sender.send(name()) });
-    ///     block_in_place(|| receiver.recv().unwrap())
-    /// });
-    /// let name = pool.handle().block_on(name).unwrap();
-    /// assert_eq!(name.as_deref(), Some("worker-0"));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn worker(&self) -> usize {
         self.worker
     }

@@ -27,24 +27,6 @@
 //!    not either. The future is dropped before the output is stored.
 
 /// Which worker of a scheduler runs a task.
-///
-/// # Examples
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-/// use raddle::runtime::Policy;
-///
-/// /// For `Builder::scheduler`, from a command line.
-/// fn policy(name: &str) -> Option<Policy> {
-///     match name {
-///         "work-stealing" => Some(Policy::WorkStealing),
-///         "shared" => Some(Policy::Shared),
-///         "sharded" => Some(Policy::Sharded),
-///         _ => None,
-///     }
-/// }
-/// # fn main() {}
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {

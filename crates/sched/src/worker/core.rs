@@ -25,21 +25,6 @@ use crate::id::Id;
 use crate::task::Task;
 
 /// The outcome of a step.
-///
-/// ```
-/// use raddle_sched::{Config, Pool, Step};
-///
-/// let (handle, mut workers) = Pool::stepped(Config::default(), None);
-/// let _entered = handle.enter();
-/// handle.spawn(async {});
-/// loop {
-///     match workers[0].step() {
-///         Step::Ran => println!("ran a task"),
-///         Step::Idle => break,
-///         Step::Shutdown => unreachable!("no task has panicked"),
-///     }
-/// }
-/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
