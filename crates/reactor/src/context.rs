@@ -10,19 +10,6 @@ impl Handle {
     /// # Panics
     ///
     /// Panics if no handle is current.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_reactor::{Handle, Reactor};
-    ///
-    /// let reactor = Reactor::new()?;
-    /// let handle = reactor.handle();
-    /// let _entered = handle.enter();
-    /// // What a socket does that is opened without a handle.
-    /// assert!(Handle::current().is_same_reactor(&handle));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[track_caller]
     pub fn current() -> Handle {
         match Handle::try_current() {
@@ -32,16 +19,6 @@ impl Handle {
     }
 
     /// The handle that was entered last on this thread, if there is one.
-    ///
-    /// ```
-    /// use raddle_reactor::{Handle, Reactor};
-    ///
-    /// assert!(Handle::try_current().is_none());
-    /// let handle = Reactor::new()?.handle();
-    /// let _entered = handle.enter();
-    /// assert!(Handle::try_current().is_some());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn try_current() -> Option<Handle> {
         current::get()
     }

@@ -32,20 +32,6 @@ pub(crate) fn shut_down() -> io::Error {
 }
 
 /// Returns whether an error says that the reactor of a resource has been shut down.
-///
-/// ```
-/// use mio::net::UdpSocket;
-/// use raddle_reactor::{Interest, Reactor, is_shut_down};
-///
-/// let mut reactor = Reactor::new()?;
-/// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-/// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-/// reactor.shutdown();
-/// let error = registration.try_ready(Interest::READABLE).unwrap_err();
-/// // A server may exit quietly then.
-/// assert!(is_shut_down(&error));
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub fn is_shut_down(error: &io::Error) -> bool {
     error
         .get_ref()

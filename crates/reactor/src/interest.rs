@@ -48,27 +48,12 @@ impl Interest {
     pub const ERROR: Interest = Interest(ERROR);
 
     /// Both together; as `|`, but constant.
-    ///
-    /// ```
-    /// use raddle_reactor::Interest;
-    ///
-    /// const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);
-    /// assert!(BOTH.is_readable() && BOTH.is_writable());
-    /// ```
     #[must_use = "this returns the union and changes neither operand"]
     pub const fn add(self, other: Interest) -> Interest {
         Interest(self.0 | other.0)
     }
 
     /// This without `other`; `None` if nothing is left.
-    ///
-    /// ```
-    /// use raddle_reactor::Interest;
-    ///
-    /// let both = Interest::READABLE | Interest::WRITABLE;
-    /// assert_eq!(both.remove(Interest::READABLE), Some(Interest::WRITABLE));
-    /// assert_eq!(Interest::READABLE.remove(both), None);
-    /// ```
     #[must_use = "this returns the difference and changes neither operand"]
     pub fn remove(self, other: Interest) -> Option<Interest> {
         let left = self.0 & !other.0;
@@ -76,65 +61,21 @@ impl Interest {
     }
 
     /// Returns whether reading is among it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    ///
-    /// # fn main() {
-    /// assert!(Interest::READABLE.is_readable());
-    /// # }
-    /// ```
     pub const fn is_readable(self) -> bool {
         self.0 & READABLE != 0
     }
 
     /// Returns whether writing is among it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    ///
-    /// # fn main() {
-    /// assert!(Interest::WRITABLE.is_writable());
-    /// # }
-    /// ```
     pub const fn is_writable(self) -> bool {
         self.0 & WRITABLE != 0
     }
 
     /// Returns whether out-of-band data is among it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    ///
-    /// # fn main() {
-    /// assert!(!Interest::READABLE.is_priority());
-    /// # }
-    /// ```
     pub const fn is_priority(self) -> bool {
         self.0 & PRIORITY != 0
     }
 
     /// Returns whether errors are among it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Interest;
-    ///
-    /// # fn main() {
-    /// assert!(Interest::ERROR.is_error());
-    /// # }
-    /// ```
     pub const fn is_error(self) -> bool {
         self.0 & ERROR != 0
     }

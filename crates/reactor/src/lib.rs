@@ -11,14 +11,12 @@
 //! A read that waits, driven by hand:
 //!
 //! ```
-//! use std::future::Future;
 //! use std::io::{Read, Write};
 //! use std::pin::pin;
 //! use std::task::{Context, Poll, Waker};
 //!
 //! use raddle_reactor::{Interest, Reactor};
 //!
-//! # fn main() -> std::io::Result<()> {
 //! let mut reactor = Reactor::new()?;
 //! let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
 //! let peer = std::net::TcpStream::connect(listener.local_addr()?)?;
@@ -40,8 +38,7 @@
 //!     panic!("the event was dispatched");
 //! };
 //! assert_eq!(read?, 5);
-//! # Ok(())
-//! # }
+//! # Ok::<(), std::io::Error>(())
 //! ```
 //!
 //! # Limits

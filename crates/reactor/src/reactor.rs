@@ -56,19 +56,6 @@ impl Reactor {
     ///
     /// Returns an error if the operating system gives no descriptors for the selector. If it, or a
     /// filter of system calls, does not have one of the calls, the error names the call.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use raddle_reactor::Reactor;
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// // Nothing is registered, so the wait ends with its time.
-    /// assert_eq!(reactor.turn(Some(Duration::from_millis(1)), usize::MAX)?, 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn new() -> io::Result<Reactor> {
         let poll = mio::Poll::new().map_err(|error| error::refused(SELECTOR, error))?;
         let handle = Handle::new(poll.registry())?;
@@ -82,17 +69,6 @@ impl Reactor {
     }
 
     /// The handle by which sources are registered.
-    ///
-    /// ```
-    /// use raddle_reactor::Reactor;
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let handle = reactor.handle();
-    /// // A thread that must not wait for the reactor can always reach it.
-    /// handle.unpark();
-    /// assert_eq!(reactor.turn(None, usize::MAX)?, 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
@@ -112,29 +88,6 @@ impl Reactor {
     ///
     /// # Errors
     /// Returns the errors of the selector.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let open = || UdpSocket::bind("127.0.0.1:0".parse().unwrap());
-    /// let mut sockets = [open()?, open()?];
-    /// let mut registrations = Vec::new();
-    /// for socket in &mut sockets {
-    ///     registrations.push(reactor.handle().register(socket, Interest::WRITABLE)?);
-    /// }
-    /// // Dispatches one event at a time, so that a worker can run the woken task in between.
-    /// for _ in 0..2 {
-    ///     while reactor.turn(None, 1)? == 0 {}
-    /// }
-    /// for registration in &registrations {
-    ///     assert!(registration.try_ready(Interest::WRITABLE)?.is_some());
-    /// }
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn turn(&mut self, timeout: Option<Duration>, limit: usize) -> io::Result<usize> {
         if self.cursor == self.batch.len() {
             if timeout == Some(Duration::ZERO) && self.handle.registered_count() == 0 {

@@ -34,18 +34,6 @@ const TICK_SHIFT: u32 = TICK_ONE.trailing_zeros();
 pub struct Readiness(AtomicU64);
 
 /// The word at one moment.
-///
-/// ```
-/// use raddle_reactor::{Readiness, Ready};
-///
-/// let readiness = Readiness::new();
-/// readiness.transition_to_ready(Ready::READABLE);
-/// readiness.transition_to_ready(Ready::WRITABLE);
-/// let now = readiness.load();
-/// assert_eq!((now.ready(), now.tick()), (Ready::READABLE | Ready::WRITABLE, 2));
-/// assert!(now.event(Ready::PRIORITY).is_none());
-/// assert!(!now.is_shutdown());
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot(u64);
 
@@ -75,18 +63,6 @@ pub struct ReadyEvent {
 }
 
 /// Whether readiness was cleared.
-///
-/// ```
-/// use raddle_reactor::{Clearing, Readiness, Ready};
-///
-/// let readiness = Readiness::new();
-/// readiness.transition_to_ready(Ready::READABLE);
-/// let event = readiness.load().event(Ready::READABLE).unwrap();
-/// match readiness.transition_to_blocked(event) {
-///     Clearing::Cleared => println!("wait for the next event"),
-///     Clearing::Kept => unreachable!("there was no other event"),
-/// }
-/// ```
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clearing {
@@ -124,17 +100,6 @@ impl Readiness {
     /// been about something else: a pipe that is full, when the end of a socket is moved into it.
     /// The exception is the write-closed flag of a source whose
     /// [errors pass](Self::transition_to_passing_errors).
-    ///
-    /// ```
-    /// use raddle_reactor::{Clearing, Readiness, Ready};
-    ///
-    /// let readiness = Readiness::new();
-    /// readiness.transition_to_ready(Ready::READABLE | Ready::READ_CLOSED);
-    /// let flags = Ready::READABLE | Ready::READ_CLOSED;
-    /// let event = readiness.load().event(flags).unwrap();
-    /// assert_eq!(readiness.transition_to_blocked(event), Clearing::Cleared);
-    /// assert_eq!(readiness.load().ready(), Ready::READ_CLOSED);
-    /// ```
     pub fn transition_to_blocked(&self, event: ReadyEvent) -> Clearing {
         let open = event.ready - Ready::CLOSED;
         self.clear(event, |now| {
@@ -152,17 +117,6 @@ impl Readiness {
     ///
     /// Removes nothing if an error or out-of-band data was reported: then the operation may have
     /// stopped short although the source is not drained.
-    ///
-    /// ```
-    /// use raddle_reactor::{Clearing, Readiness, Ready};
-    ///
-    /// let readiness = Readiness::new();
-    /// readiness.transition_to_ready(Ready::READABLE);
-    /// let event = readiness.load().event(Ready::READABLE).unwrap();
-    /// // A read into 100 bytes has returned 4, so the next one would block: it can be skipped.
-    /// assert_eq!(readiness.transition_to_drained(event), Clearing::Cleared);
-    /// assert!(readiness.load().event(Ready::READABLE).is_none());
-    /// ```
     pub fn transition_to_drained(&self, event: ReadyEvent) -> Clearing {
         self.clear(event, |now| {
             if now.ready().intersects(Ready::ERROR | Ready::PRIORITY) {
@@ -174,16 +128,6 @@ impl Readiness {
     }
 
     /// Marks the reactor as shut down.
-    ///
-    /// ```
-    /// use raddle_reactor::{Readiness, Ready};
-    ///
-    /// let readiness = Readiness::new();
-    /// readiness.transition_to_ready(Ready::READABLE);
-    /// readiness.transition_to_shutdown();
-    /// let now = readiness.load();
-    /// assert!(now.is_shutdown() && now.ready().is_readable());
-    /// ```
     pub fn transition_to_shutdown(&self) {
         // ORDERING: pairs with `load`.
         self.0.fetch_or(SHUTDOWN, Ordering::AcqRel);

@@ -66,17 +66,6 @@ impl Ready {
 
     /// The flags that answer `interest`: its direction being ready or closed, for
     /// [`Interest::ERROR`] that of errors.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::{Interest, Ready};
-    ///
-    /// # fn main() {
-    /// assert!(Ready::from_interest(Interest::READABLE).is_readable());
-    /// # }
-    /// ```
     pub const fn from_interest(interest: Interest) -> Ready {
         let mut flags = 0;
         if interest.is_readable() {
@@ -128,131 +117,41 @@ impl Ready {
     }
 
     /// Returns whether no flag is set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    ///
-    /// # fn main() {
-    /// assert!(Ready::EMPTY.is_empty());
-    /// # }
-    /// ```
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// Returns whether a read need not wait: readable or read-closed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    ///
-    /// # fn main() {
-    /// assert!(Ready::READABLE.is_readable());
-    /// # }
-    /// ```
     pub const fn is_readable(self) -> bool {
         self.0 & (READABLE | READ_CLOSED) != 0
     }
 
     /// Returns whether a write need not wait: writable or write-closed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    ///
-    /// # fn main() {
-    /// assert!(Ready::WRITABLE.is_writable());
-    /// # }
-    /// ```
     pub const fn is_writable(self) -> bool {
         self.0 & (WRITABLE | WRITE_CLOSED) != 0
     }
 
     /// Returns whether the reading direction is closed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    ///
-    /// # fn main() {
-    /// assert!(Ready::READ_CLOSED.is_read_closed());
-    /// # }
-    /// ```
     pub const fn is_read_closed(self) -> bool {
         self.0 & READ_CLOSED != 0
     }
 
     /// Returns whether the writing direction is closed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    ///
-    /// # fn main() {
-    /// assert!(Ready::WRITE_CLOSED.is_write_closed());
-    /// # }
-    /// ```
     pub const fn is_write_closed(self) -> bool {
         self.0 & WRITE_CLOSED != 0
     }
 
     /// Returns whether out-of-band data was reported.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    ///
-    /// # fn main() {
-    /// assert!(Ready::PRIORITY.is_priority());
-    /// # }
-    /// ```
     pub const fn is_priority(self) -> bool {
         self.0 & PRIORITY != 0
     }
 
     /// Returns whether an error was reported.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    ///
-    /// # fn main() {
-    /// assert!(Ready::ERROR.is_error());
-    /// # }
-    /// ```
     pub const fn is_error(self) -> bool {
         self.0 & ERROR != 0
     }
 
     /// Returns whether any flag is in both.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::io::Ready;
-    ///
-    /// # fn main() {
-    /// let ready = Ready::READABLE | Ready::WRITABLE;
-    /// assert!(ready.intersects(Ready::WRITABLE));
-    /// assert!(!ready.intersects(Ready::ERROR));
-    /// # }
-    /// ```
     pub const fn intersects(self, other: Ready) -> bool {
         self.0 & other.0 != 0
     }

@@ -28,8 +28,7 @@ use crate::{Handle, Interest, IoState, Ready};
 ///
 /// let mut reactor = Reactor::new()?;
 /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-/// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-/// assert!(registration.handle().is_same_reactor(&reactor.handle()));
+/// let mut registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
 /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
 /// peer.send_to(b"ping", socket.local_addr()?)?;
 /// while registration.try_ready(Interest::READABLE)?.is_none() {
@@ -38,7 +37,6 @@ use crate::{Handle, Interest, IoState, Ready};
 /// assert_eq!(socket.recv(&mut [0; 16])?, 4);
 ///
 /// // The descriptor lives on, so dropping the registration would not be enough.
-/// let mut registration = registration;
 /// registration.deregister(&mut socket)?;
 /// assert_eq!(reactor.handle().registered_count(), 0);
 /// # Ok::<(), std::io::Error>(())
@@ -69,28 +67,6 @@ impl Registration {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::task::Context;
-    ///
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-    /// let (wakes, waker) = raddle_testing::Wakes::new();
-    /// let mut cx = Context::from_waker(&waker);
-    /// assert!(registration.poll_read_ready(&mut cx).is_pending());
-    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
-    /// peer.send_to(b"ping", socket.local_addr()?)?;
-    /// while reactor.turn(None, usize::MAX)? == 0 {}
-    /// assert_eq!(wakes.get(), 1);
-    /// assert!(registration.poll_read_ready(&mut cx)?.is_ready());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_read_ready(cx)
@@ -102,24 +78,6 @@ impl Registration {
     /// # Errors
     ///
     /// Returns an error of the kind `Other` if the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::task::{Context, Waker};
-    ///
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
-    /// let mut cx = Context::from_waker(Waker::noop());
-    /// while registration.poll_write_ready(&mut cx)?.is_pending() {
-    ///     reactor.turn(None, usize::MAX)?;
-    /// }
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_write_ready(cx)
@@ -131,24 +89,6 @@ impl Registration {
     /// # Errors
     ///
     /// Returns an error if the source is not known to be ready, and the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-    /// assert!(registration.try_ready(Interest::READABLE)?.is_none());
-    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
-    /// peer.send_to(b"ping", socket.local_addr()?)?;
-    /// while reactor.turn(None, usize::MAX)? == 0 {}
-    /// let event = registration.try_ready(Interest::READABLE)?.expect("a datagram has arrived");
-    /// assert!(event.ready().is_readable());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
         self.state.try_ready(interest)
@@ -193,21 +133,6 @@ impl Registration {
     ///
     /// Nothing is lost if it is wrong: the selector also reports the state of a source that is new
     /// to it.
-    ///
-    /// ```
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor, Ready};
-    ///
-    /// let reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
-    /// registration.assume_ready(Ready::WRITABLE);
-    /// // A new socket nearly always has room, so the first write is tried at once.
-    /// let peer = socket.local_addr()?;
-    /// let sent = registration.try_io(Interest::WRITABLE, || socket.send_to(b"ping", peer))?;
-    /// assert_eq!(sent, 4);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn assume_ready(&self, ready: Ready) {
         self.state.assume_ready(ready);
     }
@@ -282,26 +207,6 @@ impl Registration {
     /// Returns `WouldBlock` if the source is not known to be ready, or if `f` says so, which also
     /// clears the readiness; any other error of `f`; another error if the source is not known to be
     /// ready, and the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::io;
-    ///
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-    /// let receive = || registration.try_io(Interest::READABLE, || socket.recv(&mut [0; 16]));
-    /// assert_eq!(receive().unwrap_err().kind(), io::ErrorKind::WouldBlock);
-    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
-    /// peer.send_to(b"ping", socket.local_addr()?)?;
-    /// while reactor.turn(None, usize::MAX)? == 0 {}
-    /// assert_eq!(receive()?, 4);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn try_io<R>(
         &self,
         interest: Interest,
@@ -317,26 +222,6 @@ impl Registration {
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::task::{Context, Poll, Waker};
-    ///
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-    /// let mut cx = Context::from_waker(Waker::noop());
-    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
-    /// peer.send_to(b"ping", socket.local_addr()?)?;
-    /// while reactor.turn(None, usize::MAX)? == 0 {}
-    /// let received = registration.poll_read_io(&mut cx, || socket.recv(&mut [0; 16]));
-    /// assert_eq!(received?, Poll::Ready(4));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn poll_read_io<R>(
         &self,
@@ -352,29 +237,6 @@ impl Registration {
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::task::{Context, Poll, Waker};
-    ///
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-    /// let mut cx = Context::from_waker(Waker::noop());
-    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
-    /// peer.send_to(b"ping", socket.local_addr()?)?;
-    /// while reactor.turn(None, usize::MAX)? == 0 {}
-    /// let received = registration.poll_read_event(&mut cx, |event| {
-    ///     assert!(event.ready().is_readable());
-    ///     socket.recv(&mut [0; 16])
-    /// });
-    /// assert_eq!(received?, Poll::Ready(4));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn poll_read_event<R>(
         &self,
@@ -396,25 +258,6 @@ impl Registration {
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::task::{Context, Poll, Waker};
-    ///
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor, Ready};
-    ///
-    /// let reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
-    /// registration.assume_ready(Ready::WRITABLE);
-    /// let peer = socket.local_addr()?;
-    /// let mut cx = Context::from_waker(Waker::noop());
-    /// let sent = registration.poll_write_io(&mut cx, || socket.send_to(b"ping", peer));
-    /// assert_eq!(sent?, Poll::Ready(4));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn poll_write_io<R>(
         &self,
@@ -429,28 +272,6 @@ impl Registration {
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::task::{Context, Poll, Waker};
-    ///
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor, Ready};
-    ///
-    /// let reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
-    /// registration.assume_ready(Ready::WRITABLE);
-    /// let peer = socket.local_addr()?;
-    /// let mut cx = Context::from_waker(Waker::noop());
-    /// let sent = registration.poll_write_event(&mut cx, |event| {
-    ///     assert!(event.ready().is_writable());
-    ///     socket.send_to(b"ping", peer)
-    /// });
-    /// assert_eq!(sent?, Poll::Ready(4));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn poll_write_event<R>(
         &self,
@@ -480,28 +301,6 @@ impl Registration {
     /// # Cancel safety
     ///
     /// If the future is dropped before it is ready, `f` has not run, or would have blocked.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::pin::pin;
-    ///
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let mut reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-    /// let mut buffer = [0; 16];
-    /// let receive = || socket.recv(&mut buffer);
-    /// let mut receive = pin!(registration.async_io(Interest::READABLE, receive));
-    /// assert!(raddle_testing::poll(receive.as_mut()).is_pending());
-    /// let peer = std::net::UdpSocket::bind("127.0.0.1:0")?;
-    /// peer.send_to(b"ping", socket.local_addr()?)?;
-    /// while reactor.turn(None, usize::MAX)? == 0 {}
-    /// assert_eq!(raddle_testing::ready(receive)?, 4);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub async fn async_io<R>(
         &self,
         interest: Interest,
@@ -571,22 +370,6 @@ impl Registration {
 
     /// Says that an error does not close the source, as for a socket
     /// ([`IoState::let_errors_pass`]). Call it before a task waits.
-    ///
-    /// ```
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor, Ready};
-    ///
-    /// let reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
-    /// registration.let_errors_pass();
-    /// // A datagram was refused, and the buffer is full.
-    /// registration.assume_ready(Ready::ERROR | Ready::WRITE_CLOSED);
-    /// let event = registration.try_ready(Interest::WRITABLE)?.expect("a write is tried");
-    /// let _ = registration.clear_readiness(event);
-    /// assert!(registration.try_ready(Interest::WRITABLE)?.is_none());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn let_errors_pass(&self) {
         self.state.let_errors_pass();
     }
@@ -598,22 +381,6 @@ impl Registration {
     /// Returns the errors of the selector, for example if the descriptor was closed already; and
     /// one in a forked child of the process that made the reactor, where the source stays
     /// registered for the parent. The slot is free in any case.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mio::net::UdpSocket;
-    /// use raddle_reactor::{Interest, Reactor};
-    ///
-    /// let reactor = Reactor::new()?;
-    /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
-    /// let mut registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-    /// registration.deregister(&mut socket)?;
-    /// // The socket may be registered again, with another reactor for instance.
-    /// let registration = reactor.handle().register(&mut socket, Interest::WRITABLE)?;
-    /// assert_eq!(registration.handle().registered_count(), 1);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn deregister<S>(&mut self, source: &mut S) -> io::Result<()>
     where
         S: Source + ?Sized,

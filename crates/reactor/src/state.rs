@@ -125,22 +125,6 @@ impl IoState {
     ///
     /// Returns an error if the source is not known to be ready, and never will be since the reactor
     /// has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_reactor::{Interest, IoState, Ready};
-    ///
-    /// let state = IoState::new();
-    /// assert!(state.try_ready(Interest::READABLE)?.is_none());
-    /// state.assume_ready(Ready::READABLE);
-    /// assert!(state.try_ready(Interest::READABLE)?.is_some());
-    /// // What is known before the shutdown needs no reactor.
-    /// state.shut_down();
-    /// assert!(state.try_ready(Interest::READABLE)?.is_some());
-    /// assert!(state.try_ready(Interest::WRITABLE).is_err());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn try_ready(&self, interest: Interest) -> io::Result<Option<ReadyEvent>> {
         let now = self.readiness.load();
@@ -155,21 +139,6 @@ impl IoState {
     /// # Errors
     ///
     /// Returns an error if the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::task::{Context, Waker};
-    ///
-    /// use raddle_reactor::{IoState, Ready};
-    ///
-    /// let state = IoState::new();
-    /// let mut cx = Context::from_waker(Waker::noop());
-    /// assert!(state.poll_read_ready(&mut cx).is_pending());
-    /// state.assume_ready(Ready::READABLE);
-    /// assert!(state.poll_read_ready(&mut cx)?.is_ready());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.poll_read_ready_after(cx, None)
@@ -193,21 +162,6 @@ impl IoState {
     /// # Errors
     ///
     /// Returns an error if the reactor has shut down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::task::{Context, Waker};
-    ///
-    /// use raddle_reactor::{IoState, Ready};
-    ///
-    /// let state = IoState::new();
-    /// state.assume_ready(Ready::WRITABLE);
-    /// let mut cx = Context::from_waker(Waker::noop());
-    /// assert!(state.poll_write_ready(&mut cx)?.is_ready());
-    /// assert!(state.poll_read_ready(&mut cx).is_pending());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.poll_write_ready_after(cx, None)
@@ -231,24 +185,6 @@ impl IoState {
     /// # Cancel safety
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::pin::pin;
-    ///
-    /// use raddle_reactor::{Interest, IoState, Ready};
-    ///
-    /// let state = IoState::new();
-    /// let mut reader = pin!(state.ready(Interest::READABLE));
-    /// let mut writer = pin!(state.ready(Interest::WRITABLE));
-    /// assert!(raddle_testing::poll(reader.as_mut()).is_pending());
-    /// assert!(raddle_testing::poll(writer.as_mut()).is_pending());
-    /// state.assume_ready(Ready::WRITABLE);
-    /// assert!(raddle_testing::poll(reader).is_pending());
-    /// assert!(raddle_testing::ready(writer)?.ready().is_writable());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
         WaitReady {
             state: self,
@@ -294,51 +230,18 @@ impl IoState {
     /// stays so.
     ///
     /// Call it only if the source itself said so: otherwise no event will come.
-    ///
-    /// ```
-    /// use raddle_reactor::{Clearing, Interest, IoState, Ready};
-    ///
-    /// let state = IoState::new();
-    /// state.assume_ready(Ready::READABLE);
-    /// let event = state.try_ready(Interest::READABLE)?.expect("it is readable");
-    /// assert_eq!(state.clear_readiness(event), Clearing::Cleared);
-    /// assert!(state.try_ready(Interest::READABLE)?.is_none());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn clear_readiness(&self, event: ReadyEvent) -> Clearing {
         self.readiness.transition_to_blocked(event)
     }
 
     /// Clears readable and writable of `event`, after an operation that moved less than it was
     /// asked to. The end of the stream remains to be seen.
-    ///
-    /// ```
-    /// use raddle_reactor::{Clearing, Interest, IoState, Ready};
-    ///
-    /// let state = IoState::new();
-    /// state.assume_ready(Ready::READABLE | Ready::READ_CLOSED);
-    /// let event = state.try_ready(Interest::READABLE)?.expect("it is readable");
-    /// // A read was short. The next one finds the end of the stream.
-    /// assert_eq!(state.clear_drained(event), Clearing::Cleared);
-    /// let event = state.try_ready(Interest::READABLE)?.expect("the stream has ended");
-    /// assert!(event.ready().is_read_closed());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn clear_drained(&self, event: ReadyEvent) -> Clearing {
         self.readiness.transition_to_drained(event)
     }
 
     /// Takes the source for ready until an operation proves it wrong. For a new source, of which
     /// the reactor has reported no event: current waiters are not woken.
-    ///
-    /// ```
-    /// use raddle_reactor::{Interest, IoState, Ready};
-    ///
-    /// let state = IoState::new();
-    /// state.assume_ready(Ready::READABLE | Ready::WRITABLE);
-    /// assert!(state.try_ready(Interest::WRITABLE)?.is_some());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn assume_ready(&self, ready: Ready) {
         self.readiness.transition_to_ready(ready);
     }
@@ -348,18 +251,6 @@ impl IoState {
     /// epoll reports an error together with "write closed". If the source is not closed, a write
     /// that was tried because of that flag alone and would block clears it; otherwise nothing
     /// would.
-    ///
-    /// ```
-    /// use raddle_reactor::{Interest, IoState, Ready};
-    ///
-    /// let state = IoState::new();
-    /// state.let_errors_pass();
-    /// state.assume_ready(Ready::ERROR | Ready::WRITE_CLOSED);
-    /// let event = state.try_ready(Interest::WRITABLE)?.expect("a write is tried");
-    /// let _ = state.clear_readiness(event);
-    /// assert!(state.try_ready(Interest::WRITABLE)?.is_none());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn let_errors_pass(&self) {
         self.readiness.transition_to_passing_errors();
     }
@@ -377,46 +268,12 @@ impl IoState {
 
     /// Moves the wakers that wait for any of `ready` to `batch`. After a full batch it continues
     /// where that was filled, so that each waiter is visited once.
-    ///
-    /// ```
-    /// use std::task::Context;
-    ///
-    /// use raddle_reactor::{Collected, IoState, Ready, WakerBatch};
-    ///
-    /// let state = IoState::new();
-    /// let (wakes, waker) = raddle_testing::Wakes::new();
-    /// assert!(state.poll_read_ready(&mut Context::from_waker(&waker)).is_pending());
-    /// let mut batch = WakerBatch::new();
-    /// // The wait is for data, not for room to write.
-    /// assert_eq!(state.collect(Ready::WRITABLE, &mut batch), Collected::All);
-    /// assert!(batch.is_empty());
-    /// assert_eq!(state.collect(Ready::READABLE, &mut batch), Collected::All);
-    /// batch.wake_all();
-    /// assert_eq!(wakes.get(), 1);
-    /// ```
     pub fn collect(&self, ready: Ready, batch: &mut WakerBatch) -> Collected {
         self.waiters.lock().collect(ready, batch)
     }
 
     /// Ends every current and future wait with an error. Call it without a lock, because it wakes
     /// tasks. A panic of a waker ends here.
-    ///
-    /// ```
-    /// use std::task::Context;
-    ///
-    /// use raddle_reactor::{IoState, is_shut_down};
-    ///
-    /// let state = IoState::new();
-    /// let (wakes, waker) = raddle_testing::Wakes::new();
-    /// let mut cx = Context::from_waker(&waker);
-    /// assert!(state.poll_read_ready(&mut cx).is_pending());
-    /// state.shut_down();
-    /// assert_eq!(wakes.get(), 1);
-    /// assert!(matches!(
-    ///     state.poll_read_ready(&mut cx),
-    ///     std::task::Poll::Ready(Err(error)) if is_shut_down(&error)
-    /// ));
-    /// ```
     pub fn shut_down(&self) {
         self.readiness.transition_to_shutdown();
         self.waiters.lock().list.forget_walk();
@@ -499,22 +356,6 @@ impl fmt::Debug for IoState {
 /// The future of [`IoState::ready`].
 ///
 /// Cancel safe: dropping it gives its place in the list back and loses nothing.
-///
-/// ```
-/// use raddle_reactor::{Interest, IoState, Ready, WaitReady};
-///
-/// /// A wait that a socket type keeps between its polls.
-/// struct Reading<'a> {
-///     wait: WaitReady<'a>,
-/// }
-///
-/// let state = IoState::new();
-/// let mut reading = Reading { wait: state.ready(Interest::READABLE) };
-/// state.assume_ready(Ready::READABLE);
-/// let event = raddle_testing::ready(&mut reading.wait)?;
-/// assert!(event.ready().is_readable());
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[must_use = "futures do nothing unless polled"]
 pub struct WaitReady<'a> {
     state: &'a IoState,
