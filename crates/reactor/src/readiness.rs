@@ -94,7 +94,7 @@ impl Readiness {
         self.update(|word| Some((word | u64::from(ready.bits())).wrapping_add(TICK_ONE)));
     }
 
-    /// Removes the flags of `event`, for an operation would have blocked.
+    /// Removes the flags of `event`, for an operation that would have blocked.
     ///
     /// Closed flags stay, since the selector reports them only once, and the operation may have
     /// been about something else: a pipe that is full, when the end of a socket is moved into it.

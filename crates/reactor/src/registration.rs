@@ -137,8 +137,9 @@ impl Registration {
         self.state.assume_ready(ready);
     }
 
-    /// Clears `event`, for the operation it promised would have blocked. Newer readiness stays, and
-    /// so does a direction that is closed.
+    /// Clears `event`, since the operation that it announced would have blocked. Newer readiness
+    /// stays, and so does a direction that is closed.
+    ///
     /// Call it only if the source itself said that it would block: otherwise no event will come.
     ///
     /// ```

@@ -71,7 +71,7 @@ impl Semaphore {
     ///
     /// # Panics
     ///
-    /// Panics if `permits` are more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// Panics if `permits` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub const fn const_new(permits: usize) -> Self {

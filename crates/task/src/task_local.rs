@@ -161,7 +161,7 @@ impl<T: 'static> LocalKey<T> {
             .ok_or(AccessError(()))
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     ///
     /// # Panics
     ///
@@ -174,7 +174,7 @@ impl<T: 'static> LocalKey<T> {
         self.with(T::clone)
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     ///
     /// # Errors
     ///
