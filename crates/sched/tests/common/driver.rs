@@ -1,5 +1,4 @@
 //! A small driver. Its events are wakers that a test makes due.
-#![allow(dead_code)]
 
 use std::sync::Arc as StdArc;
 use std::task::Waker;
@@ -7,7 +6,7 @@ use std::time::Duration;
 
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
 
-use crate::driver::{Driver, Unpark};
+use raddle_sched::{Driver, Unpark};
 
 /// State that a test and its driver share.
 pub(crate) struct Events {

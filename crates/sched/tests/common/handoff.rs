@@ -1,5 +1,4 @@
 //! Threads that take over workers. A test joins them at its end.
-#![allow(dead_code)]
 
 use std::sync::Arc;
 

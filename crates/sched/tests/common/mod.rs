@@ -1,5 +1,8 @@
-//! Helpers that several tests use.
-#![allow(dead_code)]
+//! Helpers of the tests, and of the models.
+#![allow(dead_code, reason = "each binary of tests uses a part of them")]
+
+pub(crate) mod driver;
+pub(crate) mod handoff;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -47,12 +50,14 @@ pub(crate) fn current_thread() -> CurrentThread {
 /// Waits until the condition holds. The limit only keeps a failing test from hanging.
 pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
+    let mut pause = Duration::from_micros(10);
     while !condition() {
         assert!(
             start.elapsed() < Duration::from_secs(30),
             "the condition did not hold within 30 s"
         );
-        thread::sleep(Duration::from_millis(1));
+        thread::sleep(pause);
+        pause = (2 * pause).min(Duration::from_millis(1));
     }
 }
 
