@@ -49,28 +49,6 @@ impl<'a> Spawner<BoxFuture<'a>> {
     /// # Errors
     ///
     /// Returns the same errors as [`spawn`](Self::spawn), with the box.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::cell::Cell;
-    /// use std::pin::pin;
-    ///
-    /// use raddle_bare::{BoxExecutor, Spawner};
-    ///
-    /// let is_done = Cell::new(false);
-    /// let spawner = Spawner::new();
-    /// let executor = pin!(BoxExecutor::boxed(&spawner, 2));
-    /// let executor = executor.as_ref();
-    /// // A task adds another one, by the spawner.
-    /// let nested = async {
-    ///     let second = async { is_done.set(true) };
-    ///     assert!(spawner.spawn_boxed(second).is_ok());
-    /// };
-    /// executor.spawn(Box::pin(nested)).unwrap();
-    /// while executor.step() {}
-    /// assert!(is_done.get());
-    /// ```
     pub fn spawn_boxed(
         &self,
         future: impl Future<Output = ()> + 'a,

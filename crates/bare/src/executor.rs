@@ -66,23 +66,6 @@ pub struct Executor<'s, A, F, M, S: Storage<A, F>> {
 }
 
 /// The request of [`Executor::run`] to its park function.
-///
-/// ```
-/// use std::pin::pin;
-///
-/// use raddle_bare::{Array, Executor, Park, Spawner};
-///
-/// let spawner = Spawner::new();
-/// let run = |line: &'static str| async move { println!("{line}") };
-/// let executor = pin!(Executor::new(&spawner, Array::<_, _, 1>::new(), run));
-/// let executor = executor.as_ref();
-/// executor.spawn("hello").unwrap();
-/// let result = executor.run(|park| match park {
-///     Park::Wait => Err("no event is left to wait for"),
-///     Park::CheckEvents => Ok(()),
-/// });
-/// assert_eq!(result, Ok(()));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Park {
     /// No task is ready: wait until something wakes one.
@@ -101,19 +84,6 @@ where
     /// Makes an executor without tasks. `make` is called when a task first runs.
     ///
     /// A waker of one of its tasks panics when it is cloned, woken or dropped on another thread.
-    ///
-    /// ```
-    /// use std::pin::pin;
-    ///
-    /// use raddle_bare::{Array, Executor, Spawner};
-    ///
-    /// let spawner = Spawner::new();
-    /// // The function makes a future of a task's argument, when the task first runs.
-    /// let greet = |name: &'static str| async move { println!("hello {name}") };
-    /// let executor = pin!(Executor::new(&spawner, Array::<_, _, 1>::new(), greet));
-    /// executor.as_ref().spawn("world").unwrap();
-    /// assert!(executor.as_ref().step());
-    /// ```
     #[cfg(feature = "std")]
     pub fn new(spawner: &'s Spawner<A>, storage: S, make: M) -> Self {
         let thread = crate::thread::current();
@@ -126,22 +96,6 @@ where
     ///
     /// The wakers of its tasks are cloned, woken and dropped on this thread only, and not in
     /// interrupts or signal handlers either.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::pin::pin;
-    ///
-    /// use raddle_bare::{Array, Executor, Spawner};
-    ///
-    /// let spawner = Spawner::new();
-    /// let blink = |times: u32| async move { println!("blinks {times} times") };
-    /// // SAFETY: the tasks clone no wakers, so none is used on another thread or in an interrupt.
-    /// let executor = unsafe { Executor::new_unchecked(&spawner, Array::<_, _, 1>::new(), blink) };
-    /// let executor = pin!(executor);
-    /// executor.as_ref().spawn(3).unwrap();
-    /// assert!(executor.as_ref().step());
-    /// ```
     pub unsafe fn new_unchecked(spawner: &'s Spawner<A>, storage: S, make: M) -> Self {
         Self::with(spawner, storage, make, &waker::UNCHECKED, 0)
     }
@@ -175,24 +129,6 @@ where
     /// # Panics
     ///
     /// Panics if the spawner has another executor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::pin::pin;
-    ///
-    /// use raddle_bare::{Array, Executor, Spawner};
-    ///
-    /// let spawner = Spawner::new();
-    /// let run = |line: &'static str| async move { println!("{line}") };
-    /// let executor = pin!(Executor::new(&spawner, Array::<_, _, 1>::new(), run));
-    /// let executor = executor.as_ref();
-    /// executor.spawn("first").unwrap();
-    /// // There is room for one task. The argument of the second one comes back.
-    /// let error = executor.spawn("second").unwrap_err();
-    /// assert_eq!(error.into_argument(), "second");
-    /// # while executor.step() {}
-    /// ```
     pub fn spawn(self: Pin<&Self>, argument: A) -> Result<(), SpawnError<A>> {
         if !self.attached.get() {
             self.attach();
@@ -221,26 +157,6 @@ where
     /// Panics if the task panics, with the same payload; the task has ended then. Panics if the
     /// task ends while one of its wakers is left; the slot stays occupied until that waker is
     /// dropped. Panics if it is called inside a task of this executor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::pin::pin;
-    ///
-    /// use raddle_bare::{Array, Executor, Spawner};
-    ///
-    /// let spawner = Spawner::new();
-    /// let run = |line: &'static str| async move { println!("{line}") };
-    /// let executor = pin!(Executor::new(&spawner, Array::<_, _, 2>::new(), run));
-    /// let executor = executor.as_ref();
-    /// executor.spawn("first").unwrap();
-    /// executor.spawn("second").unwrap();
-    /// // A loop of the program's own polls one task at a time.
-    /// assert!(executor.step());
-    /// assert_eq!(executor.len(), 1);
-    /// assert!(executor.step());
-    /// assert!(!executor.step(), "no task is ready");
-    /// ```
     pub fn step(self: Pin<&Self>) -> bool {
         let lists = self.storage.lists();
         let _running = lists.enter();

@@ -9,28 +9,6 @@ use crate::slot::TaskSlot;
 /// [`Slab`](crate::Slab).
 ///
 /// `A` is the argument that a task is spawned with, `F` its future.
-///
-/// ```
-/// use std::pin::{Pin, pin};
-///
-/// use raddle_bare::{Executor, Slab, Spawner, Storage};
-///
-/// /// Runs all tasks, wherever they are stored.
-/// fn run_all<F, M, S>(executor: Pin<&Executor<'_, u32, F, M, S>>)
-/// where
-///     F: Future<Output = ()>,
-///     M: Fn(u32) -> F,
-///     S: Storage<u32, F>,
-/// {
-///     while executor.step() {}
-/// }
-///
-/// let spawner = Spawner::new();
-/// let print = |number: u32| async move { println!("{number}") };
-/// let executor = pin!(Executor::new(&spawner, Slab::with_capacity(2), print));
-/// executor.as_ref().spawn(7).unwrap();
-/// run_all(executor.as_ref());
-/// ```
 pub trait Storage<A, F>: sealed::Parts<A, F> {}
 
 impl<A, F, T: sealed::Parts<A, F>> Storage<A, F> for T {}
@@ -57,21 +35,6 @@ pub(crate) mod sealed {
 ///
 /// Dropping it, with its executor, aborts the process while there are wakers that point into it,
 /// since its memory is reused. A [`Slab`](crate::Slab) is leaked instead.
-///
-/// # Examples
-///
-/// ```
-/// use std::pin::pin;
-///
-/// use raddle_bare::{Array, Executor, Spawner};
-///
-/// let spawner = Spawner::new();
-/// let run = |line: &'static str| async move { println!("{line}") };
-/// // The tasks are on the stack of this function, in the executor.
-/// let executor = pin!(Executor::new(&spawner, Array::<_, _, 2>::new(), run));
-/// executor.as_ref().spawn("hello").unwrap();
-/// assert!(executor.as_ref().step());
-/// ```
 pub struct Array<A, F, const N: usize> {
     lists: Lists,
     slots: [TaskSlot<A, F>; N],
