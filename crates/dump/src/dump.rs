@@ -19,8 +19,16 @@ const MAX_BLOCKERS: usize = 4;
 /// # Examples
 ///
 /// ```
-/// let dump = raddle_dump::TaskTable::new().dump();
-/// assert_eq!(dump.to_string(), "0 tasks\n");
+/// # let dump = raddle_dump::TaskTable::new().dump();
+/// for task in dump.tasks() {
+///     println!("{} has been {} for {:?}", task.id(), task.state(), task.time_in_state());
+///     for wait in task.waits() {
+///         println!("  it waits for {wait}");
+///     }
+/// }
+/// for deadlock in dump.deadlocks() {
+///     eprint!("{deadlock}");
+/// }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Dump {
@@ -50,41 +58,16 @@ impl Dump {
     }
 
     /// Returns the tasks that had not completed, ordered by id.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// for task in dump.tasks() {
-    ///     println!("{} was polled {} times", task.id(), task.polls());
-    /// }
-    /// ```
     pub fn tasks(&self) -> &[TaskDump] {
         &self.tasks
     }
 
     /// Returns the calls of `block_on` on the runtime whose futures were waiting.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for call in raddle_dump::TaskTable::new().dump().block_ons() {
-    ///     println!("{:?} blocks on {} waits", call.thread(), call.waits().len());
-    /// }
-    /// ```
     pub fn block_ons(&self) -> &[BlockOn] {
         &self.block_ons
     }
 
     /// Returns the known edges of the wait-for graph: which task waits for which.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for edge in raddle_dump::TaskTable::new().dump().edges() {
-    ///     println!("{edge}");
-    /// }
-    /// ```
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
@@ -94,25 +77,11 @@ impl Dump {
     ///
     /// A future of another crate, which records no wait, is not known. A task with such a wait and
     /// known ones is treated as if it had only the known ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(dump.deadlocks().is_empty());
-    /// ```
     pub fn deadlocks(&self) -> &[Deadlock] {
         &self.deadlocks
     }
 
     /// Returns the task with this id, unless it had completed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(dump.task(1).is_none());
-    /// ```
     pub fn task(&self, id: u64) -> Option<&TaskDump> {
         let index = self.tasks.binary_search_by_key(&id, TaskDump::id).ok()?;
         Some(&self.tasks[index])
@@ -120,16 +89,6 @@ impl Dump {
 }
 
 /// A call of `block_on` whose future was waiting.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_dump::{BlockOn, TaskTable};
-///
-/// let dump = TaskTable::new().dump();
-/// let threads: Vec<_> = dump.block_ons().iter().map(BlockOn::thread).collect();
-/// assert!(threads.is_empty());
-/// ```
 #[derive(Clone, Debug)]
 pub struct BlockOn {
     pub(crate) id: u64,
@@ -140,51 +99,21 @@ pub struct BlockOn {
 
 impl BlockOn {
     /// Returns a number that serves as an id; no task has the same id.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(dump.block_ons().iter().all(|call| dump.task(call.id()).is_none()));
-    /// ```
     pub fn id(&self) -> u64 {
         self.id
     }
 
     /// Returns the name of the thread.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(!dump.block_ons().iter().any(|call| call.thread() == Some("main")));
-    /// ```
     pub fn thread(&self) -> Option<&str> {
         self.thread.as_deref()
     }
 
     /// Returns the time since the future's last poll.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for call in raddle_dump::TaskTable::new().dump().block_ons() {
-    ///     println!("{:?}", call.time_in_state());
-    /// }
-    /// ```
     pub fn time_in_state(&self) -> Duration {
         self.since
     }
 
     /// Returns what the future waits for, like [`TaskDump::waits`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for call in raddle_dump::TaskTable::new().dump().block_ons() {
-    ///     println!("{} waits", call.waits().len());
-    /// }
-    /// ```
     pub fn waits(&self) -> &[Wait] {
         &self.waits
     }
@@ -203,16 +132,6 @@ impl fmt::Display for BlockOn {
 }
 
 /// The entry of one task in a dump.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_dump::{TaskDump, TaskTable};
-///
-/// let dump = TaskTable::new().dump();
-/// let slowest = dump.tasks().iter().max_by_key(|task| task.longest_poll());
-/// assert!(slowest.is_none());
-/// ```
 #[derive(Clone, Debug)]
 pub struct TaskDump {
     id: u64,
@@ -229,12 +148,6 @@ pub struct TaskDump {
 }
 
 /// The state of a task.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(raddle_dump::TaskState::Waiting.to_string(), "waiting");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TaskState {
@@ -247,19 +160,6 @@ pub enum TaskState {
 }
 
 /// When and by what a task was woken.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_dump::{Dump, WokenBy};
-///
-/// /// The number of tasks that an event or a timer woke last.
-/// fn woken_by_driver(dump: &Dump) -> usize {
-///     let wakes = dump.tasks().iter().filter_map(|task| task.last_wake());
-///     wakes.filter(|wake| wake.by() == WokenBy::Driver).count()
-/// }
-/// # assert_eq!(woken_by_driver(&raddle_dump::TaskTable::new().dump()), 0);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastWake {
     ago: Duration,
@@ -267,12 +167,6 @@ pub struct LastWake {
 }
 
 /// The code that woke a task.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(raddle_dump::WokenBy::Task(7).to_string(), "task 7");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WokenBy {
@@ -311,129 +205,52 @@ impl TaskDump {
     }
 
     /// Returns the task's id, as a number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert_eq!(dump.tasks().iter().map(|task| task.id()).sum::<u64>(), 0);
-    /// ```
     pub fn id(&self) -> u64 {
         self.id
     }
 
     /// Returns the task's name, if it has one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(!dump.tasks().iter().any(|task| task.name() == Some("worker")));
-    /// ```
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// Returns where the task was spawned.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
-    ///     println!("{}", task.spawned_at());
-    /// }
-    /// ```
     pub fn spawned_at(&self) -> &'static Location<'static> {
         self.location
     }
 
     /// Returns the state of the task.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_dump::{TaskState, TaskTable};
-    ///
-    /// let dump = TaskTable::new().dump();
-    /// assert!(dump.tasks().iter().all(|task| task.state() == TaskState::Waiting));
-    /// ```
     pub fn state(&self) -> TaskState {
         self.state
     }
 
     /// Returns how long the task has been in its [state](Self::state).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
-    ///     println!("{} for {:?}", task.state(), task.time_in_state());
-    /// }
-    /// ```
     pub fn time_in_state(&self) -> Duration {
         self.since
     }
 
     /// Returns the time since the task was spawned.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(dump.tasks().iter().map(|task| task.age()).max().is_none());
-    /// ```
     pub fn age(&self) -> Duration {
         self.age
     }
 
     /// Returns the number of polls that have returned.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert_eq!(dump.tasks().iter().map(|task| task.polls()).sum::<u64>(), 0);
-    /// ```
     pub fn polls(&self) -> u64 {
         self.polls
     }
 
     /// Returns the total time of the task's polls, including the current one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(dump.tasks().iter().map(|task| task.busy()).max().is_none());
-    /// ```
     pub fn busy(&self) -> Duration {
         self.busy
     }
 
     /// Returns the time of the longest poll, which may be the current one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(dump.tasks().iter().map(|task| task.longest_poll()).max().is_none());
-    /// ```
     pub fn longest_poll(&self) -> Duration {
         self.longest
     }
 
     /// Returns when and by what the task was last woken while it waited. `None` if it was not: it
     /// has been in a queue since its spawn, or was woken only during its polls.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
-    ///     if let Some(wake) = task.last_wake() {
-    ///         println!("woken {:?} ago by {}", wake.ago(), wake.by());
-    ///     }
-    /// }
-    /// ```
     pub fn last_wake(&self) -> Option<LastWake> {
         self.woken
     }
@@ -445,16 +262,6 @@ impl TaskDump {
     /// At most 64 are kept. If the task polls its parts separately (`FuturesUnordered`,
     /// `LocalSet`), the list has the waits of the parts that the last poll has polled;
     /// [`Wait::is_direct`] distinguishes them.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
-    ///     for wait in task.waits() {
-    ///         println!("task {} waits for {wait}", task.id());
-    ///     }
-    /// }
-    /// ```
     pub fn waits(&self) -> &[Wait] {
         &self.waits
     }
@@ -462,27 +269,11 @@ impl TaskDump {
 
 impl LastWake {
     /// Returns the time since the wake.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
-    ///     println!("{:?}", task.last_wake().map(|wake| wake.ago()));
-    /// }
-    /// ```
     pub fn ago(&self) -> Duration {
         self.ago
     }
 
     /// Returns which code woke the task.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for task in raddle_dump::TaskTable::new().dump().tasks() {
-    ///     println!("{:?}", task.last_wake().map(|wake| wake.by()));
-    /// }
-    /// ```
     pub fn by(&self) -> WokenBy {
         self.by
     }

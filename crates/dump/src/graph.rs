@@ -12,14 +12,6 @@ const MAX_WAITS: usize = 64;
 /// An edge of the wait-for graph: one task waits for something that another task must do.
 ///
 /// [`Display`](fmt::Display) prints it as a sentence.
-///
-/// # Examples
-///
-/// ```
-/// for edge in raddle_dump::TaskTable::new().dump().edges() {
-///     println!("{edge}");
-/// }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     from: u64,
@@ -32,16 +24,6 @@ pub struct Edge {
 /// Tasks that wait for each other in a cycle, so that none makes progress.
 ///
 /// [`Display`](fmt::Display) prints a line for each task.
-///
-/// # Examples
-///
-/// ```
-/// let dump = raddle_dump::TaskTable::new().dump();
-/// for deadlock in dump.deadlocks() {
-///     eprint!("{deadlock}");
-/// }
-/// assert!(dump.deadlocks().is_empty());
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     edges: Box<[Edge]>,
@@ -49,53 +31,22 @@ pub struct Deadlock {
 
 impl Edge {
     /// Returns the id of the task that waits.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for edge in raddle_dump::TaskTable::new().dump().edges() {
-    ///     println!("{} -> {}", edge.from(), edge.to());
-    /// }
-    /// ```
     pub fn from(&self) -> u64 {
         self.from
     }
 
     /// Returns the id of the task that it waits for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(!dump.edges().iter().any(|edge| edge.from() == edge.to()));
-    /// ```
     pub fn to(&self) -> u64 {
         self.to
     }
 
     /// Returns what it waits for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for edge in raddle_dump::TaskTable::new().dump().edges() {
-    ///     println!("{}", edge.wait());
-    /// }
-    /// ```
     pub fn wait(&self) -> &Wait {
         &self.wait
     }
 
     /// Returns where the other task has taken the lock or the permits, or has first used its end of
     /// the channel. `None` if the wait is for the completion of that task.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for edge in raddle_dump::TaskTable::new().dump().edges() {
-    ///     println!("{:?}", edge.location());
-    /// }
-    /// ```
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location
     }
@@ -104,13 +55,6 @@ impl Edge {
     /// its completion. A wait for a semaphore is not certain, since any task may add permits; nor
     /// is one for a channel, which may have ends that no task has used yet, nor one of a
     /// `block_on`, whose future may have parts that it did not poll.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert_eq!(dump.edges().iter().filter(|edge| edge.is_certain()).count(), 0);
-    /// ```
     pub fn is_certain(&self) -> bool {
         let is_known = raddle_wait::root_number(self.from).is_none();
         is_known && needs_all(&self.wait)
@@ -120,27 +64,12 @@ impl Edge {
 impl Deadlock {
     /// Returns the edges of the cycle: each edge begins at the task where the previous one ends,
     /// and the first one where the last one ends.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// for deadlock in raddle_dump::TaskTable::new().dump().deadlocks() {
-    ///     println!("{} tasks", deadlock.edges().len());
-    /// }
-    /// ```
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
     /// Returns whether an edge is not [certain](Edge::is_certain), so that other code may end the
     /// deadlock.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let dump = raddle_dump::TaskTable::new().dump();
-    /// assert!(!dump.deadlocks().iter().any(|deadlock| deadlock.is_suspected()));
-    /// ```
     pub fn is_suspected(&self) -> bool {
         !self.edges.iter().all(Edge::is_certain)
     }

@@ -10,16 +10,6 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::table::TaskTable;
 
 /// Prints a dump to standard error for each SIGQUIT, until it is dropped.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_dump::TaskTable;
-///
-/// let guard = TaskTable::new().print_on_sigquit()?;
-/// drop(guard);
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub struct SigquitGuard(Handle);
 
 impl TaskTable {
@@ -32,13 +22,6 @@ impl TaskTable {
     /// # Errors
     ///
     /// Returns an error if the system refuses a thread or a descriptor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let guard = raddle_dump::TaskTable::new().print_on_sigquit()?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn print_on_sigquit(&self) -> io::Result<SigquitGuard> {
         let mut signals = Signals::new([SIGQUIT])?;
         let guard = SigquitGuard(signals.handle());

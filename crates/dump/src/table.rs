@@ -15,19 +15,6 @@ use crate::observer::DumpObserver;
 const SHARDS: u64 = 64;
 
 /// A table of the tasks of one scheduler, from which dumps are taken. Clones share the table.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_dump::TaskTable;
-/// use raddle_sched::{Config, CurrentThread};
-///
-/// let tasks = TaskTable::new();
-/// let config = Config { observer: Some(tasks.observer()), ..Config::default() };
-/// let scheduler = CurrentThread::new(config, None);
-/// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
-/// assert!(tasks.dump().tasks().is_empty());
-/// ```
 #[derive(Clone, Default)]
 pub struct TaskTable(Arc<Shared>);
 
@@ -76,28 +63,12 @@ pub(crate) struct Poll {
 
 impl TaskTable {
     /// Creates an empty table.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert!(raddle_dump::TaskTable::new().dump().tasks().is_empty());
-    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns the observer that keeps the table up to date. Give it to one scheduler. From then on
     /// the leaf futures of the process record what they wait for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let tasks = raddle_dump::TaskTable::new();
-    /// let config = raddle_sched::Config {
-    ///     observer: Some(tasks.observer()),
-    ///     ..Default::default()
-    /// };
-    /// ```
     pub fn observer(&self) -> std::sync::Arc<dyn raddle_events::Observer> {
         raddle_wait::enable();
         std::sync::Arc::new(DumpObserver(self.clone()))
@@ -107,12 +78,6 @@ impl TaskTable {
     ///
     /// The table is copied shard by shard. The entry of each task is consistent, but the entries of
     /// two tasks may be from different times during the copy.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// print!("{}", raddle_dump::TaskTable::new().dump());
-    /// ```
     pub fn dump(&self) -> Dump {
         let mut tasks = Vec::new();
         for shard in &self.0.shards {
@@ -174,12 +139,6 @@ impl TaskTable {
 
     /// Returns the entry that one task would have in a [dump](Self::dump), or `None` if it has
     /// ended.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert!(raddle_dump::TaskTable::new().task(1).is_none());
-    /// ```
     pub fn task(&self, id: u64) -> Option<TaskDump> {
         let task = self.shard(id).lock().get(&id).cloned();
         task.map(|task| TaskDump::new(task, Instant::now()))
