@@ -50,31 +50,6 @@ pub struct Console {
 }
 
 /// A live page that is being served. Dropping it stops the server.
-///
-/// ```
-/// use std::io::{Read, Write};
-/// use std::net::TcpStream;
-///
-/// use raddle_console::{Console, Metrics, MetricsSource};
-///
-/// struct Nothing;
-///
-/// impl MetricsSource for Nothing {
-///     fn metrics(&self) -> Metrics {
-///         Metrics::default()
-///     }
-/// }
-///
-/// let serving = Console::bind("127.0.0.1:0")?.serve(Nothing)?;
-/// let url = serving.url();
-/// let (address, query) = url.trim_start_matches("http://").split_once('/').unwrap();
-/// let mut client = TcpStream::connect(address)?;
-/// write!(client, "GET /{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
-/// let mut status = [0; 15];
-/// client.read_exact(&mut status)?;
-/// assert_eq!(&status, b"HTTP/1.1 200 OK");
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub struct ServeGuard {
     server: Arc<Server>,
     address: SocketAddr,
@@ -88,17 +63,6 @@ impl Console {
     ///
     /// Returns an error if the text is not an address with a port, if the address is not a loopback
     /// address, or if it is in use.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_console::Console;
-    ///
-    /// assert!(Console::bind("127.0.0.1:0").is_ok());
-    /// // The page shows what the program does, so other machines cannot connect to it.
-    /// let error = Console::bind("0.0.0.0:6669").unwrap_err();
-    /// assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
-    /// ```
     pub fn bind(address: &str) -> io::Result<Self> {
         let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let parsed: SocketAddr = address.parse().map_err(|_| {
@@ -125,18 +89,6 @@ impl Console {
     }
 
     /// Returns the list of slow polls that the page shows.
-    ///
-    /// ```
-    /// use raddle_console::Console;
-    /// use raddle_watchdog::Report;
-    ///
-    /// let console = Console::bind("127.0.0.1:0")?;
-    /// let slow = console.slow_polls();
-    /// // For the action of a watchdog.
-    /// let action = move |report: &Report| slow.push_report(report);
-    /// # let _ = action;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn slow_polls(&self) -> SlowPolls {
         self.slow.clone()
     }

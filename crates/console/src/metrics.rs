@@ -4,40 +4,6 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// The interface through which the console's threads read the metrics of the runtime.
-///
-/// ```
-/// use raddle_console::{Metrics, MetricsSource, WorkerMetrics};
-/// use raddle_sched::{Config, CurrentThread, Handle};
-///
-/// struct Runtime(Handle);
-///
-/// impl MetricsSource for Runtime {
-///     fn metrics(&self) -> Metrics {
-///         let metrics = self.0.metrics();
-///         let worker = metrics.worker(0);
-///         Metrics {
-///             workers: vec![WorkerMetrics {
-///                 polls: worker.polls,
-///                 parks: worker.parks,
-///                 ..WorkerMetrics::default()
-///             }],
-///             spawned_tasks: metrics.spawned_tasks(),
-///             ..Metrics::default()
-///         }
-///     }
-///
-///     fn recording(&self) -> Option<Vec<u8>> {
-///         // This runtime has no flight recorder.
-///         None
-///     }
-/// }
-///
-/// let scheduler = CurrentThread::new(Config::default(), None);
-/// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
-/// let source = Runtime(scheduler.handle().clone());
-/// assert_eq!(source.metrics().spawned_tasks, 1);
-/// assert_eq!(source.metrics().workers[0].polls, 1);
-/// ```
 pub trait MetricsSource: Send + Sync + 'static {
     /// Returns the current metrics of the runtime.
     fn metrics(&self) -> Metrics;
@@ -50,17 +16,6 @@ pub trait MetricsSource: Send + Sync + 'static {
 }
 
 /// The metrics of a runtime.
-///
-/// ```
-/// use raddle_console::{Metrics, WorkerMetrics};
-///
-/// let metrics = Metrics {
-///     workers: vec![WorkerMetrics::default(); 4],
-///     alive_tasks: 17,
-///     ..Metrics::default()
-/// };
-/// assert_eq!(metrics.workers.len(), 4);
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     /// The metrics of each worker.
@@ -80,19 +35,6 @@ pub struct Metrics {
 }
 
 /// The metrics of one worker.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use raddle_console::WorkerMetrics;
-///
-/// let worker = WorkerMetrics {
-///     polls: 1000,
-///     busy: Duration::from_millis(20),
-///     ..WorkerMetrics::default()
-/// };
-/// assert_eq!(worker.busy / worker.polls as u32, Duration::from_micros(20));
-/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkerMetrics {
     /// The number of polls.

@@ -52,28 +52,6 @@ pub struct SlowPoll {
 }
 
 /// The latest slow polls. Clones share the list.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use raddle_console::{Console, SlowPoll, SlowPolls};
-///
-/// /// A watchdog of the program's own reports to the page.
-/// fn report(slow: &SlowPolls, elapsed: Duration) {
-///     slow.push(SlowPoll {
-///         task: None,
-///         name: None,
-///         location: None,
-///         thread: std::thread::current().name().unwrap_or("unnamed").to_owned(),
-///         elapsed,
-///         stack: Box::new(String::new),
-///     });
-/// }
-///
-/// let console = Console::bind("127.0.0.1:0")?;
-/// report(&console.slow_polls(), Duration::from_millis(250));
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Clone)]
 pub struct SlowPolls(Arc<Mutex<List>>);
 
