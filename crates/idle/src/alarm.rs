@@ -153,21 +153,6 @@ impl Alarm {
 
     /// Returns whether the alarm is set, and was not set in the 2 ms before that. Then it costs
     /// less to clear it than to let it wake a thread. This is a hint.
-    ///
-    /// ```
-    /// use std::thread;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_idle::Alarm;
-    ///
-    /// if let Some(alarm) = Alarm::new() {
-    ///     thread::sleep(Duration::from_millis(3));
-    ///     alarm.set(Duration::from_millis(5));
-    ///     assert!(alarm.is_worth_clearing());
-    ///     alarm.clear();
-    ///     assert!(!alarm.is_worth_clearing(), "it is not set any more");
-    /// }
-    /// ```
     #[inline]
     pub fn is_worth_clearing(&self) -> bool {
         // ORDERING: a hint.
@@ -175,19 +160,6 @@ impl Alarm {
     }
 
     /// Clears the alarm: it is not due until it is set again.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use raddle_idle::Alarm;
-    ///
-    /// if let Some(alarm) = Alarm::new() {
-    ///     alarm.set(Duration::from_millis(1));
-    ///     alarm.clear();
-    ///     alarm.notify();
-    ///     assert!(!alarm.wait(None), "only the notification ends the wait");
-    /// }
-    /// ```
     pub fn clear(&self) {
         // ORDERING: a hint.
         self.is_worth_clearing.store(false, Ordering::Relaxed);

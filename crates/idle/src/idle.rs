@@ -139,17 +139,6 @@ impl Snapshot {
 }
 
 /// The duty of a worker that was marked as parked, before it blocks.
-///
-/// ```
-/// use raddle_idle::{IdleSet, Parking};
-///
-/// let set = IdleSet::new(2, false);
-/// // Worker 0 searches when worker 1 parks: it will find a task that was pushed just now.
-/// assert!(set.transition_to_searching(0));
-/// assert_eq!(set.transition_to_parked(1, false), Parking::Sleep);
-/// // When worker 0 parks in turn, no other worker will.
-/// assert_eq!(set.transition_to_parked(0, true), Parking::RecheckQueues);
-/// ```
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parking {
@@ -248,16 +237,6 @@ impl IdleSet {
 
     /// Like [`claim_to_wake`](Self::claim_to_wake), for a caller that has already passed the fence
     /// after its push.
-    ///
-    /// ```
-    /// use raddle_idle::{IdleSet, StealableSet};
-    ///
-    /// let (idle, stealable) = (IdleSet::new(2, false), StealableSet::new(2));
-    /// let _recheck = idle.transition_to_parked(1, false);
-    /// // Worker 0 has pushed a task to its queue. The insertion passes the fence.
-    /// stealable.insert_and_fence(0);
-    /// assert_eq!(idle.claim_after_fence(|| None), Some(1));
-    /// ```
     #[inline]
     #[must_use = "the worker that is returned has to be unparked"]
     pub fn claim_after_fence(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
@@ -313,16 +292,6 @@ impl IdleSet {
 
     /// Counts a running worker as searching, unless half of its group already search. Returns
     /// whether it counts as searching.
-    ///
-    /// ```
-    /// use raddle_idle::IdleSet;
-    ///
-    /// let set = IdleSet::new(4, false);
-    /// assert!(set.transition_to_searching(0));
-    /// assert!(set.transition_to_searching(1));
-    /// // Half of the workers search. One more would only contend with them.
-    /// assert!(!set.transition_to_searching(2));
-    /// ```
     #[inline]
     #[must_use = "a worker that is counted has to end its search"]
     pub fn transition_to_searching(&self, worker: usize) -> bool {
@@ -338,16 +307,6 @@ impl IdleSet {
 
     /// Ends a search that has found work. Returns whether the caller was the last searcher of its
     /// group: then it must look for more work, and wake another worker if there is some.
-    ///
-    /// ```
-    /// use raddle_idle::IdleSet;
-    ///
-    /// let set = IdleSet::new(4, false);
-    /// assert!(set.transition_to_searching(0) && set.transition_to_searching(1));
-    /// // Both find a task. The last one has to wake another worker, if there are more tasks.
-    /// assert!(!set.end_search(0));
-    /// assert!(set.end_search(1));
-    /// ```
     #[inline]
     #[must_use]
     pub fn end_search(&self, worker: usize) -> bool {
@@ -377,17 +336,6 @@ impl IdleSet {
 
     /// Ends the parking of a worker that has found work before it blocked. The worker then counts
     /// as searching, even if it has been claimed.
-    ///
-    /// ```
-    /// use raddle_idle::{IdleSet, Parking};
-    ///
-    /// let set = IdleSet::new(2, false);
-    /// assert_eq!(set.transition_to_parked(0, false), Parking::RecheckQueues);
-    /// // The worker checks the queues again, and finds a task.
-    /// set.cancel_parking(0);
-    /// assert!(!set.is_parked(0));
-    /// assert!(set.end_search(0), "it counted as searching");
-    /// ```
     #[inline]
     pub fn cancel_parking(&self, worker: usize) {
         let (group, bit) = (self.group_of(worker), bit_of(worker));
@@ -410,20 +358,6 @@ impl IdleSet {
 
     /// Ends the parking of a worker that has woken up. Returns whether it was claimed, and counts
     /// as searching.
-    ///
-    /// ```
-    /// use raddle_idle::IdleSet;
-    ///
-    /// let set = IdleSet::new(2, false);
-    /// // The worker has slept until an event woke it. No thread has claimed it.
-    /// let _recheck = set.transition_to_parked(0, false);
-    /// assert!(!set.transition_to_running(0));
-    /// // It was claimed for a task that was pushed, and ends its search when it has found that.
-    /// let _recheck = set.transition_to_parked(0, false);
-    /// assert_eq!(set.claim_to_wake(|| None), Some(0));
-    /// assert!(set.transition_to_running(0));
-    /// assert!(set.end_search(0));
-    /// ```
     #[inline]
     #[must_use]
     pub fn transition_to_running(&self, worker: usize) -> bool {
@@ -443,16 +377,6 @@ impl IdleSet {
     }
 
     /// Removes a worker permanently. It must not be parked.
-    ///
-    /// ```
-    /// use raddle_idle::{Duty, IdleSet};
-    ///
-    /// let set = IdleSet::new(2, true);
-    /// set.remove(1);
-    /// // Worker 0 has no other worker to monitor.
-    /// let _recheck = set.transition_to_parked(0, false);
-    /// assert_eq!(set.duty(0, || None), Duty::Sleep);
-    /// ```
     pub fn remove(&self, worker: usize) {
         let bit = bit_of(worker) >> SEARCHING_BITS;
         let present = &self.group_of(worker).present;
@@ -460,18 +384,7 @@ impl IdleSet {
         present.fetch_and(!bit, Ordering::Relaxed);
     }
 
-    /// Returns whether a worker is marked as parked.
-    ///
-    /// ```
-    /// use raddle_idle::IdleSet;
-    ///
-    /// let set = IdleSet::new(2, false);
-    /// let _recheck = set.transition_to_parked(0, false);
-    /// assert!(set.is_parked(0));
-    /// // The thread that claims the worker clears the mark, not the worker when it returns.
-    /// assert_eq!(set.claim_to_wake(|| None), Some(0));
-    /// assert!(!set.is_parked(0));
-    /// ```
+    /// Returns whether a worker is marked as parked. The thread that claims it clears the mark.
     #[inline]
     pub fn is_parked(&self, worker: usize) -> bool {
         self.group_of(worker).load().is_parked(bit_of(worker))
@@ -521,21 +434,6 @@ impl IdleSet {
 
     /// Returns whether the worker, which has just stopped parking, had the role: other workers may
     /// have relied on it.
-    ///
-    /// ```
-    /// use raddle_idle::{Duty, IdleSet};
-    ///
-    /// let set = IdleSet::new(3, true);
-    /// let _recheck = set.transition_to_parked(0, false);
-    /// assert_eq!(set.duty(0, || None), Duty::Monitor);
-    /// let _recheck = set.transition_to_parked(1, false);
-    /// assert_eq!(set.duty(1, || None), Duty::Sleep);
-    /// // Worker 0 returns, and elects worker 1 in its place.
-    /// assert!(!set.transition_to_running(0));
-    /// assert!(set.was_monitor(0));
-    /// assert_eq!(set.elect_monitor(None), Some(1));
-    /// assert_eq!(set.duty(1, || None), Duty::Monitor);
-    /// ```
     #[inline]
     pub fn was_monitor(&self, worker: usize) -> bool {
         self.has_monitor && self.role() == Role::Active(worker)
@@ -543,20 +441,6 @@ impl IdleSet {
 
     /// Returns whether workers are parked and none of them is the monitor. This is a hint for a
     /// running worker: a worker that parks later takes the role.
-    ///
-    /// ```
-    /// use raddle_idle::IdleSet;
-    ///
-    /// let set = IdleSet::new(2, true);
-    /// for worker in 0..2 {
-    ///     let _recheck = set.transition_to_parked(worker, false);
-    /// }
-    /// // Worker 1 begins to run. Before it polls a task, it sees to it that worker 0 monitors it.
-    /// assert!(!set.transition_to_running(1));
-    /// assert!(set.lacks_monitor());
-    /// assert_eq!(set.elect_monitor(None), Some(0));
-    /// assert!(!set.lacks_monitor());
-    /// ```
     #[inline]
     pub fn lacks_monitor(&self) -> bool {
         self.has_monitor && self.is_any_parked() && !self.has_parked_monitor()
@@ -614,20 +498,6 @@ impl IdleSet {
     /// Puts the monitor on standby, if no worker runs. Calls `clear_alarm` first. The caller is
     /// parked, and asks for its [`duty`](Self::duty) next. Returns `false` if the role changed
     /// meanwhile: then another worker may rely on the alarm, and the caller sets it again.
-    ///
-    /// ```
-    /// use raddle_idle::{Duty, IdleSet};
-    ///
-    /// let set = IdleSet::new(2, true);
-    /// let _recheck = set.transition_to_parked(0, false);
-    /// assert_eq!(set.duty(0, || None), Duty::Monitor);
-    /// // Worker 1 parks as the last one. Worker 0 need not check again, since no worker runs.
-    /// let _recheck = set.transition_to_parked(1, false);
-    /// let mut is_cleared = false;
-    /// assert!(set.put_monitor_on_standby(|| is_cleared = true));
-    /// assert!(is_cleared);
-    /// assert_eq!(set.duty(0, || None), Duty::Standby);
-    /// ```
     #[must_use = "the alarm has to be set again if this is false"]
     pub fn put_monitor_on_standby(&self, clear_alarm: impl FnOnce()) -> bool {
         let role = self.role();
@@ -656,20 +526,6 @@ impl IdleSet {
     /// `in_driver` returns the worker that waits in the driver, as far as the caller knows. If that
     /// worker has the role while no worker runs, this worker takes the role over, on standby: the
     /// worker in the driver is the next to run, and another would have to be woken to monitor it.
-    ///
-    /// ```
-    /// use raddle_idle::{Duty, IdleSet};
-    ///
-    /// let set = IdleSet::new(2, false);
-    /// let _recheck = set.transition_to_parked(0, false);
-    /// let mut sleeps = 0;
-    /// while set.duty(0, || None) == Duty::Sleep {
-    ///     // A worker blocks here. Another thread pushes a task and claims it.
-    ///     sleeps += 1;
-    ///     assert_eq!(set.claim_to_wake(|| None), Some(0));
-    /// }
-    /// assert_eq!(sleeps, 1);
-    /// ```
     #[inline]
     pub fn duty(&self, worker: usize, in_driver: impl Fn() -> Option<usize>) -> Duty {
         loop {

@@ -42,21 +42,6 @@ struct Observation {
 }
 
 /// The state of a worker, as the monitor reads it.
-///
-/// ```
-/// use raddle_idle::{Monitor, Progress};
-///
-/// let monitor = Monitor::new(2);
-/// let workers = [
-///     Progress { polls: 5, is_running: true },
-///     Progress { polls: 5, is_running: false },
-/// ];
-/// monitor.check(workers.into_iter(), |_| false);
-/// monitor.check(workers.into_iter(), |_| false);
-/// // Neither has begun a poll between the two checks, but worker 1 is parked.
-/// assert!(monitor.was_stuck(0));
-/// assert!(!monitor.was_stuck(1));
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// The number of polls that the worker has begun.
@@ -76,18 +61,6 @@ impl Monitor {
 
     /// Returns the time that the monitor sleeps before its next check, after it has slept for
     /// `interval`.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use raddle_idle::Monitor;
-    ///
-    /// // The monitor of a pool without stuck workers checks less and less often.
-    /// let second = Monitor::next_interval(Monitor::FIRST_INTERVAL, false);
-    /// assert_eq!(second, Duration::from_millis(2));
-    /// // When it has taken a task from behind a stuck worker, there may be more soon.
-    /// assert_eq!(Monitor::next_interval(second, true), Monitor::FIRST_INTERVAL);
-    /// ```
     pub fn next_interval(interval: Duration, has_rescued: bool) -> Duration {
         match has_rescued {
             true => Self::FIRST_INTERVAL,
@@ -102,18 +75,6 @@ impl Monitor {
 
     /// Checks each worker, and calls `rescue` for those that are stuck. `rescue` returns whether it
     /// took a task; `check` returns whether any call did.
-    ///
-    /// ```
-    /// use raddle_idle::{Monitor, Progress};
-    ///
-    /// let monitor = Monitor::new(1);
-    /// let mut queue = vec!["reply"];
-    /// let stuck = || [Progress { polls: 3, is_running: true }].into_iter();
-    /// assert!(!monitor.check(stuck(), |_| unreachable!("nothing to compare with")));
-    /// // The monitor takes a task from behind the worker, to run it itself.
-    /// assert!(monitor.check(stuck(), |_| queue.pop().is_some()));
-    /// assert!(!monitor.check(stuck(), |_| queue.pop().is_some()));
-    /// ```
     pub fn check(
         &self,
         workers: impl Iterator<Item = Progress>,
@@ -134,21 +95,6 @@ impl Monitor {
     /// # Panics
     ///
     /// Panics if the monitor has no worker of this number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_idle::{Monitor, Progress};
-    ///
-    /// let monitor = Monitor::new(1);
-    /// for polls in [3, 3] {
-    ///     monitor.check([Progress { polls, is_running: true }].into_iter(), |_| false);
-    /// }
-    /// assert!(monitor.was_stuck(0));
-    /// // The poll returns, and the worker begins the next one.
-    /// monitor.check([Progress { polls: 4, is_running: true }].into_iter(), |_| false);
-    /// assert!(!monitor.was_stuck(0));
-    /// ```
     #[inline]
     pub fn was_stuck(&self, worker: usize) -> bool {
         self.0[worker].stuck.get() != 0
@@ -159,16 +105,6 @@ impl Monitor {
     /// # Panics
     ///
     /// Panics if the monitor has no worker of this number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_idle::{Monitor, Progress};
-    ///
-    /// let monitor = Monitor::new(1);
-    /// monitor.check([Progress { polls: 3, is_running: true }].into_iter(), |_| false);
-    /// assert_eq!(monitor.polls(0), 3);
-    /// ```
     #[inline]
     pub fn polls(&self, worker: usize) -> u64 {
         self.0[worker].polls.get()

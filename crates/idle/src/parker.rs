@@ -23,20 +23,6 @@ const NOTIFIED: u32 = 4;
 const ON_ALARM: u32 = 5;
 
 /// What a worker blocks on.
-///
-/// ```
-/// use raddle_idle::{BlockedOn, Parker};
-///
-/// let parker = Parker::default();
-/// let mut is_driver_woken = false;
-/// if parker.enter(BlockedOn::Driver) {
-///     // The worker waits for events here. Another thread unparks it.
-///     let blocked_on = parker.unpark(|on| is_driver_woken = on == BlockedOn::Driver);
-///     assert_eq!(blocked_on, Some(BlockedOn::Driver));
-///     parker.leave();
-/// }
-/// assert!(is_driver_woken);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockedOn {
     /// On its thread, in [`Parker::block`].
@@ -90,26 +76,6 @@ impl Default for Parker {
 
 impl Parker {
     /// Records that the calling thread runs the worker from now on.
-    ///
-    /// ```
-    /// use std::thread;
-    ///
-    /// use raddle_idle::{BlockedOn, Parker};
-    ///
-    /// let parker = Parker::default();
-    /// parker.attach();
-    /// // This thread blocks in a call of a task, so another one runs the worker.
-    /// thread::scope(|scope| {
-    ///     scope.spawn(|| {
-    ///         parker.attach();
-    ///         if parker.enter(BlockedOn::Parker) {
-    ///             parker.block(None);
-    ///             parker.leave();
-    ///         }
-    ///     });
-    ///     parker.unpark(|_| {});
-    /// });
-    /// ```
     pub fn attach(&self) {
         let id = thread::current_id();
         let (first, _) = self.first_thread.get_or_init(|| (id, thread::current()));
@@ -122,17 +88,6 @@ impl Parker {
     }
 
     /// The thread that runs the worker, or did last.
-    ///
-    /// ```
-    /// use std::thread;
-    ///
-    /// use raddle_idle::Parker;
-    ///
-    /// let parker = Parker::default();
-    /// assert_eq!(parker.thread_id(), None);
-    /// parker.attach();
-    /// assert_eq!(parker.thread_id(), Some(thread::current().id()));
-    /// ```
     #[cfg(not(raddle_loom))]
     pub fn thread_id(&self) -> Option<ThreadId> {
         // ORDERING: only shown to users; no access depends on it.
@@ -144,19 +99,6 @@ impl Parker {
 
     /// Announces what the worker blocks on. Returns `false` if it was notified, which uses the
     /// notification up.
-    ///
-    /// ```
-    /// use raddle_idle::{BlockedOn, Parker};
-    ///
-    /// let parker = Parker::default();
-    /// parker.attach();
-    /// // A task was pushed before the worker blocks, so it must not block.
-    /// parker.unpark(|_| {});
-    /// assert!(!parker.enter(BlockedOn::Parker));
-    /// // The notification is used up.
-    /// assert!(parker.enter(BlockedOn::Parker));
-    /// parker.leave();
-    /// ```
     #[inline]
     #[must_use]
     pub fn enter(&self, blocks_on: BlockedOn) -> bool {
@@ -182,21 +124,6 @@ impl Parker {
     }
 
     /// Blocks the thread that has entered until unparked, at most for `timeout`.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use raddle_idle::{BlockedOn, Parker};
-    ///
-    /// let parker = Parker::default();
-    /// parker.attach();
-    /// // The monitor sleeps for a short time only.
-    /// if parker.enter(BlockedOn::Parker) {
-    ///     parker.block(Some(Duration::from_millis(1)));
-    ///     parker.leave();
-    /// }
-    /// assert!(!parker.is_parked());
-    /// ```
     #[inline]
     pub fn block(&self, timeout: Option<Duration>) {
         match timeout {
@@ -222,20 +149,6 @@ impl Parker {
     /// # Panics
     ///
     /// Panics if the worker parked on a thread without [`attach`](Self::attach).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_idle::{BlockedOn, Parker};
-    ///
-    /// let parker = Parker::default();
-    /// assert!(parker.enter(BlockedOn::Driver));
-    /// // The wake of the driver is a system call. Only the first unpark makes it.
-    /// let mut wakes = 0;
-    /// assert_eq!(parker.unpark(|_| wakes += 1), Some(BlockedOn::Driver));
-    /// assert_eq!(parker.unpark(|_| wakes += 1), None);
-    /// assert_eq!(wakes, 1);
-    /// ```
     #[inline]
     pub fn unpark(&self, wake: impl FnOnce(BlockedOn)) -> Option<BlockedOn> {
         // ORDERING: Release pairs with `leave`: the worker sees why it was unparked. Acquire pairs
@@ -267,17 +180,6 @@ impl Parker {
 
     /// Returns whether the worker waits for the alarm, or is about to. If so, what the caller wrote
     /// before is visible to the worker when the wait ends.
-    ///
-    /// ```
-    /// use raddle_idle::{BlockedOn, Parker};
-    ///
-    /// let parker = Parker::default();
-    /// assert!(parker.enter(BlockedOn::Alarm));
-    /// // A worker that begins to run sets the alarm, and need not wake this one.
-    /// assert!(parker.is_on_alarm());
-    /// parker.leave();
-    /// assert!(!parker.is_on_alarm());
-    /// ```
     #[inline]
     pub fn is_on_alarm(&self) -> bool {
         let state = &self.state;
@@ -288,18 +190,6 @@ impl Parker {
     }
 
     /// Returns whether the worker is blocked in the driver, or about to be.
-    ///
-    /// ```
-    /// use raddle_idle::{BlockedOn, IdleSet, Parker};
-    ///
-    /// let (set, parkers) = (IdleSet::new(2, false), [Parker::default(), Parker::default()]);
-    /// let _recheck = set.transition_to_parked(0, false);
-    /// assert!(parkers[0].enter(BlockedOn::Driver));
-    /// let _recheck = set.transition_to_parked(1, false);
-    /// // The worker that waits for events is woken only if there is no other.
-    /// let in_driver = || parkers.iter().position(Parker::is_in_driver);
-    /// assert_eq!(set.claim_to_wake(in_driver), Some(1));
-    /// ```
     #[inline]
     pub fn is_in_driver(&self) -> bool {
         // ORDERING: a hint for the choice of which worker to wake.
@@ -307,16 +197,6 @@ impl Parker {
     }
 
     /// Returns whether the worker is blocked, or about to be.
-    ///
-    /// ```
-    /// use raddle_idle::{BlockedOn, Parker};
-    ///
-    /// let parker = Parker::default();
-    /// assert!(parker.enter(BlockedOn::Driver));
-    /// assert!(parker.is_parked());
-    /// parker.unpark(|_| {});
-    /// assert!(!parker.is_parked() && parker.is_notified());
-    /// ```
     #[inline]
     pub fn is_parked(&self) -> bool {
         // ORDERING: a hint for the monitor.

@@ -87,21 +87,6 @@ impl StealableSet {
     }
 
     /// Adds a worker.
-    ///
-    /// ```
-    /// use raddle_idle::StealableSet;
-    ///
-    /// let set = StealableSet::new(4);
-    /// // Workers 1 and 3 block with tasks in their queues, which others have to run.
-    /// set.insert(1);
-    /// set.insert(3);
-    /// let mut victims = Vec::new();
-    /// set.find_from(2, |worker| {
-    ///     victims.push(worker);
-    ///     None::<()>
-    /// });
-    /// assert_eq!(victims, [3, 1]);
-    /// ```
     #[cold]
     pub fn insert(&self, worker: usize) {
         let (word, bit) = self.place(worker);
@@ -110,16 +95,6 @@ impl StealableSet {
     }
 
     /// Removes the calling worker, whose queue is empty, if it is in the set.
-    ///
-    /// ```
-    /// use raddle_idle::StealableSet;
-    ///
-    /// let set = StealableSet::new(4);
-    /// set.insert_and_fence(2);
-    /// // Worker 2 has run all of its tasks. Other workers need not look at its queue.
-    /// set.remove(2);
-    /// assert_eq!(set.find_from(0, |worker| Some(worker)), None);
-    /// ```
     #[inline]
     pub fn remove(&self, worker: usize) {
         if self.contains(worker) {
@@ -132,16 +107,6 @@ impl StealableSet {
     /// Removes another worker if its queue is empty. Clears the bit first and then calls
     /// `is_empty`; if that returns false, sets the bit again. The caller must count as searching:
     /// it is responsible for a task that is pushed meanwhile.
-    ///
-    /// ```
-    /// use raddle_idle::StealableSet;
-    ///
-    /// let set = StealableSet::new(4);
-    /// set.insert_and_fence(2);
-    /// // A searcher has taken the last task of worker 2, which pushes another one meanwhile.
-    /// set.remove_if(2, || false);
-    /// assert_eq!(set.find_from(0, |worker| Some(worker)), Some(2));
-    /// ```
     #[inline]
     pub fn remove_if(&self, worker: usize, is_empty: impl FnOnce() -> bool) {
         let (word, bit) = self.place(worker);
@@ -157,20 +122,6 @@ impl StealableSet {
 
     /// Calls `find` with each worker of the set, from `start` on and around to it, until it returns
     /// a result, and returns that.
-    ///
-    /// ```
-    /// use raddle_idle::StealableSet;
-    ///
-    /// let queues = [vec![], vec!["reply"], vec![], vec!["parse"]];
-    /// let set = StealableSet::new(4);
-    /// for worker in [0, 1, 3] {
-    ///     set.insert(worker);
-    /// }
-    /// // Searchers begin at different workers, so that they do not all steal from the same one.
-    /// let steal = |worker: usize| queues[worker].first().copied();
-    /// assert_eq!(set.find_from(2, steal), Some("parse"));
-    /// assert_eq!(set.find_from(0, steal), Some("reply"));
-    /// ```
     #[inline]
     pub fn find_from<R>(
         &self,
