@@ -15,15 +15,6 @@ use crate::{Follower, Recorder};
 const EXTENSION: &str = "raddle";
 
 /// The files that an [`Archive`] writes, and how many of them are kept.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recorder::ArchiveOptions;
-///
-/// let mut options = ArchiveOptions::new("/var/log/my-service");
-/// options.max_files = 24;
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArchiveOptions {
@@ -48,16 +39,6 @@ pub struct ArchiveOptions {
 
 impl ArchiveOptions {
     /// Returns the default options for a directory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::ArchiveOptions;
-    ///
-    ///
-    /// let options = ArchiveOptions::new("/var/log/my-service");
-    /// assert_eq!(options.max_files, 10);
-    /// ```
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
@@ -78,15 +59,15 @@ impl ArchiveOptions {
 /// # Examples
 ///
 /// ```
-/// use raddle_recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
-/// use raddle_recording::Event;
-///
-/// let directory = tempfile::tempdir()?;
-/// let recorder = Recorder::new(RecorderOptions::default());
-/// let archive = Archive::start(&recorder, ArchiveOptions::new(directory.path()))?;
-/// recorder.record(Event::DriverStarted);
+/// # use raddle_recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
+/// # let directory = tempfile::tempdir()?;
+/// # let recorder = Recorder::new(RecorderOptions::default());
+/// let mut options = ArchiveOptions::new(directory.path());
+/// options.max_files = 24;
+/// let archive = Archive::start(&recorder, options)?;
+/// // The program runs here.
 /// archive.finish()?;
-/// assert_eq!(std::fs::read_dir(directory.path())?.count(), 1);
+/// # assert_eq!(std::fs::read_dir(directory.path())?.count(), 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -111,20 +92,6 @@ impl Archive {
     /// # Errors
     ///
     /// Returns an error if the directory, the first file or the thread cannot be created.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
-    ///
-    ///
-    /// let directory = tempfile::tempdir()?;
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// let archive = Archive::start(&recorder, ArchiveOptions::new(directory.path()))?;
-    /// // Dropping it writes what is left and stops.
-    /// drop(archive);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn start(recorder: &Recorder, options: ArchiveOptions) -> io::Result<Self> {
         let mut files = Files::new(recorder.follow(), options)?;
         let stop = Arc::new(Stop {
@@ -156,19 +123,6 @@ impl Archive {
     /// # Errors
     ///
     /// Returns the first error that occurred since the start.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
-    ///
-    ///
-    /// let directory = tempfile::tempdir()?;
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// let archive = Archive::start(&recorder, ArchiveOptions::new(directory.path()))?;
-    /// archive.finish()?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn finish(mut self) -> io::Result<()> {
         self.end()
     }

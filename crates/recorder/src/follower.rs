@@ -12,13 +12,13 @@ use crate::lane::Polled;
 /// # Examples
 ///
 /// ```
-/// use raddle_recorder::{Recorder, RecorderOptions};
-/// use raddle_recording::Event;
-///
-/// let recorder = Recorder::new(RecorderOptions::default());
+/// # use raddle_recorder::{Recorder, RecorderOptions};
+/// # use raddle_recording::Event;
+/// # let recorder = Recorder::new(RecorderOptions::default());
 /// let mut follower = recorder.follow();
 /// recorder.record(Event::DriverStarted);
 /// assert_eq!(follower.read().by_time().len(), 1);
+/// // Nothing is new since then.
 /// assert_eq!(follower.read().by_time().len(), 0);
 /// ```
 #[derive(Debug)]
@@ -43,19 +43,6 @@ impl Follower {
 
     /// Returns the events since the last call, with all strings. Threads without events are left
     /// out.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    /// use raddle_recording::Event;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// let mut follower = recorder.follow();
-    /// recorder.record(Event::DriverStarted);
-    /// let piece = follower.read();
-    /// assert_eq!(piece.threads.len(), 1);
-    /// ```
     pub fn read(&mut self) -> Recording {
         let lanes = self.recorder.lanes();
         self.positions.resize(lanes.len(), 0);

@@ -11,23 +11,6 @@ use raddle_task::Id;
 use crate::Recorder;
 
 /// Records what a scheduler does: for `Config::observer`.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::Arc;
-/// use raddle_recorder::{Recorder, RecorderOptions};
-/// use raddle_recording::Event;
-/// use raddle_sched::{Config, CurrentThread};
-///
-/// let recorder = Recorder::new(RecorderOptions::default());
-/// let config = Config { observer: Some(Arc::new(recorder.clone())), ..Config::default() };
-/// let scheduler = CurrentThread::new(config, None);
-/// scheduler.block_on(async { raddle_sched::spawn(async {}).await.unwrap() });
-/// let events = recorder.snapshot().by_time();
-/// let spawns = events.iter().filter(|(_, entry)| matches!(entry.event, Event::TaskSpawned { .. }));
-/// assert_eq!(spawns.count(), 1);
-/// ```
 impl raddle_events::Observer for Recorder {
     fn needs_locations(&self) -> bool {
         false

@@ -1,15 +1,6 @@
 //! The settings of a recorder.
 
 /// The settings of a recorder.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recorder::RecorderOptions;
-///
-/// let mut options = RecorderOptions::default();
-/// options.records_per_thread = 65_536;
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecorderOptions {

@@ -23,18 +23,6 @@ const LOCATION_CACHE_SIZE: usize = 16;
 ///
 /// Clones share the records. A thread gets its ring when it records for the first time; from then
 /// on recording takes no lock and allocates nothing.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recorder::{Recorder, RecorderOptions};
-/// use raddle_recording::Event;
-///
-/// let recorder = Recorder::new(RecorderOptions::default());
-/// recorder.record(Event::PollStarted { task: 1 });
-/// let recording = recorder.snapshot();
-/// assert_eq!(recording.by_time()[0].1.event, Event::PollStarted { task: 1 });
-/// ```
 #[derive(Clone)]
 pub struct Recorder {
     shared: Arc<Shared>,
@@ -93,17 +81,6 @@ const ROOT: u64 = 0;
 
 impl Recorder {
     /// Makes a recorder that is on.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    ///
-    /// let mut options = RecorderOptions::default();
-    /// options.records_per_thread = 1_024;
-    /// let recorder = Recorder::new(options);
-    /// assert!(recorder.is_on());
-    /// ```
     pub fn new(options: RecorderOptions) -> Self {
         static IDS: Numbers = Numbers::new();
         Self {
@@ -121,17 +98,6 @@ impl Recorder {
     }
 
     /// Returns whether events are recorded.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// assert!(recorder.is_on());
-    /// recorder.stop();
-    /// assert!(!recorder.is_on());
-    /// ```
     #[inline]
     pub fn is_on(&self) -> bool {
         // ORDERING: none. An event shortly after the switch may be recorded or not.
@@ -139,17 +105,6 @@ impl Recorder {
     }
 
     /// Starts recording again, after [`stop`](Self::stop).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.stop();
-    /// recorder.start();
-    /// assert!(recorder.is_on());
-    /// ```
     pub fn start(&self) {
         // ORDERING: as in `is_on`.
         self.shared.is_on.store(true, Ordering::Relaxed);
@@ -157,35 +112,12 @@ impl Recorder {
 
     /// Stops recording. Recorded events are kept. An event that another thread is just recording
     /// may still be added.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    /// use raddle_recording::Event;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.stop();
-    /// recorder.record(Event::DriverStarted);
-    /// assert!(recorder.snapshot().by_time().is_empty());
-    /// ```
     pub fn stop(&self) {
         // ORDERING: as in `is_on`.
         self.shared.is_on.store(false, Ordering::Relaxed);
     }
 
     /// Records an event on the calling thread, if the recorder is on.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    /// use raddle_recording::Event;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.record(Event::DriverStarted);
-    /// assert_eq!(recorder.snapshot().by_time()[0].1.event, Event::DriverStarted);
-    /// ```
     #[inline]
     pub fn record(&self, event: Event) {
         if self.is_on() {
@@ -194,36 +126,12 @@ impl Recorder {
     }
 
     /// Returns the id of a text, for [`Event::TaskNamed`]. Takes a lock.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    /// use raddle_recording::Event;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// let name = recorder.text("accept");
-    /// recorder.record(Event::TaskNamed { task: 1, name });
-    /// assert_eq!(recorder.snapshot().text(name), "accept");
-    /// ```
     pub fn text(&self, text: &str) -> StringId {
         self.shared.strings.text(text)
     }
 
     /// Records that a task is spawned at `location`. The calling thread remembers the ids of the
     /// latest locations; for any other location it takes a lock.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    ///
-    /// use std::panic::Location;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.record_spawn(1, Location::caller());
-    /// assert_eq!(recorder.snapshot().by_time().len(), 1);
-    /// ```
     #[inline]
     pub fn record_spawn(&self, task: u64, location: &'static Location<'static>) {
         if !self.is_on() {
@@ -245,10 +153,9 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    /// use raddle_recording::{Event, PollEnd, PollResult};
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
+    /// # use raddle_recorder::{Recorder, RecorderOptions};
+    /// # use raddle_recording::{Event, PollEnd, PollResult};
+    /// # let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_poll(1);
     /// recorder.record_poll_end(1, PollEnd::Pending);
     /// recorder.record_poll(2);
@@ -268,20 +175,6 @@ impl Recorder {
 
     /// Stores the result of the poll that [`record_poll`](Self::record_poll) started on this
     /// thread. It is written with the thread's next record.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    ///
-    /// use raddle_recording::PollEnd;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.record_poll(1);
-    /// recorder.record_poll_end(1, PollEnd::Pending);
-    /// recorder.end_poll();
-    /// assert_eq!(recorder.snapshot().by_time().len(), 2);
-    /// ```
     #[inline]
     pub fn record_poll_end(&self, task: u64, end: PollEnd) {
         if self.is_on() {
@@ -291,19 +184,6 @@ impl Recorder {
 
     /// Records why a task has ended. After [`record_poll_end`](Self::record_poll_end) of the task
     /// on this thread, it replaces the reason that was given there.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    ///
-    /// use raddle_recording::{EndReason, Event};
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.record_end(1, EndReason::Cancelled);
-    /// let event = recorder.snapshot().by_time()[0].1.event;
-    /// assert_eq!(event, Event::TaskEnded { task: 1, reason: EndReason::Cancelled });
-    /// ```
     #[inline]
     pub fn record_end(&self, task: u64, reason: EndReason) {
         if self.is_on() {
@@ -318,21 +198,6 @@ impl Recorder {
 
     /// Records the end of this thread's last poll, if that has no record yet. Call it before the
     /// thread waits; otherwise the poll seems to last until the end of the wait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    ///
-    /// use raddle_recording::PollEnd;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.record_poll(1);
-    /// recorder.record_poll_end(1, PollEnd::Pending);
-    /// assert_eq!(recorder.snapshot().by_time().len(), 1);
-    /// recorder.end_poll();
-    /// assert_eq!(recorder.snapshot().by_time().len(), 2);
-    /// ```
     pub fn end_poll(&self) {
         if self.is_on() {
             self.with_lane_writer(|shared, writer| {
@@ -371,16 +236,6 @@ impl Recorder {
     /// since the last call on this thread. Does nothing if the last call was less than 100 ms ago,
     /// if there is nothing to record, or if the system does not report it; only Linux does. It
     /// costs two system calls, so call it when the thread is about to block.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.record_kernel_delays();
-    /// std::thread::park_timeout(std::time::Duration::from_millis(1));
-    /// ```
     pub fn record_kernel_delays(&self) {
         if self.is_on() && self.shared.options.kernel_delays {
             self.with_lane_writer(|shared, writer| {
@@ -393,58 +248,17 @@ impl Recorder {
 
     /// Returns the current content of the rings. Threads continue to record; an event that is
     /// recorded during the call may be missing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    /// use raddle_recording::Event;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.record(Event::DriverStarted);
-    /// for (thread, entry) in recorder.snapshot().by_time() {
-    ///     println!("thread {thread}: {:?}", entry.event);
-    /// }
-    /// ```
     pub fn snapshot(&self) -> Recording {
         self.follow().read()
     }
 
     /// Returns a reader of the events in pieces, starting with the oldest one in the rings.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    /// use raddle_recording::Event;
-    ///
-    /// let recorder = Recorder::new(RecorderOptions::default());
-    /// recorder.record(Event::DriverStarted);
-    /// let mut follower = recorder.follow();
-    /// assert_eq!(follower.read().by_time().len(), 1);
-    /// ```
     pub fn follow(&self) -> Follower {
         Follower::new(self.clone(), self.shared.clock.origin())
     }
 
     /// Returns the number of threads that record nothing, because [`RecorderOptions::max_threads`]
     /// others do.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recorder::{Recorder, RecorderOptions};
-    /// use raddle_recording::Event;
-    ///
-    /// let mut options = RecorderOptions::default();
-    /// options.max_threads = 1;
-    /// let recorder = Recorder::new(options);
-    /// recorder.record(Event::DriverStarted);
-    /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| recorder.record(Event::DriverStarted));
-    /// });
-    /// assert_eq!(recorder.refused_threads(), 1);
-    /// ```
     pub fn refused_threads(&self) -> u64 {
         // ORDERING: only shown to users; no access depends on it.
         self.shared.refused.load(Ordering::Relaxed)

@@ -28,18 +28,6 @@ impl Shared {
 
 /// Makes a ring for the latest `capacity` records. The capacity is rounded up to a power of two and
 /// is at least 2.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recorder::ring::ring;
-/// use raddle_recording::{Event, Record};
-///
-/// let (mut writer, reader) = ring(8);
-/// let record = Record::new(1, Event::DriverStarted);
-/// writer.push(record);
-/// assert_eq!(reader.read_from(0).records, [record]);
-/// ```
 pub fn ring(capacity: usize) -> (RingWriter, RingReader) {
     let capacity = capacity.next_power_of_two().max(2);
     let word = || named("recorder slot", AtomicU64::new(0));
@@ -55,19 +43,6 @@ pub fn ring(capacity: usize) -> (RingWriter, RingReader) {
 }
 
 /// The one writer of a ring.
-///
-/// ```
-/// use raddle_recorder::ring::ring;
-/// use raddle_recording::{Event, Record};
-///
-/// let (mut writer, reader) = ring(4);
-/// for time in 0..100 {
-///     writer.push(Record::new(time, Event::DriverStarted));
-/// }
-/// assert_eq!(writer.count(), 100);
-/// // All but the latest records were overwritten.
-/// assert!(reader.read_from(0).position >= 96);
-/// ```
 pub struct RingWriter {
     shared: Arc<Shared>,
     /// The value of `Shared::count`.
@@ -137,21 +112,6 @@ pub struct RingReader {
 }
 
 /// Consecutive records that were read from a ring.
-///
-/// ```
-/// use raddle_recorder::ring::ring;
-/// use raddle_recording::{Event, Record};
-///
-/// let (mut writer, reader) = ring(4);
-/// for time in 0..10 {
-///     writer.push(Record::new(time, Event::DriverStarted));
-/// }
-/// let batch = reader.read_from(0);
-/// println!("{} records were overwritten", batch.position);
-/// assert_eq!(batch.end(), 10);
-/// // Nothing is new since then.
-/// assert!(reader.read_from(batch.end()).records.is_empty());
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The position of the first record: how many were pushed before it. Records between the
