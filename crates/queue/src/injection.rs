@@ -51,17 +51,6 @@ impl<T> Injection<T> {
 
     /// Makes an empty, open queue, whose lock and length have their own names (see [`named`] and
     /// [`Rank`]).
-    ///
-    /// ```
-    /// use raddle_queue::Injection;
-    ///
-    /// // A report of locks and of the operations on each word can tell the two queues apart.
-    /// let tasks = Injection::with_name("tasks");
-    /// let timers = Injection::with_name("timers");
-    /// tasks.push("parse").unwrap();
-    /// timers.push(250).unwrap();
-    /// assert_eq!((tasks.len(), timers.len()), (1, 1));
-    /// ```
     pub fn with_name(name: &'static str) -> Self {
         Self {
             len: named(name, AtomicUsize::new(0)),
@@ -83,23 +72,6 @@ impl<T> Injection<T> {
     /// # Errors
     ///
     /// Returns the item if the queue is closed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::thread;
-    ///
-    /// use raddle_queue::Injection;
-    ///
-    /// let queue = Injection::new();
-    /// thread::scope(|scope| {
-    ///     for n in 1..=4 {
-    ///         let queue = &queue;
-    ///         scope.spawn(move || queue.push(n).unwrap());
-    ///     }
-    /// });
-    /// assert_eq!(queue.pop_batch(usize::MAX).sum::<u32>(), 10);
-    /// ```
     pub fn push(&self, item: T) -> Result<(), T> {
         self.push_with(item, || {})
     }
@@ -110,23 +82,6 @@ impl<T> Injection<T> {
     /// # Errors
     ///
     /// Returns the item if the queue is closed; `pushed` is not called.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::cell::Cell;
-    ///
-    /// use raddle_queue::Injection;
-    ///
-    /// let queue = Injection::new();
-    /// let pushed = Cell::new(0);
-    /// queue.push_with("task", || pushed.set(pushed.get() + 1)).unwrap();
-    /// // An item that is refused is not counted.
-    /// queue.close();
-    /// let refused = queue.push_with("late task", || pushed.set(pushed.get() + 1));
-    /// assert_eq!(refused, Err("late task"));
-    /// assert_eq!(pushed.get(), 1);
-    /// ```
     #[inline]
     pub fn push_with(&self, item: T, pushed: impl FnOnce()) -> Result<(), T> {
         let mut list = self.list.lock_unordered();
@@ -161,17 +116,6 @@ impl<T> Injection<T> {
     /// # Panics
     ///
     /// Panics if it does not, in a build with debug assertions.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_queue::Injection;
-    ///
-    /// let queue = Injection::new();
-    /// queue.push("task").unwrap();
-    /// // The task is in the queue. A caller that holds a lock that it must not hold panics here.
-    /// queue.check_lock_order();
-    /// ```
     #[inline]
     #[track_caller]
     pub fn check_lock_order(&self) {
@@ -179,16 +123,6 @@ impl<T> Injection<T> {
     }
 
     /// Takes the oldest item. Does not lock when the queue looks empty.
-    ///
-    /// ```
-    /// use raddle_queue::Injection;
-    ///
-    /// let queue = Injection::new();
-    /// queue.push_batch(["first", "second"]).unwrap();
-    /// assert_eq!(queue.pop(), Some("first"));
-    /// assert_eq!(queue.pop(), Some("second"));
-    /// assert_eq!(queue.pop(), None);
-    /// ```
     pub fn pop(&self) -> Option<T> {
         if self.is_empty() {
             return None;
@@ -216,19 +150,6 @@ impl<T> Injection<T> {
     /// Takes up to `limit` of the oldest items under one lock. Returns the first and moves the
     /// others to the tail of `into`, as far as it has room. Does not lock when the queue looks
     /// empty.
-    ///
-    /// ```
-    /// use raddle_queue::{Injection, local};
-    ///
-    /// let common = Injection::new();
-    /// common.push_batch((0..10).map(Box::new)).unwrap();
-    ///
-    /// let (worker, _) = local::new::<_, 4>();
-    /// let taken = common.pop_into(8, &worker).unwrap();
-    /// // The worker runs the first at once. Its own queue has room for four of the others.
-    /// assert_eq!((*taken.first, taken.moved), (0, 4));
-    /// assert_eq!((worker.len(), common.len()), (4, 5));
-    /// ```
     pub fn pop_into<const N: usize>(&self, limit: usize, into: &Owner<T, N>) -> Option<Stolen<T>>
     where
         T: Pointer,
@@ -247,20 +168,6 @@ impl<T> Injection<T> {
 
     /// Refuses all further items; queued items can still be popped. Returns whether the queue was
     /// open.
-    ///
-    /// ```
-    /// use raddle_queue::Injection;
-    ///
-    /// let queue = Injection::new();
-    /// queue.push(1).unwrap();
-    /// assert!(queue.close());
-    /// assert!(queue.is_closed());
-    /// // No further task comes. A scheduler drops the ones that were queued before.
-    /// assert_eq!(queue.push(2), Err(2));
-    /// assert_eq!(queue.pop(), Some(1));
-    /// assert!(queue.is_empty());
-    /// assert!(!queue.close(), "it was closed already");
-    /// ```
     pub fn close(&self) -> bool {
         !std::mem::replace(&mut self.list.lock().closed, true)
     }

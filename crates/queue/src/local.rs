@@ -27,15 +27,6 @@ pub use stealer::{Stealer, Stolen};
 pub const CAPACITY: usize = if cfg!(raddle_loom) { 4 } else { 256 };
 
 /// Makes an empty queue of capacity `N`, a power of two of at least 2.
-///
-/// ```
-/// use raddle_queue::local;
-///
-/// let (owner, stealer) = local::new::<Box<u32>, 16>();
-/// owner.try_push(Box::new(7)).unwrap();
-/// assert_eq!(stealer.len(), 1);
-/// assert_eq!(owner.pop().as_deref(), Some(&7));
-/// ```
 pub fn new<T: Pointer, const N: usize>() -> (Owner<T, N>, Stealer<T, N>) {
     starting_at(0)
 }

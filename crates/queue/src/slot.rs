@@ -62,21 +62,6 @@ impl<T: Pointer> Slot<T> {
     ///
     /// No other thread may put items in at the same time: an item that it puts in between this
     /// method's load and its store would be lost.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_queue::Slot;
-    ///
-    /// let next = Slot::new();
-    /// for task in ["parse", "reply"] {
-    ///     // SAFETY: only this thread puts tasks into the slot.
-    ///     if let Some(displaced) = unsafe { next.put_exclusive(Box::new(task)) } {
-    ///         assert_eq!(*displaced, "parse");
-    ///     }
-    /// }
-    /// assert_eq!(next.take().as_deref(), Some(&"reply"));
-    /// ```
     #[inline]
     pub unsafe fn put_exclusive(&self, item: T) -> Option<T> {
         // ORDERING: Relaxed: other threads only empty the slot, so an empty slot stays empty until
@@ -116,18 +101,6 @@ impl<T: Pointer> Slot<T> {
     ///
     /// No other thread may take or put items at the same time: the item would be taken twice, or
     /// lost.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_queue::Slot;
-    ///
-    /// let next = Slot::new();
-    /// next.put(Box::new("reply"));
-    /// // SAFETY: no other thread has a reference to the slot.
-    /// let task = unsafe { next.take_exclusive() };
-    /// assert_eq!(task.as_deref(), Some(&"reply"));
-    /// ```
     #[inline]
     pub unsafe fn take_exclusive(&self) -> Option<T> {
         // ORDERING: Acquire, as in `take`.

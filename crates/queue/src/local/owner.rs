@@ -15,24 +15,6 @@ use crate::cursor::Index;
 use crate::{Overflow, Pointer};
 
 /// The state of the queue that [`Owner::push`] found.
-///
-/// ```
-/// use raddle_queue::{Injection, Pushed, local};
-///
-/// /// Whether a scheduler that has pushed a task wakes a worker to steal it.
-/// fn should_wake(pushed: Pushed) -> bool {
-///     pushed.was_empty || pushed.was_stolen_from || pushed.overflowed
-/// }
-///
-/// let common = Injection::new();
-/// let (owner, stealer) = local::new::<Box<u32>, 16>();
-/// assert!(should_wake(owner.push(Box::new(0), &common)));
-/// // No worker has come for the first task yet. Another wake-up would bring no more help.
-/// assert!(!should_wake(owner.push(Box::new(1), &common)));
-/// // Since then, one has come.
-/// stealer.steal().unwrap();
-/// assert!(should_wake(owner.push(Box::new(2), &common)));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pushed {
     /// The queue held nothing.
@@ -89,20 +71,6 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     ///
     /// Returns the state of the queue that the push found, so a scheduler can decide whether to
     /// wake a worker.
-    ///
-    /// ```
-    /// use raddle_queue::{Injection, local};
-    ///
-    /// let common = Injection::new();
-    /// let (owner, _) = local::new::<Box<u32>, 4>();
-    /// for n in 0..4 {
-    ///     assert!(!owner.push(Box::new(n), &common).overflowed);
-    /// }
-    /// // The queue is full. Tasks 0, 1 and 4 go to the common queue, for any worker to take.
-    /// assert!(owner.push(Box::new(4), &common).overflowed);
-    /// assert_eq!((owner.len(), common.len()), (2, 3));
-    /// assert_eq!(owner.pop().as_deref(), Some(&2));
-    /// ```
     #[inline]
     pub fn push(&self, item: T, overflow: &impl Overflow<T>) -> Pushed {
         let head = self.refresh_head();
@@ -124,17 +92,6 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
 
     /// Adds an item at the tail, or returns it if the queue is full. Slots that a stealer has not
     /// read yet are not free.
-    ///
-    /// ```
-    /// use raddle_queue::local;
-    ///
-    /// let (owner, _) = local::new::<Box<u32>, 2>();
-    /// assert!(owner.try_push(Box::new(1)).is_ok());
-    /// assert!(owner.try_push(Box::new(2)).is_ok());
-    /// // Full: the caller still has the item, and can put it elsewhere.
-    /// let refused = owner.try_push(Box::new(3)).unwrap_err();
-    /// assert_eq!(*refused, 3);
-    /// ```
     #[inline]
     pub fn try_push(&self, item: T) -> Result<(), T> {
         let tail = self.tail();
@@ -157,18 +114,6 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     }
 
     /// Takes the oldest item.
-    ///
-    /// ```
-    /// use raddle_queue::local;
-    ///
-    /// let (owner, _) = local::new::<Box<u32>, 16>();
-    /// owner.try_push(Box::new(1)).unwrap();
-    /// owner.try_push(Box::new(2)).unwrap();
-    /// // The queue is fair: what was pushed first runs first.
-    /// assert_eq!(owner.pop().as_deref(), Some(&1));
-    /// assert_eq!(owner.pop().as_deref(), Some(&2));
-    /// assert!(owner.pop().is_none());
-    /// ```
     #[inline]
     pub fn pop(&self) -> Option<T> {
         let tail = self.tail();
@@ -191,20 +136,6 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     ///
     /// # Safety
     /// No thread may steal from the queue at the same time: the item would be taken twice.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_queue::local;
-    ///
-    /// let (owner, stealer) = local::new::<Box<u32>, 16>();
-    /// owner.try_push(Box::new(1)).unwrap();
-    /// // A scheduler with one worker needs no stealer.
-    /// drop(stealer);
-    /// // SAFETY: the only stealer was dropped.
-    /// let task = unsafe { owner.pop_exclusive() };
-    /// assert_eq!(task.as_deref(), Some(&1));
-    /// ```
     #[inline]
     pub unsafe fn pop_exclusive(&self) -> Option<T> {
         let head = self.refresh_head();

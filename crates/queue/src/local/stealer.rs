@@ -59,20 +59,6 @@ unsafe impl<T: Pointer + Send, const N: usize> Send for Stealer<T, N> {}
 unsafe impl<T: Pointer + Send, const N: usize> Sync for Stealer<T, N> {}
 
 /// The result of a steal.
-///
-/// ```
-/// use raddle_queue::{Stolen, local};
-///
-/// let (owner, stealer) = local::new::<Box<u32>, 16>();
-/// for n in 0..8 {
-///     owner.try_push(Box::new(n)).unwrap();
-/// }
-/// let (thief, _) = local::new();
-/// let Stolen { first, moved } = stealer.steal_into(&thief, |n| n / 2).unwrap();
-/// // The thief runs the first task, and others can steal the rest from it.
-/// assert_eq!(*first, 0);
-/// assert_eq!(moved, thief.len());
-/// ```
 #[derive(Debug)]
 pub struct Stolen<T> {
     /// The oldest item, for the stealer to run at once.
@@ -131,18 +117,6 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
     }
 
     /// Takes the oldest item.
-    ///
-    /// ```
-    /// use raddle_queue::local;
-    ///
-    /// let (owner, stealer) = local::new::<Box<u32>, 16>();
-    /// owner.try_push(Box::new(1)).unwrap();
-    /// owner.try_push(Box::new(2)).unwrap();
-    /// // A stealer and the owner take from the same end, so the order is kept.
-    /// assert_eq!(stealer.steal().as_deref(), Some(&1));
-    /// assert_eq!(owner.pop().as_deref(), Some(&2));
-    /// assert!(stealer.steal().is_none());
-    /// ```
     pub fn steal(&self) -> Option<T> {
         loop {
             let (head, available) = self.head_and_len();
