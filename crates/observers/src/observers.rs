@@ -13,24 +13,6 @@ type SharedObserver = Arc<dyn raddle_events::Observer>;
 type SharedJobObserver = Arc<dyn raddle_blocking::JobObserver>;
 
 /// The observers of one runtime. They are called in the order in which they are added.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::Arc;
-/// use raddle_observers::Observers;
-///
-/// struct Silent;
-/// impl raddle_events::Observer for Silent {}
-///
-/// let mut observers = Observers::default();
-/// assert!(observers.scheduler_observer().is_none());
-/// observers.add_scheduler_observer(Arc::new(Silent));
-/// let config = raddle_sched::Config {
-///     observer: observers.scheduler_observer(),
-///     ..Default::default()
-/// };
-/// ```
 #[derive(Clone, Default)]
 pub struct Observers {
     scheduler_observers: Vec<SharedObserver>,
@@ -39,42 +21,16 @@ pub struct Observers {
 
 impl Observers {
     /// Adds an observer of workers and tasks.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # struct Silent;
-    /// # impl raddle_events::Observer for Silent {}
-    /// let mut observers = raddle_observers::Observers::default();
-    /// observers.add_scheduler_observer(std::sync::Arc::new(Silent));
-    /// assert!(observers.scheduler_observer().is_some());
-    /// ```
     pub fn add_scheduler_observer(&mut self, observer: SharedObserver) {
         self.scheduler_observers.push(observer);
     }
 
     /// Adds an observer of blocking jobs.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # struct Silent;
-    /// # impl raddle_blocking::JobObserver for Silent {}
-    /// let mut observers = raddle_observers::Observers::default();
-    /// observers.add_job_observer(std::sync::Arc::new(Silent));
-    /// assert!(observers.job_observer().is_some());
-    /// ```
     pub fn add_job_observer(&mut self, observer: SharedJobObserver) {
         self.job_observers.push(observer);
     }
 
     /// The observer for the configuration of a scheduler, or none if none was added.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert!(raddle_observers::Observers::default().scheduler_observer().is_none());
-    /// ```
     pub fn scheduler_observer(&self) -> Option<SharedObserver> {
         match self.scheduler_observers.as_slice() {
             [] => None,
@@ -84,12 +40,6 @@ impl Observers {
     }
 
     /// The observer for the configuration of a blocking pool, or none if none was added.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert!(raddle_observers::Observers::default().job_observer().is_none());
-    /// ```
     pub fn job_observer(&self) -> Option<SharedJobObserver> {
         match self.job_observers.as_slice() {
             [] => None,
