@@ -11,25 +11,6 @@ use crate::observer::JobObserver;
 pub type AroundThread = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 
 /// The settings of a [`Pool`](crate::Pool).
-///
-/// ```
-/// use std::sync::{Arc, mpsc};
-/// use std::thread;
-/// use std::time::Duration;
-///
-/// use raddle_blocking::{Config, Pool};
-///
-/// let pool = Pool::new(Config {
-///     max_threads: 4,
-///     keep_alive: Some(Duration::from_secs(1)),
-///     thread_name: Arc::new(|| "query".to_owned()),
-///     ..Config::default()
-/// });
-/// let (sender, receiver) = mpsc::channel();
-/// let send_name = move || sender.send(thread::current().name().map(str::to_owned)).unwrap();
-/// pool.handle().submit(send_name).unwrap();
-/// assert_eq!(receiver.recv().unwrap().as_deref(), Some("query"));
-/// ```
 #[derive(Clone)]
 pub struct Config {
     /// The maximum number of threads. Default: 512.

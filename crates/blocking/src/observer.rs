@@ -54,15 +54,6 @@ pub trait JobObserver: Send + Sync {
 }
 
 /// A job as an observer sees it: the value that [`Job::meta`](crate::Job::meta) returns.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_blocking::JobMeta;
-///
-/// let job = JobMeta { id: 1, location: None };
-/// assert_ne!(job, JobMeta::default());
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobMeta {
     /// The number of the job, or 0.

@@ -18,22 +18,6 @@ use crate::thread::CountedThread;
 ///
 /// Dropping it calls [`shutdown(None)`](Pool::shutdown), which waits for running jobs. After an
 /// explicit shutdown, even one that has timed out, dropping it does nothing.
-///
-/// ```
-/// use std::sync::mpsc;
-///
-/// use raddle_blocking::{Config, Pool};
-///
-/// let mut pool = Pool::new(Config::default());
-/// let (sender, receiver) = mpsc::channel();
-/// for number in 1..=3 {
-///     let sender = sender.clone();
-///     pool.handle().submit(move || sender.send(number * number).unwrap()).unwrap();
-/// }
-/// let squares = receiver.iter().take(3);
-/// assert_eq!(squares.sum::<u32>(), 14);
-/// assert!(pool.shutdown(None));
-/// ```
 pub struct Pool<J: Job> {
     handle: Handle<J>,
     /// The threads whose work has ended.
@@ -41,29 +25,6 @@ pub struct Pool<J: Job> {
 }
 
 /// Submits jobs to a [`Pool`]. Clones submit to the same pool.
-///
-/// ```
-/// use std::sync::mpsc;
-///
-/// use raddle_blocking::{Config, Pool};
-///
-/// type Closure = Box<dyn FnOnce() + Send>;
-///
-/// let pool = Pool::<Closure>::new(Config { max_threads: 1, ..Config::default() });
-/// let handle = pool.handle().clone();
-/// let (started, is_started) = mpsc::channel();
-/// let (release, is_released) = mpsc::channel::<()>();
-/// let blocks = move || {
-///     started.send(()).unwrap();
-///     is_released.recv().unwrap();
-/// };
-/// handle.submit(Box::new(blocks)).unwrap();
-/// is_started.recv().unwrap();
-/// // The only thread is busy, so the next job waits.
-/// handle.submit(Box::new(|| {})).unwrap();
-/// assert_eq!((handle.threads(), handle.idle_threads(), handle.queued()), (1, 0, 1));
-/// release.send(()).unwrap();
-/// ```
 pub struct Handle<J: Job> {
     pub(crate) shared: Arc<Shared<J>>,
 }
@@ -74,16 +35,6 @@ impl<J: Job> Pool<J> {
     /// # Panics
     ///
     /// Panics if `config.max_threads` is zero.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_blocking::{Config, Pool};
-    ///
-    /// // The pool starts a thread for the first job.
-    /// let pool = Pool::<fn()>::new(Config::default());
-    /// assert_eq!(pool.handle().threads(), 0);
-    /// ```
     pub fn new(config: Config) -> Self {
         Self::with_spawn(config, Box::new(|builder, body| builder.spawn(body)))
     }
@@ -119,20 +70,6 @@ impl<J: Job> Pool<J> {
     ///
     /// A job that calls this waits for its own thread; give it a `wait`, or call it on another
     /// thread.
-    ///
-    /// ```
-    /// use std::sync::mpsc;
-    /// use std::time::Duration;
-    ///
-    /// use raddle_blocking::{Config, Pool};
-    ///
-    /// let mut pool = Pool::new(Config::default());
-    /// let (release, is_released) = mpsc::channel::<()>();
-    /// pool.handle().submit(move || is_released.recv().unwrap()).unwrap();
-    /// assert!(!pool.shutdown(Some(Duration::from_millis(1))), "the job still runs");
-    /// release.send(()).unwrap();
-    /// assert!(pool.shutdown(None));
-    /// ```
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         let shared = &self.handle.shared;
         let mut state = shared.state.lock();
@@ -208,21 +145,6 @@ impl<J: Job> Handle<J> {
     /// # Panics
     ///
     /// Panics if `thread_name` panics or returns a name with a zero byte.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::mpsc;
-    ///
-    /// use raddle_blocking::{Config, Pool};
-    ///
-    /// let pool = Pool::new(Config::default());
-    /// let (sender, receiver) = mpsc::channel();
-    /// let read = move || sender.send(std::fs::read_to_string("Cargo.toml")).unwrap();
-    /// pool.handle().submit(read).unwrap();
-    /// // This thread does other work until the file is there.
-    /// assert!(receiver.recv().unwrap().unwrap().contains("raddle-blocking"));
-    /// ```
     pub fn submit(&self, job: J) -> Result<(), SubmitError<J>> {
         self.submit_observed(Queued {
             job,
@@ -243,24 +165,6 @@ impl<J: Job> Handle<J> {
     /// # Panics
     ///
     /// Panics in the same cases as [`submit`](Self::submit).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::sync::mpsc;
-    ///
-    /// use raddle_blocking::{Config, Pool};
-    ///
-    /// let mut pool = Pool::new(Config { max_threads: 1, ..Config::default() });
-    /// let (sender, receiver) = mpsc::channel();
-    /// for part in 0..3 {
-    ///     let sender = sender.clone();
-    ///     pool.handle().submit_mandatory(move || sender.send(part).unwrap()).unwrap();
-    /// }
-    /// // The shutdown comes before most of the jobs have started, and waits for all of them.
-    /// assert!(pool.shutdown(None));
-    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
-    /// ```
     pub fn submit_mandatory(&self, job: J) -> Result<(), SubmitError<J>> {
         self.submit_observed(Queued {
             job,
