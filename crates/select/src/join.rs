@@ -1,12 +1,7 @@
 //! `join!` and `try_join!`.
 
 /// `raddle_select::join!` waits for several futures in one task, and returns their outputs as a
-/// tuple. It works in any executor:
-///
-/// ```
-/// let both = raddle_testing::block_on(async { raddle_select::join!(async { 1 }, async { 2 }) });
-/// assert_eq!(both, (1, 2));
-/// ```
+/// tuple. It works in any executor.
 #[macro_export]
 macro_rules! join {
     (biased; $($future:expr),* $(,)?) => {
@@ -18,14 +13,7 @@ macro_rules! join {
 }
 
 /// `raddle_select::try_join!` waits for several futures in one task until all are `Ok`, or one is
-/// `Err`. It works in any executor:
-///
-/// ```
-/// let both = raddle_testing::block_on(async {
-///     raddle_select::try_join!(async { Ok(1) }, async { Err::<u32, _>("refused") })
-/// });
-/// assert_eq!(both, Err("refused"));
-/// ```
+/// `Err`. It works in any executor.
 #[macro_export]
 macro_rules! try_join {
     (biased; $($future:expr),* $(,)?) => {

@@ -1,17 +1,7 @@
 //! `select!`.
 
 /// `raddle_select::select!` waits for several futures in one task, and runs the handler of the
-/// first whose output matches its pattern. It works in any executor:
-///
-/// ```
-/// let answer = raddle_testing::block_on(async {
-///     raddle_select::select! {
-///         Some(number) = async { None::<u32> } => number,
-///         else => 0,
-///     }
-/// });
-/// assert_eq!(answer, 0);
-/// ```
+/// first whose output matches its pattern. It works in any executor.
 #[macro_export]
 macro_rules! select {
     (biased; $($branches:tt)*) => {
