@@ -9,26 +9,6 @@ use crate::thread::{self, Thread};
 
 /// What a wake calls before it unparks the thread, for a thread that can also block elsewhere than
 /// in [`park`](crate::thread::park).
-///
-/// ```
-/// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-///
-/// use raddle_primitives::thread::WakeHook;
-///
-/// /// A thread that blocks in `recv` until it is woken.
-/// struct Channel(SyncSender<()>);
-///
-/// impl WakeHook for Channel {
-///     fn on_wake(&self) {
-///         // If the channel is full, the thread does not block anyway.
-///         let _ = self.0.try_send(());
-///     }
-/// }
-///
-/// let (sender, receiver): (_, Receiver<()>) = sync_channel(1);
-/// Channel(sender).on_wake();
-/// assert!(receiver.recv().is_ok());
-/// ```
 pub trait WakeHook {
     /// Unblocks the thread.
     fn on_wake(&self);
@@ -54,14 +34,7 @@ impl WakeHook for () {
 /// while !signal.take_woken() {
 ///     thread::park();
 /// }
-/// assert!(!signal.is_woken());
 /// other.join().unwrap();
-///
-/// // The thread has to do something other than a poll. It does not count as woken.
-/// signal.unpark();
-/// thread::park();
-/// assert!(!signal.is_woken());
-/// assert_eq!(*signal.hook(), ());
 /// ```
 pub struct ThreadWaker<N = ()> {
     thread: Thread,

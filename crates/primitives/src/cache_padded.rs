@@ -6,16 +6,6 @@ use ::std::ops::{Deref, DerefMut};
 ///
 /// On x86-64 and 64-bit ARM and PowerPC it takes two lines of 64 bytes or one of 128: the first
 /// fetches lines in pairs, some of the others have lines of that size.
-///
-/// # Example
-///
-/// ```
-/// use raddle_primitives::CachePadded;
-///
-/// let pair = [CachePadded::new(1_u8), CachePadded::new(2)];
-/// assert!(size_of_val(&pair) >= 128);
-/// assert_eq!(*pair[0] + *pair[1], 3);
-/// ```
 #[derive(Debug, Default)]
 #[cfg_attr(
     any(

@@ -4,11 +4,6 @@ use ::std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `code` and returns whether it returned. A panic ends here, after the panic hook has
 /// reported it. If the drop of the payload panics too, the payload is leaked.
-///
-/// ```
-/// assert!(raddle_primitives::contain(|| ()));
-/// assert!(!raddle_primitives::contain(|| panic!("ends here")));
-/// ```
 #[inline]
 pub fn contain(code: impl FnOnce()) -> bool {
     match catch_unwind(AssertUnwindSafe(code)) {

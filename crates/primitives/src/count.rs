@@ -12,17 +12,6 @@ use std::sync::atomic::Ordering;
 ///
 /// A model does not switch threads at its operations, because counts would multiply the executions.
 /// So no code may rely on it for synchronization.
-///
-/// ```
-/// use raddle_primitives::Count;
-///
-/// let polls = Count::new(0);
-/// polls.add(3);
-/// assert_eq!(polls.get(), 3);
-/// // A length that shrinks, too.
-/// polls.set(1);
-/// assert_eq!(polls.get(), 1);
-/// ```
 #[derive(Debug)]
 pub struct Count(AtomicU64);
 

@@ -49,46 +49,12 @@ crate::thread_local! {
 }
 
 /// Handles that are current together.
-///
-/// ```
-/// use raddle_primitives::current::{self, Frame, Request};
-///
-/// struct Clock(u64);
-/// struct Name(&'static str);
-///
-/// /// What is current in a server: two handles with one frame.
-/// struct Server(Clock, Name);
-///
-/// impl Frame for Server {
-///     fn provide<'a>(&'a self, request: &mut Request<'a>) {
-///         request.offer(|| Some(&self.0)).offer(|| Some(&self.1));
-///     }
-/// }
-///
-/// let _entered = current::enter(Server(Clock(7), Name("web")));
-/// assert_eq!(current::with(|clock: &Clock| clock.0), Some(7));
-/// assert_eq!(current::with(|name: &Name| name.0), Some("web"));
-/// ```
 pub trait Frame: 'static {
     /// [Offers](Request::offer) each handle of the frame. It must not enter or leave a frame.
     fn provide<'a>(&'a self, request: &mut Request<'a>);
 }
 
 /// A frame of one handle; with `None`, no handle of its type is current.
-///
-/// ```
-/// use raddle_primitives::current::{self, HandleFrame};
-///
-/// #[derive(Clone, Debug, PartialEq)]
-/// struct Clock(u64);
-///
-/// let _entered = current::enter(HandleFrame(Some(Clock(7))));
-/// // Code inside must not see the clock.
-/// let hidden = current::enter(HandleFrame(None::<Clock>));
-/// assert_eq!(current::get::<Clock>(), None);
-/// drop(hidden);
-/// assert_eq!(current::get(), Some(Clock(7)));
-/// ```
 #[derive(Debug)]
 pub struct HandleFrame<T>(pub Option<T>);
 
@@ -99,24 +65,6 @@ impl<T: 'static> Frame for HandleFrame<T> {
 }
 
 /// The search for a handle of one type.
-///
-/// ```
-/// use raddle_primitives::current::{self, Frame, Request};
-///
-/// struct Port(u16);
-///
-/// /// A frame that knows its handle only after it was bound.
-/// struct Listener(Option<Port>);
-///
-/// impl Frame for Listener {
-///     fn provide<'a>(&'a self, request: &mut Request<'a>) {
-///         request.offer(|| self.0.as_ref());
-///     }
-/// }
-///
-/// let _entered = current::enter(Listener(Some(Port(80))));
-/// assert_eq!(current::with(|port: &Port| port.0), Some(80));
-/// ```
 #[derive(Debug)]
 pub struct Request<'a> {
     handle: TypeId,
@@ -146,17 +94,6 @@ impl<'a> Request<'a> {
 /// # Panics
 ///
 /// Panics if `f` enters a frame, or drops an [`EnterGuard`].
-///
-/// # Examples
-///
-/// ```
-/// use raddle_primitives::current::{self, HandleFrame};
-///
-/// let _entered = current::enter(HandleFrame(Some(String::from("web"))));
-/// // The handle is borrowed, not cloned.
-/// assert_eq!(current::with(|name: &String| name.len()), Some(3));
-/// assert_eq!(current::with(|_: &u32| ()), None);
-/// ```
 #[inline]
 pub fn with<T: 'static, R>(f: impl FnOnce(&T) -> R) -> Option<R> {
     let result = STACK.try_with(|stack| {
@@ -181,17 +118,6 @@ pub fn with<T: 'static, R>(f: impl FnOnce(&T) -> R) -> Option<R> {
 }
 
 /// A clone of the current handle of type `T`, if there is one.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use raddle_primitives::current::{self, HandleFrame};
-///
-/// let _entered = current::enter(HandleFrame(Some(Arc::new(7))));
-/// // The clone may go to another thread, or live longer than the frame.
-/// let handle: Option<Arc<i32>> = current::get();
-/// assert_eq!(handle.as_deref(), Some(&7));
-/// ```
 #[inline]
 pub fn get<T: Clone + 'static>() -> Option<T> {
     with(T::clone)
@@ -199,15 +125,6 @@ pub fn get<T: Clone + 'static>() -> Option<T> {
 
 /// Makes the handles of `frame` current until the guard is dropped. On a thread that is exiting it
 /// may have no effect.
-///
-/// ```
-/// use raddle_primitives::current::{self, HandleFrame};
-///
-/// let entered = current::enter(HandleFrame(Some(7)));
-/// assert_eq!(current::get(), Some(7));
-/// drop(entered);
-/// assert_eq!(current::get::<i32>(), None);
-/// ```
 pub fn enter<'a>(frame: impl Frame) -> EnterGuard<'a> {
     let frame: Box<dyn Frame> = Box::new(frame);
     let place = STACK.try_with(|stack| {
@@ -225,14 +142,6 @@ pub fn enter<'a>(frame: impl Frame) -> EnterGuard<'a> {
 }
 
 /// Returns the number of frames that the thread has entered, or `None` if it is ending.
-///
-/// ```
-/// use raddle_primitives::current::{self, HandleFrame};
-///
-/// let before = current::depth();
-/// let _entered = current::enter(HandleFrame(Some(7)));
-/// assert_eq!(current::depth(), before.map(|depth| depth + 1));
-/// ```
 pub fn depth() -> Option<usize> {
     STACK.try_with(|stack| stack.borrow().len()).ok()
 }
@@ -241,17 +150,6 @@ pub fn depth() -> Option<usize> {
 /// their creation. In any other order, each guard still ends its own frame.
 ///
 /// The lifetime is that of the current handle.
-///
-/// ```
-/// use raddle_primitives::current::{self, HandleFrame};
-///
-/// let outer = current::enter(HandleFrame(Some("outer")));
-/// let inner = current::enter(HandleFrame(Some("inner")));
-/// assert_eq!(current::get(), Some("inner"));
-/// drop(inner);
-/// assert_eq!(current::get(), Some("outer"));
-/// drop(outer);
-/// ```
 #[must_use = "the handle is current only while the guard lives"]
 pub struct EnterGuard<'a> {
     _entered: Entered,

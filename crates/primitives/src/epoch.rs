@@ -7,12 +7,6 @@ const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 /// A point in time that nanoseconds are counted from. On a platform without a clock, which is
 /// WebAssembly outside WASI, no time passes.
-///
-/// ```
-/// let epoch = raddle_primitives::Epoch::now();
-/// let first = epoch.nanos();
-/// assert!(epoch.nanos() >= first);
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Epoch(Option<Instant>);
 

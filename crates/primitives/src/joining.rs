@@ -141,18 +141,6 @@ impl Joining {
 
 /// Runs `f`, which drops values of the user, for a shutdown with a limit: on a thread of its own,
 /// or on the calling one if the system refuses a thread.
-///
-/// ```
-/// use std::sync::mpsc;
-///
-/// use raddle_primitives::thread::run_elsewhere;
-///
-/// let (release, released) = mpsc::channel::<()>();
-/// let thread = run_elsewhere(move || drop(released.recv()));
-/// // The caller goes on meanwhile.
-/// release.send(()).unwrap();
-/// thread.unwrap().join().unwrap();
-/// ```
 pub fn run_elsewhere(f: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     let rank = Rank::leaf("work that another thread takes");
     let work = Arc::new(Mutex::ranked(rank, Some(f)));

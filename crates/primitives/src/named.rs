@@ -8,14 +8,6 @@ pub(crate) use crate::counting::Tag;
 ///
 /// Words with the same name are counted together. A word without a name is counted under the line
 /// of source that creates it.
-///
-/// ```
-/// use raddle_primitives::named;
-/// use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
-///
-/// let parked = named("number of parked workers", AtomicUsize::new(0));
-/// assert_eq!(parked.load(Ordering::Relaxed), 0);
-/// ```
 #[cfg(not(raddle_count))]
 #[inline(always)]
 pub fn named<T>(_name: &'static str, value: T) -> T {
@@ -34,18 +26,6 @@ pub fn named<T: crate::counting::Tagged>(name: &'static str, value: T) -> T {
 
 /// Counts an event that is no operation on a word, such as an attempt to steal. Only the counting
 /// build counts it.
-///
-/// ```
-/// use raddle_primitives::count_event;
-///
-/// /// Takes a task from another worker, if it has one.
-/// fn steal(victim: &mut Vec<u32>) -> Option<u32> {
-///     count_event("steal attempt");
-///     victim.pop()
-/// }
-///
-/// assert_eq!(steal(&mut vec![7]), Some(7));
-/// ```
 #[inline(always)]
 pub fn count_event(_name: &'static str) {
     #[cfg(raddle_count)]

@@ -9,11 +9,6 @@
 /// above it. Without `/proc` or with cgroups of version 1 it is std's number.
 ///
 /// It reads files, and the answer may change while the process runs: ask once.
-///
-/// ```
-/// let workers = raddle_primitives::thread::available_parallelism();
-/// assert!(workers >= 1);
-/// ```
 pub fn available_parallelism() -> usize {
     let std = std::thread::available_parallelism().map_or(1, usize::from);
     #[cfg(any(target_os = "linux", target_os = "android"))]

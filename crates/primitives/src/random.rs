@@ -26,14 +26,6 @@ crate::thread_local! {
 }
 
 /// Returns a random number below `count` (Marsaglia's xorshift).
-///
-/// ```
-/// use raddle_primitives::random::below;
-///
-/// // A worker begins its search at one of 8 others.
-/// let victim = below(8);
-/// assert!(victim < 8);
-/// ```
 pub fn below(count: usize) -> usize {
     STATE.with(|cell| {
         let mut random = cell.get();
@@ -51,26 +43,11 @@ pub fn below(count: usize) -> usize {
 }
 
 /// The seed of a runtime's random numbers: the same numbers from the same seed.
-///
-/// ```
-/// use raddle_primitives::random::RngSeed;
-///
-/// let seed = RngSeed::from_bytes(&17_u64.to_le_bytes());
-/// assert_ne!(seed, RngSeed::from_bytes(&18_u64.to_le_bytes()));
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RngSeed(u64);
 
 impl RngSeed {
     /// A seed of any bytes; the same for the same bytes in each process.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_primitives::random::RngSeed;
-    ///
-    /// assert_eq!(RngSeed::from_bytes(b"run 17"), RngSeed::from_bytes(b"run 17"));
-    /// ```
     pub fn from_bytes(bytes: &[u8]) -> Self {
         // The hash of Fowler, Noll and Vo (FNV-1a).
         let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
@@ -81,24 +58,6 @@ impl RngSeed {
 }
 
 /// Gives each thread of a runtime with a seed its own seed.
-///
-/// ```
-/// use raddle_primitives::random::{Random, RngSeed, below};
-///
-/// /// The first numbers of the workers 0 and 1, and of a call of `block_on`.
-/// fn numbers() -> [usize; 3] {
-///     let random = Random::new(RngSeed::from_bytes(b"run 17"));
-///     let workers = [0, 1].map(|worker| {
-///         let _seeded = random.enter_worker(worker);
-///         below(1 << 30)
-///     });
-///     let _seeded = random.enter_call();
-///     [workers[0], workers[1], below(1 << 30)]
-/// }
-///
-/// // A program that is seeded can be run again with the same numbers.
-/// assert_eq!(numbers(), numbers());
-/// ```
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
@@ -148,18 +107,6 @@ impl Random {
 }
 
 /// Restores the thread's former numbers.
-///
-/// ```
-/// use raddle_primitives::random::{Random, RngSeed, below};
-///
-/// let random = Random::new(RngSeed::from_bytes(b"run 17"));
-/// let seeded = random.enter_worker(0);
-/// let first = below(1 << 30);
-/// // The numbers of this thread go on where they were before the guard.
-/// drop(seeded);
-/// let _seeded = random.enter_worker(0);
-/// assert_eq!(below(1 << 30), first);
-/// ```
 #[derive(Debug)]
 #[must_use = "the numbers are seeded only while the guard lives"]
 pub struct Seeded(u32);

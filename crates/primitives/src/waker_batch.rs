@@ -98,38 +98,6 @@ impl WakerBatch {
 
     /// Like [`wake_all`](Self::wake_all), but a panic of a waker, which the panic hook reports,
     /// does not reach the caller.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicUsize, Ordering};
-    /// use std::task::{Wake, Waker};
-    ///
-    /// use raddle_primitives::WakerBatch;
-    ///
-    /// struct Panics;
-    ///
-    /// impl Wake for Panics {
-    ///     fn wake(self: Arc<Self>) {
-    ///         panic!("a waker of the user panics");
-    ///     }
-    /// }
-    ///
-    /// #[derive(Default)]
-    /// struct Counts(AtomicUsize);
-    ///
-    /// impl Wake for Counts {
-    ///     fn wake(self: Arc<Self>) {
-    ///         self.0.fetch_add(1, Ordering::Relaxed);
-    ///     }
-    /// }
-    ///
-    /// let counts = Arc::<Counts>::default();
-    /// let mut batch = WakerBatch::new();
-    /// batch.push(Waker::from(Arc::new(Panics)));
-    /// batch.push(Waker::from(Arc::clone(&counts)));
-    /// batch.wake_all_contained();
-    /// assert_eq!(counts.0.load(Ordering::Relaxed), 1);
-    /// ```
     #[inline]
     pub fn wake_all_contained(&mut self) {
         while !contain(|| self.wake_all()) {}
