@@ -132,18 +132,6 @@ pub struct Exchange<T> {
 unsafe impl<T: Send> Sync for Exchange<T> {}
 
 /// A request under way. Dropping it gives it up.
-///
-/// ```
-/// use raddle_watchdog::exchange::Exchange;
-///
-/// let exchange = Exchange::new(0);
-/// let request = exchange.request(0..16).expect("the exchange is idle");
-/// assert!(exchange.request(0..16).is_none(), "one request at a time");
-/// // The thread does not answer in time.
-/// assert!(!request.is_answered());
-/// drop(request);
-/// assert!(exchange.request(0..16).is_some());
-/// ```
 #[must_use]
 pub struct Request<'a, T> {
     exchange: &'a Exchange<T>,
@@ -162,15 +150,6 @@ impl<T> Exchange<T> {
 
     /// Requests a sample. Returns `None` while another request is under way, or while a handler
     /// still writes for one that was given up.
-    ///
-    /// ```
-    /// use raddle_watchdog::exchange::Exchange;
-    ///
-    /// let exchange = Exchange::new(0..0);
-    /// let request = exchange.request(0x1000..0x2000).expect("the exchange is idle");
-    /// exchange.answer(|addresses, sample| *sample = addresses);
-    /// assert_eq!(request.read(Clone::clone), Some(0x1000..0x2000));
-    /// ```
     pub fn request(&self, addresses: Range<usize>) -> Option<Request<'_, T>> {
         if !self.state.transition_to_preparing() {
             return None;
@@ -186,17 +165,6 @@ impl<T> Exchange<T> {
     /// Calls `write` to write the sample, if there is a request. Called by the handler.
     ///
     /// `write` must not panic.
-    ///
-    /// ```
-    /// use raddle_watchdog::exchange::Exchange;
-    ///
-    /// let exchange = Exchange::new(0);
-    /// // A signal that is late finds no request, and writes nothing.
-    /// exchange.answer(|_, _| unreachable!("there is no request"));
-    /// let request = exchange.request(0..16).expect("the exchange is idle");
-    /// exchange.answer(|_, sample| *sample = 42);
-    /// assert_eq!(request.read(|sample| *sample), Some(42));
-    /// ```
     pub fn answer(&self, write: impl FnOnce(Range<usize>, &mut T)) {
         if !self.state.transition_to_writing() {
             return;
@@ -227,16 +195,6 @@ impl<T> Request<'_, T> {
     }
 
     /// Reads the sample, if it is written. Otherwise the request is given up.
-    ///
-    /// ```
-    /// use raddle_watchdog::exchange::Exchange;
-    ///
-    /// let exchange = Exchange::new(0);
-    /// let request = exchange.request(0..16).expect("the exchange is idle");
-    /// // The thread may be blocked for good, so the request is given up.
-    /// assert_eq!(request.read(|sample| *sample), None);
-    /// exchange.answer(|_, _| unreachable!("the request was given up"));
-    /// ```
     pub fn read<R>(self, read: impl FnOnce(&T) -> R) -> Option<R> {
         self.is_answered().then(|| {
             self.exchange.sample.with(|sample| {

@@ -18,11 +18,13 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 /// # Examples
 ///
 /// ```
-/// use raddle_watchdog::Report;
-///
-/// /// An action of a watchdog.
+/// # use raddle_watchdog::Report;
+/// // An action of a watchdog.
 /// fn print(report: &Report) {
-///     eprintln!("{report}");
+///     match report {
+///         Report::SlowPoll(poll) => eprintln!("{} blocks: {poll}", poll.thread_name()),
+///         other => eprintln!("{other}"),
+///     }
 /// }
 /// ```
 #[derive(Clone, Debug)]
@@ -37,19 +39,6 @@ pub enum Report {
 }
 
 /// A poll that takes too long, or a job of the blocking pool that has not returned.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_watchdog::Report;
-///
-/// /// An action of a watchdog.
-/// fn print(report: &Report) {
-///     if let Report::SlowPoll(poll) = report {
-///         println!("{:?} {:?} {:?}", poll.task_id(), poll.spawned_at(), poll.elapsed());
-///     }
-/// }
-/// ```
 #[derive(Clone, Debug)]
 pub struct SlowPoll {
     pub(crate) kind: ActivityKind,
@@ -62,52 +51,35 @@ pub struct SlowPoll {
     pub(crate) stack: Option<StackTrace>,
 }
 
-macro_rules! example {
-    ($call:literal) => {
-        concat!(
-            "\n# Examples\n\n```\nuse raddle_watchdog::SlowPoll;\n\n",
-            "fn print(poll: &SlowPoll) {\n    println!(\"{:?}\", poll.",
-            $call,
-            ");\n}\n```"
-        )
-    };
-}
-
 impl SlowPoll {
     /// Returns the id of the task or the blocking job, as a number. `None` for the future of
     /// `block_on`.
-    #[doc = example!("task_id()")]
     pub fn task_id(&self) -> Option<u64> {
         (self.id != 0).then_some(self.id)
     }
 
     /// Returns the task's name, if it has one.
-    #[doc = example!("task_name()")]
     pub fn task_name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// Returns where the task was spawned. `None` for the future of `block_on`.
-    #[doc = example!("spawned_at()")]
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         self.location
     }
 
     /// Returns the index of the worker that polls, if a worker does.
-    #[doc = example!("worker()")]
     pub fn worker(&self) -> Option<usize> {
         self.worker
     }
 
     /// Returns the name of the thread.
-    #[doc = example!("thread_name()")]
     pub fn thread_name(&self) -> &str {
         &self.thread
     }
 
     /// Returns how long the poll has taken so far, at least. The poll may have begun up to one
     /// interval of the watchdog earlier, usually a quarter of its threshold.
-    #[doc = example!("elapsed()")]
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
@@ -115,29 +87,17 @@ impl SlowPoll {
     /// Returns the stack of the thread in this poll. `None` if the platform does not support it
     /// (Linux on x86-64 and AArch64 does), if the thread blocks the signal, or if the poll has just
     /// returned.
-    #[doc = example!("stack()")]
     pub fn stack(&self) -> Option<&StackTrace> {
         self.stack.as_ref()
     }
 
     /// Returns whether this is a job of the blocking pool, not a poll.
-    #[doc = example!("is_blocking_job()")]
     pub fn is_blocking_job(&self) -> bool {
         self.kind == ActivityKind::Job
     }
 }
 
 /// Jobs of the blocking pool that wait too long for a thread.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_watchdog::WaitingJobs;
-///
-/// fn print(jobs: &WaitingJobs) {
-///     println!("{} jobs, the oldest for {:?}", jobs.count(), jobs.longest());
-/// }
-/// ```
 #[derive(Clone, Debug)]
 pub struct WaitingJobs {
     pub(crate) count: usize,
@@ -147,46 +107,16 @@ pub struct WaitingJobs {
 
 impl WaitingJobs {
     /// Returns the number of jobs that have waited longer than the threshold.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::WaitingJobs;
-    ///
-    /// fn print(jobs: &WaitingJobs) {
-    ///     println!("{}", jobs.count());
-    /// }
-    /// ```
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// Returns how long the oldest has waited.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::WaitingJobs;
-    ///
-    /// fn print(jobs: &WaitingJobs) {
-    ///     println!("{:?}", jobs.longest());
-    /// }
-    /// ```
     pub fn longest(&self) -> Duration {
         self.longest
     }
 
     /// Returns where the oldest was spawned, if that is known.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::WaitingJobs;
-    ///
-    /// fn print(jobs: &WaitingJobs) {
-    ///     println!("{:?}", jobs.spawned_at());
-    /// }
-    /// ```
     pub fn spawned_at(&self) -> Option<&'static Location<'static>> {
         self.location
     }
@@ -197,8 +127,7 @@ impl WaitingJobs {
 /// # Examples
 ///
 /// ```
-/// use raddle_watchdog::ShutdownReport;
-///
+/// # use raddle_watchdog::ShutdownReport;
 /// fn check(report: &ShutdownReport) {
 ///     if !report.is_complete() {
 ///         eprintln!("{report}");
@@ -218,14 +147,6 @@ pub struct ShutdownReport {
 impl ShutdownReport {
     /// Makes a report from these facts: whether the threads of the workers and of the blocking pool
     /// have exited, how many tasks have not completed, and what the remaining threads run.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::ShutdownReport;
-    ///
-    /// assert!(ShutdownReport::new(true, true, 0, Vec::new()).is_complete());
-    /// ```
     pub fn new(
         workers_ended: bool,
         blocking_ended: bool,
@@ -241,68 +162,28 @@ impl ShutdownReport {
     }
 
     /// Returns whether everything has stopped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::ShutdownReport;
-    ///
-    /// assert!(!ShutdownReport::new(true, false, 0, Vec::new()).is_complete());
-    /// ```
     pub fn is_complete(&self) -> bool {
         self.workers_ended && self.blocking_ended
     }
 
     /// Returns whether the threads of all workers have exited.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::ShutdownReport;
-    ///
-    /// assert!(ShutdownReport::new(true, false, 0, Vec::new()).has_stopped_workers());
-    /// ```
     pub fn has_stopped_workers(&self) -> bool {
         self.workers_ended
     }
 
     /// Returns whether all threads of the blocking pool have exited.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::ShutdownReport;
-    ///
-    /// assert!(!ShutdownReport::new(true, false, 0, Vec::new()).has_stopped_blocking_threads());
-    /// ```
     pub fn has_stopped_blocking_threads(&self) -> bool {
         self.blocking_ended
     }
 
     /// Returns the number of tasks that have not completed: those that are being polled, and those
     /// that the shutdown drops once these polls return.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::ShutdownReport;
-    ///
-    /// assert_eq!(ShutdownReport::new(false, true, 3, Vec::new()).tasks(), 3);
-    /// ```
     pub fn tasks(&self) -> usize {
         self.tasks
     }
 
     /// Returns the polls and the blocking jobs that still run, with stacks. Empty without a
     /// watchdog.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::ShutdownReport;
-    ///
-    /// assert!(ShutdownReport::new(false, true, 3, Vec::new()).stuck().is_empty());
-    /// ```
     pub fn stuck(&self) -> &[SlowPoll] {
         &self.stuck
     }
@@ -384,16 +265,6 @@ impl fmt::Display for ShutdownReport {
 
 /// Returns the default action: a warning through the crate `tracing`, at most one a second for each
 /// location at which tasks are spawned.
-///
-/// # Examples
-///
-/// ```
-/// use std::time::Duration;
-/// use raddle_watchdog::{Watchdog, warn};
-///
-/// let watchdog = Watchdog::start(Duration::from_millis(100), warn())?;
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub fn warn() -> impl Fn(&Report) + Send + Sync + 'static {
     let warned = Mutex::ranked(Rank::leaf("watchdog warnings"), HashMap::new());
     move |report| {

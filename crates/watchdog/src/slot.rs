@@ -10,20 +10,6 @@ use raddle_primitives::sync::{Mutex, Rank};
 use crate::stack::{Pending, Sampler, ThreadStack};
 
 /// The kinds of activities.
-///
-/// ```
-/// use raddle_watchdog::slot::ActivityKind;
-///
-/// fn describe(kind: ActivityKind) -> &'static str {
-///     match kind {
-///         ActivityKind::Poll => "a poll of a task",
-///         ActivityKind::RootPoll => "a poll of the future of `block_on`",
-///         ActivityKind::Job => "a blocking job",
-///     }
-/// }
-///
-/// assert_eq!(describe(ActivityKind::Job), "a blocking job");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivityKind {
     /// The poll of a task.
@@ -35,22 +21,6 @@ pub enum ActivityKind {
 }
 
 /// The activity of a thread.
-///
-/// ```
-/// use std::panic::Location;
-///
-/// use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
-///
-/// let slot = ActivitySlot::of_current_thread();
-/// let poll = Activity {
-///     kind: ActivityKind::Poll,
-///     worker: Some(3),
-///     id: 17,
-///     location: Some(Location::caller()),
-/// };
-/// slot.start(poll);
-/// assert_eq!(slot.running().unwrap().activity, poll);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// The kind.
@@ -64,21 +34,6 @@ pub struct Activity {
 }
 
 /// A running activity, with a number that is unique on its thread.
-///
-/// ```
-/// use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
-///
-/// let slot = ActivitySlot::of_current_thread();
-/// let job = Activity { kind: ActivityKind::Job, worker: None, id: 17, location: None };
-/// slot.start(job);
-/// let first = slot.running().unwrap();
-/// slot.finish();
-/// // The same job again: the sequence tells the two apart.
-/// slot.start(job);
-/// let second = slot.running().unwrap();
-/// assert_eq!(first.activity, second.activity);
-/// assert_ne!(first.sequence, second.sequence);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunningActivity {
     /// An odd number.
@@ -241,16 +196,6 @@ impl ActivitySlot {
     }
 
     /// Records that the activity with this sequence may block.
-    ///
-    /// ```
-    /// use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
-    ///
-    /// let slot = ActivitySlot::of_current_thread();
-    /// slot.start(Activity { kind: ActivityKind::Poll, worker: Some(0), id: 17, location: None });
-    /// // The task has called `block_in_place`, and another thread has taken its worker over.
-    /// slot.allow_blocking(slot.running().unwrap().sequence);
-    /// assert!(slot.running().unwrap().may_block);
-    /// ```
     pub fn allow_blocking(&self, sequence: usize) {
         // ORDERING: a hint, by itself.
         self.blocking.store(sequence, Ordering::Relaxed);

@@ -28,15 +28,10 @@ pub(crate) use linux::{Pending, Sampler, ThreadStack};
 /// # Examples
 ///
 /// ```
-/// use raddle_watchdog::{Report, StackTrace};
-///
-/// /// An action of a watchdog.
-/// fn print(report: &Report) {
-///     if let Report::SlowPoll(poll) = report {
-///         let names = poll.stack().into_iter().flat_map(StackTrace::frames);
-///         for frame in names {
-///             println!("{}", frame.function().unwrap_or("?"));
-///         }
+/// # use raddle_watchdog::StackTrace;
+/// fn print(stack: &StackTrace) {
+///     for frame in stack.frames() {
+///         println!("{} {:?}", frame.function().unwrap_or("?"), frame.line());
 ///     }
 /// }
 /// ```
@@ -47,21 +42,6 @@ pub struct StackTrace {
 }
 
 /// A function of a [`StackTrace`].
-///
-/// # Examples
-///
-/// ```
-/// use raddle_watchdog::{Report, StackTrace};
-///
-/// /// An action of a watchdog.
-/// fn print(report: &Report) {
-///     if let Report::SlowPoll(poll) = report {
-///         for frame in poll.stack().into_iter().flat_map(StackTrace::frames) {
-///             println!("{} {:?}:{:?}", frame.address(), frame.file(), frame.line());
-///         }
-///     }
-/// }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackFrame {
     address: usize,
@@ -74,19 +54,6 @@ impl StackTrace {
     /// Looks up the functions, the innermost first. A function that the compiler has inlined has a
     /// frame of its own. Without debug information in the program there are no files and lines, and
     /// without symbols no names.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::{Report, StackTrace};
-    ///
-    /// /// An action of a watchdog.
-    /// fn print(report: &Report) {
-    ///     if let Report::SlowPoll(poll) = report {
-    ///         println!("{:?}", poll.stack().map(StackTrace::frames));
-    ///     }
-    /// }
-    /// ```
     pub fn frames(&self) -> Vec<StackFrame> {
         linux::resolve(&self.addresses)
     }
@@ -94,61 +61,21 @@ impl StackTrace {
 
 impl StackFrame {
     /// Returns an address in the code of the function.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::StackFrame;
-    ///
-    /// fn print(frame: &StackFrame) {
-    ///     println!("{:#x}", frame.address());
-    /// }
-    /// ```
     pub fn address(&self) -> usize {
         self.address
     }
 
     /// Returns the function's name with its path, if it is known.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::StackFrame;
-    ///
-    /// fn print(frame: &StackFrame) {
-    ///     println!("{}", frame.function().unwrap_or("?"));
-    /// }
-    /// ```
     pub fn function(&self) -> Option<&str> {
         self.function.as_deref()
     }
 
     /// Returns the source file, if it is known.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::StackFrame;
-    ///
-    /// fn print(frame: &StackFrame) {
-    ///     println!("{:?}", frame.file());
-    /// }
-    /// ```
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
     /// Returns the line in the source file, starting at 1, if it is known.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_watchdog::StackFrame;
-    ///
-    /// fn print(frame: &StackFrame) {
-    ///     println!("{:?}", frame.line());
-    /// }
-    /// ```
     pub fn line(&self) -> Option<u32> {
         self.line
     }

@@ -38,18 +38,6 @@ type Action = Box<dyn Fn(&Report) + Send + Sync>;
 ///
 /// A separate thread checks them every quarter of the threshold, but at intervals of 1 to 250 ms.
 /// Dropping the watchdog stops it.
-///
-/// # Examples
-///
-/// ```
-/// use std::time::Duration;
-/// use raddle_watchdog::Watchdog;
-///
-/// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
-/// // What a scheduler's configuration takes.
-/// let observer = watchdog.observer();
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub struct Watchdog {
     shared: Arc<Shared>,
 }
@@ -79,16 +67,6 @@ impl Watchdog {
     /// # Panics
     ///
     /// Panics if `threshold` is zero.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use raddle_watchdog::Watchdog;
-    ///
-    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     #[track_caller]
     pub fn start(
         threshold: Duration,
@@ -117,20 +95,6 @@ impl Watchdog {
     }
 
     /// Returns the observer for the scheduler to watch.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use raddle_watchdog::Watchdog;
-    ///
-    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
-    /// let config = raddle_sched::Config {
-    ///     observer: Some(watchdog.observer()),
-    ///     ..Default::default()
-    /// };
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn observer(&self) -> std::sync::Arc<dyn raddle_events::Observer> {
         std::sync::Arc::new(WatchdogObserver(std::sync::Arc::clone(
             &self.shared.registry,
@@ -138,17 +102,6 @@ impl Watchdog {
     }
 
     /// Returns the observer for the blocking pool to watch.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use raddle_watchdog::Watchdog;
-    ///
-    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
-    /// let observer = watchdog.job_observer();
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn job_observer(&self) -> std::sync::Arc<dyn raddle_blocking::JobObserver> {
         std::sync::Arc::new(WatchdogObserver(std::sync::Arc::clone(
             &self.shared.registry,
@@ -157,17 +110,6 @@ impl Watchdog {
 
     /// Returns all polls and blocking jobs that run now, also the fast ones, with the stacks of
     /// their threads.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use raddle_watchdog::Watchdog;
-    ///
-    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
-    /// assert!(watchdog.running().is_empty());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn running(&self) -> Vec<SlowPoll> {
         let now = Instant::now();
         let running = self.shared.registry.running(now);
@@ -178,17 +120,6 @@ impl Watchdog {
     }
 
     /// Calls the action with the report of a shutdown, on the calling thread.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use raddle_watchdog::{ShutdownReport, Watchdog};
-    ///
-    /// let watchdog = Watchdog::start(Duration::from_millis(50), |report| eprintln!("{report}"))?;
-    /// watchdog.report_shutdown(&ShutdownReport::new(false, true, 1, watchdog.running()));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn report_shutdown(&self, report: &ShutdownReport) {
         self.shared.call(&Report::Shutdown(report.clone()));
     }
