@@ -10,15 +10,6 @@ use crate::StringId;
 ///
 /// Task and job numbers have 40 bits; of a larger one the lowest 40 are kept. Counts that do not
 /// fit into the bits of their field are stored as the greatest that does.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::{Event, Record};
-///
-/// let event = Event::PollStarted { task: 7 };
-/// assert_eq!(Record::new(1_000, event).event(), Some(event));
-/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -140,15 +131,6 @@ pub enum Event {
 }
 
 /// The state of a task after a poll.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::{Event, PollResult};
-///
-/// let event = Event::PollFinished { task: 1, result: PollResult::Pending };
-/// assert_ne!(event, Event::PollFinished { task: 1, result: PollResult::Ended });
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PollResult {
@@ -161,15 +143,6 @@ pub enum PollResult {
 }
 
 /// The reason why a task ended.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::{EndReason, Event};
-///
-/// let event = Event::TaskEnded { task: 1, reason: EndReason::Panicked };
-/// assert!(matches!(event, Event::TaskEnded { reason: EndReason::Panicked, .. }));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndReason {
@@ -207,15 +180,6 @@ pub enum PollEnd {
 
 impl PollEnd {
     /// Returns the events that a poll of `task` with this end causes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Event, PollEnd, PollResult};
-    ///
-    /// let events: Vec<_> = PollEnd::Pending.events(7).collect();
-    /// assert_eq!(events, [Event::PollFinished { task: 7, result: PollResult::Pending }]);
-    /// ```
     pub fn events(self, task: u64) -> impl Iterator<Item = Event> {
         let (result, ended) = match self {
             Self::Pending => (PollResult::Pending, None),
@@ -253,14 +217,6 @@ impl PollEnd {
 }
 
 /// An action of the monitor for a task that waits behind a long poll.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::MonitorAction;
-///
-/// assert_ne!(MonitorAction::TookDriver, MonitorAction::TookNextTask);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MonitorAction {

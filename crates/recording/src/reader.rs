@@ -33,71 +33,21 @@ enum Kind {
 
 impl ReadError {
     /// Returns whether the file is no recording.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::Recording;
-    ///
-    /// let error = Recording::read_from(&b"some other file"[..]).unwrap_err();
-    /// assert!(error.is_foreign());
-    /// ```
     pub fn is_foreign(&self) -> bool {
         matches!(self.0, Kind::Foreign)
     }
 
     /// Returns whether a newer version wrote the file, in a format that this version cannot read.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::Recording;
-    ///
-    /// let mut file = Vec::new();
-    /// Recording::default().write_to(&mut file)?;
-    /// // The header ends with the major and the minor version.
-    /// let major = file.iter().position(|byte| *byte == 1).unwrap();
-    /// file[major] = 9;
-    /// assert!(Recording::read_from(&file[..]).unwrap_err().is_newer());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn is_newer(&self) -> bool {
         matches!(self.0, Kind::Newer(_))
     }
 
     /// Returns whether the content of a chunk is not what its tag promises.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::Recording;
-    ///
-    /// let error = Recording::read_from(&b"some other file"[..]).unwrap_err();
-    /// assert!(!error.is_damaged());
-    /// ```
     pub fn is_damaged(&self) -> bool {
         matches!(self.0, Kind::Damaged(_))
     }
 
     /// Returns whether reading failed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::io::{self, Read};
-    ///
-    /// use raddle_recording::Recording;
-    ///
-    /// struct Failing;
-    ///
-    /// impl Read for Failing {
-    ///     fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
-    ///         Err(io::Error::other("the disk is gone"))
-    ///     }
-    /// }
-    ///
-    /// assert!(Recording::read_from(Failing).unwrap_err().is_io());
-    /// ```
     pub fn is_io(&self) -> bool {
         matches!(self.0, Kind::Io(_))
     }
@@ -142,17 +92,6 @@ impl Recording {
     ///
     /// Returns an error if reading fails, if the file is no recording, if a newer version wrote it
     /// that this one cannot read, or if a chunk is damaged.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::Recording;
-    ///
-    /// let mut file = Vec::new();
-    /// Recording::default().write_to(&mut file)?;
-    /// assert_eq!(Recording::read_from(&file[..])?, Recording::default());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn read_from(file: impl Read) -> Result<Self, ReadError> {
         read(file)
     }

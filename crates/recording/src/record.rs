@@ -33,27 +33,9 @@ pub struct Record([u64; 2]);
 impl Record {
     /// The number of values that a record's time can have. A clock that has gone further starts
     /// again at 0.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Event, Record};
-    ///
-    /// let record = Record::new(Record::TIMES + 5, Event::DriverStarted);
-    /// assert_eq!(record.time(), 5);
-    /// ```
     pub const TIMES: u64 = 1 << TIME_BITS;
 
     /// Makes a record. Of `time` the lowest 56 bits are kept.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Event, Record};
-    ///
-    /// let record = Record::new(1_000, Event::DriverStarted);
-    /// assert_eq!(record.event(), Some(Event::DriverStarted));
-    /// ```
     #[inline]
     pub fn new(time: u64, event: Event) -> Self {
         let parts = Parts::of(event);
@@ -84,14 +66,6 @@ impl Record {
 
     /// Returns how the thread's previous poll ended, if this is the start of a poll and contains
     /// that.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Event, Record};
-    ///
-    /// assert_eq!(Record::new(1_000, Event::DriverStarted).former_poll(), None);
-    /// ```
     pub fn former_poll(self) -> Option<PollEnd> {
         let [first, second] = self.0;
         let is_start = first as u8 == kind::POLL_STARTED;
@@ -100,56 +74,22 @@ impl Record {
     }
 
     /// Makes a record of the words of another.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Event, Record};
-    ///
-    /// let record = Record::new(1_000, Event::DriverStarted);
-    /// assert_eq!(Record::from_words(record.words()), record);
-    /// ```
     pub fn from_words(words: [u64; 2]) -> Self {
         Self(words)
     }
 
     /// The two words.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Event, Record};
-    ///
-    /// let [first, _] = Record::new(1_000, Event::DriverStarted).words();
-    /// assert_eq!(first >> 8, 1_000);
-    /// ```
     #[inline]
     pub fn words(self) -> [u64; 2] {
         self.0
     }
 
     /// The time, less than [`TIMES`](Self::TIMES).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Event, Record};
-    ///
-    /// assert_eq!(Record::new(1_000, Event::DriverStarted).time(), 1_000);
-    /// ```
     pub fn time(self) -> u64 {
         self.0[0] >> (u64::BITS - TIME_BITS)
     }
 
     /// Returns the event, or `None` if the words are not those of an event.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::Record;
-    ///
-    /// assert_eq!(Record::from_words([0, 0]).event(), None);
-    /// ```
     pub fn event(self) -> Option<Event> {
         let [first, second] = self.0;
         Parts {

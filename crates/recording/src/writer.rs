@@ -44,16 +44,6 @@ impl<W: io::Write> Writer<W> {
     /// # Errors
     ///
     /// Returns an error if writing fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::Writer;
-    ///
-    /// let writer = Writer::new(Vec::new())?;
-    /// assert!(writer.bytes() > 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn new(mut file: W) -> io::Result<Self> {
         let mut header = Vec::with_capacity(HEADER);
         header.extend(MAGIC);
@@ -76,17 +66,6 @@ impl<W: io::Write> Writer<W> {
     ///
     /// Returns an error if writing fails. The file may then end in the middle of a chunk, and more
     /// must not be appended to it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Recording, Writer};
-    ///
-    /// let mut writer = Writer::new(Vec::new())?;
-    /// writer.append(&Recording::default())?;
-    /// assert!(Recording::read_from(&writer.get_ref()[..]).is_ok());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn append(&mut self, recording: &Recording) -> io::Result<()> {
         let mut out = Vec::new();
         if !std::mem::replace(&mut self.has_origin, true) {
@@ -130,33 +109,11 @@ impl<W: io::Write> Writer<W> {
     }
 
     /// Returns the size of the file in bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Recording, Writer};
-    ///
-    /// let mut writer = Writer::new(Vec::new())?;
-    /// writer.append(&Recording::default())?;
-    /// assert_eq!(writer.bytes(), writer.get_ref().len() as u64);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// The file.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::{Recording, Writer};
-    ///
-    /// let mut writer = Writer::new(Vec::new())?;
-    /// writer.append(&Recording::default())?;
-    /// println!("{} bytes", writer.get_ref().len());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn get_ref(&self) -> &W {
         &self.file
     }
@@ -168,17 +125,6 @@ impl Recording {
     /// # Errors
     ///
     /// Returns an error if writing fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::Recording;
-    ///
-    /// let mut file = Vec::new();
-    /// Recording::default().write_to(&mut file)?;
-    /// assert!(!file.is_empty());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn write_to(&self, file: impl io::Write) -> io::Result<()> {
         Writer::new(file)?.append(self)
     }

@@ -69,23 +69,6 @@ impl Waiting {
 /// Returns how long tasks wait from their spawn or wake to their poll, by the label of the task.
 /// The one with the longest wait is first. Only waits that begin where the recording is
 /// [complete](Recording::complete_from) count.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::analysis::scheduling_delays;
-/// use raddle_recording::{Entry, Event, Recording, Thread};
-/// use std::time::Duration;
-///
-/// let entries = vec![
-///     Entry { time: 10, event: Event::TaskWoken { task: 1 } },
-///     Entry { time: 35, event: Event::PollStarted { task: 1 } },
-/// ];
-/// let mut recording = Recording::default();
-/// recording.threads.insert(1, Thread { entries, ..Thread::default() });
-/// let delays = scheduling_delays(&recording);
-/// assert_eq!(delays[0].1.max(), Duration::from_nanos(25));
-/// ```
 pub fn scheduling_delays(recording: &Recording) -> Vec<(String, Distribution)> {
     let mut waiting = Waiting::default();
     let mut waits = Vec::new();
@@ -99,16 +82,6 @@ pub fn scheduling_delays(recording: &Recording) -> Vec<(String, Distribution)> {
 }
 
 /// When workers were parked while tasks waited.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::analysis::IdleWhileWaiting;
-///
-/// fn print(found: IdleWhileWaiting) {
-///     println!("{:?} in all, at most {:?} at a time", found.total, found.longest);
-/// }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleWhileWaiting {
     /// The total time in which a worker was parked while a task waited.
@@ -123,17 +96,6 @@ pub struct IdleWhileWaiting {
 
 /// Finds out when workers were parked while tasks waited, where the recording is
 /// [complete](Recording::complete_from).
-///
-/// # Examples
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use raddle_recording::Recording;
-/// use raddle_recording::analysis::idle_while_waiting;
-///
-/// assert_eq!(idle_while_waiting(&Recording::default()).total, Duration::ZERO);
-/// ```
 pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
     let mut found = IdleWhileWaiting::default();
     let mut waiting = Waiting::default();
@@ -171,16 +133,6 @@ pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
 }
 
 /// Returns how long blocking jobs waited for a thread, and how long they took.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::Recording;
-/// use raddle_recording::analysis::blocking_jobs;
-///
-/// let (waits, runs) = blocking_jobs(&Recording::default());
-/// assert_eq!((waits.count(), runs.count()), (0, 0));
-/// ```
 pub fn blocking_jobs(recording: &Recording) -> (Distribution, Distribution) {
     let mut queued = BTreeMap::new();
     let mut started = BTreeMap::new();

@@ -23,66 +23,22 @@ pub struct Distribution {
 
 impl Distribution {
     /// The number of times.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use raddle_recording::analysis::Distribution;
-    ///
-    /// let times: Distribution = [1, 3].map(Duration::from_nanos).into_iter().collect();
-    /// assert_eq!(times.count(), 2);
-    /// ```
     pub fn count(&self) -> usize {
         self.sorted.len()
     }
 
     /// The sum of the times.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use raddle_recording::analysis::Distribution;
-    ///
-    /// let times: Distribution = [1, 3].map(Duration::from_nanos).into_iter().collect();
-    /// assert_eq!(times.total(), Duration::from_nanos(4));
-    /// ```
     pub fn total(&self) -> Duration {
         self.sorted.iter().sum()
     }
 
     /// The longest time, zero if there is none.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use raddle_recording::analysis::Distribution;
-    ///
-    /// let times: Distribution = [1, 3].map(Duration::from_nanos).into_iter().collect();
-    /// assert_eq!(times.max(), Duration::from_nanos(3));
-    /// ```
     pub fn max(&self) -> Duration {
         self.sorted.last().copied().unwrap_or_default()
     }
 
     /// The shortest time that is at least as long as `percent` of all (nearest rank), zero if there
     /// is none. A percentage below 0 is 0, one above 100 is 100.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use raddle_recording::analysis::Distribution;
-    ///
-    /// let times: Distribution = [1, 3].map(Duration::from_nanos).into_iter().collect();
-    /// assert_eq!(times.percentile(50.0), Duration::from_nanos(1));
-    /// ```
     pub fn percentile(&self, percent: f64) -> Duration {
         let rank = (percent.clamp(0.0, 100.0) / 100.0 * self.count() as f64).ceil() as usize;
         let index = rank.saturating_sub(1);

@@ -9,16 +9,6 @@ use super::{Distribution, Tasks};
 use crate::{Event, Recording};
 
 /// One poll of a task.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::analysis::Poll;
-///
-/// fn print(poll: &Poll) {
-///     println!("task {} was polled for {:?}", poll.task, poll.duration);
-/// }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Poll {
     /// The number of the task.
@@ -36,22 +26,6 @@ pub struct Poll {
 
 /// All polls that start in the recording, thread by thread in the order of their ends. A poll
 /// within another poll, as of `block_on` in `block_in_place`, is a part of both.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::analysis::polls;
-/// use raddle_recording::{Entry, Event, PollResult, Recording, Thread};
-/// use std::time::Duration;
-///
-/// let entries = vec![
-///     Entry { time: 10, event: Event::PollStarted { task: 1 } },
-///     Entry { time: 35, event: Event::PollFinished { task: 1, result: PollResult::Pending } },
-/// ];
-/// let mut recording = Recording::default();
-/// recording.threads.insert(1, Thread { entries, ..Thread::default() });
-/// assert_eq!(polls(&recording)[0].duration, Duration::from_nanos(25));
-/// ```
 pub fn polls(recording: &Recording) -> Vec<Poll> {
     let last = |entries: &[crate::Entry]| entries.last().map_or(0, |entry| entry.time);
     let threads = recording.threads.values();
@@ -88,17 +62,6 @@ pub fn polls(recording: &Recording) -> Vec<Poll> {
 }
 
 /// The `limit` longest polls, the longest first.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::Recording;
-/// use raddle_recording::analysis::longest_polls;
-///
-/// for poll in longest_polls(&Recording::default(), 10) {
-///     println!("task {} was polled for {:?}", poll.task, poll.duration);
-/// }
-/// ```
 pub fn longest_polls(recording: &Recording, limit: usize) -> Vec<Poll> {
     let mut polls = polls(recording);
     polls.sort_by_key(|poll| Reverse(poll.duration));
@@ -107,17 +70,6 @@ pub fn longest_polls(recording: &Recording, limit: usize) -> Vec<Poll> {
 }
 
 /// Returns how long polls take, by the label of the task. The one with the longest poll is first.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::Recording;
-/// use raddle_recording::analysis::polls_by_location;
-///
-/// for (location, times) in polls_by_location(&Recording::default()) {
-///     println!("{location}: at most {:?}", times.max());
-/// }
-/// ```
 pub fn polls_by_location(recording: &Recording) -> Vec<(String, Distribution)> {
     let tasks = Tasks::of(recording);
     by_label(

@@ -30,15 +30,6 @@ pub struct AnalysisReport<'a> {
 
 impl<'a> AnalysisReport<'a> {
     /// Makes a report of a recording.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::Recording;
-    /// use raddle_recording::analysis::AnalysisReport;
-    ///
-    /// println!("{}", AnalysisReport::of(&Recording::default()));
-    /// ```
     pub fn of(recording: &'a Recording) -> Self {
         Self { recording }
     }

@@ -5,17 +5,6 @@ use std::collections::BTreeMap;
 use crate::{Event, Recording, StringId};
 
 /// A task of a recording.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::Recording;
-/// use raddle_recording::analysis::Task;
-///
-/// fn location<'a>(recording: &'a Recording, task: &Task) -> Option<&'a str> {
-///     task.location.map(|location| recording.text(location))
-/// }
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
     /// The spawn location, if the recording contains the spawn.
@@ -31,12 +20,19 @@ pub struct Task {
 /// # Examples
 ///
 /// ```
-/// use raddle_recording::Recording;
 /// use raddle_recording::analysis::Tasks;
+/// use raddle_recording::{Entry, Event, Recording, StringId, Thread};
 ///
-/// let recording = Recording::default();
+/// let location = StringId::new(1).unwrap();
+/// let spawn = Entry { time: 5, event: Event::TaskSpawned { task: 7, location } };
+/// let mut recording = Recording::default();
+/// recording.strings.insert(location, "src/main.rs:7:5".to_owned());
+/// recording.threads.insert(1, Thread { entries: vec![spawn], ..Thread::default() });
+///
 /// let tasks = Tasks::of(&recording);
-/// assert!(tasks.get(1).is_none());
+/// assert_eq!(tasks.get(7).unwrap().location, Some(location));
+/// assert!(tasks.label(7).contains("src/main.rs:7:5"));
+/// // Its spawn is not in the recording.
 /// assert_eq!(tasks.label(1), "spawned before the recording");
 /// ```
 #[derive(Debug)]
@@ -47,21 +43,6 @@ pub struct Tasks<'a> {
 
 impl<'a> Tasks<'a> {
     /// Finds the tasks of a recording.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::analysis::Tasks;
-    /// use raddle_recording::{Entry, Event, Recording, StringId, Thread};
-    ///
-    /// let location = StringId::new(1).unwrap();
-    /// let spawn = Entry { time: 5, event: Event::TaskSpawned { task: 7, location } };
-    /// let mut recording = Recording::default();
-    /// recording.strings.insert(location, "src/main.rs:7:5".to_owned());
-    /// recording.threads.insert(1, Thread { entries: vec![spawn], ..Thread::default() });
-    /// let tasks = Tasks::of(&recording);
-    /// assert!(tasks.get(7).is_some());
-    /// ```
     pub fn of(recording: &'a Recording) -> Self {
         let mut tasks = BTreeMap::<u64, Task>::new();
         for thread in recording.threads.values() {
@@ -88,41 +69,11 @@ impl<'a> Tasks<'a> {
     }
 
     /// The task of a number, if its spawn was recorded.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::analysis::Tasks;
-    /// use raddle_recording::{Entry, Event, Recording, StringId, Thread};
-    ///
-    /// let location = StringId::new(1).unwrap();
-    /// let spawn = Entry { time: 5, event: Event::TaskSpawned { task: 7, location } };
-    /// let mut recording = Recording::default();
-    /// recording.strings.insert(location, "src/main.rs:7:5".to_owned());
-    /// recording.threads.insert(1, Thread { entries: vec![spawn], ..Thread::default() });
-    /// let tasks = Tasks::of(&recording);
-    /// assert_eq!(tasks.get(7).unwrap().location, Some(location));
-    /// ```
     pub fn get(&self, task: u64) -> Option<&Task> {
         self.tasks.get(&task)
     }
 
     /// Returns where a task was spawned, with its name if it has one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::analysis::Tasks;
-    /// use raddle_recording::{Entry, Event, Recording, StringId, Thread};
-    ///
-    /// let location = StringId::new(1).unwrap();
-    /// let spawn = Entry { time: 5, event: Event::TaskSpawned { task: 7, location } };
-    /// let mut recording = Recording::default();
-    /// recording.strings.insert(location, "src/main.rs:7:5".to_owned());
-    /// recording.threads.insert(1, Thread { entries: vec![spawn], ..Thread::default() });
-    /// let tasks = Tasks::of(&recording);
-    /// assert!(tasks.label(7).contains("src/main.rs:7:5"));
-    /// ```
     pub fn label(&self, task: u64) -> String {
         if task == 0 {
             return "the future of block_on".to_owned();
@@ -138,21 +89,6 @@ impl<'a> Tasks<'a> {
     }
 
     /// Returns the labels of a task and of its ancestors, the first ancestor first.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_recording::analysis::Tasks;
-    /// use raddle_recording::{Entry, Event, Recording, StringId, Thread};
-    ///
-    /// let location = StringId::new(1).unwrap();
-    /// let spawn = Entry { time: 5, event: Event::TaskSpawned { task: 7, location } };
-    /// let mut recording = Recording::default();
-    /// recording.strings.insert(location, "src/main.rs:7:5".to_owned());
-    /// recording.threads.insert(1, Thread { entries: vec![spawn], ..Thread::default() });
-    /// let tasks = Tasks::of(&recording);
-    /// assert_eq!(tasks.ancestry(7), [tasks.label(7)]);
-    /// ```
     pub fn ancestry(&self, task: u64) -> Vec<String> {
         let mut numbers = vec![task];
         while let Some(parent) = numbers.last().and_then(|last| self.get(*last)?.parent) {

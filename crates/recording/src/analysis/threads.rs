@@ -5,16 +5,6 @@ use std::time::Duration;
 use crate::{Event, Recording};
 
 /// The delays of a thread by the kernel.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::analysis::KernelDelays;
-///
-/// fn print(delays: &KernelDelays) {
-///     println!("thread {}: {:?}", delays.thread, delays.delayed);
-/// }
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelDelays {
     /// The number of the thread.
@@ -31,19 +21,6 @@ pub struct KernelDelays {
 
 /// Returns how the kernel delayed each thread, the most delayed first. Threads for which no delay
 /// and no context switch was recorded are left out.
-///
-/// # Examples
-///
-/// ```
-/// use raddle_recording::analysis::kernel_delays;
-/// use raddle_recording::{Entry, Event, Recording, Thread};
-/// use std::time::Duration;
-///
-/// let mut recording = Recording::default();
-/// let delayed = Entry { time: 10, event: Event::ThreadDelayed { nanos: 4 } };
-/// recording.threads.insert(1, Thread { entries: vec![delayed], ..Thread::default() });
-/// assert_eq!(kernel_delays(&recording)[0].delayed, Duration::from_nanos(4));
-/// ```
 pub fn kernel_delays(recording: &Recording) -> Vec<KernelDelays> {
     let mut all = Vec::new();
     for (&number, thread) in &recording.threads {
