@@ -14,12 +14,6 @@ use raddle_primitives::thread::{self, Thread};
 /// deadlock, which a model reports.
 ///
 /// Unlike `raddle_primitives::thread::block_on`, it has no word of its own for a model to explore.
-///
-/// ```
-/// let other = std::thread::spawn(|| 6 * 7);
-/// let answer = raddle_testing::block_on(async { other.join().unwrap() });
-/// assert_eq!(answer, 42);
-/// ```
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);
@@ -41,34 +35,11 @@ impl Wake for Unpark {
 }
 
 /// Polls `future` once, with a waker that does nothing, and drops it.
-///
-/// ```
-/// use std::task::Poll;
-///
-/// assert_eq!(raddle_testing::poll_once(async { 42 }), Poll::Ready(42));
-/// assert!(raddle_testing::poll_once(std::future::pending::<()>()).is_pending());
-/// ```
 pub fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
     poll(pin!(future))
 }
 
 /// Polls `future` once, with a waker that does nothing.
-///
-/// ```
-/// use std::cell::Cell;
-/// use std::future::poll_fn;
-/// use std::pin::pin;
-/// use std::task::Poll;
-///
-/// let is_ready = Cell::new(false);
-/// let mut wait = pin!(poll_fn(|_| match is_ready.get() {
-///     true => Poll::Ready(()),
-///     false => Poll::Pending,
-/// }));
-/// assert!(raddle_testing::poll(wait.as_mut()).is_pending());
-/// is_ready.set(true);
-/// assert!(raddle_testing::poll(wait).is_ready());
-/// ```
 pub fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     poll_with(future, Waker::noop())
 }
@@ -97,12 +68,6 @@ pub fn poll_with<F: Future + ?Sized>(future: Pin<&mut F>, waker: &Waker) -> Poll
 /// # Panics
 ///
 /// Panics if the future is pending.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(raddle_testing::ready(async { 42 }), 42);
-/// ```
 #[track_caller]
 pub fn ready<F: Future>(future: F) -> F::Output {
     match poll_once(future) {
@@ -160,15 +125,6 @@ impl Wake for Wakes {
 }
 
 /// A waker that calls `on_wake` at each wake-up.
-///
-/// ```
-/// use std::sync::mpsc;
-///
-/// let (sender, receiver) = mpsc::channel();
-/// let waker = raddle_testing::calling(move || sender.send("woken").unwrap());
-/// waker.wake();
-/// assert_eq!(receiver.recv(), Ok("woken"));
-/// ```
 pub fn calling(on_wake: impl Fn() + Send + Sync + 'static) -> Waker {
     struct Call<F>(F);
 
