@@ -61,19 +61,6 @@ pub struct Builder {
 
 impl Builder {
     /// Returns a builder for a multi-thread runtime, which runs its tasks on worker threads.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Builder;
-    ///
-    /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
-    ///     .enable_all()
-    ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[cfg(feature = "rt-multi-thread")]
     pub fn new_multi_thread() -> Self {
         Self::new(RuntimeFlavor::MultiThread)
@@ -81,18 +68,6 @@ impl Builder {
 
     /// Returns a builder for a current-thread runtime, which runs its tasks inside
     /// [`Runtime::block_on`], on the thread that calls it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Builder;
-    ///
-    /// let runtime = Builder::new_current_thread()
-    ///     .enable_all()
-    ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn new_current_thread() -> Self {
         Self::new(RuntimeFlavor::CurrentThread)
     }
@@ -289,12 +264,8 @@ impl Builder {
     /// ```
     /// use raddle::runtime::Builder;
     ///
-    /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
-    ///     .thread_stack_size(4 * 1024 * 1024)
-    ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let runtime = Builder::new_multi_thread().thread_stack_size(4 * 1024 * 1024).build()?;
+    /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn thread_stack_size(&mut self, bytes: usize) -> &mut Self {
         self.scheduler.thread_stack_size = Some(bytes);
@@ -358,18 +329,10 @@ impl Builder {
     ///
     /// ```
     /// use raddle::runtime::Builder;
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicUsize, Ordering};
     ///
-    /// let calls = Arc::new(AtomicUsize::new(0));
-    /// let counted = Arc::clone(&calls);
     /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
-    ///     .on_thread_start(move || drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .on_thread_start(|| println!("{:?} starts", std::thread::current().name()))
     ///     .build()?;
-    /// // Waits for the threads.
-    /// drop(runtime);
-    /// assert_eq!(calls.load(Ordering::Relaxed), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_thread_start<F>(&mut self, f: F) -> &mut Self
@@ -386,18 +349,10 @@ impl Builder {
     ///
     /// ```
     /// use raddle::runtime::Builder;
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicUsize, Ordering};
     ///
-    /// let calls = Arc::new(AtomicUsize::new(0));
-    /// let counted = Arc::clone(&calls);
     /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
-    ///     .on_thread_stop(move || drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .on_thread_stop(|| println!("{:?} stops", std::thread::current().name()))
     ///     .build()?;
-    /// // Waits for the threads.
-    /// drop(runtime);
-    /// assert_eq!(calls.load(Ordering::Relaxed), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_thread_stop<F>(&mut self, f: F) -> &mut Self
@@ -416,10 +371,8 @@ impl Builder {
     /// use raddle::runtime::Builder;
     ///
     /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
     ///     .on_thread_park(|| println!("{:?} is waiting", std::thread::current().name()))
     ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_thread_park<F>(&mut self, f: F) -> &mut Self
@@ -439,10 +392,8 @@ impl Builder {
     /// use raddle::runtime::Builder;
     ///
     /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
     ///     .on_thread_unpark(|| println!("{:?} is running", std::thread::current().name()))
     ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_thread_unpark<F>(&mut self, f: F) -> &mut Self
@@ -467,12 +418,8 @@ impl Builder {
     /// ```
     /// use raddle::runtime::Builder;
     ///
-    /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
-    ///     .global_queue_interval(31)
-    ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let runtime = Builder::new_multi_thread().global_queue_interval(31).build()?;
+    /// # Ok::<(), std::io::Error>(())
     /// ```
     #[track_caller]
     pub fn global_queue_interval(&mut self, polls: u32) -> &mut Self {
@@ -497,12 +444,8 @@ impl Builder {
     /// ```
     /// use raddle::runtime::Builder;
     ///
-    /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
-    ///     .event_interval(31)
-    ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let runtime = Builder::new_multi_thread().event_interval(31).build()?;
+    /// # Ok::<(), std::io::Error>(())
     /// ```
     #[track_caller]
     pub fn event_interval(&mut self, polls: u32) -> &mut Self {
@@ -521,12 +464,8 @@ impl Builder {
     /// ```
     /// use raddle::runtime::Builder;
     ///
-    /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
-    ///     .disable_lifo_slot()
-    ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let runtime = Builder::new_multi_thread().disable_lifo_slot().build()?;
+    /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn disable_lifo_slot(&mut self) -> &mut Self {
         self.scheduler.next_task_slot = false;
@@ -592,11 +531,9 @@ impl Builder {
     /// use raddle::runtime::Builder;
     ///
     /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
     ///     .enable_all()
     ///     .max_io_events_per_busy_tick(64)
     ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "mio")]
@@ -766,17 +703,10 @@ impl Builder {
     ///
     /// ```
     /// use raddle::runtime::Builder;
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicUsize, Ordering};
     ///
-    /// let calls = Arc::new(AtomicUsize::new(0));
-    /// let counted = Arc::clone(&calls);
     /// let runtime = Builder::new_current_thread()
-    ///     .on_before_task_poll(move |_task| drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .on_before_task_poll(|task| println!("{} is polled", task.id()))
     ///     .build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// drop(runtime);
-    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_before_task_poll<F>(&mut self, f: F) -> &mut Self
@@ -794,17 +724,10 @@ impl Builder {
     ///
     /// ```
     /// use raddle::runtime::Builder;
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicUsize, Ordering};
     ///
-    /// let calls = Arc::new(AtomicUsize::new(0));
-    /// let counted = Arc::clone(&calls);
     /// let runtime = Builder::new_current_thread()
-    ///     .on_after_task_poll(move |_task| drop(counted.fetch_add(1, Ordering::Relaxed)))
+    ///     .on_after_task_poll(|task| println!("{} was polled", task.id()))
     ///     .build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// drop(runtime);
-    /// assert_eq!(calls.load(Ordering::Relaxed), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_after_task_poll<F>(&mut self, f: F) -> &mut Self
@@ -948,12 +871,8 @@ impl Builder {
     /// ```
     /// use raddle::runtime::Builder;
     ///
-    /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
-    ///     .enable_all()
-    ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let runtime = Builder::new_multi_thread().enable_all().build()?;
+    /// # Ok::<(), std::io::Error>(())
     /// ```
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {

@@ -111,7 +111,6 @@ impl Builder {
     /// use raddle::runtime::Builder;
     ///
     /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
     ///     .console("127.0.0.1:0")
     ///     .build()?;
     /// assert!(runtime.console_url().unwrap().starts_with("http://127.0.0.1:"));
@@ -130,15 +129,6 @@ impl Builder {
 impl Runtime {
     /// The address of the live page, with its token, if the runtime has one; see
     /// [`Builder::console`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Runtime;
-    ///
-    /// assert_eq!(Runtime::new()?.console_url(), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn console_url(&self) -> Option<String> {
         let Url(url) = self.handle().inner.tools.get()?;
         url.get().cloned()

@@ -54,20 +54,6 @@ pub fn worker_index() -> Option<usize> {
 ///
 /// The drop panics if guards are not dropped in the reverse order of their creation: the thread
 /// would keep a runtime that it has left.
-///
-/// # Examples
-///
-/// ```
-/// use raddle::runtime::Runtime;
-///
-/// let runtime = Runtime::new()?;
-/// let task = {
-///     let _guard = runtime.enter();
-///     raddle::spawn(async { 6 * 7 })
-/// };
-/// assert_eq!(runtime.block_on(task).unwrap(), 42);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
     // Dropped first: it checks the order before anything is restored.

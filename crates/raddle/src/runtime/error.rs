@@ -6,15 +6,6 @@ use crate::runtime::reactor;
 
 /// The error of [`Handle::try_current`](crate::runtime::Handle::try_current): there is no current
 /// runtime.
-///
-/// # Examples
-///
-/// ```
-/// use raddle::runtime::Handle;
-///
-/// let error = Handle::try_current().unwrap_err();
-/// println!("{error}");
-/// ```
 #[derive(Debug)]
 pub struct TryCurrentError {
     destroyed: bool,
@@ -30,27 +21,11 @@ impl TryCurrentError {
     }
 
     /// Returns whether no runtime has been entered on this thread.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Handle;
-    ///
-    /// assert!(Handle::try_current().unwrap_err().is_missing_context());
-    /// ```
     pub fn is_missing_context(&self) -> bool {
         !self.destroyed
     }
 
     /// Returns whether the thread is exiting and its thread-locals are already destroyed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Handle;
-    ///
-    /// assert!(!Handle::try_current().unwrap_err().is_thread_local_destroyed());
-    /// ```
     pub fn is_thread_local_destroyed(&self) -> bool {
         self.destroyed
     }

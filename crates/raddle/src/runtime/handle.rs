@@ -61,17 +61,6 @@ pub(crate) struct Inner {
 }
 
 /// The kinds of runtime.
-///
-/// # Examples
-///
-/// ```
-/// use raddle::runtime::{Handle, RuntimeFlavor};
-///
-/// # #[raddle::main(flavor = "current_thread")]
-/// # async fn main() {
-/// assert_eq!(Handle::current().runtime_flavor(), RuntimeFlavor::CurrentThread);
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuntimeFlavor {
@@ -160,8 +149,7 @@ impl Handle {
     /// use raddle::runtime::Runtime;
     ///
     /// let runtime = Runtime::new()?;
-    /// let handle = runtime.handle().clone();
-    /// let task = handle.spawn(async { 42 });
+    /// let task = runtime.handle().spawn(async { 42 });
     /// assert_eq!(runtime.block_on(task)?, 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -237,8 +225,7 @@ impl Handle {
     /// use raddle::runtime::Runtime;
     ///
     /// let runtime = Runtime::new()?;
-    /// let handle = runtime.handle().clone();
-    /// let call = handle.spawn_blocking(|| std::fs::read_to_string("/dev/null"));
+    /// let call = runtime.handle().spawn_blocking(|| std::fs::read_to_string("/dev/null"));
     /// assert!(runtime.block_on(call)??.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -288,8 +275,7 @@ impl Handle {
     /// use raddle::runtime::Runtime;
     ///
     /// let runtime = Runtime::new()?;
-    /// let handle = runtime.handle().clone();
-    /// assert_eq!(handle.block_on(async { 42 }), 42);
+    /// assert_eq!(runtime.handle().block_on(async { 42 }), 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -314,8 +300,7 @@ impl Handle {
     /// use raddle::runtime::{Runtime, RuntimeFlavor};
     ///
     /// let runtime = Runtime::new()?;
-    /// let handle = runtime.handle().clone();
-    /// assert_eq!(handle.runtime_flavor(), RuntimeFlavor::MultiThread);
+    /// assert_eq!(runtime.handle().runtime_flavor(), RuntimeFlavor::MultiThread);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
@@ -323,48 +308,16 @@ impl Handle {
     }
 
     /// Returns the id of the runtime, which is unique in the process.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Runtime;
-    ///
-    /// let runtime = Runtime::new()?;
-    /// let handle = runtime.handle().clone();
-    /// assert_ne!(handle.id(), Runtime::new()?.handle().id());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn id(&self) -> Id {
         self.scheduler().id()
     }
 
     /// Returns the [name](crate::runtime::Builder::name) of the runtime, if it has one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Builder;
-    ///
-    /// let runtime = Builder::new_current_thread().name("web").build()?;
-    /// assert_eq!(runtime.handle().name(), Some("web"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn name(&self) -> Option<&str> {
         self.inner.name.as_deref()
     }
 
     /// Returns a view of the runtime's metrics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Runtime;
-    ///
-    /// let runtime = Runtime::new()?;
-    /// let handle = runtime.handle().clone();
-    /// assert!(handle.metrics().num_workers() > 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::new(self.clone())
     }

@@ -38,16 +38,6 @@ pub struct LocalRuntime {
 }
 
 /// Options of a [`LocalRuntime`], for [`Builder::build_local`]. There are none yet.
-///
-/// # Examples
-///
-/// ```
-/// use raddle::runtime::{Builder, LocalOptions};
-///
-/// let runtime = Builder::new_current_thread().build_local(LocalOptions::default())?;
-/// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LocalOptions {
@@ -61,16 +51,6 @@ impl LocalRuntime {
     /// # Errors
     ///
     /// Returns an error if the system has no descriptors for it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::LocalRuntime;
-    ///
-    /// let runtime = LocalRuntime::new()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn new() -> io::Result<Self> {
         Builder::new_current_thread()
             .enable_all()
@@ -144,17 +124,6 @@ impl LocalRuntime {
 
     /// Runs a function that may block, on a thread of its own kind; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::LocalRuntime;
-    ///
-    /// let runtime = LocalRuntime::new()?;
-    /// let call = runtime.spawn_blocking(|| 42);
-    /// assert_eq!(runtime.block_on(call)?, 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
     where
@@ -171,16 +140,6 @@ impl LocalRuntime {
     /// # Panics
     ///
     /// As [`Runtime::block_on`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::LocalRuntime;
-    ///
-    /// let runtime = LocalRuntime::new()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         // So that tasks of the runtime that are outside the set can call `spawn_local`.
@@ -191,68 +150,23 @@ impl LocalRuntime {
 
     /// Makes this the thread's current runtime until the guard is dropped, also for
     /// [`spawn_local`](crate::task::spawn_local).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::LocalRuntime;
-    ///
-    /// let runtime = LocalRuntime::new()?;
-    /// let _guard = runtime.enter();
-    /// let task = raddle::spawn(async { 42 });
-    /// assert_eq!(runtime.block_on(task)?, 42);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         self.runtime.enter().with_local(self.set().enter())
     }
 
     /// Returns the metrics of the runtime. They do not count local tasks.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::LocalRuntime;
-    ///
-    /// let runtime = LocalRuntime::new()?;
-    /// assert_eq!(runtime.metrics().num_workers(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         self.runtime.metrics()
     }
 
     /// Shuts the runtime down and waits for running blocking work, for at most `duration`; see
     /// [`Runtime::shutdown_timeout`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::LocalRuntime;
-    /// use std::time::Duration;
-    ///
-    /// let runtime = LocalRuntime::new()?;
-    /// runtime.spawn_blocking(|| std::thread::sleep(Duration::from_millis(50)));
-    /// // Does not wait for the call to return.
-    /// runtime.shutdown_timeout(Duration::from_millis(1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn shutdown_timeout(mut self, duration: Duration) {
         self.drop_local_tasks();
         self.runtime.shut_down_within(duration);
     }
 
     /// Shuts the runtime down without waiting.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::LocalRuntime;
-    ///
-    /// let runtime = LocalRuntime::new()?;
-    /// runtime.shutdown_background();
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn shutdown_background(self) {
         self.shutdown_timeout(Duration::ZERO);
     }

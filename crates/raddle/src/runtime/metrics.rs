@@ -56,9 +56,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.num_workers(), 1);
+    /// assert_eq!(runtime.metrics().num_workers(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn num_workers(&self) -> usize {
@@ -74,8 +72,7 @@ impl RuntimeMetrics {
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
     /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.num_alive_tasks(), 0);
+    /// assert_eq!(runtime.metrics().num_alive_tasks(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn num_alive_tasks(&self) -> usize {
@@ -95,8 +92,7 @@ impl RuntimeMetrics {
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
     /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.spawned_tasks_count(), 1);
+    /// assert_eq!(runtime.metrics().spawned_tasks_count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn spawned_tasks_count(&self) -> u64 {
@@ -109,9 +105,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.global_queue_depth(), 0);
+    /// assert_eq!(runtime.metrics().global_queue_depth(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn global_queue_depth(&self) -> usize {
@@ -124,9 +118,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// println!("{} tasks queued from outside", metrics.remote_schedule_count());
+    /// println!("{} tasks queued from outside", runtime.metrics().remote_schedule_count());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn remote_schedule_count(&self) -> u64 {
@@ -139,10 +131,8 @@ impl RuntimeMetrics {
     /// # Examples
     ///
     /// ```
-    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// println!("{} polls ended for want of budget", metrics.budget_forced_yield_count());
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// println!("{} polls used up their budget", runtime.metrics().budget_forced_yield_count());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn budget_forced_yield_count(&self) -> u64 {
@@ -159,10 +149,8 @@ impl RuntimeMetrics {
     /// # Examples
     ///
     /// ```
-    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// println!("{:?}", metrics.worker_thread_id(0));
+    /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
+    /// println!("{:?}", runtime.metrics().worker_thread_id(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -176,7 +164,6 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
     /// let metrics = runtime.metrics();
     /// for worker in 0..metrics.num_workers() {
     ///     println!("worker {worker}: {} parks", metrics.worker_park_count(worker));
@@ -195,11 +182,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// for worker in 0..metrics.num_workers() {
-    ///     println!("worker {worker}: {} parks and wake-ups", metrics.worker_park_unpark_count(worker));
-    /// }
+    /// println!("worker 0: {} parks and wake-ups", runtime.metrics().worker_park_unpark_count(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -214,11 +197,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// for worker in 0..metrics.num_workers() {
-    ///     println!("worker {worker}: {} parks without work in between", metrics.worker_noop_count(worker));
-    /// }
+    /// println!("worker 0: {} parks without work", runtime.metrics().worker_noop_count(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -232,11 +211,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// for worker in 0..metrics.num_workers() {
-    ///     println!("worker {worker}: {} tasks stolen", metrics.worker_steal_count(worker));
-    /// }
+    /// println!("worker 0: {} tasks stolen", runtime.metrics().worker_steal_count(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -250,11 +225,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// for worker in 0..metrics.num_workers() {
-    ///     println!("worker {worker}: {} steals", metrics.worker_steal_operations(worker));
-    /// }
+    /// println!("worker 0: {} steals", runtime.metrics().worker_steal_operations(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -270,8 +241,7 @@ impl RuntimeMetrics {
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
     /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.worker_poll_count(0), 1);
+    /// assert_eq!(runtime.metrics().worker_poll_count(0), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -286,9 +256,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// println!("{:?}", metrics.worker_total_busy_duration(0));
+    /// println!("{:?}", runtime.metrics().worker_total_busy_duration(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -304,8 +272,7 @@ impl RuntimeMetrics {
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
     /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.worker_local_schedule_count(0), 1);
+    /// assert_eq!(runtime.metrics().worker_local_schedule_count(0), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -320,11 +287,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// for worker in 0..metrics.num_workers() {
-    ///     println!("worker {worker}: {} overflows", metrics.worker_overflow_count(worker));
-    /// }
+    /// println!("worker 0: {} overflows", runtime.metrics().worker_overflow_count(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -339,11 +302,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// for worker in 0..metrics.num_workers() {
-    ///     println!("worker {worker}: {} tasks of other workers", metrics.worker_completed_elsewhere_count(worker));
-    /// }
+    /// println!("{} tasks of others", runtime.metrics().worker_completed_elsewhere_count(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -357,9 +316,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.worker_local_queue_depth(0), 0);
+    /// assert_eq!(runtime.metrics().worker_local_queue_depth(0), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -375,9 +332,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// println!("{:?}", metrics.worker_mean_poll_time(0));
+    /// println!("{:?}", runtime.metrics().worker_mean_poll_time(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
@@ -391,9 +346,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert!(!metrics.poll_time_histogram_enabled());
+    /// assert!(!runtime.metrics().poll_time_histogram_enabled());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn poll_time_histogram_enabled(&self) -> bool {
@@ -408,9 +361,7 @@ impl RuntimeMetrics {
     /// let runtime = raddle::runtime::Builder::new_current_thread()
     ///     .enable_metrics_poll_time_histogram()
     ///     .build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert!(metrics.poll_time_histogram_num_buckets() > 0);
+    /// assert!(runtime.metrics().poll_time_histogram_num_buckets() > 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn poll_time_histogram_num_buckets(&self) -> usize {
@@ -432,7 +383,6 @@ impl RuntimeMetrics {
     /// let runtime = raddle::runtime::Builder::new_current_thread()
     ///     .enable_metrics_poll_time_histogram()
     ///     .build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
     /// let metrics = runtime.metrics();
     /// let buckets = 0..metrics.poll_time_histogram_num_buckets();
     /// let ranges: Vec<_> =
@@ -483,9 +433,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.num_blocking_threads(), 0);
+    /// assert_eq!(runtime.metrics().num_blocking_threads(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn num_blocking_threads(&self) -> usize {
@@ -498,9 +446,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.num_idle_blocking_threads(), 0);
+    /// assert_eq!(runtime.metrics().num_idle_blocking_threads(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn num_idle_blocking_threads(&self) -> usize {
@@ -513,10 +459,8 @@ impl RuntimeMetrics {
     /// # Examples
     ///
     /// ```
-    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// println!("{} descriptors registered", metrics.io_driver_fd_registered_count());
+    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_io().build()?;
+    /// println!("{} registered", runtime.metrics().io_driver_fd_registered_count());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "mio")]
@@ -529,10 +473,8 @@ impl RuntimeMetrics {
     /// # Examples
     ///
     /// ```
-    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// println!("{} descriptors deregistered", metrics.io_driver_fd_deregistered_count());
+    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_io().build()?;
+    /// println!("{} deregistered", runtime.metrics().io_driver_fd_deregistered_count());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "mio")]
@@ -545,10 +487,8 @@ impl RuntimeMetrics {
     /// # Examples
     ///
     /// ```
-    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_all().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// println!("{} events", metrics.io_driver_ready_count());
+    /// let runtime = raddle::runtime::Builder::new_current_thread().enable_io().build()?;
+    /// println!("{} events", runtime.metrics().io_driver_ready_count());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "mio")]
@@ -575,9 +515,7 @@ impl RuntimeMetrics {
     ///
     /// ```
     /// let runtime = raddle::runtime::Builder::new_current_thread().build()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// let metrics = runtime.metrics();
-    /// assert_eq!(metrics.blocking_queue_depth(), 0);
+    /// assert_eq!(runtime.metrics().blocking_queue_depth(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn blocking_queue_depth(&self) -> usize {

@@ -238,17 +238,6 @@ impl Runtime {
     }
 
     /// Returns a view of the runtime's metrics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Runtime;
-    ///
-    /// let runtime = Runtime::new()?;
-    /// runtime.block_on(async { raddle::spawn(async {}).await.unwrap() });
-    /// assert_eq!(runtime.metrics().spawned_tasks_count(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn metrics(&self) -> RuntimeMetrics {
         self.handle.metrics()
     }
@@ -279,16 +268,6 @@ impl Runtime {
 
     /// Shuts the runtime down without waiting: running polls and blocking work continue, and end by
     /// themselves.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::runtime::Runtime;
-    ///
-    /// let runtime = Runtime::new()?;
-    /// runtime.shutdown_background();
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn shutdown_background(mut self) {
         self.shut_down_within(Duration::ZERO);
     }

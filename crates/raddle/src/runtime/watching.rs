@@ -105,10 +105,8 @@ impl Builder {
     /// use std::time::Duration;
     ///
     /// let runtime = Builder::new_multi_thread()
-    ///     .worker_threads(2)
     ///     .watchdog(Duration::from_millis(100), watchdog::warn())
     ///     .build()?;
-    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]

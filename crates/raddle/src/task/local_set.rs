@@ -49,20 +49,6 @@ pub struct LocalSet {
 
 impl LocalSet {
     /// Makes an empty set for the calling thread.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::task::LocalSet;
-    ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let set = LocalSet::new();
-    /// let task = set.spawn_local(async { 42 });
-    /// assert_eq!(set.run_until(task).await?, 42);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn new() -> Self {
         Self {
             tasks: raddle_task::LocalSet::new(raddle_sched::count_nested_poll),
@@ -115,23 +101,6 @@ impl LocalSet {
     /// # Cancel safety
     ///
     /// As cancel safe as `future`. The tasks stay in the set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::task::{LocalSet, spawn_local};
-    /// use std::rc::Rc;
-    ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let text = Rc::new("not Send");
-    /// let set = LocalSet::new();
-    /// let length = set.run_until(async {
-    ///     spawn_local(async move { text.len() }).await.unwrap()
-    /// });
-    /// assert_eq!(length.await, 8);
-    /// # }
-    /// ```
     pub fn run_until<'a, F: Future>(
         &'a self,
         future: F,
@@ -194,17 +163,6 @@ impl LocalSet {
     }
 
     /// Returns the id of the set, which no other set or runtime of the process has.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle::task::LocalSet;
-    ///
-    /// # #[raddle::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// assert_ne!(LocalSet::new().id(), LocalSet::new().id());
-    /// # }
-    /// ```
     pub fn id(&self) -> Id {
         self.id
     }
