@@ -145,6 +145,7 @@ impl Parker {
 
     /// Ends the current park, or makes the next one return at once. Returns what the worker was
     /// blocked on, or about to block on. Calls `wake` with it if that is the driver or the alarm.
+    /// Returns `None` if the worker runs, or is already notified.
     ///
     /// # Panics
     ///
