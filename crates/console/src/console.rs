@@ -84,7 +84,7 @@ impl Console {
     }
 
     /// Returns the observer for the scheduler that the page shows.
-    pub fn observer(&self) -> Arc<dyn raddle_events::Observer> {
+    pub fn observer(&self) -> Arc<dyn raddle_sched::Observer> {
         Arc::new(ConsoleObserver::new(Arc::clone(&self.table)))
     }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use raddle_events::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
+use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
 
 use crate::table::{Activity, Table};
@@ -13,7 +13,7 @@ use crate::table::{Activity, Table};
 pub(crate) struct ConsoleObserver {
     table: Arc<Table>,
     /// The observer that updates the tasks of the table.
-    tasks: Arc<dyn raddle_events::Observer>,
+    tasks: Arc<dyn raddle_sched::Observer>,
 }
 
 impl ConsoleObserver {
@@ -28,7 +28,7 @@ impl ConsoleObserver {
     }
 }
 
-impl raddle_events::Observer for ConsoleObserver {
+impl raddle_sched::Observer for ConsoleObserver {
     fn started(&self, workers: usize) {
         self.table.set_workers(workers);
     }

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_events::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
+use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
 use raddle_wait::{PollFrame, Wait};
 
@@ -43,7 +43,7 @@ fn present_waker() -> WokenBy {
     }
 }
 
-impl raddle_events::Observer for DumpObserver {
+impl raddle_sched::Observer for DumpObserver {
     fn needs_locations(&self) -> bool {
         false
     }

@@ -69,7 +69,7 @@ impl TaskTable {
 
     /// Returns the observer that keeps the table up to date. Give it to one scheduler. From then on
     /// the leaf futures of the process record what they wait for.
-    pub fn observer(&self) -> std::sync::Arc<dyn raddle_events::Observer> {
+    pub fn observer(&self) -> std::sync::Arc<dyn raddle_sched::Observer> {
         raddle_wait::enable();
         std::sync::Arc::new(DumpObserver(self.clone()))
     }

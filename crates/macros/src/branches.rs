@@ -25,7 +25,7 @@ impl Prefix {
     /// Returns the path of the functions that the generated code calls.
     pub(crate) fn support(&self) -> TokenStream {
         let support_crate = &self.support_crate;
-        quote_spanned!(Span::mixed_site()=> #support_crate::support)
+        quote_spanned!(Span::mixed_site()=> #support_crate::macros::support)
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Names {
     pub(crate) futures: Vec<TokenStream>,
 }
 
-/// The number of futures in the largest of the structs of `raddle-select`.
+/// The number of futures in the largest of the structs of `macros::support` in `raddle`.
 const GROUP: usize = 8;
 
 impl Names {
@@ -57,7 +57,7 @@ impl Names {
     }
 }
 
-/// Combines futures into one value in which each can be pinned: a struct of `raddle-select` for
+/// Combines futures into one value in which each can be pinned: a struct of `macros::support` in `raddle` for
 /// this number of futures, or a struct of such structs.
 pub(crate) fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> TokenStream {
     if futures.len() == 1 {

@@ -236,7 +236,7 @@ fn select_without_branches_or_with_too_many_is_refused() {
 
 #[test]
 fn a_biased_select_uses_no_random_number() {
-    let random = "x::support::random_below(1usize)";
+    let random = "x::macros::support::random_below(1usize)";
     let output = text(select(quote!([x] [] [{[b] [a] [{}]}])));
     assert!(output.contains(random), "{output}");
     let output = text(select(quote!([x][biased][{ [b][a][{}] }])));

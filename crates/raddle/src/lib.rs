@@ -22,8 +22,6 @@ pub mod task;
 #[cfg(feature = "time")]
 pub mod time;
 
-#[cfg(feature = "macros")]
-pub use crate::macros::{join, select, try_join};
 #[cfg(feature = "rt")]
 pub use crate::task::spawn;
 #[cfg(feature = "rt")]

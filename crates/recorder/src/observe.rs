@@ -4,14 +4,14 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use raddle_blocking::JobMeta;
-use raddle_events::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_recording::{Event, PollEnd};
+use raddle_sched::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
 
 use crate::Recorder;
 
 /// Records what a scheduler does: for `Config::observer`.
-impl raddle_events::Observer for Recorder {
+impl raddle_sched::Observer for Recorder {
     fn needs_locations(&self) -> bool {
         false
     }
@@ -63,9 +63,9 @@ impl raddle_events::Observer for Recorder {
     }
 
     #[inline]
-    fn task_ended(&self, task: Id, reason: raddle_events::EndReason) {
-        use raddle_events::EndReason as Observed;
+    fn task_ended(&self, task: Id, reason: raddle_sched::EndReason) {
         use raddle_recording::EndReason as Recorded;
+        use raddle_sched::EndReason as Observed;
         let reason = match reason {
             Observed::Completed => Recorded::Completed,
             Observed::Panicked => Recorded::Panicked,

@@ -6,8 +6,8 @@ pub(crate) mod policy;
 use std::fmt;
 use std::sync::Arc;
 
-use raddle_counters::HistogramConfiguration;
-use raddle_events::{Observer, TaskHook, TaskHooks, TaskMeta};
+use crate::counters::HistogramConfiguration;
+use crate::events::{Observer, TaskHook, TaskHooks, TaskMeta};
 use raddle_primitives::contain;
 
 use crate::context;

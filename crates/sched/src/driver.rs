@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_events::Turn;
+use crate::events::Turn;
 
 /// The event source in which a worker blocks when it has no task to run.
 ///

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 
-use raddle_events::{SpawnedTask, TaskRef};
+use crate::events::{SpawnedTask, TaskRef};
 use raddle_primitives::sync::Arc;
 use raddle_task::{EndReason, JoinHandle, Runnable, Schedule};
 

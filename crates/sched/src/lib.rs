@@ -2,8 +2,10 @@
 
 mod config;
 mod context;
+mod counters;
 mod current_thread;
 mod driver;
+mod events;
 mod handle;
 mod handoff;
 mod home;
@@ -20,22 +22,22 @@ pub use config::handoff::Handoff;
 pub use config::policy::Policy;
 pub use config::{AroundWorker, Config, Hook, StartHandoff};
 pub use context::{is_inside, is_polling};
+pub use counters::{
+    Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,
+    LogHistogramBuilder, WorkerMetrics,
+};
 pub use current_thread::CurrentThread;
 pub use driver::{Driver, Unpark};
+pub use events::{
+    EndReason, MonitorAction, Observer, PollResult, SpawnedTask, TaskHook, TaskHooks, TaskMeta,
+    TaskRef, Turn,
+};
 pub use handle::{EnterGuard, Handle, count_nested_poll, is_on_pinned_worker, spawn, spawn_local};
 pub use handoff::block_in_place;
 pub use id::{Id, take_id};
 pub use metrics::Metrics;
 pub use panics::UnhandledPanic;
 pub use pool::Pool;
-pub use raddle_counters::{
-    Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,
-    LogHistogramBuilder, WorkerMetrics,
-};
-pub use raddle_events::{
-    EndReason, MonitorAction, Observer, PollResult, SpawnedTask, TaskHook, TaskHooks, TaskMeta,
-    TaskRef, Turn,
-};
 pub use worker::core::Step;
 pub use worker::{Worker, WorkerWait};
 pub use yield_now::{YieldNow, yield_now};

@@ -1,7 +1,7 @@
 //! A view of a scheduler's counters. `docs/metrics.md` says what each counter means and what
 //! counting costs.
 
-use raddle_counters::{Histogram, HistogramRecorder, WorkerCounters, WorkerMetrics};
+use crate::counters::{Histogram, HistogramRecorder, WorkerCounters, WorkerMetrics};
 
 use crate::handle::{Handle, no_worker};
 use crate::worker::shared::{Remote, Shared};

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use raddle_blocking::JobMeta;
-use raddle_events::{EndReason, PollResult, SpawnedTask, TaskRef};
+use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef};
 use raddle_task::Id;
 
 use crate::registry::Registry;
@@ -18,7 +18,7 @@ fn number(task: Id) -> u64 {
     NonZeroU64::from(task).get()
 }
 
-impl raddle_events::Observer for WatchdogObserver {
+impl raddle_sched::Observer for WatchdogObserver {
     fn task_spawned(&self, task: &SpawnedTask<'_>) {
         if let Some(name) = task.name() {
             self.0.name_task(number(task.id()), name);

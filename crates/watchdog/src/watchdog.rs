@@ -95,7 +95,7 @@ impl Watchdog {
     }
 
     /// Returns the observer for the scheduler to watch.
-    pub fn observer(&self) -> std::sync::Arc<dyn raddle_events::Observer> {
+    pub fn observer(&self) -> std::sync::Arc<dyn raddle_sched::Observer> {
         std::sync::Arc::new(WatchdogObserver(std::sync::Arc::clone(
             &self.shared.registry,
         )))

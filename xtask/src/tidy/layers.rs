@@ -16,10 +16,8 @@ const LAYERS: &[Layer] = &[
     ("raddle-macros", &[]),
     ("raddle-bare", &[]),
     ("raddle-coop", &["raddle-primitives"]),
-    ("raddle-select", &["raddle-primitives", "raddle-macros", "raddle-coop"]),
     ("raddle-queue", &["raddle-primitives"]),
     ("raddle-idle", &["raddle-primitives"]),
-    ("raddle-counters", &["raddle-primitives"]),
     ("raddle-wait", &["raddle-primitives"]),
     ("raddle-io", &["raddle-primitives", "raddle-wait", "raddle-coop"]),
     ("raddle-task", &["raddle-primitives", "raddle-wait", "raddle-coop"]),
@@ -32,14 +30,11 @@ const LAYERS: &[Layer] = &[
     // The pool of the standard input; other calls run on the pool of the runtime.
     ("raddle-fs", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-task", "raddle-blocking"]),
     ("raddle-process", &["raddle-primitives", "raddle-wait", "raddle-coop", "raddle-io", "raddle-reactor"]),
-    ("raddle-events", &["raddle-task"]),
-    ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-counters", "raddle-task", "raddle-events"]),
-    // In these five, the scheduler is only for tests.
-    ("raddle-observers", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-events", "raddle-sched"]),
-    ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-events", "raddle-sched"]),
-    ("raddle-dump", &["raddle-primitives", "raddle-wait", "raddle-task", "raddle-events", "raddle-sched"]),
-    ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-events", "raddle-sched"]),
-    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-events", "raddle-sched", "raddle-watchdog"]),
+    ("raddle-sched", &["raddle-primitives", "raddle-coop", "raddle-queue", "raddle-idle", "raddle-task"]),
+    ("raddle-recorder", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-recording", "raddle-sched"]),
+    ("raddle-dump", &["raddle-primitives", "raddle-wait", "raddle-task", "raddle-sched"]),
+    ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-sched"]),
+    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-sched", "raddle-watchdog"]),
 ];
 
 /// The crates that compose the layers, from the bottom up: each may use every layer, and the crates

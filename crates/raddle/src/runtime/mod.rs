@@ -62,6 +62,7 @@ pub mod flight_recorder;
 mod handle;
 mod local_runtime;
 mod metrics;
+mod observers;
 #[cfg(feature = "mio")]
 use raddle_reactor as reactor;
 #[cfg(not(feature = "mio"))]

@@ -14,9 +14,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use raddle_observers::Observers;
-
 use crate::runtime::Handle;
+use crate::runtime::observers::Observers;
 use crate::runtime::runtime::Stopped;
 
 /// The tools, in the order in which a runtime starts them.

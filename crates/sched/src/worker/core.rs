@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use raddle_events::{PollResult, TaskRef};
+use crate::events::{PollResult, TaskRef};
 use raddle_idle::IdleYield;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, ThreadId};
@@ -147,7 +147,7 @@ impl Core {
     }
 
     /// Records that the calling thread drives the worker. When the thread stops driving it, it must
-    /// call [`WorkerCounters::stop_clock`](raddle_counters::WorkerCounters::stop_clock).
+    /// call [`WorkerCounters::stop_clock`](crate::counters::WorkerCounters::stop_clock).
     pub(crate) fn attach(&self) {
         self.queues.remote().parker.attach();
         self.queues.counters.clock.start();

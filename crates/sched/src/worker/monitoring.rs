@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use raddle_events::MonitorAction;
+use crate::events::MonitorAction;
 use raddle_idle::{Monitor, Progress};
 
 use super::queues::Queues;

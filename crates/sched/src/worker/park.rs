@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use raddle_events::MonitorAction;
+use crate::events::MonitorAction;
 use raddle_idle::{BlockedOn, Duty, Monitor, Parking};
 use scopeguard::guard;
 

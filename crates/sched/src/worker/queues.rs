@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use raddle_counters::WorkerCounters;
-use raddle_events::Observer;
+use crate::counters::WorkerCounters;
+use crate::events::Observer;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::{CachePadded, hint};
 use raddle_queue::local::CAPACITY;

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use raddle_counters::WorkerCounters;
-use raddle_events::{PollResult, TaskMeta, TaskRef};
+use crate::counters::WorkerCounters;
+use crate::events::{PollResult, TaskMeta, TaskRef};
 use raddle_idle::{Alarm, BlockedOn, IdleSet, Monitor, Parker, StealableSet};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -227,7 +227,7 @@ impl Shared {
     pub(crate) fn notify_if_ended(
         &self,
         result: PollResult,
-        task: raddle_events::Id,
+        task: raddle_task::Id,
         meta: &Option<TaskMeta<'_>>,
     ) {
         if result == PollResult::Ended {

@@ -1,5 +1,8 @@
 /// The names of the facade that the examples of this layer use.
 mod raddle {
+    pub mod runtime {
+        pub use raddle_sched::*;
+    }
     pub mod task {
         pub use raddle_sched::yield_now;
     }

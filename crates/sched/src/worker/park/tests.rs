@@ -1,5 +1,5 @@
 use super::*;
-use raddle_events::{MonitorAction, Observer};
+use crate::events::{MonitorAction, Observer};
 use raddle_primitives::sync::Arc;
 
 use crate::config::Config;

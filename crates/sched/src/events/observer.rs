@@ -32,7 +32,7 @@ use crate::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
-/// use raddle_events::{Observer, TaskRef};
+/// use raddle_sched::{Observer, TaskRef};
 ///
 /// #[derive(Default)]
 /// struct Polls(AtomicUsize);

@@ -9,19 +9,8 @@ const STOPPED: u64 = 1 << 63;
 
 /// A stopwatch for the busy time of a thread. Its owner, one thread at a time, starts it after a
 /// park and stops it before the next one; any thread reads it. Times are in nanoseconds.
-///
-/// ```
-/// use raddle_counters::BusyClock;
-/// use raddle_primitives::Epoch;
-///
-/// let clock = BusyClock::new(Epoch::now());
-/// clock.start();
-/// let idle = clock.pause(|| std::thread::sleep(std::time::Duration::from_millis(1)));
-/// clock.stop();
-/// println!("busy for {:?}, and idle for {idle:?}", clock.busy());
-/// ```
 #[derive(Debug)]
-pub struct BusyClock {
+pub(crate) struct BusyClock {
     epoch: Epoch,
     /// While the clock runs: the time of its start since the epoch, minus the time that it showed
     /// then. While it is stopped: the time that it shows, with `STOPPED`. It is one word, so that a
@@ -38,7 +27,7 @@ impl Default for BusyClock {
 
 impl BusyClock {
     /// Makes a clock that is stopped and shows zero. It measures times from `epoch`.
-    pub fn new(epoch: Epoch) -> Self {
+    pub(crate) fn new(epoch: Epoch) -> Self {
         Self {
             epoch,
             word: Count::new(STOPPED),
@@ -47,7 +36,7 @@ impl BusyClock {
 
     /// Starts the clock. Only the owner calls this.
     #[inline]
-    pub fn start(&self) {
+    pub(crate) fn start(&self) {
         if self.is_stopped() {
             self.start_at(self.now());
         }
@@ -55,7 +44,7 @@ impl BusyClock {
 
     /// Stops the clock. Only the owner calls this.
     #[inline]
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         if !self.is_stopped() {
             self.stop_at(self.now());
         }
@@ -64,7 +53,7 @@ impl BusyClock {
     /// Stops the clock while `f` runs, and returns how long that took. Only the owner calls this,
     /// while the clock runs.
     #[inline]
-    pub fn pause(&self, f: impl FnOnce()) -> Duration {
+    pub(crate) fn pause(&self, f: impl FnOnce()) -> Duration {
         let stopped = self.now();
         self.stop_at(stopped);
         f();
@@ -92,7 +81,7 @@ impl BusyClock {
 
     /// Returns the total time that the clock has run.
     #[inline]
-    pub fn busy(&self) -> Duration {
+    pub(crate) fn busy(&self) -> Duration {
         let word = self.word.get();
         Duration::from_nanos(match word & STOPPED {
             0 => self.now().saturating_sub(word),
@@ -105,3 +94,6 @@ impl BusyClock {
         self.epoch.nanos() & !STOPPED
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -4,57 +4,45 @@ use std::time::Duration;
 
 use raddle_primitives::{Count, Epoch, thread};
 
-use crate::{BusyClock, HistogramConfiguration, HistogramRecorder, PollAverage};
+use super::{BusyClock, HistogramConfiguration, HistogramRecorder, PollAverage};
 
 /// The counts of one worker. Only that worker writes them. The counts that each step and poll
 /// changes come first, so that they share one cache line.
-///
-/// ```
-/// use raddle_counters::WorkerCounters;
-/// use raddle_primitives::Epoch;
-///
-/// let counters = WorkerCounters::new(None, Epoch::now());
-/// counters.polls.add(3);
-/// counters.count_park();
-/// counters.count_park();
-/// let metrics = counters.metrics(0);
-/// assert_eq!((metrics.polls, metrics.parks, metrics.noops), (3, 2, 1));
-/// ```
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct WorkerCounters {
+pub(crate) struct WorkerCounters {
     /// Polls. The monitor also reads it, to see whether the worker makes progress.
-    pub polls: Count,
+    pub(crate) polls: Count,
     /// Tasks that the worker itself queued.
-    pub local_schedules: Count,
+    pub(crate) local_schedules: Count,
     /// Tasks spawned on the worker while the scheduler was open.
-    pub spawned: Count,
+    pub(crate) spawned: Count,
     /// Tasks that completed on this worker, cancelled ones included.
-    pub completed: Count,
+    pub(crate) completed: Count,
     /// Tasks that completed on this worker and are in the live list of another one.
-    pub completed_elsewhere: Count,
+    pub(crate) completed_elsewhere: Count,
     /// Parks that have begun.
-    pub parks: Count,
+    pub(crate) parks: Count,
     /// Parks that have ended.
-    pub unparks: Count,
+    pub(crate) unparks: Count,
     /// Parks without a poll since the park before.
-    pub noops: Count,
+    pub(crate) noops: Count,
     /// Tasks that the worker has stolen.
-    pub steals: Count,
+    pub(crate) steals: Count,
     /// Steals.
-    pub steal_operations: Count,
+    pub(crate) steal_operations: Count,
     /// How often the full run queue moved tasks to the injection queue.
-    pub overflows: Count,
+    pub(crate) overflows: Count,
     /// Polls that used up their budget.
-    pub budget_yields: Count,
+    pub(crate) budget_yields: Count,
     /// The number of tasks in the backlog now.
-    pub backlog: Count,
+    pub(crate) backlog: Count,
     /// How long the worker has been driven while it was not parked.
-    pub clock: BusyClock,
+    pub(crate) clock: BusyClock,
     /// The moving average of poll times.
-    pub poll_average: PollAverage,
+    pub(crate) poll_average: PollAverage,
     /// The duration of each poll, if they are measured.
-    pub poll_times: Option<HistogramRecorder>,
+    pub(crate) poll_times: Option<HistogramRecorder>,
     /// One more than the number of polls at the last park; zero before the first.
     polls_at_park: Count,
 }
@@ -62,7 +50,7 @@ pub struct WorkerCounters {
 impl WorkerCounters {
     /// Starts at zero, with a histogram if its configuration is given. Times are measured since
     /// `epoch`.
-    pub fn new(poll_times: Option<&HistogramConfiguration>, epoch: Epoch) -> Self {
+    pub(crate) fn new(poll_times: Option<&HistogramConfiguration>, epoch: Epoch) -> Self {
         Self {
             clock: BusyClock::new(epoch),
             poll_times: poll_times.map(HistogramRecorder::new),
@@ -72,14 +60,14 @@ impl WorkerCounters {
 
     /// Counts a steal of `tasks` tasks.
     #[inline]
-    pub fn count_steal(&self, tasks: usize) {
+    pub(crate) fn count_steal(&self, tasks: usize) {
         self.steals.add(tasks as u64);
         self.steal_operations.add(1);
     }
 
     /// Counts a park that is about to begin.
     #[inline]
-    pub fn count_park(&self) {
+    pub(crate) fn count_park(&self) {
         let polls = self.polls.get() + 1;
         self.parks.add(1);
         if self.polls_at_park.get() == polls {
@@ -91,7 +79,7 @@ impl WorkerCounters {
 
     /// Counts the worker as not busy until its clock is started again.
     #[inline]
-    pub fn stop_clock(&self) {
+    pub(crate) fn stop_clock(&self) {
         self.clock.stop();
         self.update_poll_average();
     }
@@ -99,13 +87,13 @@ impl WorkerCounters {
     /// Yields the processor to other threads, and returns how long they had it. The worker does not
     /// count as busy meanwhile.
     #[inline]
-    pub fn yield_processor(&self) -> Duration {
+    pub(crate) fn yield_processor(&self) -> Duration {
         self.clock.pause(thread::yield_now)
     }
 
     /// Adds a sample to the poll-time average, and returns the total busy time.
     #[inline]
-    pub fn update_poll_average(&self) -> Duration {
+    pub(crate) fn update_poll_average(&self) -> Duration {
         let busy = self.clock.busy();
         self.poll_average.update(busy, self.polls.get());
         busy
@@ -113,7 +101,7 @@ impl WorkerCounters {
 
     /// Returns the current values. `queued` is the number of tasks in the run queue and the
     /// next-task slot of the worker.
-    pub fn metrics(&self, queued: usize) -> WorkerMetrics {
+    pub(crate) fn metrics(&self, queued: usize) -> WorkerMetrics {
         WorkerMetrics {
             polls: self.polls.get(),
             parks: self.parks.get(),

@@ -9,19 +9,8 @@ const EWMA_WEIGHT: u64 = 9;
 
 /// The moving average of poll durations. A sample is the time between two readings of the clock.
 /// One thread at a time writes it.
-///
-/// ```
-/// use std::time::Duration;
-/// use raddle_counters::PollAverage;
-///
-/// let average = PollAverage::default();
-/// // 90 polls have taken 1 ms since the beginning.
-/// average.update(Duration::from_millis(1), 90);
-/// let mean = average.mean_poll_time();
-/// assert!(mean > Duration::from_micros(9) && mean < Duration::from_micros(11), "{mean:?}");
-/// ```
 #[derive(Debug, Default)]
-pub struct PollAverage {
+pub(crate) struct PollAverage {
     /// At the last reading of the clock: the total busy time in nanoseconds, and the total number
     /// of polls.
     busy: Count,
@@ -33,7 +22,7 @@ pub struct PollAverage {
 impl PollAverage {
     /// Adds a sample: the total busy time and the total number of polls so far.
     #[inline]
-    pub fn update(&self, busy: Duration, polls: u64) {
+    pub(crate) fn update(&self, busy: Duration, polls: u64) {
         let busy = busy.as_nanos() as u64;
         let time = busy.saturating_sub(self.busy.get());
         let count = polls - self.polls.get();
@@ -48,7 +37,7 @@ impl PollAverage {
     }
 
     /// Returns the current average.
-    pub fn mean_poll_time(&self) -> Duration {
+    pub(crate) fn mean_poll_time(&self) -> Duration {
         Duration::from_nanos(self.mean.get())
     }
 }

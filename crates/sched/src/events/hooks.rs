@@ -63,7 +63,7 @@ impl TaskMeta<'_> {
 /// ```
 /// use std::sync::Arc;
 ///
-/// use raddle_events::{TaskHooks, TaskMeta};
+/// use raddle_sched::{TaskHooks, TaskMeta};
 ///
 /// let hooks = TaskHooks {
 ///     on_spawn: Some(Arc::new(|task: &TaskMeta<'_>| println!("spawned {}", task.id()))),

@@ -21,7 +21,7 @@ impl<'a> SpawnedTask<'a> {
     /// ```
     /// use std::panic::Location;
     ///
-    /// use raddle_events::{Observer, SpawnedTask};
+    /// use raddle_sched::{Observer, SpawnedTask};
     ///
     /// /// What a scheduler does when it spawns a task.
     /// #[track_caller]

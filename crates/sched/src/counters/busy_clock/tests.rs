@@ -1,9 +1,7 @@
-//! Tests of the clock that measures the busy time of a worker.
-
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_counters::BusyClock;
+use super::BusyClock;
 
 /// Longer than a test takes.
 const HOUR: Duration = Duration::from_secs(3600);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use raddle_blocking::{Job, JobMeta, Pool};
 use raddle_sched::{CurrentThread, TaskRef};
 
-use crate::Observers;
+use super::Observers;
 
 /// Counts polls and jobs. Panics at each call if `panics` is set.
 #[derive(Default)]

@@ -13,20 +13,8 @@ pub use configuration::{
 
 /// Records durations in a [`Histogram`]. One thread at a time records; any thread may read the
 /// histogram meanwhile.
-///
-/// ```
-/// use std::time::Duration;
-/// use raddle_counters::{HistogramConfiguration, HistogramRecorder};
-///
-/// let configuration = HistogramConfiguration::linear(Duration::from_micros(50), 20);
-/// let recorder = HistogramRecorder::new(&configuration);
-/// recorder.record(Duration::from_micros(70));
-/// let times = recorder.histogram();
-/// assert_eq!(times.range(1), Duration::from_micros(50)..Duration::from_micros(100));
-/// assert_eq!(times.count(1), 1);
-/// ```
 #[derive(Debug)]
-pub struct HistogramRecorder(Histogram);
+pub(crate) struct HistogramRecorder(Histogram);
 
 /// A histogram of durations, to be read. A [`HistogramRecorder`] writes it.
 #[derive(Debug)]
@@ -37,13 +25,13 @@ pub struct Histogram {
 
 impl HistogramRecorder {
     /// Makes a recorder with an empty histogram.
-    pub fn new(configuration: &HistogramConfiguration) -> Self {
+    pub(crate) fn new(configuration: &HistogramConfiguration) -> Self {
         Self(Histogram::new(configuration))
     }
 
     /// Adds a duration.
     #[inline]
-    pub fn record(&self, time: Duration) {
+    pub(crate) fn record(&self, time: Duration) {
         let Histogram {
             configuration,
             counts,
@@ -52,7 +40,7 @@ impl HistogramRecorder {
     }
 
     /// Returns the histogram.
-    pub fn histogram(&self) -> &Histogram {
+    pub(crate) fn histogram(&self) -> &Histogram {
         &self.0
     }
 }

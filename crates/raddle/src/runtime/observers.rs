@@ -1,37 +1,44 @@
 //! Several observers as one.
+#![cfg_attr(
+    not(feature = "flight-recorder"),
+    allow(
+        dead_code,
+        reason = "the recorder alone observes jobs, and it or another tool the rest"
+    )
+)]
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_blocking::JobMeta;
-use raddle_events::{EndReason, MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_primitives::contain;
+use raddle_sched::{EndReason, MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
 
-type SharedObserver = Arc<dyn raddle_events::Observer>;
+type SharedObserver = Arc<dyn raddle_sched::Observer>;
 type SharedJobObserver = Arc<dyn raddle_blocking::JobObserver>;
 
 /// The observers of one runtime. They are called in the order in which they are added.
 #[derive(Clone, Default)]
-pub struct Observers {
+pub(crate) struct Observers {
     scheduler_observers: Vec<SharedObserver>,
     job_observers: Vec<SharedJobObserver>,
 }
 
 impl Observers {
     /// Adds an observer of workers and tasks.
-    pub fn add_scheduler_observer(&mut self, observer: SharedObserver) {
+    pub(crate) fn add_scheduler_observer(&mut self, observer: SharedObserver) {
         self.scheduler_observers.push(observer);
     }
 
     /// Adds an observer of blocking jobs.
-    pub fn add_job_observer(&mut self, observer: SharedJobObserver) {
+    pub(crate) fn add_job_observer(&mut self, observer: SharedJobObserver) {
         self.job_observers.push(observer);
     }
 
     /// The observer for the configuration of a scheduler, or none if none was added.
-    pub fn scheduler_observer(&self) -> Option<SharedObserver> {
+    pub(crate) fn scheduler_observer(&self) -> Option<SharedObserver> {
         match self.scheduler_observers.as_slice() {
             [] => None,
             [one] => Some(Arc::clone(one)),
@@ -40,7 +47,7 @@ impl Observers {
     }
 
     /// The observer for the configuration of a blocking pool, or none if none was added.
-    pub fn job_observer(&self) -> Option<SharedJobObserver> {
+    pub(crate) fn job_observer(&self) -> Option<SharedJobObserver> {
         match self.job_observers.as_slice() {
             [] => None,
             [one] => Some(Arc::clone(one)),
@@ -70,7 +77,7 @@ impl fmt::Debug for Observers {
     }
 }
 
-impl raddle_events::Observer for ObserverList<SharedObserver> {
+impl raddle_sched::Observer for ObserverList<SharedObserver> {
     fn needs_locations(&self) -> bool {
         self.0.iter().any(|observer| observer.needs_locations())
     }
