@@ -6,7 +6,7 @@ mod blocking;
 pub mod broadcast;
 #[cfg(all(test, not(raddle_loom)))]
 #[allow(unsafe_code, reason = "it makes a waker of its own")]
-#[path = "../tests/hooked/mod.rs"]
+#[path = "../tests/all/hooked.rs"]
 mod hooked;
 #[allow(
     unsafe_code,

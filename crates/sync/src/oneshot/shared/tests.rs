@@ -1,6 +1,6 @@
 //! Tests in which one end is dropped after the other has taken its waker, and before it wakes it.
 
-#[path = "../../../tests/held/mod.rs"]
+#[path = "../../../tests/all/held.rs"]
 mod held;
 
 use self::held::held;
