@@ -1,14 +1,12 @@
 //! Operations on a socket after its reactor has shut down.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::io::{ErrorKind, Write};
 
-use common::Driver;
 use raddle_net::{UnixDatagram, UnixStream};
 use raddle_reactor::{Interest, is_shut_down};
 use raddle_testing::block_on;
+
+use crate::common::Driver;
 
 /// As with Tokio, an operation that does not wait is still tried.
 #[test]

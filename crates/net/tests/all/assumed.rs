@@ -1,8 +1,5 @@
 //! Operations that are tried without an event: the first ones on an accepted connection or on a
 //! socket of a pair. The reactor turns only where a test says so.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::io::{ErrorKind, Write};
 use std::pin::pin;

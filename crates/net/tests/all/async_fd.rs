@@ -1,7 +1,4 @@
 //! `AsyncFd`: waits, clearing, and return of the descriptor.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::fs::File;
 use std::future::poll_fn;
@@ -10,10 +7,11 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
 
-use common::{Driver, all, run};
 use raddle_net::async_fd::AsyncFd;
 use raddle_reactor::{Interest, Ready, is_shut_down};
 use raddle_testing::{block_on, poll};
+
+use crate::common::{Driver, all, run};
 
 fn pair() -> (AsyncFd<UnixStream>, UnixStream) {
     let (near, far) = UnixStream::pair().unwrap();

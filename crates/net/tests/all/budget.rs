@@ -1,8 +1,5 @@
 //! The budget of a poll: each operation that a socket completes costs one unit, so a task with a
 //! socket that is always ready yields.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::future::{Future, poll_fn};
 use std::io::IoSlice;
@@ -10,13 +7,14 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 
-use common::{pair, run};
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
 use raddle_net::async_fd::AsyncFd;
 use raddle_net::unix::pipe;
 use raddle_net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixStream};
 use raddle_reactor::Interest;
 use raddle_testing::poll;
+
+use crate::common::{pair, run};
 
 /// Units of a fresh budget.
 const FULL: usize = 128;

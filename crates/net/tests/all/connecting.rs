@@ -1,17 +1,15 @@
 //! Listeners and connections, and conversions from and to std's types.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use common::{Driver, all, both, pair, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, lookup_host};
 use raddle_testing::{block_on, poll};
+
+use crate::common::{Driver, all, both, pair, run};
 
 /// Returns an address without a listener.
 fn refusing() -> SocketAddr {

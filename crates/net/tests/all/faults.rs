@@ -1,7 +1,4 @@
 //! Peers that vanish, and runtimes that shut down.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::future::Future;
 #[cfg(target_os = "linux")]
@@ -11,11 +8,12 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::{Driver, all, both, pair, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, UdpSocket};
 use raddle_reactor::{Interest, is_shut_down};
 use raddle_testing::{block_on, poll};
+
+use crate::common::{self, Driver, all, both, pair, run};
 
 /// A connection that was reset before it was accepted is an error of this one accept, or a stream
 /// that fails. The listener still works.

@@ -1,19 +1,15 @@
 //! Rare errors of the operating system, which a filter of system calls injects into one thread.
-#![cfg(all(target_os = "linux", not(raddle_loom)))]
-
-mod common;
-#[path = "../../reactor/tests/common/refuse.rs"]
-mod refuse;
 
 use std::future::{poll_fn, ready};
 use std::pin::pin;
 use std::task::Poll;
 
-use common::Driver;
 use raddle_net::TcpListener;
 use raddle_primitives::thread;
 use raddle_testing::{block_on, poll};
-use refuse::refuse;
+
+use crate::common::Driver;
+use crate::refuse::{self, refuse};
 
 /// 3529, 6221: the accept also waits while the whole system lacks resources, and then returns the
 /// connection.

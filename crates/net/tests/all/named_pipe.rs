@@ -1,20 +1,18 @@
 //! Named pipes of Windows.
-#![cfg(all(windows, not(raddle_loom)))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
-
-mod common;
 
 use std::io::{ErrorKind, IoSlice};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Driver, both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::windows::named_pipe::{
     ClientOptions, NamedPipeClient, NamedPipeServer, PipeEnd, PipeMode, ServerOptions,
 };
 use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
+
+use crate::common::{Driver, both, run};
 
 /// Error code: all instances have a client.
 const ERROR_PIPE_BUSY: i32 = 231;

@@ -1,7 +1,4 @@
 //! Pipes and named pipes of Unix.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::ffi::CString;
 use std::fs::File;
@@ -11,13 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 
-use common::{Driver, both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::unix::pipe::{self, OpenOptions, Receiver, Sender};
 use raddle_reactor::Interest;
 #[cfg(target_os = "linux")]
 use raddle_testing::{Wakes, poll_with};
 use raddle_testing::{block_on, poll};
+
+use crate::common::{Driver, both, run};
 
 fn fifo(dir: &Path) -> PathBuf {
     let path = dir.join("fifo");

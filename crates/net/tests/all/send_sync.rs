@@ -1,5 +1,4 @@
 //! Which types and futures are `Send` and `Sync`.
-#![cfg(not(raddle_loom))]
 
 use raddle_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, tcp};
 

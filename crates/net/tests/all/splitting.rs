@@ -1,13 +1,11 @@
 //! Halves of a stream.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::pin::pin;
 
-use common::{both, pair, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_testing::poll;
+
+use crate::common::{self, both, pair, run};
 
 #[test]
 fn borrowed_halves_work_at_the_same_time() {

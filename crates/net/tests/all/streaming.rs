@@ -1,7 +1,4 @@
 //! Reads and writes on a connection.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::future::poll_fn;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};
@@ -9,11 +6,12 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::{all, both, pair, run};
 use raddle_io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use raddle_net::TcpStream;
 use raddle_reactor::Interest;
 use raddle_testing::poll;
+
+use crate::common::{self, all, both, pair, run};
 
 /// Whether the stream is marked ready, so that an operation would make a system call.
 fn would_try(stream: &TcpStream, interest: Interest) -> bool {

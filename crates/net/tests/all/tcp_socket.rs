@@ -1,17 +1,15 @@
 //! `TcpSocket`: options before a connection.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use common::{both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::TcpSocket;
 use raddle_testing::poll;
+
+use crate::common::{self, both, run};
 
 fn any() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()

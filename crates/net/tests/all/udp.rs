@@ -1,7 +1,4 @@
 //! UDP: datagrams arrive whole and in order.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -12,12 +9,13 @@ use std::pin::pin;
 #[cfg(target_os = "linux")]
 use std::task::Poll;
 
-use common::{Driver, all, both, run};
 use raddle_io::ReadBuf;
 use raddle_net::UdpSocket;
 #[cfg(target_os = "linux")]
 use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
+
+use crate::common::{Driver, all, both, run};
 
 async fn pair() -> (UdpSocket, UdpSocket) {
     let near = UdpSocket::bind("127.0.0.1:0").await.unwrap();

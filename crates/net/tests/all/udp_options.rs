@@ -1,13 +1,11 @@
 //! The options of UDP sockets, and multicasts on the loopback interface.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use common::run;
 use raddle_net::UdpSocket;
+
+use crate::common::run;
 
 #[test]
 fn options_are_set_on_the_socket() -> io::Result<()> {

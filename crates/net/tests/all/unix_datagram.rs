@@ -1,20 +1,18 @@
 //! Unix sockets for datagrams.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::net::Shutdown;
 use std::pin::pin;
 
-use common::{Driver, both, run};
 use raddle_io::ReadBuf;
 use raddle_net::{UnixDatagram, UnixListener, UnixSocket, UnixStream};
 use raddle_reactor::Interest;
 #[cfg(target_os = "linux")]
 use raddle_testing::{Wakes, poll_with};
 use raddle_testing::{block_on, poll};
+
+use crate::common::{Driver, both, run};
 
 #[test]
 fn datagrams_carry_the_address_of_the_sender() {

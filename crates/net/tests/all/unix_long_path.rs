@@ -1,16 +1,14 @@
 //! Paths of maximum length, which fill the address of a Unix socket without a terminating zero.
-#![cfg(all(target_os = "linux", not(raddle_loom)))]
-
-mod common;
 
 use std::future::poll_fn;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use common::run;
 use raddle_io::ReadBuf;
 use raddle_net::{UnixDatagram, UnixListener, UnixStream};
+
+use crate::common::run;
 
 /// Maximum length of a path in an address.
 const FULL: usize = 108;

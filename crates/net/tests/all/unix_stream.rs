@@ -1,7 +1,4 @@
 //! Unix streams and listeners.
-#![cfg(all(unix, not(raddle_loom)))]
-
-mod common;
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice, Write};
@@ -9,13 +6,14 @@ use std::io::{self, ErrorKind, IoSlice, Write};
 use std::os::fd::AsRawFd;
 use std::pin::pin;
 
-use common::{Driver, all, both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 #[cfg(target_os = "linux")]
 use raddle_net::UnixSocket;
 use raddle_net::{UnixListener, UnixStream};
 use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
+
+use crate::common::{Driver, all, both, run};
 
 #[test]
 fn a_server_echoes_the_bytes_of_a_client() {

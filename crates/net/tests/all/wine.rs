@@ -1,8 +1,7 @@
 //! Differences between Wine 8 and Windows, shown with std and mio alone. Each test fails under Wine
 //! 8, and names the tests that check for the difference first.
 //!
-//! `cargo test -p raddle-net --target x86_64-pc-windows-gnu --test wine -- --ignored`
-#![cfg(all(windows, not(raddle_loom)))]
+//! `cargo test -p raddle-net --target x86_64-pc-windows-gnu --test all -- wine:: --ignored`
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
 use std::io::{ErrorKind, Read, Write};

@@ -114,7 +114,7 @@ pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Out
 }
 
 /// Whether closing a connection with a linger time of zero resets it. Under Wine 8 it does not
-/// (`tests/wine.rs`).
+/// (`tests/all/wine.rs`).
 pub(crate) fn has_resets() -> bool {
     use std::io::Read;
 

@@ -1,20 +1,18 @@
-//! System calls that signals interrupt, on every thread. The test has a process of its own, since a
-//! signal handler applies to the whole process.
-#![cfg(all(target_os = "linux", not(raddle_loom)))]
+//! System calls that signals interrupt, on every thread.
 #![allow(
     clippy::disallowed_types,
     reason = "a signal handler counts in a static"
 )]
 
-mod common;
-
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use common::{both, run};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, UdpSocket, UnixStream, lookup_host};
 use raddle_primitives::thread;
+
+use crate::ALONE;
+use crate::common::{both, run};
 
 static HANDLED: AtomicUsize = AtomicUsize::new(0);
 static DONE: AtomicBool = AtomicBool::new(false);
@@ -51,6 +49,7 @@ fn interrupt_all() {
 
 #[test]
 fn interrupted_system_calls_are_repeated() {
+    let _alone = ALONE.lock();
     handle_signals();
     let interrupter = thread::spawn(interrupt_all);
     // The driver waits on its own thread, and this thread waits for it.

@@ -1,8 +1,4 @@
-//! Descriptors: very many, none left, and one that is reused. The test has a process of its own,
-//! since it changes the limit and expects certain descriptor numbers.
-#![cfg(all(target_os = "linux", not(raddle_loom)))]
-
-mod common;
+//! Descriptors: very many, none left, and one that is reused.
 
 use std::fs::File;
 use std::future::{pending, poll_fn, ready};
@@ -11,11 +7,13 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use common::{Driver, all, both, pair};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::async_fd::AsyncFd;
 use raddle_net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use raddle_testing::{block_on, poll};
+
+use crate::ALONE;
+use crate::common::{Driver, all, both, pair};
 
 fn limit() -> libc::rlimit {
     let mut limit = libc::rlimit {
@@ -41,6 +39,7 @@ fn set_limit(descriptors: libc::rlim_t) {
 /// One test, since its parts must not run at the same time.
 #[test]
 fn operations_return_errors_when_descriptors_run_out() {
+    let _alone = ALONE.lock();
     // 1,024 connections have two descriptors each.
     set_limit(limit().rlim_max.min(4_096));
     let connections = 1_024.min((limit().rlim_cur as usize - 100) / 2);
