@@ -1,13 +1,11 @@
 //! `BufReader`, `BufWriter` and `BufStream`.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{ErrorKind, IoSlice};
 
-use common::{Script, block_on};
 use raddle_io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, BufWriter};
 use raddle_testing::poll_once;
+
+use crate::common::{Script, block_on};
 
 #[test]
 fn a_buffered_reader_returns_every_byte_once() {

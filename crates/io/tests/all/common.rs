@@ -1,5 +1,4 @@
 //! A minimal executor, and a stream that follows a script.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};

@@ -1,18 +1,16 @@
 //! Tests of the adapters between the traits of this crate and those of `futures-io`.
-#![cfg(all(not(raddle_loom), feature = "futures-io"))]
-
-mod common;
 
 use std::io::{Cursor, ErrorKind, IoSlice, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use common::{Script, block_on};
 use raddle_io::compat::{
     Compat, FuturesAsyncReadCompatExt, FuturesAsyncWriteCompatExt, TokioAsyncReadCompatExt,
     TokioAsyncWriteCompatExt,
 };
 use raddle_io::{AsyncSeek, BufReader, BufWriter};
+
+use crate::common::{Script, block_on};
 
 #[test]
 fn streams_of_this_crate_read_and_write_as_futures_io() {

@@ -1,7 +1,4 @@
 //! Streams that are always ready use the budget of a poll.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -13,6 +10,8 @@ use raddle_io::{
     simplex, sink,
 };
 use raddle_testing::Wakes;
+
+use crate::common;
 
 /// Checks that a future that never completes by itself yields.
 #[track_caller]

@@ -1,20 +1,18 @@
 //! `copy`, `copy_buf` and `copy_bidirectional`.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use common::{Script, block_on};
 use raddle_io::{
     AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, BufWriter, DuplexStream, copy,
     copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex, join, repeat, sink, split,
 };
 use raddle_primitives::thread;
 use raddle_testing::{Wakes, poll, poll_once};
+
+use crate::common::{Script, block_on};
 
 /// Polls both futures in turn, and returns the output of the second. `None` if it hangs.
 fn beside<T>(background: impl Future, future: impl Future<Output = T>) -> Option<T> {

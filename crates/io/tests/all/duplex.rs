@@ -1,17 +1,15 @@
 //! `duplex`, an in-memory pipe.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{ErrorKind, IoSlice};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use common::block_on;
 use raddle_io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf, duplex};
 use raddle_primitives::thread;
 use raddle_testing::{Wakes, poll_once};
+
+use crate::common::block_on;
 
 #[test]
 fn each_end_reads_what_the_other_writes() {

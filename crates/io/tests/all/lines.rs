@@ -1,15 +1,13 @@
 //! `AsyncBufReadExt`.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::ErrorKind;
 use std::pin::pin;
 use std::string::FromUtf8Error;
 
-use common::{Script, block_on};
 use raddle_io::{AsyncBufReadExt, BufReader};
 use raddle_testing::poll_once;
+
+use crate::common::{Script, block_on};
 
 fn buffered(script: Script) -> BufReader<Script> {
     BufReader::with_capacity(4, script)

@@ -1,12 +1,10 @@
 //! Reading and writing numbers in both byte orders.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{Cursor, ErrorKind};
 
-use common::{Script, block_on};
 use raddle_io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::common::{Script, block_on};
 
 #[test]
 fn each_number_is_written_and_read_in_its_byte_order() {

@@ -1,7 +1,4 @@
 //! `AsyncReadExt`.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{Cursor, ErrorKind};
 use std::pin::Pin;
@@ -9,9 +6,10 @@ use std::str::Utf8Error;
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf, BufMut, BytesMut};
-use common::{Script, block_on};
 use raddle_io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
 use raddle_testing::poll_once;
+
+use crate::common::{Script, block_on};
 
 #[test]
 fn read_returns_the_available_bytes() {

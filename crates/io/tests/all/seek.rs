@@ -1,18 +1,16 @@
 //! Seeks, also through buffers.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{self, Cursor, ErrorKind, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use common::block_on;
 use raddle_io::{
     AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite, AsyncWriteExt,
     BufReader, BufStream, BufWriter, ReadBuf, empty,
 };
 use raddle_testing::poll_once;
+
+use crate::common::block_on;
 
 /// An in-memory file: a seek takes two polls, and no other can be started while one is pending.
 #[derive(Debug)]

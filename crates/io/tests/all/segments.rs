@@ -1,14 +1,12 @@
 //! `AsyncBufReadExt::split`.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::ErrorKind;
 use std::pin::pin;
 
-use common::{Script, block_on};
 use raddle_io::{AsyncBufReadExt, BufReader};
 use raddle_testing::poll_once;
+
+use crate::common::{Script, block_on};
 
 async fn all(input: &[u8]) -> Vec<String> {
     let mut segments = AsyncBufReadExt::split(input, b';');

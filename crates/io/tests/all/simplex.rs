@@ -1,19 +1,17 @@
 //! `simplex`, an in-memory stream of one direction, and `join`, a stream of two parts.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::task::Context;
 
-use common::{Script, block_on};
 use raddle_io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, SimplexStream, WriteHalf,
     join, simplex,
 };
 use raddle_primitives::thread;
 use raddle_testing::{Wakes, poll_once};
+
+use crate::common::{Script, block_on};
 
 #[test]
 fn written_bytes_are_read_in_pieces_that_fit() {

@@ -1,15 +1,13 @@
 //! `split`: one stream as a reader and a writer.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::panic::catch_unwind;
 
-use common::{Script, block_on};
 use raddle_io::{
     AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, split,
 };
 use raddle_primitives::thread;
+
+use crate::common::{Script, block_on};
 
 #[test]
 fn the_halves_work_from_two_threads() {

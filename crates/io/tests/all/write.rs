@@ -1,14 +1,12 @@
 //! `AsyncWriteExt`.
-#![cfg(not(raddle_loom))]
-
-mod common;
 
 use std::io::{Cursor, ErrorKind, IoSlice};
 
 use bytes::{Buf, Bytes};
-use common::{Script, block_on};
 use raddle_io::{AsyncWrite, AsyncWriteExt};
 use raddle_testing::poll_once;
+
+use crate::common::{Script, block_on};
 
 #[test]
 fn write_returns_the_number_of_accepted_bytes() {

@@ -1,5 +1,4 @@
 //! Models of the in-memory pipe: all interleavings of its two sides.
-#![cfg(raddle_loom)]
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,0 +1,4 @@
+//! Models of the utilities.
+#![cfg(raddle_loom)]
+
+mod duplex;
