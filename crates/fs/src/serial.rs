@@ -36,7 +36,7 @@
 //!    runs under it: a waker is cloned, woken and dropped outside.
 //! 5. A return stores the value and takes wakers in one critical section, and a waiter checks for
 //!    the value in the critical section in which it registers. So either the waiter finds the
-//!    value, or the return finds the waiter. `tests/loom_serial.rs` checks it.
+//!    value, or the return finds the waiter. `tests/models/serial.rs` checks it.
 //! 6. A return wakes every handle that waits by polling, since one whose task has lost interest
 //!    cannot pass the wake on, and the first of the futures ([`Take`]). That one takes the value,
 //!    and returns it; or finds that another operation was faster, and waits again in its former

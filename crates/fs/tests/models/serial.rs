@@ -1,10 +1,9 @@
 //! Models of the place from which one job at a time takes a value (`src/serial.rs`): no waiter
 //! misses the return of the value, and no request to give back is lost.
-#![cfg(raddle_loom)]
 
 #[allow(dead_code, reason = "the crate uses more of it")]
-#[path = "../src/serial.rs"]
-mod serial;
+#[path = "../../src/serial.rs"]
+mod source;
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -13,7 +12,7 @@ use std::task::{Context, Waker};
 use raddle_primitives::model::{self, Model, Race};
 use raddle_primitives::thread;
 use raddle_testing::block_on;
-use serial::{Resource, Serial};
+use source::{Resource, Serial};
 
 #[derive(Default)]
 struct Value {

@@ -1,5 +1,4 @@
 //! Files from raw descriptors.
-#![cfg(all(unix, not(raddle_loom)))]
 
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};

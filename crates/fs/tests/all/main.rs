@@ -1,0 +1,5 @@
+//! Tests of files.
+#![cfg(not(raddle_loom))]
+
+#[cfg(unix)]
+mod raw_descriptor;
