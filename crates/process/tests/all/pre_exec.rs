@@ -1,12 +1,10 @@
 //! Functions that a child calls before it runs its program.
-#![cfg(all(unix, feature = "process", not(raddle_loom)))]
-
-mod common;
 
 use std::io;
 
-use common::block_on;
 use raddle_process::Command;
+
+use crate::common::block_on;
 
 /// The output of `pwd` in a child that calls the functions in their order.
 fn directory_after(changes: &[fn() -> io::Result<()>]) -> io::Result<String> {
