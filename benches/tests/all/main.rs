@@ -1,0 +1,4 @@
+//! Tests of the programs that measure.
+
+mod report;
+mod servers;
