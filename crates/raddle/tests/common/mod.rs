@@ -1,6 +1,9 @@
-//! Helpers of several test files.
-#![allow(dead_code, reason = "each test file uses some of the helpers")]
+//! Helpers of several test programs.
+#![allow(dead_code, reason = "each program uses some of the helpers")]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
+
+#[cfg(target_os = "linux")]
+pub(crate) mod own_process;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
