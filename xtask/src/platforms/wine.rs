@@ -1,4 +1,4 @@
-//! The differences of Wine from Windows: the tests of `crates/net/tests/wine.rs`, which use only
+//! The differences of Wine from Windows: the tests of `crates/net/tests/all/wine.rs`, which use only
 //! std and mio, must fail on Wine.
 
 use std::process::Command;
@@ -16,22 +16,25 @@ use crate::steps::{self, line_of};
 pub(super) fn fails_as_documented(on_target: impl Fn() -> Result<Command>) -> Result<()> {
     let tests = |arguments: &[&str]| -> Result<Command> {
         let mut command = on_target()?;
-        command.args(["--quiet", "-p", "raddle-net", "--test", "wine", "--"]);
+        command.args(["--quiet", "-p", "raddle-net", "--test", "all", "--"]);
         command.arg("--ignored").args(arguments);
         Ok(command)
     };
-    let listing = steps::output(&mut tests(&["--list"])?)?;
+    let listing = steps::output(&mut tests(&["--list", "wine::"])?)?;
     let names: Vec<_> = listing
         .lines()
         .filter_map(|line| line.trim().strip_suffix(": test"))
         .collect();
-    ensure!(!names.is_empty(), "crates/net/tests/wine.rs has no test");
+    ensure!(
+        !names.is_empty(),
+        "crates/net/tests/all/wine.rs has no test"
+    );
     for name in names {
         let mut test = tests(&["--exact", name])?;
         steps::step(&format!("Wine fails {name}"), &line_of(&test), || {
             ensure!(
                 steps::output(&mut test).is_err(),
-                "{name} of crates/net/tests/wine.rs passes: this Wine does not differ from Windows"
+                "{name} of crates/net/tests/all/wine.rs passes: this Wine does not differ from Windows"
             );
             Ok(())
         })?;

@@ -162,7 +162,7 @@ fn raise_file_limit() {
 #[cfg(not(unix))]
 fn raise_file_limit() {}
 
-/// Wine 8 loses events where threads share many sockets: `crates/net/tests/wine.rs`.
+/// Wine 8 loses events where threads share many sockets: `crates/net/tests/all/wine.rs`.
 fn is_under_wine() -> bool {
     let is_under_wine = std::env::var_os("RADDLE_WINE").is_some();
     if is_under_wine {

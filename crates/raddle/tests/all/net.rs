@@ -25,7 +25,7 @@ async fn echo(listener: TcpListener) {
     }
 }
 
-/// Wine 8 loses events where threads share many sockets: `crates/net/tests/wine.rs`.
+/// Wine 8 loses events where threads share many sockets: `crates/net/tests/all/wine.rs`.
 fn is_under_wine() -> bool {
     let is_under_wine = std::env::var_os("RADDLE_WINE").is_some();
     if is_under_wine {
