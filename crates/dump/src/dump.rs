@@ -4,8 +4,8 @@ use std::fmt;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
+use raddle_leaf::wait::Wait;
 use raddle_primitives::sync::Arc;
-use raddle_wait::Wait;
 
 use crate::graph::{self, Deadlock, Edge, Name};
 use crate::table::Task;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::panic::Location;
 
-use raddle_wait::{Resource, Role, Wait, users};
+use raddle_leaf::wait::{Resource, Role, Wait, users};
 
 /// A poll with this number of waits may have further waits that are not recorded.
 const MAX_WAITS: usize = 64;
@@ -56,7 +56,7 @@ impl Edge {
     /// is one for a channel, which may have ends that no task has used yet, nor one of a
     /// `block_on`, whose future may have parts that it did not poll.
     pub fn is_certain(&self) -> bool {
-        let is_known = raddle_wait::root_number(self.from).is_none();
+        let is_known = raddle_leaf::wait::root_number(self.from).is_none();
         is_known && needs_all(&self.wait)
     }
 }
@@ -80,7 +80,7 @@ pub(crate) struct Name(pub(crate) u64);
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match raddle_wait::root_number(self.0) {
+        match raddle_leaf::wait::root_number(self.0) {
             Some(number) => write!(f, "block_on {number}"),
             None => write!(f, "task {}", self.0),
         }

@@ -16,4 +16,4 @@ pub use graph::{Deadlock, Edge};
 pub use sigquit::SigquitGuard;
 pub use table::TaskTable;
 
-pub use raddle_wait::{Direction, Resource, Wait};
+pub use raddle_leaf::wait::{Direction, Resource, Wait};

@@ -5,9 +5,9 @@ use std::num::NonZeroU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use raddle_leaf::wait::{PollFrame, Wait};
 use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
-use raddle_wait::{PollFrame, Wait};
 
 use crate::dump::{TaskState, WokenBy};
 use crate::table::{Poll, Task, TaskTable, Waiting};
@@ -123,13 +123,13 @@ impl raddle_sched::Observer for DumpObserver {
     }
 
     fn root_poll_started(&self, _worker: Option<usize>) {
-        let id = raddle_wait::root_task();
+        let id = raddle_leaf::wait::root_task();
         self.0.unblock(id);
         let _ = PollFrame::begin(id, None);
     }
 
     fn root_poll_finished(&self, _worker: Option<usize>, is_ready: bool) {
-        let id = raddle_wait::root_task();
+        let id = raddle_leaf::wait::root_task();
         PollFrame::resume(id).finish(|waits| {
             // A future that has panicked was not ready, but does not wait.
             if !is_ready && !thread::panicking() {

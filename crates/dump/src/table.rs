@@ -5,8 +5,8 @@ use std::fmt;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
+use raddle_leaf::wait::Wait;
 use raddle_primitives::sync::{Arc, Mutex, Rank};
-use raddle_wait::Wait;
 
 use crate::dump::{BlockOn, Dump, TaskDump, TaskState, WokenBy};
 use crate::observer::DumpObserver;
@@ -70,7 +70,7 @@ impl TaskTable {
     /// Returns the observer that keeps the table up to date. Give it to one scheduler. From then on
     /// the leaf futures of the process record what they wait for.
     pub fn observer(&self) -> std::sync::Arc<dyn raddle_sched::Observer> {
-        raddle_wait::enable();
+        raddle_leaf::wait::enable();
         std::sync::Arc::new(DumpObserver(self.clone()))
     }
 
@@ -103,7 +103,7 @@ impl TaskTable {
         let mut copies: Vec<_> = block_ons.iter().map(block_on).collect();
         copies.sort_unstable_by_key(BlockOn::id);
         let polls: HashMap<_, _> = tasks.iter().map(|task| (task.id(), task.polls())).collect();
-        let is_unchanged = |id| match raddle_wait::root_number(id) {
+        let is_unchanged = |id| match raddle_leaf::wait::root_number(id) {
             None => polls
                 .get(&id)
                 .is_some_and(|polls| self.is_waiting_since(id, *polls)),

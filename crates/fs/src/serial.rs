@@ -152,7 +152,12 @@ impl<T: Resource> Serial<T> {
         match value {
             Some(value) => Poll::Ready(self.taken(value)),
             None => {
-                raddle_wait::note(cx, "file operation", None, raddle_wait::Resource::Unknown);
+                raddle_leaf::wait::note(
+                    cx,
+                    "file operation",
+                    None,
+                    raddle_leaf::wait::Resource::Unknown,
+                );
                 Poll::Pending
             }
         }

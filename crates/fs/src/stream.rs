@@ -385,7 +385,7 @@ pub(crate) fn budgeted<R>(
     cx: &mut Context<'_>,
     poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
 ) -> Poll<R> {
-    let coop = ready!(raddle_coop::poll_proceed(cx));
+    let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
     let result = ready!(poll(cx));
     coop.made_progress();
     Poll::Ready(result)

@@ -152,9 +152,9 @@ mod thread {
     use std::sync::Arc;
     use std::task::{Context, Poll, Waker};
 
+    use raddle_leaf::wait::Resource;
     use raddle_primitives::sync::{Mutex, Rank};
     use raddle_primitives::thread;
-    use raddle_wait::Resource;
 
     use crate::sys;
 
@@ -198,7 +198,7 @@ mod thread {
                     let former = known.replace(waker);
                     drop(state);
                     drop(former);
-                    raddle_wait::note(cx, "Child::wait", None, Resource::Unknown);
+                    raddle_leaf::wait::note(cx, "Child::wait", None, Resource::Unknown);
                     Poll::Pending
                 }
                 State::Ended => {

@@ -143,12 +143,12 @@ impl AsyncWrite for ChildStdin {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // A pipe is closed by dropping it.
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 }
 

@@ -8,14 +8,14 @@ use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
 use mio::event::Source;
-use raddle_coop::poll_proceed;
+use raddle_leaf::coop::poll_proceed;
 
 use crate::{Handle, Interest, Ready, Registration};
 
 /// A source that the reactor watches: what every socket, pipe and descriptor is made of. Leaves the
 /// reactor when dropped.
 ///
-/// An operation that completes costs one unit of the [budget](raddle_coop) of the poll; one without
+/// An operation that completes costs one unit of the [budget](raddle_leaf::coop) of the poll; one without
 /// any left wakes its task and is pending.
 ///
 /// ```

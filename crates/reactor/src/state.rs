@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::ptr;
 use std::task::{Context, Poll, Waker};
 
+use raddle_leaf::wait::{Direction, Resource};
 use raddle_primitives::sync::{Mutex, Rank};
-use raddle_wait::{Direction, Resource};
 
 use crate::readiness::{Clearing, Readiness, ReadyEvent};
 use crate::waiters::WaiterList;
@@ -334,7 +334,7 @@ impl IoState {
         let former = slot(&mut waiters).replace(waker);
         drop(waiters);
         drop(former);
-        raddle_wait::note(cx, "socket", None, self.resource(flags));
+        raddle_leaf::wait::note(cx, "socket", None, self.resource(flags));
         Poll::Pending
     }
 }
@@ -396,7 +396,7 @@ impl Future for WaitReady<'_> {
         };
         drop(waiters);
         drop(former);
-        raddle_wait::note(cx, "socket", None, self.state.resource(self.interest));
+        raddle_leaf::wait::note(cx, "socket", None, self.state.resource(self.interest));
         Poll::Pending
     }
 }

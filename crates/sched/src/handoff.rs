@@ -139,7 +139,7 @@ where
     if let Some((worker, needs_thread)) = offered {
         request_thread(worker, needs_thread);
     }
-    raddle_coop::unlimited(f)
+    raddle_leaf::coop::unlimited(f)
 }
 
 /// The worker whose loop the calling thread runs. `None` if the thread is pinned to it or the loop

@@ -7,8 +7,8 @@ use std::ptr;
 use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
+use raddle_leaf::wait::{Resource, ResourceSpan};
 use raddle_primitives::sync::{Mutex, Rank};
-use raddle_wait::{Resource, ResourceSpan};
 
 use crate::wait_list::{Node, WaitList};
 use crate::wakers::Wakers;
@@ -91,7 +91,7 @@ impl Barrier {
     /// the future is dropped before the barrier opens.
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "Barrier::wait",
             Resource::Notification(ptr::from_ref(self).addr()),
             async move {
@@ -178,7 +178,7 @@ impl Future for Wait<'_> {
     type Output = BarrierWaitResult;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         let result = if self.node.is_idle() {
             self.come(cx.waker())
         } else {

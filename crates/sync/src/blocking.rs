@@ -13,7 +13,7 @@ use raddle_primitives::thread;
 #[track_caller]
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     assert!(
-        !raddle_coop::is_limited(),
+        !raddle_leaf::coop::is_limited(),
         "this thread runs a task and must not block; await the operation, or call it from \
          spawn_blocking or block_in_place"
     );

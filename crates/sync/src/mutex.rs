@@ -10,8 +10,8 @@ use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
+use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
 use raddle_primitives::cell::UnsafeCell;
-use raddle_wait::{Caller, Resource, ResourceSpan};
 
 use crate::blocking::block_on;
 use crate::semaphore::core::Core;
@@ -122,7 +122,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         let caller = Caller::here();
-        raddle_wait::located("Mutex::lock", self.resource(), async move {
+        raddle_leaf::wait::located("Mutex::lock", self.resource(), async move {
             self.acquire(caller).await;
             MutexGuard::new(self)
         })
@@ -156,7 +156,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let caller = Caller::here();
-        raddle_wait::located("Mutex::lock_owned", self.resource(), async move {
+        raddle_leaf::wait::located("Mutex::lock_owned", self.resource(), async move {
             self.acquire(caller).await;
             OwnedMutexGuard::new(self)
         })
@@ -171,7 +171,7 @@ impl<T: ?Sized> Mutex<T> {
         if self.core.acquire(1).await.is_err() {
             unreachable!("a mutex is never closed");
         }
-        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), 1, caller);
+        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), 1, caller);
     }
 
     /// Blocks the thread until it has the lock.
@@ -240,7 +240,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         self.core.try_acquire(1)?;
-        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
+        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
         Ok(MutexGuard::new(self))
     }
 
@@ -253,7 +253,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         self.core.try_acquire(1)?;
-        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
+        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
         Ok(OwnedMutexGuard::new(self))
     }
 
@@ -270,7 +270,7 @@ impl<T: ?Sized> Mutex<T> {
 #[inline]
 fn unlock(core: &Core) {
     // Recorded before the next task gets the lock.
-    raddle_wait::released(ptr::from_ref(core).addr(), 1);
+    raddle_leaf::wait::released(ptr::from_ref(core).addr(), 1);
     core.release(1);
 }
 

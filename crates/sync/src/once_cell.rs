@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
 
-use raddle_wait::Resource;
+use raddle_leaf::wait::Resource;
 
 use crate::once_slot::OnceSlot;
 use crate::semaphore::core::{Closed, Core, Refused};
@@ -163,7 +163,7 @@ impl<T> OnceCell<T> {
     {
         // Checked here too, so that an existing value costs one load and one unit of the budget.
         if let Some(value) = self.get() {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             return value;
         }
         let made = self.get_or_try_init(async || Ok::<_, Infallible>(f().await));
@@ -204,11 +204,11 @@ impl<T> OnceCell<T> {
         Fut: Future<Output = Result<T, E>>,
     {
         if let Some(value) = self.get() {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             return Ok(value);
         }
         let acquire = self.init_permits.acquire(1);
-        match raddle_wait::located("OnceCell", Resource::Unknown, acquire).await {
+        match raddle_leaf::wait::located("OnceCell", Resource::Unknown, acquire).await {
             Ok(()) => {
                 let permit = InitPermit(self);
                 Ok(permit.succeed(f().await?))

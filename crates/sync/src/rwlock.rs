@@ -15,8 +15,8 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
 use raddle_primitives::cell::UnsafeCell;
-use raddle_wait::{Caller, Resource, ResourceSpan};
 
 use self::held::{Held, HeldOwned};
 use crate::blocking::block_on;
@@ -147,7 +147,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
         let caller = Caller::here();
-        raddle_wait::located("RwLock::read", self.resource(), async move {
+        raddle_leaf::wait::located("RwLock::read", self.resource(), async move {
             self.acquire(1).await;
             self.note_acquired(1, caller);
             self.read_guard()
@@ -164,7 +164,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
         let caller = Caller::here();
-        raddle_wait::located("RwLock::write", self.resource(), async move {
+        raddle_leaf::wait::located("RwLock::write", self.resource(), async move {
             self.acquire(self.max_readers).await;
             self.note_acquired(self.max_readers, caller);
             self.write_guard()
@@ -182,7 +182,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let caller = Caller::here();
-        raddle_wait::located("RwLock::read_owned", self.resource(), async move {
+        raddle_leaf::wait::located("RwLock::read_owned", self.resource(), async move {
             self.acquire(1).await;
             self.note_acquired(1, caller);
             self.owned_read_guard()
@@ -216,7 +216,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let caller = Caller::here();
-        raddle_wait::located("RwLock::write_owned", self.resource(), async move {
+        raddle_leaf::wait::located("RwLock::write_owned", self.resource(), async move {
             self.acquire(self.max_readers).await;
             self.note_acquired(self.max_readers, caller);
             self.owned_write_guard()
@@ -230,7 +230,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn note_acquired(&self, permits: u32, caller: Caller) {
-        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
+        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
     }
 
     #[inline]

@@ -13,7 +13,7 @@ pub use permit::{OwnedSemaphorePermit, SemaphorePermit};
 use std::ptr;
 use std::sync::Arc;
 
-use raddle_wait::{Caller, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
 
 use self::core::Core;
 use crate::blocking::block_on;
@@ -147,7 +147,7 @@ impl Semaphore {
     #[inline]
     pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
         let caller = Caller::here();
-        raddle_wait::located("Semaphore::acquire", self.resource(), async move {
+        raddle_leaf::wait::located("Semaphore::acquire", self.resource(), async move {
             self.core.acquire(1).await?;
             self.note_acquired(1, caller);
             Ok(SemaphorePermit::new(self, 1))
@@ -185,7 +185,7 @@ impl Semaphore {
         n: u32,
     ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
         let caller = Caller::here();
-        raddle_wait::located("Semaphore::acquire_many", self.resource(), async move {
+        raddle_leaf::wait::located("Semaphore::acquire_many", self.resource(), async move {
             self.core.acquire(n as usize).await?;
             self.note_acquired(n, caller);
             Ok(SemaphorePermit::new(self, n))
@@ -194,13 +194,13 @@ impl Semaphore {
 
     #[inline]
     fn note_acquired(&self, permits: u32, caller: Caller) {
-        raddle_wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
+        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
     }
 
     /// Records that permits were released or forgotten.
     #[inline]
     fn note_released(&self, permits: usize) {
-        raddle_wait::released(ptr::from_ref(&self.core).addr(), permits);
+        raddle_leaf::wait::released(ptr::from_ref(&self.core).addr(), permits);
     }
 
     fn resource(&self) -> Resource {
@@ -301,7 +301,7 @@ impl Semaphore {
         self: Arc<Self>,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
         let caller = Caller::here();
-        raddle_wait::located("Semaphore::acquire_owned", self.resource(), async move {
+        raddle_leaf::wait::located("Semaphore::acquire_owned", self.resource(), async move {
             self.core.acquire(1).await?;
             self.note_acquired(1, caller);
             Ok(OwnedSemaphorePermit::new(self, 1))
@@ -326,7 +326,7 @@ impl Semaphore {
         n: u32,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
         let caller = Caller::here();
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "Semaphore::acquire_many_owned",
             self.resource(),
             async move {

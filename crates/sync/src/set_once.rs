@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::{Mutex, Rank};
-use raddle_wait::Resource;
 
 use crate::Notify;
 use crate::once_slot::OnceSlot;
@@ -132,8 +132,8 @@ impl<T> SetOnce<T> {
     /// Cancel safe: dropping the future loses nothing; the value stays in the cell.
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = &T> {
-        raddle_wait::located("SetOnce::wait", Resource::Unknown, async move {
-            raddle_coop::cooperative(async {
+        raddle_leaf::wait::located("SetOnce::wait", Resource::Unknown, async move {
+            raddle_leaf::coop::cooperative(async {
                 loop {
                     // Created before the check, so that a `set` between the two notifies it.
                     let was_set = self.was_set.notified();

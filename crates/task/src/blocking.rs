@@ -321,7 +321,7 @@ where
     };
     refused.run();
     let mut cx = Context::from_waker(Waker::noop());
-    match raddle_coop::unlimited(|| pin!(&mut handle).poll(&mut cx)) {
+    match raddle_leaf::coop::unlimited(|| pin!(&mut handle).poll(&mut cx)) {
         Poll::Ready(Ok(result)) => Err(result),
         // The closure panicked: the handle would report the same panic.
         Poll::Ready(Err(error)) => panic::resume_unwind(error.into_panic()),

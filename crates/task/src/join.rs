@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, ready};
 
-use raddle_wait::Resource;
+use raddle_leaf::wait::Resource;
 
 use crate::cell::Header;
 use crate::error::JoinError;
@@ -138,10 +138,10 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let budget = ready!(raddle_coop::poll_proceed(cx));
+        let budget = ready!(raddle_leaf::coop::poll_proceed(cx));
         if self.store_waker(cx.waker()) {
             let task = NonZeroU64::from(self.id()).get();
-            raddle_wait::note(cx, "JoinHandle", None, Resource::Task(task));
+            raddle_leaf::wait::note(cx, "JoinHandle", None, Resource::Task(task));
             return Poll::Pending;
         }
         budget.made_progress();

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_wait::Resource;
+use raddle_leaf::wait::Resource;
 use slab::Slab;
 
 pub use self::builder::JoinSetBuilder;
@@ -183,7 +183,7 @@ impl<T: 'static, R> JoinSet<T, R> {
         for _ in 0..self.ready.len() {
             let key = self.ready.pop()?;
             // Even a task that has used up its budget sees completed members.
-            if let Poll::Ready(output) = raddle_coop::unlimited(|| self.poll_member(key)) {
+            if let Poll::Ready(output) = raddle_leaf::coop::unlimited(|| self.poll_member(key)) {
                 return Some(output);
             }
         }
@@ -212,18 +212,18 @@ impl<T: 'static, R> JoinSet<T, R> {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<(Id, T), JoinError>>> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         if self.is_empty() {
             coop.made_progress();
             return Poll::Ready(None);
         }
         for _ in 0..MAX_MEMBERS_POLLED {
             let Some(key) = self.ready.pop_or_wait(cx) else {
-                raddle_wait::note(cx, "JoinSet", None, Resource::Unknown);
+                raddle_leaf::wait::note(cx, "JoinSet", None, Resource::Unknown);
                 return Poll::Pending;
             };
             // The unit above is that of the join, so the member takes none.
-            if let Poll::Ready(output) = raddle_coop::unlimited(|| self.poll_member(key)) {
+            if let Poll::Ready(output) = raddle_leaf::coop::unlimited(|| self.poll_member(key)) {
                 coop.made_progress();
                 return Poll::Ready(Some(output));
             }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_wait::Resource;
+use raddle_leaf::wait::Resource;
 
 use self::local::{Entered, Local, Poller};
 use self::woken_flag::FlagWaker;
@@ -130,10 +130,10 @@ impl Future for LocalSet {
             .get_or_insert_with(|| Poller::new(local))
             .poll(cx.waker(), || None::<()>, || false);
         if local.len() > 0 {
-            raddle_wait::note(cx, "LocalSet", None, Resource::Unknown);
+            raddle_leaf::wait::note(cx, "LocalSet", None, Resource::Unknown);
             return Poll::Pending;
         }
-        ready!(raddle_coop::poll_consume_budget(cx));
+        ready!(raddle_leaf::coop::poll_consume_budget(cx));
         *poller = None;
         Poll::Ready(())
     }
@@ -246,7 +246,7 @@ impl<F: Future> Future for RunUntil<'_, F> {
         let flag_waker = FlagWaker::prepare(this.flag_waker, cx.waker());
         let waker = flag_waker.waker();
         let poll = || this.future.poll(&mut Context::from_waker(waker));
-        let first = || match raddle_coop::with_waker(waker.data().addr(), poll) {
+        let first = || match raddle_leaf::coop::with_waker(waker.data().addr(), poll) {
             Poll::Ready(output) => Some(output),
             Poll::Pending => None,
         };
@@ -256,7 +256,7 @@ impl<F: Future> Future for RunUntil<'_, F> {
             .get_or_insert_with(|| Poller::new(&this.set.local));
         let polled = poller.poll(cx.waker(), first, is_woken);
         if polled.is_none() {
-            raddle_wait::note(cx, "LocalSet", None, Resource::Unknown);
+            raddle_leaf::wait::note(cx, "LocalSet", None, Resource::Unknown);
         }
         polled.map_or(Poll::Pending, Poll::Ready)
     }

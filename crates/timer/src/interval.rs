@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use raddle_wait::Resource;
+use raddle_leaf::wait::Resource;
 
 use crate::handle::Handle;
 use crate::instant::Instant;
@@ -154,7 +154,7 @@ impl Interval {
     #[track_caller]
     pub fn tick(&mut self) -> impl Future<Output = Instant> {
         // A block, so that the future is not `Unpin`, as in Tokio.
-        raddle_wait::located("Interval::tick", Resource::Unknown, async move {
+        raddle_leaf::wait::located("Interval::tick", Resource::Unknown, async move {
             poll_fn(|cx| self.poll_tick(cx)).await
         })
     }

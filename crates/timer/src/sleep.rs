@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
 
 use crate::entry::Entry;
 use crate::handle::Handle;
@@ -192,7 +192,7 @@ impl Sleep {
             Poll::Ready(Err(_)) => shut_down(),
             Poll::Pending => {
                 let deadline = Resource::Deadline(this.deadline.into_std());
-                raddle_wait::note(cx, "sleep", Some(*this.caller), deadline);
+                raddle_leaf::wait::note(cx, "sleep", Some(*this.caller), deadline);
                 Poll::Pending
             }
         }
@@ -203,7 +203,7 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         ready!(self.poll_unconstrained(cx));
         coop.made_progress();
         Poll::Ready(())

@@ -123,12 +123,13 @@ impl<F: Future> Future for Timeout<F> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let had_budget = raddle_coop::has_budget_remaining();
-        if let Poll::Ready(output) = raddle_coop::poll_charged(cx, |cx| this.future.poll(cx)) {
+        let had_budget = raddle_leaf::coop::has_budget_remaining();
+        if let Poll::Ready(output) = raddle_leaf::coop::poll_charged(cx, |cx| this.future.poll(cx))
+        {
             return Poll::Ready(Ok(output));
         }
         // A future that uses up the budget at each poll must not hide the deadline.
-        let delay = if had_budget && !raddle_coop::has_budget_remaining() {
+        let delay = if had_budget && !raddle_leaf::coop::has_budget_remaining() {
             this.delay.poll_unconstrained(cx)
         } else {
             this.delay.poll(cx)

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, poll_located};
+use raddle_leaf::wait::{Caller, poll_located};
 
 use crate::AsyncBufRead;
 
@@ -44,7 +44,7 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
             caller,
             |cx| -> Poll<io::Result<&'a [u8]>> {
                 // A buffer that is not empty uses no budget.
-                let coop = ready!(raddle_coop::poll_proceed(cx));
+                let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
                 let this = self.project();
                 let reader = this
                     .reader

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, poll_located};
+use raddle_leaf::wait::{Caller, poll_located};
 
 use crate::{AsyncRead, ReadBuf};
 
@@ -42,7 +42,8 @@ impl<R: AsyncRead + Unpin + ?Sized> Future for ReadExact<'_, R> {
         poll_located(cx, "AsyncReadExt::read_exact", caller, |cx| {
             let this = self.project();
             if this.buf.remaining() == 0 {
-                return raddle_coop::poll_consume_budget(cx).map(|()| Ok(this.buf.capacity()));
+                return raddle_leaf::coop::poll_consume_budget(cx)
+                    .map(|()| Ok(this.buf.capacity()));
             }
             while this.buf.remaining() > 0 {
                 let before = this.buf.remaining();

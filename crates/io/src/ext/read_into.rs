@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, poll_located};
+use raddle_leaf::wait::{Caller, poll_located};
 
 use crate::AsyncRead;
 use crate::read_buf::poll_read_into;
@@ -47,7 +47,7 @@ where
         poll_located(cx, "AsyncReadExt::read_buf", caller, |cx| {
             let this = self.project();
             if !this.buf.has_remaining_mut() {
-                return raddle_coop::poll_consume_budget(cx).map(|()| Ok(0));
+                return raddle_leaf::coop::poll_consume_budget(cx).map(|()| Ok(0));
             }
             poll_read_into(Pin::new(&mut **this.reader), cx, this.buf)
         })

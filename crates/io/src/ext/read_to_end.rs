@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, poll_located};
+use raddle_leaf::wait::{Caller, poll_located};
 
 use crate::AsyncRead;
 use crate::read_buf::{Appender, VecMut};

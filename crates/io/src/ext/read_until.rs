@@ -5,10 +5,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, poll_located};
+use raddle_leaf::wait::{Caller, poll_located};
 
 use crate::AsyncBufRead;
-use raddle_coop::poll_proceed;
+use raddle_leaf::coop::poll_proceed;
 
 pin_project! {
     /// The future of [`AsyncBufReadExt::read_until`](crate::AsyncBufReadExt::read_until), which is

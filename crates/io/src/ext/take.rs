@@ -65,7 +65,7 @@ impl<R: AsyncRead> AsyncRead for Take<R> {
     ) -> Poll<io::Result<()>> {
         let this = self.project();
         if *this.limit == 0 {
-            return raddle_coop::poll_consume_budget(cx).map(Ok);
+            return raddle_leaf::coop::poll_consume_budget(cx).map(Ok);
         }
         let limit = usize::try_from(*this.limit).unwrap_or(usize::MAX);
         let (result, n) = buf.fill_limited(limit, |buf| this.inner.poll_read(cx, buf));
@@ -78,7 +78,7 @@ impl<R: AsyncBufRead> AsyncBufRead for Take<R> {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.project();
         if *this.limit == 0 {
-            return raddle_coop::poll_consume_budget(cx).map(|()| Ok(&[][..]));
+            return raddle_leaf::coop::poll_consume_budget(cx).map(|()| Ok(&[][..]));
         }
         let available = ready!(this.inner.poll_fill_buf(cx))?;
         let limit = usize::try_from(*this.limit).unwrap_or(usize::MAX);

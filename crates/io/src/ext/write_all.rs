@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, poll_located};
+use raddle_leaf::wait::{Caller, poll_located};
 
 use crate::AsyncWrite;
 
@@ -42,7 +42,7 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteAll<'_, W> {
         poll_located(cx, "AsyncWriteExt::write_all", caller, |cx| {
             let this = self.project();
             if this.buf.is_empty() {
-                return raddle_coop::poll_consume_budget(cx).map(Ok);
+                return raddle_leaf::coop::poll_consume_budget(cx).map(Ok);
             }
             while !this.buf.is_empty() {
                 match ready!(Pin::new(&mut **this.writer).poll_write(cx, this.buf)) {

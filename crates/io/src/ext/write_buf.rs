@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, poll_located};
+use raddle_leaf::wait::{Caller, poll_located};
 
 use crate::AsyncWrite;
 
@@ -45,7 +45,7 @@ impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteBuf<'_, W, B> {
         poll_located(cx, "AsyncWriteExt::write_buf", caller, |cx| {
             let this = self.project();
             if !this.buf.has_remaining() {
-                return raddle_coop::poll_consume_budget(cx).map(|()| Ok(0));
+                return raddle_leaf::coop::poll_consume_budget(cx).map(|()| Ok(0));
             }
             poll_write_from(Pin::new(&mut **this.writer), cx, this.buf)
         })

@@ -147,7 +147,7 @@ impl CopyBuffer {
         W: AsyncWrite + ?Sized,
     {
         // Reader and writer may both always be ready without using the budget.
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         let step = self.poll_step_without_budget(cx, reader, writer);
         if step.is_ready() {
             coop.made_progress();
@@ -231,7 +231,7 @@ impl CopyBuffer {
     /// used up. In the second and the last case the task is woken to continue.
     fn read_ahead<R: AsyncRead + ?Sized>(&mut self, cx: &mut Context<'_>, mut reader: Pin<&mut R>) {
         while self.end < self.bytes.len() && matches!(self.source, Source::HasMore) {
-            let Poll::Ready(coop) = raddle_coop::poll_proceed(cx) else {
+            let Poll::Ready(coop) = raddle_leaf::coop::poll_proceed(cx) else {
                 return;
             };
             if self.poll_read(cx, reader.as_mut()).is_pending() {

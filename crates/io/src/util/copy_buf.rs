@@ -74,7 +74,7 @@ impl CopyBuf {
     {
         loop {
             // Reader and writer may both always be ready without using the budget.
-            let coop = ready!(raddle_coop::poll_proceed(cx));
+            let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
             let step = ready!(self.poll_step(cx, reader.as_mut(), writer.as_mut()));
             coop.made_progress();
             if let Some(copied) = step? {

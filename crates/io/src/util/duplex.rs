@@ -85,12 +85,12 @@ impl AsyncWrite for DuplexStream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.outgoing.shut_down();
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 
     fn poll_write_vectored(

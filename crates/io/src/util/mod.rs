@@ -23,4 +23,4 @@ pub use simplex::{SimplexStream, simplex};
 pub use sink::{Sink, sink};
 pub use split::{ReadHalf, WriteHalf, split};
 
-pub(crate) use raddle_coop::poll_consume_budget;
+pub(crate) use raddle_leaf::coop::poll_consume_budget;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::io::{self, ErrorKind, IoSlice};
 use std::task::{Context, Poll, Waker, ready};
 
+use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::{Mutex, Rank};
-use raddle_wait::Resource;
 
 use crate::ReadBuf;
 
@@ -115,7 +115,7 @@ impl Pipe {
         own_waker: impl Fn(&mut State) -> &mut Option<Waker>,
         peer_waker: impl Fn(&mut State) -> &mut Option<Waker>,
     ) -> Poll<io::Result<T>> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         let mut waker = None;
         loop {
             let mut state = self.state.lock();
@@ -135,14 +135,14 @@ impl Pipe {
             }
             let place = own_waker(&mut state);
             if place.as_ref().is_some_and(|it| it.will_wake(cx.waker())) {
-                raddle_wait::note(cx, "pipe", None, Resource::Unknown);
+                raddle_leaf::wait::note(cx, "pipe", None, Resource::Unknown);
                 return Poll::Pending;
             }
             if waker.is_some() {
                 let former = std::mem::replace(place, waker);
                 drop(state);
                 drop(former);
-                raddle_wait::note(cx, "pipe", None, Resource::Unknown);
+                raddle_leaf::wait::note(cx, "pipe", None, Resource::Unknown);
                 return Poll::Pending;
             }
             // The waker is cloned without the lock, and the pipe may have changed in between, so

@@ -11,7 +11,7 @@ use raddle_primitives::thread;
 /// Runs `future` to completion, each poll with a fresh budget.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    thread::block_on(|cx| raddle_coop::budget(|| future.as_mut().poll(cx)))
+    thread::block_on(|cx| raddle_leaf::coop::budget(|| future.as_mut().poll(cx)))
 }
 
 #[derive(Debug)]

@@ -20,7 +20,7 @@ fn yields(endless: impl Future) {
     let mut cx = Context::from_waker(&waker);
     let mut endless = pin!(endless);
     for round in 1..=3 {
-        assert!(raddle_coop::budget(|| endless.as_mut().poll(&mut cx)).is_pending());
+        assert!(raddle_leaf::coop::budget(|| endless.as_mut().poll(&mut cx)).is_pending());
         assert!(wakes.get() >= round, "the task is woken after each yield");
     }
 }
@@ -112,13 +112,13 @@ fn a_loop_over_duplex_yields() {
 fn waiting_for_a_pipe_costs_no_budget() {
     let (mut a, _b) = duplex(8);
     let mut cx = Context::from_waker(Waker::noop());
-    raddle_coop::budget(|| {
+    raddle_leaf::coop::budget(|| {
         let mut buf = [0; 1];
         for _ in 0..1000 {
             let mut buf = ReadBuf::new(&mut buf);
             assert!(Pin::new(&mut a).poll_read(&mut cx, &mut buf).is_pending());
         }
-        assert!(raddle_coop::has_budget_remaining());
+        assert!(raddle_leaf::coop::has_budget_remaining());
     });
 }
 

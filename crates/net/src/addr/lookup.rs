@@ -124,7 +124,9 @@ impl Future for Lookup {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
             // An operation with an address charges itself, but does not start without one.
-            State::Ready(Some(Err(_))) if raddle_coop::poll_consume_budget(cx).is_pending() => {
+            State::Ready(Some(Err(_)))
+                if raddle_leaf::coop::poll_consume_budget(cx).is_pending() =>
+            {
                 Poll::Pending
             }
             State::Ready(answer) => match answer.take() {

@@ -72,7 +72,7 @@ mod sealed {
 pub async fn lookup_host<T: ToSocketAddrs>(
     host: T,
 ) -> io::Result<impl Iterator<Item = SocketAddr>> {
-    raddle_coop::consume_budget().await;
+    raddle_leaf::coop::consume_budget().await;
     resolve(host).await
 }
 

@@ -178,11 +178,11 @@ where
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(raddle_coop::poll_consume_budget(cx));
+        ready!(raddle_leaf::coop::poll_consume_budget(cx));
         Poll::Ready(self.0.end_writing())
     }
 }

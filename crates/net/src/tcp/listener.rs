@@ -10,8 +10,8 @@ use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest};
-use raddle_wait::{Resource, located};
 
 use super::TcpStream;
 use crate::ToSocketAddrs;
@@ -76,7 +76,7 @@ impl TcpListener {
     /// # Ok(()) }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
-        raddle_coop::consume_budget().await;
+        raddle_leaf::coop::consume_budget().await;
         let addrs = resolve(addr).await?;
         let mut last = None;
         for addr in addrs {

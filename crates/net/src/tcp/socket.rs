@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
-use raddle_wait::{Resource, located};
+use raddle_leaf::wait::{Resource, located};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::{TcpListener, TcpStream};
@@ -125,7 +125,7 @@ impl TcpSocket {
     #[track_caller]
     pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
         located("TcpSocket::connect", Resource::Unknown, async move {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             match self.socket.connect(&addr.into()) {
                 Err(error) if !is_under_way(&error) => return Err(error),
                 _ => {}

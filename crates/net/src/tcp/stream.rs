@@ -12,8 +12,8 @@ use std::task::{Context, Poll, ready};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
-use raddle_wait::{Resource, located};
 
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::ToSocketAddrs;
@@ -93,7 +93,7 @@ impl TcpStream {
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
         located("TcpStream::connect", Resource::Unknown, async move {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             let addrs = resolve(addr).await?;
             let mut last = None;
             for addr in addrs {
@@ -609,11 +609,11 @@ impl AsyncWrite for TcpStream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(raddle_coop::poll_consume_budget(cx));
+        ready!(raddle_leaf::coop::poll_consume_budget(cx));
         Poll::Ready(self.shutdown_write())
     }
 }

@@ -5,8 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::Interest;
-use raddle_wait::{Resource, located};
 
 use super::UdpSocket;
 use crate::ToSocketAddrs;
@@ -104,7 +104,7 @@ impl UdpSocket {
     ) -> impl Future<Output = io::Result<usize>> {
         located("UdpSocket::send_to", Resource::Unknown, async move {
             let Some(target) = resolve(addr).await?.next() else {
-                raddle_coop::consume_budget().await;
+                raddle_leaf::coop::consume_budget().await;
                 return Err(no_address());
             };
             self.io

@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 use std::task::{Context, Poll};
 
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
-use raddle_wait::{Resource, located};
 
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
@@ -83,7 +83,7 @@ impl UdpSocket {
     /// # Ok(()) }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
-        raddle_coop::consume_budget().await;
+        raddle_leaf::coop::consume_budget().await;
         let addrs = resolve(addr).await?;
         let mut last = None;
         for addr in addrs {
@@ -175,7 +175,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(&self, addr: A) -> impl Future<Output = io::Result<()>> {
         located("UdpSocket::connect", Resource::Unknown, async move {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             let addrs = resolve(addr).await?;
             let mut last = None;
             for addr in addrs {

@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::path::Path;
 
-use raddle_wait::{Resource, located};
+use raddle_leaf::wait::{Resource, located};
 
 use super::addr::system_addr;
 use super::{SocketAddr, UnixSocket, UnixStream};
@@ -49,7 +49,7 @@ impl UnixStream {
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixStream::connect", Resource::Unknown, async move {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             let addr = system_addr(path.as_ref())?;
             let socket = UnixSocket::new_stream()?;
             socket.connect_to(&addr).await
@@ -72,7 +72,7 @@ impl UnixStream {
     #[track_caller]
     pub fn connect_addr(socket_addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixStream::connect_addr", Resource::Unknown, async move {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             let addr = socket_addr.to_system()?;
             let socket = UnixSocket::new_stream()?;
             socket.connect_to(&addr).await

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest};
-use raddle_wait::{Resource, located};
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
-use raddle_wait::{Resource, located};
+use raddle_leaf::wait::{Resource, located};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::addr::system_addr;
@@ -125,7 +125,7 @@ impl UnixSocket {
     #[track_caller]
     pub fn connect(self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<UnixStream>> {
         located("UnixSocket::connect", Resource::Unknown, async move {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             self.check(Type::STREAM, NO_STREAM)?;
             let addr = system_addr(path.as_ref())?;
             self.connect_to(&addr).await

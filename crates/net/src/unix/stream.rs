@@ -9,8 +9,8 @@ use std::task::{Context, Poll, ready};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, AsyncWrite, ReadBuf};
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
-use raddle_wait::{Resource, located};
 
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use super::{SocketAddr, UCred};
@@ -436,11 +436,11 @@ impl AsyncWrite for UnixStream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(raddle_coop::poll_consume_budget(cx));
+        ready!(raddle_leaf::coop::poll_consume_budget(cx));
         Poll::Ready(self.shutdown_write())
     }
 }

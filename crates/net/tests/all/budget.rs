@@ -24,12 +24,15 @@ const FULL: usize = 128;
 fn assert_costs_a_unit(what: &str, mut is_ready: impl FnMut(&mut Context<'_>) -> bool) {
     let mut cx = Context::from_waker(Waker::noop());
     let mut done = 0;
-    raddle_coop::budget(|| {
+    raddle_leaf::coop::budget(|| {
         while is_ready(&mut cx) {
             done += 1;
             assert!(done <= FULL, "{what} uses no budget");
         }
-        assert!(!raddle_coop::has_budget_remaining(), "{what} was pending");
+        assert!(
+            !raddle_leaf::coop::has_budget_remaining(),
+            "{what} was pending"
+        );
     });
     assert_eq!(done, FULL, "{what} uses more than one unit");
 }
@@ -94,12 +97,12 @@ fn a_pending_operation_costs_no_budget() {
         near.set_nonblocking(true).unwrap();
         let mut near = AsyncFd::new(near).unwrap();
         let mut cx = Context::from_waker(Waker::noop());
-        raddle_coop::budget(|| {
+        raddle_leaf::coop::budget(|| {
             for _ in 0..2 * FULL {
                 assert!(near.poll_read_ready(&mut cx).is_pending());
                 assert!(near.poll_read_ready_mut(&mut cx).is_pending());
             }
-            assert!(raddle_coop::has_budget_remaining());
+            assert!(raddle_leaf::coop::has_budget_remaining());
         });
     });
 }
@@ -185,7 +188,7 @@ fn a_ready_udp_socket_uses_up_the_budget() {
         // Each operation receives one datagram, so there is one for each.
         macro_rules! assert_receives {
             ($($operation:expr),+ $(,)?) => { $(
-                raddle_coop::unlimited(|| while near.try_recv(&mut [0; 1]).is_ok() {});
+                raddle_leaf::coop::unlimited(|| while near.try_recv(&mut [0; 1]).is_ok() {});
                 for _ in 0..FULL {
                     near.send(b"x").await.unwrap();
                 }

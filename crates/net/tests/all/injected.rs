@@ -66,8 +66,8 @@ fn errors_of_connections_use_up_the_budget() {
     let refused = thread::spawn(move || {
         refuse(libc::SYS_accept4, libc::ECONNABORTED);
         let mut accepting = pin!(listener.accept_retrying(|_| ready(())));
-        let polled = raddle_coop::budget(|| poll(accepting.as_mut()));
-        polled.is_pending() && raddle_coop::budget(|| poll(accepting.as_mut())).is_pending()
+        let polled = raddle_leaf::coop::budget(|| poll(accepting.as_mut()));
+        polled.is_pending() && raddle_leaf::coop::budget(|| poll(accepting.as_mut())).is_pending()
     });
     assert!(refused.join().unwrap());
 }

@@ -334,7 +334,7 @@ fn an_always_ready_stream_uses_up_the_budget() {
         far.write_all(&[0; 1_000]).await.unwrap();
         near.readable().await.unwrap();
         let mut read = 0;
-        raddle_coop::budget(|| {
+        raddle_leaf::coop::budget(|| {
             let mut cx = Context::from_waker(Waker::noop());
             loop {
                 let mut storage = [0; 1];
@@ -353,14 +353,14 @@ fn an_always_ready_stream_uses_up_the_budget() {
         });
         assert_eq!(read, 128);
         // A pending operation returns its unit of the budget.
-        raddle_coop::budget(|| {
+        raddle_leaf::coop::budget(|| {
             let mut cx = Context::from_waker(Waker::noop());
             for _ in 0..1_000 {
                 let mut storage = [0; 1];
                 let mut buf = ReadBuf::new(&mut storage);
                 assert!(Pin::new(&mut far).poll_read(&mut cx, &mut buf).is_pending());
             }
-            assert!(raddle_coop::has_budget_remaining());
+            assert!(raddle_leaf::coop::has_budget_remaining());
         });
     });
 }

@@ -418,7 +418,7 @@ fn an_always_ready_socket_uses_up_the_budget() {
         let (near, far) = pair().await;
         near.writable().await.unwrap();
         let mut sent = 0;
-        raddle_coop::budget(|| {
+        raddle_leaf::coop::budget(|| {
             while poll(pin!(near.send(b"x"))).is_ready() {
                 sent += 1;
                 assert!(sent <= 128);
@@ -428,12 +428,12 @@ fn an_always_ready_socket_uses_up_the_budget() {
         assert_eq!(sent, 128);
         far.readable().await.unwrap();
         // `try_recv` uses no budget, and a pending operation returns its unit.
-        raddle_coop::budget(|| {
+        raddle_leaf::coop::budget(|| {
             while far.try_recv(&mut [0; 1]).is_ok() {}
             for _ in 0..1_000 {
                 assert!(poll(pin!(far.recv(&mut [0; 1]))).is_pending());
             }
-            assert!(raddle_coop::has_budget_remaining());
+            assert!(raddle_leaf::coop::has_budget_remaining());
         });
     });
 }

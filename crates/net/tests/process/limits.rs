@@ -117,7 +117,7 @@ fn none_left() {
                     // Closes a descriptor.
                     last = None;
                 }
-                raddle_coop::budget(|| {
+                raddle_leaf::coop::budget(|| {
                     loop {
                         let mut accept = pin!(listener.accept());
                         match Pin::as_mut(&mut accept).poll(cx) {

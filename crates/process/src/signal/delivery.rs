@@ -49,10 +49,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, LazyLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
+use raddle_leaf::wait::Resource;
 use raddle_primitives::Numbers;
 use raddle_primitives::sync::{Mutex, Rank};
 use raddle_reactor::{Evented, Handle, Interest, WakerBatch};
-use raddle_wait::Resource;
 
 use super::default_action;
 use super::pipe::{self, Pipe};
@@ -282,7 +282,7 @@ impl Receiver {
     /// Delivers the signals that have come, and waits for the next event.
     fn listen(&self, waker: &Waker) {
         let mut cx = Context::from_waker(waker);
-        let delivered: Poll<io::Result<()>> = raddle_coop::unlimited(|| {
+        let delivered: Poll<io::Result<()>> = raddle_leaf::coop::unlimited(|| {
             self.pipe.poll_read_io(&mut cx, |_| {
                 deliver();
                 Err(io::ErrorKind::WouldBlock.into())
@@ -455,7 +455,7 @@ impl Listener {
         drop(delivery);
         unfinished.finish();
         if polled.is_pending() {
-            raddle_wait::note(cx, "signal", None, Resource::Unknown);
+            raddle_leaf::wait::note(cx, "signal", None, Resource::Unknown);
         }
         polled
     }

@@ -241,7 +241,7 @@ impl Signal {
     /// Polls for the next signal, as [`recv`](Self::recv). While it is pending, the task of the
     /// last call will be woken.
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
-        let unit = ready!(raddle_coop::poll_proceed(cx));
+        let unit = ready!(raddle_leaf::coop::poll_proceed(cx));
         let received = ready!(self.0.poll(cx));
         unit.made_progress();
         Poll::Ready(received)

@@ -49,7 +49,7 @@ macro_rules! listener {
             /// The poll function of [`recv`](Self::recv), for futures that are written by hand.
             /// Only the task that polled last is woken.
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
-                let unit = ready!(raddle_coop::poll_proceed(cx));
+                let unit = ready!(raddle_leaf::coop::poll_proceed(cx));
                 ready!(self.0.poll(cx));
                 unit.made_progress();
                 Poll::Ready(Some(()))

@@ -26,7 +26,7 @@ pub fn poll_branches<T, F>(mut poll: F) -> impl Future<Output = T>
 where
     F: FnMut(&mut Context<'_>) -> Poll<T>,
 {
-    poll_fn(move |cx| raddle_coop::poll_charged(cx, &mut poll))
+    poll_fn(move |cx| raddle_leaf::coop::poll_charged(cx, &mut poll))
 }
 
 pin_project! {

@@ -54,7 +54,7 @@ mod local_set;
 
 use std::future::Future;
 
-pub use raddle_coop::{Unconstrained, consume_budget, unconstrained};
+pub use raddle_leaf::coop::{Unconstrained, consume_budget, unconstrained};
 pub use raddle_sched::yield_now;
 pub use raddle_task::{
     AbortHandle, AccessError, Id, JoinError, JoinHandle, LocalEnterGuard, LocalKey, id, try_id,
@@ -110,7 +110,7 @@ pub mod futures {
 /// The budget of a poll, with which a resource that is always ready makes its task yield
 /// occasionally.
 pub mod coop {
-    pub use raddle_coop::{
+    pub use raddle_leaf::coop::{
         Coop, RestoreOnPending, Unconstrained, consume_budget, cooperative, has_budget_remaining,
         poll_proceed, unconstrained,
     };

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
-use raddle_coop::budget;
+use raddle_leaf::coop::budget;
 use raddle_reactor::{Evented, Interest, Reactor, Ready};
 use raddle_testing::Wakes;
 

@@ -300,11 +300,11 @@ impl Core {
 
     #[inline]
     fn poll(&self, task: Task) -> Outcome {
-        raddle_coop::budget_of(task.0.waker_address(), || {
+        raddle_leaf::coop::budget_of(task.0.waker_address(), || {
             let outcome = task.0.run_in(&self.live);
             // A task whose budget is used up has yielded, too.
             if matches!(outcome, Outcome::Again(_))
-                && !raddle_coop::has_budget_remaining()
+                && !raddle_leaf::coop::has_budget_remaining()
                 && context::is_worker()
             {
                 self.queues.counters.budget_yields.add(1);

@@ -399,7 +399,7 @@ impl Shared {
                 .notify(|observer| observer.root_poll_finished(worker, is_ready));
         });
         let waker = cx.waker().data().addr();
-        let polled = raddle_coop::budget_of(waker, || future.poll(cx));
+        let polled = raddle_leaf::coop::budget_of(waker, || future.poll(cx));
         *is_ready = polled.is_ready();
         drop(is_ready);
         // The future may have waited for the task that panicked.

@@ -287,7 +287,7 @@ fn tasks_that_use_up_their_budget_do_not_prevent_driver_polls() {
     let task = pool.handle().spawn(async move {
         let mut units = 0;
         while !seen.is_set() {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
             units += 1;
         }
         units

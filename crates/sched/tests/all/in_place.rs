@@ -238,7 +238,7 @@ fn a_panic_of_the_function_is_that_of_the_task() {
 fn no_budget_is_in_force_inside_the_function() {
     run(1, async {
         let spend = |cx: &mut std::task::Context<'_>| {
-            raddle_coop::poll_proceed(cx).map(|unit| unit.made_progress())
+            raddle_leaf::coop::poll_proceed(cx).map(|unit| unit.made_progress())
         };
         poll_fn(|cx| {
             // The budget may be partly spent already, so use it up.
@@ -603,7 +603,7 @@ fn a_handed_off_poll_changes_no_counter_of_its_worker() {
             return Poll::Ready(());
         }
         force_handoff();
-        while raddle_coop::poll_proceed(cx)
+        while raddle_leaf::coop::poll_proceed(cx)
             .map(|unit| unit.made_progress())
             .is_ready()
         {}

@@ -229,7 +229,7 @@ fn polls_that_use_up_their_budget_are_counted() {
         assert_eq!(budget_yields(), 0);
         drop(handle.spawn(async {
             for _ in 0..300 {
-                raddle_coop::consume_budget().await;
+                raddle_leaf::coop::consume_budget().await;
             }
         }));
         assert_eq!(run_dry(&mut workers[0]), 3, "of 128 units each");

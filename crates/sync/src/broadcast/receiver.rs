@@ -4,8 +4,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
+use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::Arc;
-use raddle_wait::Resource;
 
 use super::Shared;
 use super::error::{RecvError, TryRecvError};
@@ -138,8 +138,8 @@ impl<T: Clone> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> {
         let messages = Resource::Messages(ptr::from_ref(&*self.shared).addr());
-        raddle_wait::located("broadcast::Receiver::recv", messages, async move {
-            raddle_coop::cooperative(async {
+        raddle_leaf::wait::located("broadcast::Receiver::recv", messages, async move {
+            raddle_leaf::coop::cooperative(async {
                 loop {
                     match self.try_recv() {
                         Ok(value) => return Ok(value),

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
-use raddle_wait::Resource;
 
 use super::error::SendError;
 use super::ring::Ring;
@@ -196,8 +196,8 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
-        raddle_wait::located("broadcast::Sender::closed", Resource::Unknown, async move {
-            raddle_coop::cooperative(async {
+        raddle_leaf::wait::located("broadcast::Sender::closed", Resource::Unknown, async move {
+            raddle_leaf::coop::cooperative(async {
                 loop {
                     // Created before the check, so that a drop between the two notifies it.
                     let deserted = self.shared.deserted.notified();

@@ -4,9 +4,9 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 
+use raddle_leaf::wait::{Caller, ChannelEnd, Resource, Role};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
-use raddle_wait::{Caller, ChannelEnd, Resource, Role};
 
 use super::list::List;
 use crate::Notify;
@@ -217,7 +217,7 @@ impl<T, L: Limit> Tx<T, L> {
         // Created before the check, so that a close between the two notifies it.
         let closed = chan.closed.notified();
         if chan.is_closed() {
-            raddle_coop::consume_budget().await;
+            raddle_leaf::coop::consume_budget().await;
         } else {
             closed.await;
         }

@@ -5,8 +5,8 @@ use std::mem::{self, ManuallyDrop};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Context, Poll, ready};
 
+use raddle_leaf::wait::{Caller, ChannelEnd, Role};
 use raddle_primitives::sync::Arc;
-use raddle_wait::{Caller, ChannelEnd, Role};
 
 use super::chan::{Chan, Limit};
 use super::error::TryRecvError;
@@ -59,7 +59,7 @@ impl<T, L: Limit> Rx<T, L> {
     #[inline]
     pub(super) fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.used(None);
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         let message = ready!(self.poll_next(cx));
         coop.made_progress();
         Poll::Ready(message.map(|message| self.hand_out(message)))
@@ -71,7 +71,7 @@ impl<T, L: Limit> Rx<T, L> {
         buffer: &mut Vec<T>,
         limit: usize,
     ) -> Poll<usize> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         if limit == 0 {
             coop.made_progress();
             return Poll::Ready(0);
@@ -100,7 +100,7 @@ impl<T, L: Limit> Rx<T, L> {
     #[inline]
     pub(super) fn recv(&mut self, operation: &'static str) -> impl Future<Output = Option<T>> {
         self.used(Some(Caller::here()));
-        raddle_wait::located(operation, self.chan.messages(), async move {
+        raddle_leaf::wait::located(operation, self.chan.messages(), async move {
             poll_fn(|cx| self.poll_recv(cx)).await
         })
     }
@@ -115,7 +115,7 @@ impl<T, L: Limit> Rx<T, L> {
         limit: usize,
     ) -> impl Future<Output = usize> {
         self.used(Some(Caller::here()));
-        raddle_wait::located(operation, self.chan.messages(), async move {
+        raddle_leaf::wait::located(operation, self.chan.messages(), async move {
             poll_fn(|cx| self.poll_recv_many(cx, buffer, limit)).await
         })
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::task::{Context, Poll};
 
-use raddle_wait::Caller;
+use raddle_leaf::wait::Caller;
 
 use super::chan::{Chan, Tx, Unlimited, WeakTx};
 use super::error::{SendError, TryRecvError};
@@ -98,7 +98,7 @@ impl<T> UnboundedSender<T> {
     /// Cancel safe: the future changes nothing.
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "mpsc::UnboundedSender::closed",
             self.tx.chan().closing(),
             async move {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use pin_project_lite::pin_project;
-use raddle_wait::{Caller, Resource};
+use raddle_leaf::wait::{Caller, Resource};
 
 use super::Notify;
 use super::state::{Calls, ToWaiting};
@@ -118,10 +118,10 @@ impl Progress {
         caller: Caller,
         cx: &mut Context<'_>,
     ) -> Poll<()> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         if self.poll(notify, Some(cx)).is_pending() {
             let resource = Resource::Notification(ptr::from_ref(notify).addr());
-            raddle_wait::note(cx, "Notify::notified", Some(caller), resource);
+            raddle_leaf::wait::note(cx, "Notify::notified", Some(caller), resource);
             return Poll::Pending;
         }
         coop.made_progress();

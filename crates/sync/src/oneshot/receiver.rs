@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use raddle_wait::{Caller, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
 
 use super::error::{RecvError, TryRecvError};
 use super::shared::Handle;
@@ -152,7 +152,7 @@ impl<T> Future for Receiver<T> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         let caller = self.caller;
         let handle = self
             .handle
@@ -162,7 +162,7 @@ impl<T> Future for Receiver<T> {
         if !state.is_done() && !state.is_closed() {
             if handle.poll_done(cx).is_pending() {
                 let messages = Resource::Messages(handle.address());
-                raddle_wait::note(cx, "oneshot::Receiver", Some(caller), messages);
+                raddle_leaf::wait::note(cx, "oneshot::Receiver", Some(caller), messages);
                 return Poll::Pending;
             }
             state = handle.state();

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::task::{Context, Poll, ready};
 
-use raddle_wait::Resource;
+use raddle_leaf::wait::Resource;
 
 use super::shared::Handle;
 
@@ -80,7 +80,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn closed(&mut self) -> impl Future<Output = ()> {
-        raddle_wait::located("oneshot::Sender::closed", Resource::Unknown, async move {
+        raddle_leaf::wait::located("oneshot::Sender::closed", Resource::Unknown, async move {
             poll_fn(|cx| self.poll_closed(cx)).await;
         })
     }
@@ -93,7 +93,7 @@ impl<T> Sender<T> {
 
     /// The poll function of [`closed`](Self::closed). Only the waker of the last call is woken.
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         if !self.handle.state().is_closed() {
             ready!(self.handle.poll_closed(cx));
         }

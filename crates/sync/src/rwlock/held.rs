@@ -66,6 +66,6 @@ impl<T: ?Sized> Drop for HeldOwned<T> {
 #[inline]
 fn release(core: &Core, permits: usize) {
     // Recorded before the next task gets them.
-    raddle_wait::released(ptr::from_ref(core).addr(), permits);
+    raddle_leaf::wait::released(ptr::from_ref(core).addr(), permits);
     core.release(permits);
 }

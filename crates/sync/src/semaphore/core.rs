@@ -194,7 +194,7 @@ impl<R: ReleaseWord> Core<R> {
         permits: usize,
         waiting: Pin<&mut Waiting>,
     ) -> Poll<Result<(), Closed>> {
-        let Some(coop) = raddle_coop::try_proceed() else {
+        let Some(coop) = raddle_leaf::coop::try_proceed() else {
             return self.poll_without_budget(cx, permits, waiting);
         };
         let result = self.poll_with_budget(cx, permits, waiting);
@@ -239,7 +239,7 @@ impl<R: ReleaseWord> Core<R> {
         if waiting.is_idle() && !self.is_closed() && has_to_wait() {
             return self.queue(cx, permits, waiting);
         }
-        let coop = ready!(raddle_coop::poll_proceed(cx));
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         let result = self.poll_with_budget(cx, permits, waiting);
         if result.is_ready() {
             coop.made_progress();

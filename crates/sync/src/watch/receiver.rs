@@ -2,9 +2,9 @@
 
 use std::ptr;
 
+use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::Ordering;
-use raddle_wait::Resource;
 
 use super::error::RecvError;
 use super::{Ref, Shared};
@@ -144,10 +144,10 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn changed(&mut self) -> impl Future<Output = Result<(), RecvError>> {
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "watch::Receiver::changed",
             Resource::Messages(ptr::from_ref(&*self.shared).addr()),
-            async move { raddle_coop::cooperative(self.changed_uncharged()).await },
+            async move { raddle_leaf::coop::cooperative(self.changed_uncharged()).await },
         )
     }
 
@@ -198,10 +198,10 @@ impl<T> Receiver<T> {
         &mut self,
         f: impl FnMut(&T) -> bool,
     ) -> impl Future<Output = Result<Ref<'_, T>, RecvError>> {
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "watch::Receiver::wait_for",
             Resource::Messages(ptr::from_ref(&*self.shared).addr()),
-            async move { raddle_coop::cooperative(self.wait_for_uncharged(f)).await },
+            async move { raddle_leaf::coop::cooperative(self.wait_for_uncharged(f)).await },
         )
     }
 

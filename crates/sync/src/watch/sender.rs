@@ -2,9 +2,9 @@
 
 use std::mem;
 
+use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, RwLock};
-use raddle_wait::Resource;
 
 use super::error::SendError;
 use super::{Receiver, Ref, Shared};
@@ -203,8 +203,8 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
-        raddle_wait::located("watch::Sender::closed", Resource::Unknown, async move {
-            raddle_coop::cooperative(async {
+        raddle_leaf::wait::located("watch::Sender::closed", Resource::Unknown, async move {
+            raddle_leaf::coop::cooperative(async {
                 loop {
                     // Created before the check, so that a drop between the two notifies it.
                     let unwatched = self.shared.unwatched.notified();

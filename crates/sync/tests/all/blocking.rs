@@ -47,10 +47,10 @@ fn a_wake_survives_a_future_that_parks_for_itself() {
 #[test]
 fn block_on_inside_a_poll_panics() {
     let result = catch_unwind(AssertUnwindSafe(|| {
-        raddle_coop::budget(|| block_on(async {}));
+        raddle_leaf::coop::budget(|| block_on(async {}));
     }));
     let panic = result.expect_err("a budget is in force");
     let message = panic.downcast_ref::<&str>().expect("a constant message");
     assert!(message.contains("must not block"), "{message}");
-    raddle_coop::budget(|| raddle_coop::unlimited(|| block_on(async {})));
+    raddle_leaf::coop::budget(|| raddle_leaf::coop::unlimited(|| block_on(async {})));
 }

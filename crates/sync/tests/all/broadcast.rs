@@ -506,7 +506,7 @@ fn a_receiver_with_many_values_yields() {
 #[should_panic(expected = "must not block")]
 fn blocking_inside_a_poll_is_refused() {
     let (_sender, mut receiver) = broadcast::channel::<u32>(1);
-    let _ = raddle_coop::budget(|| receiver.blocking_recv());
+    let _ = raddle_leaf::coop::budget(|| receiver.blocking_recv());
 }
 
 /// Each receiver gets the values of each sender in order; the missed ones are counted.

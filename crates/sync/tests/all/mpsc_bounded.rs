@@ -583,13 +583,13 @@ fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_close() {
 #[test]
 fn senders_and_receivers_that_are_always_ready_yield() {
     let (sender, mut receiver) = mpsc::channel(1_000);
-    let sent = raddle_coop::budget(|| {
+    let sent = raddle_leaf::coop::budget(|| {
         (0..1_000)
             .take_while(|&message| poll(pin!(sender.send(message)), Waker::noop()).is_ready())
             .count()
     });
     assert_eq!(sent, 128);
-    let received = raddle_coop::budget(|| {
+    let received = raddle_leaf::coop::budget(|| {
         (0..1_000)
             .take_while(|_| receive(&mut receiver, Waker::noop()).is_ready())
             .count()
@@ -601,7 +601,7 @@ fn senders_and_receivers_that_are_always_ready_yield() {
 #[should_panic(expected = "must not block")]
 fn blocking_inside_a_poll_panics() {
     let (sender, _receiver) = mpsc::channel(1);
-    let _ = raddle_coop::budget(|| sender.blocking_send(1));
+    let _ = raddle_leaf::coop::budget(|| sender.blocking_send(1));
 }
 
 #[test]

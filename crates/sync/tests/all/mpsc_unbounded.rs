@@ -439,7 +439,7 @@ fn a_receiver_that_is_always_ready_yields() {
     for message in 0..1_000 {
         sender.send(message).unwrap();
     }
-    let received = raddle_coop::budget(|| {
+    let received = raddle_leaf::coop::budget(|| {
         (0..1_000)
             .take_while(|_| poll(&mut receiver, Waker::noop()).is_ready())
             .count()
@@ -447,7 +447,7 @@ fn a_receiver_that_is_always_ready_yields() {
     assert_eq!(received, 128);
     assert_eq!(receiver.try_recv(), Ok(128), "the yield loses no message");
     let mut buffer = Vec::new();
-    let calls = raddle_coop::budget(|| {
+    let calls = raddle_leaf::coop::budget(|| {
         let cx = &mut Context::from_waker(Waker::noop());
         (0..400)
             .take_while(|_| receiver.poll_recv_many(cx, &mut buffer, 2).is_ready())
@@ -460,7 +460,7 @@ fn a_receiver_that_is_always_ready_yields() {
 #[should_panic(expected = "must not block")]
 fn blocking_inside_a_poll_panics() {
     let (_sender, mut receiver) = mpsc::unbounded_channel::<u32>();
-    raddle_coop::budget(|| receiver.blocking_recv());
+    raddle_leaf::coop::budget(|| receiver.blocking_recv());
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn blocking_lock_inside_a_poll_panics() {
     let mutex = Arc::new(Mutex::new(0));
     for owned in [false, true] {
         let result = catch_unwind(AssertUnwindSafe(|| {
-            raddle_coop::budget(|| {
+            raddle_leaf::coop::budget(|| {
                 if owned {
                     drop(mutex.clone().blocking_lock_owned());
                 } else {
@@ -310,8 +310,8 @@ fn a_mutex_and_its_guards_implement_debug() {
 fn a_waiter_woken_without_budget_locks_at_its_next_poll() {
     let mutex = Mutex::new(());
     let held = mutex.try_lock().unwrap();
-    raddle_coop::budget(|| {
-        while let Some(unit) = raddle_coop::try_proceed() {
+    raddle_leaf::coop::budget(|| {
+        while let Some(unit) = raddle_leaf::coop::try_proceed() {
             unit.made_progress();
         }
         let (first_wakes, first_waker) = Wakes::new();
@@ -322,15 +322,15 @@ fn a_waiter_woken_without_budget_locks_at_its_next_poll() {
         assert!(poll_with(&mut second, &second_waker).is_pending());
         drop(held);
         assert_eq!((first_wakes.get(), second_wakes.get()), (1, 0));
-        assert!(raddle_coop::budget(|| poll_with(&mut first, &first_waker)).is_ready());
+        assert!(raddle_leaf::coop::budget(|| poll_with(&mut first, &first_waker)).is_ready());
     });
 }
 
 #[test]
 fn a_task_without_budget_does_not_lock_a_free_mutex() {
     let mutex = Mutex::new(());
-    raddle_coop::budget(|| {
-        while let Some(unit) = raddle_coop::try_proceed() {
+    raddle_leaf::coop::budget(|| {
+        while let Some(unit) = raddle_leaf::coop::try_proceed() {
             unit.made_progress();
         }
         let (wakes, waker) = Wakes::new();

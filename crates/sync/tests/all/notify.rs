@@ -417,9 +417,9 @@ fn a_poll_without_budget_keeps_the_notification() {
     let notify = Notify::new();
     notify.notify_one();
     let mut notified = pin!(notify.notified());
-    raddle_coop::budget(|| {
-        while raddle_coop::has_budget_remaining() {
-            ready(raddle_coop::consume_budget());
+    raddle_leaf::coop::budget(|| {
+        while raddle_leaf::coop::has_budget_remaining() {
+            ready(raddle_leaf::coop::consume_budget());
         }
         assert!(poll(notified.as_mut()).is_pending());
     });

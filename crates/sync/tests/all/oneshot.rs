@@ -205,7 +205,7 @@ fn closed_is_ready_once_the_receiver_has_closed() {
         assert!(closed.as_mut().poll(cx).is_ready());
     }
     // The poll uses budget, and clones no waker.
-    let polls = raddle_coop::budget(|| {
+    let polls = raddle_leaf::coop::budget(|| {
         (0..1_000)
             .take_while(|_| sender.poll_closed(cx).is_ready())
             .count()
@@ -312,7 +312,7 @@ fn a_receiver_polled_by_reference_loses_nothing() {
 #[test]
 fn a_loop_over_ready_channels_yields() {
     let mut received = 0;
-    raddle_coop::budget(|| {
+    raddle_leaf::coop::budget(|| {
         for _ in 0..1_000 {
             let (sender, mut receiver) = oneshot::channel();
             sender.send(()).unwrap();
@@ -330,7 +330,7 @@ fn a_loop_over_ready_channels_yields() {
 #[should_panic(expected = "must not block")]
 fn blocking_inside_a_poll_panics() {
     let (_sender, receiver) = oneshot::channel::<u32>();
-    let _ = raddle_coop::budget(|| receiver.blocking_recv());
+    let _ = raddle_leaf::coop::budget(|| receiver.blocking_recv());
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(crate) fn yields(endless: impl Future) {
     let (wakes, waker) = Wakes::new();
     let mut endless = pin!(endless);
     for round in 1..=3 {
-        let poll = raddle_coop::budget(|| poll_with(endless.as_mut(), &waker));
+        let poll = raddle_leaf::coop::budget(|| poll_with(endless.as_mut(), &waker));
         assert!(poll.is_pending());
         assert!(wakes.get() >= round, "the task is woken after a yield");
     }

@@ -409,7 +409,7 @@ fn blocking_read_and_write_inside_a_poll_panic() {
     let lock = RwLock::new(0);
     for write in [false, true] {
         let result = catch_unwind(AssertUnwindSafe(|| {
-            raddle_coop::budget(|| {
+            raddle_leaf::coop::budget(|| {
                 if write {
                     drop(lock.blocking_write());
                 } else {

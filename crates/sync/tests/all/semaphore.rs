@@ -275,7 +275,7 @@ fn blocking_acquire_waits_in_the_same_queue() {
 #[should_panic(expected = "must not block")]
 fn blocking_inside_a_poll_panics() {
     let semaphore = Semaphore::new(1);
-    let _permit = raddle_coop::budget(|| semaphore.blocking_acquire());
+    let _permit = raddle_leaf::coop::budget(|| semaphore.blocking_acquire());
 }
 
 #[test]
@@ -347,9 +347,9 @@ fn a_poll_without_budget_waits_only_for_permits() {
     let (counts, waker) = Hooked::counting();
     let mut one = Box::pin(semaphore.acquire());
     let mut two = Box::pin(semaphore.acquire_many(2));
-    raddle_coop::budget(|| {
-        while raddle_coop::has_budget_remaining() {
-            ready(raddle_coop::consume_budget());
+    raddle_leaf::coop::budget(|| {
+        while raddle_leaf::coop::has_budget_remaining() {
+            ready(raddle_leaf::coop::consume_budget());
         }
         assert!(poll_with(&mut one, &waker).is_pending());
         assert_eq!((counts.woken(), counts.cloned()), (1, 0));
@@ -430,7 +430,7 @@ fn a_loop_over_free_permits_yields() {
 #[test]
 fn a_poll_that_waits_costs_no_budget() {
     let semaphore = Semaphore::new(0);
-    raddle_coop::budget(|| {
+    raddle_leaf::coop::budget(|| {
         let mut acquire = Box::pin(semaphore.acquire());
         for _ in 0..1000 {
             assert!(poll(&mut acquire).is_pending());

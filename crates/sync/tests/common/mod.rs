@@ -26,7 +26,7 @@ pub(crate) fn yields<F: Future>(mut operation: impl FnMut() -> F) -> usize {
     });
     let mut pending = 0;
     let mut cx = Context::from_waker(&waker);
-    while raddle_coop::budget(|| future.as_mut().poll(&mut cx)).is_pending() {
+    while raddle_leaf::coop::budget(|| future.as_mut().poll(&mut cx)).is_pending() {
         pending += 1;
         assert_eq!(counter.get(), pending, "a pending poll without a wake-up");
     }

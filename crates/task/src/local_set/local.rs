@@ -137,7 +137,7 @@ impl Local {
 
     /// Polls a task. Returns whether it has woken itself, and is queued again.
     fn run(&self, task: LocalRunnable) -> bool {
-        let again = raddle_coop::budget_of(task.waker_address(), || self.tasks.run(task));
+        let again = raddle_leaf::coop::budget_of(task.waker_address(), || self.tasks.run(task));
         let woke_itself = again.is_some();
         self.due.borrow_mut().extend(again);
         if self.shared.take_panicked() && self.shuts_down_on_panic.get() {

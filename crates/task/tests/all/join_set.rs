@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use crate::common::{Executor, Gate};
-use raddle_coop::{budget, has_budget_remaining, try_proceed};
+use raddle_leaf::coop::{budget, has_budget_remaining, try_proceed};
 use raddle_task::JoinError;
 use raddle_testing::Wakes;
 

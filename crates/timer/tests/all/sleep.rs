@@ -300,7 +300,7 @@ fn a_ready_sleep_uses_up_the_budget() {
     let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let (count, waker) = Wakes::new();
-    let ready = raddle_coop::budget(|| {
+    let ready = raddle_leaf::coop::budget(|| {
         (0..1_000)
             .take_while(|_| poll_with(pin!(sleep(Duration::ZERO)), &waker).is_ready())
             .count()
@@ -314,18 +314,19 @@ fn a_pending_poll_costs_no_budget() {
     let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
     let mut sleep = pin!(sleep(ms(1)));
-    raddle_coop::budget(|| {
+    raddle_leaf::coop::budget(|| {
         for _ in 0..1_000 {
             assert_eq!(poll_with(sleep.as_mut(), Waker::noop()), Poll::Pending);
         }
-        assert!(raddle_coop::has_budget_remaining());
+        assert!(raddle_leaf::coop::has_budget_remaining());
     });
 }
 
 #[test]
 fn a_sleep_has_at_most_72_bytes() {
     // The caller has a size only where waits are recorded, and the span with the feature `tracing`.
-    let others = size_of::<raddle_wait::Caller>() + size_of::<raddle_wait::ResourceSpan>();
+    let others =
+        size_of::<raddle_leaf::wait::Caller>() + size_of::<raddle_leaf::wait::ResourceSpan>();
     let size = size_of::<Sleep>() - others;
     assert!(size <= 72, "{size} bytes");
 }

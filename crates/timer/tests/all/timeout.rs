@@ -71,14 +71,14 @@ fn a_timeout_elapses_though_the_future_uses_up_the_budget() {
     let _entered = handle.enter();
     let greedy = poll_fn(|cx| {
         loop {
-            match raddle_coop::poll_proceed(cx) {
+            match raddle_leaf::coop::poll_proceed(cx) {
                 Poll::Ready(coop) => coop.made_progress(),
                 Poll::Pending => return Poll::<()>::Pending,
             }
         }
     });
     let mut timeout = pin!(timeout(ms(1), greedy));
-    let mut turn = || raddle_coop::budget(|| poll_with(timeout.as_mut(), Waker::noop()));
+    let mut turn = || raddle_leaf::coop::budget(|| poll_with(timeout.as_mut(), Waker::noop()));
     assert!(turn().is_pending());
     assert_eq!(driver.advance(ms(1)), 1);
     assert!(matches!(turn(), Poll::Ready(Err(_))));
@@ -88,7 +88,7 @@ fn a_timeout_elapses_though_the_future_uses_up_the_budget() {
 fn a_ready_timeout_uses_up_the_budget() {
     let driver = TestTimers::paused();
     let _entered = driver.handle.enter();
-    let elapsed = raddle_coop::budget(|| {
+    let elapsed = raddle_leaf::coop::budget(|| {
         (0..1_000)
             .take_while(|_| {
                 let timeout = pin!(timeout(Duration::ZERO, pending::<()>()));

@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use raddle_io::ReadBuf;
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::Interest;
-use raddle_wait::{Resource, located};
 
 use super::UnixDatagram;
 use crate::evented::RECEIVED;

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::task::{Context, Poll};
 
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::Interest;
-use raddle_wait::{Resource, located};
 use socket2::{SockAddr, SockRef};
 
 use super::UnixDatagram;

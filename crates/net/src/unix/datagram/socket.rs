@@ -8,8 +8,8 @@ use std::os::unix::net;
 use std::path::Path;
 use std::task::{Context, Poll};
 
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
-use raddle_wait::{Resource, located};
 use socket2::SockRef;
 
 use crate::evented::{self, debug_assert_nonblocking};

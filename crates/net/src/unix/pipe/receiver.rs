@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, ReadBuf};
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
-use raddle_wait::{Resource, located};
 
 use super::{adopt, set_nonblocking};
 use crate::evented::ByteStream;

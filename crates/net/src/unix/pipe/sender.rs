@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use raddle_io::AsyncWrite;
+use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest, Ready};
-use raddle_wait::{Resource, located};
 
 use super::{adopt, set_nonblocking};
 use crate::evented::ByteStream;
@@ -239,12 +239,12 @@ impl AsyncWrite for Sender {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 
     /// Does nothing: a pipe ends when its last sender is dropped.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_coop::poll_consume_budget(cx).map(Ok)
+        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::mem;
 
-use raddle_wait::Caller;
+use raddle_leaf::wait::Caller;
 
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use crate::blocking::block_on;
@@ -74,7 +74,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(&self, message: T) -> impl Future<Output = Result<(), SendError<T>>> {
         self.tx.used(Some(Caller::here()));
-        raddle_wait::located("mpsc::Sender::send", self.tx.chan().room(), async move {
+        raddle_leaf::wait::located("mpsc::Sender::send", self.tx.chan().room(), async move {
             let chan = self.tx.chan();
             match acquire(chan, 1).await {
                 Ok(()) => {
@@ -164,7 +164,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
         self.tx.used(Some(Caller::here()));
-        raddle_wait::located("mpsc::Sender::reserve", self.tx.chan().room(), async move {
+        raddle_leaf::wait::located("mpsc::Sender::reserve", self.tx.chan().room(), async move {
             let chan = self.tx.chan();
             acquire(chan, 1).await?;
             Ok(Permit::new(chan))
@@ -203,7 +203,7 @@ impl<T> Sender<T> {
         n: usize,
     ) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> {
         self.tx.used(Some(Caller::here()));
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "mpsc::Sender::reserve_many",
             self.tx.chan().room(),
             async move {
@@ -245,7 +245,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
         self.tx.used(Some(Caller::here()));
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "mpsc::Sender::reserve_owned",
             self.tx.chan().room(),
             async move {
@@ -346,7 +346,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "mpsc::Sender::closed",
             self.tx.chan().closing(),
             async move {
@@ -439,7 +439,7 @@ impl<T> Drop for Acquiring<'_, T> {
 
 async fn acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), SendError<()>> {
     if n > chan.limit.capacity {
-        raddle_coop::consume_budget().await;
+        raddle_leaf::coop::consume_budget().await;
         return Err(SendError(()));
     }
     let acquiring = Acquiring(chan);

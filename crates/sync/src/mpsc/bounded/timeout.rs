@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use raddle_wait::Caller;
+use raddle_leaf::wait::Caller;
 
 use super::Sender;
 use crate::mpsc::error::SendTimeoutError;
@@ -49,7 +49,7 @@ impl<T> Sender<T> {
         limit: Duration,
     ) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
         self.tx.used(Some(Caller::here()));
-        raddle_wait::located(
+        raddle_leaf::wait::located(
             "mpsc::Sender::send_timeout",
             self.tx.chan().room(),
             async move {

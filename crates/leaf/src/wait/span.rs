@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, Location};
 /// # Examples
 ///
 /// ```
-/// use raddle_wait::ResourceSpan;
+/// use raddle_leaf::wait::ResourceSpan;
 ///
 /// struct Mutex {
 ///     span: ResourceSpan,

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-use crate::poll_proceed;
+use crate::coop::poll_proceed;
 
 pin_project! {
     /// The future of [`cooperative`].

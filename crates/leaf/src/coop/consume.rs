@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 
-use crate::poll_proceed;
+use crate::coop::poll_proceed;
 
 /// Takes one unit from the budget, and yields to the other tasks if none is left.
 ///

@@ -2,7 +2,7 @@
 mod raddle {
     pub mod task {
         pub mod coop {
-            pub use raddle_coop::*;
+            pub use raddle_leaf::coop::*;
         }
     }
 

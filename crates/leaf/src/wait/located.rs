@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 use crate::wait::Resource;
 
 #[cfg(feature = "record")]
-use crate::frame;
-#[cfg(feature = "record")]
 use crate::wait::Wait;
+#[cfg(feature = "record")]
+use crate::wait::frame;
 
 /// The location of the call that made a future. It has a size with the feature `record` only.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ pub fn note(cx: &Context<'_>, operation: &'static str, caller: Option<Caller>, r
 /// ```
 /// use std::future::Future;
 ///
-/// use raddle_wait::{Resource, located};
+/// use raddle_leaf::wait::{Resource, located};
 ///
 /// struct Channel;
 ///
@@ -111,7 +111,7 @@ pub fn located<F: Future>(
 /// use std::pin::Pin;
 /// use std::task::{Context, Poll};
 ///
-/// use raddle_wait::{Caller, poll_located};
+/// use raddle_leaf::wait::{Caller, poll_located};
 ///
 /// struct Read<F> {
 ///     inner: F,

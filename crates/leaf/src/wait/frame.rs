@@ -64,7 +64,7 @@ raddle_primitives::thread_local! {
 ///
 /// ```
 /// use std::task::{Context, Waker};
-/// use raddle_wait::{PollFrame, Resource, enable, note};
+/// use raddle_leaf::wait::{PollFrame, Resource, enable, note};
 ///
 /// enable();
 /// let frame = PollFrame::begin(7, None);

@@ -46,7 +46,7 @@ struct Budget {
 /// executor neither uses up the outer task's budget nor is bound by it.
 ///
 /// ```
-/// use raddle_coop::{budget, try_proceed};
+/// use raddle_leaf::coop::{budget, try_proceed};
 ///
 /// // An executor wraps the poll of each task. A resource that is always ready yields in time.
 /// let operations = budget(|| {
@@ -75,7 +75,7 @@ pub fn budget<R>(f: impl FnOnce() -> R) -> R {
 /// use std::pin::pin;
 /// use std::task::{Context, Poll, Waker};
 ///
-/// use raddle_coop::{budget_of, poll_proceed};
+/// use raddle_leaf::coop::{budget_of, poll_proceed};
 ///
 /// let task = poll_fn(|cx| {
 ///     while let Poll::Ready(unit) = poll_proceed(cx) {
@@ -115,7 +115,7 @@ impl Drop for RestoreWaker {
 /// Runs `f` with nothing counted, and restores the budget afterwards, also when `f` panics.
 ///
 /// ```
-/// use raddle_coop::{budget, has_budget_remaining, try_proceed, unlimited};
+/// use raddle_leaf::coop::{budget, has_budget_remaining, try_proceed, unlimited};
 ///
 /// budget(|| {
 ///     while let Some(unit) = try_proceed() {
@@ -213,7 +213,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 /// and no waker has been woken.
 ///
 /// ```
-/// use raddle_coop::try_proceed;
+/// use raddle_leaf::coop::try_proceed;
 ///
 /// /// Takes a ready number, or returns `None` if there is none, or if the task has to yield.
 /// fn take(numbers: &mut Vec<u32>) -> Option<u32> {
@@ -224,7 +224,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
 /// }
 ///
 /// let mut numbers = (0..200).collect();
-/// raddle_coop::budget(|| while take(&mut numbers).is_some() {});
+/// raddle_leaf::coop::budget(|| while take(&mut numbers).is_some() {});
 /// assert_eq!(numbers.len(), 200 - 128);
 /// ```
 #[inline]
@@ -307,7 +307,7 @@ pub fn has_budget_remaining() -> bool {
 /// others from running if it blocked.
 ///
 /// For operations that block, so that they can refuse. Inside [`unlimited`] and
-/// [`unconstrained`](crate::unconstrained) it is false.
+/// [`unconstrained`](crate::coop::unconstrained) it is false.
 #[inline]
 pub fn is_limited() -> bool {
     BUDGET.with(|budget| budget.remaining.get() != UNLIMITED)

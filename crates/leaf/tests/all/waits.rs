@@ -1,12 +1,11 @@
 //! Which waits the polls of a thread record.
-#![cfg(all(feature = "record", not(raddle_loom)))]
 
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
+use raddle_leaf::wait::{Caller, PollFrame, Resource, Wait, current_task, enable, located, note};
 use raddle_testing::Wakes;
-use raddle_wait::{Caller, PollFrame, Resource, Wait, current_task, enable, located, note};
 
 /// Polls a future once with a waker, and returns the waits of the poll.
 fn poll_once<F: Future>(future: Pin<&mut F>, task: u64, waker: &Waker) -> Vec<Wait> {

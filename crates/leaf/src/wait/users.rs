@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use crate::located::Caller;
+use crate::wait::Caller;
 
 #[cfg(feature = "record")]
 use record::{add, remove};
@@ -49,8 +49,8 @@ impl ResourceUser {
 #[inline(always)]
 pub fn acquired(address: usize, permits: usize, caller: Caller) {
     #[cfg(feature = "record")]
-    if crate::is_enabled() {
-        let task = crate::current_task();
+    if crate::wait::is_enabled() {
+        let task = crate::wait::current_task();
         add(address, task, Role::Holder, caller.location(), permits);
     }
     #[cfg(not(feature = "record"))]
@@ -63,8 +63,8 @@ pub fn acquired(address: usize, permits: usize, caller: Caller) {
 #[inline(always)]
 pub fn released(address: usize, permits: usize) {
     #[cfg(feature = "record")]
-    if crate::is_enabled() {
-        remove(address, crate::current_task(), Role::Holder, permits);
+    if crate::wait::is_enabled() {
+        remove(address, crate::wait::current_task(), Role::Holder, permits);
     }
     #[cfg(not(feature = "record"))]
     let _ = (address, permits);
@@ -84,7 +84,7 @@ impl ChannelEnd {
     #[inline(always)]
     pub fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
         #[cfg(feature = "record")]
-        if crate::is_enabled() {
+        if crate::wait::is_enabled() {
             self.end.used(address, role, caller);
         }
         #[cfg(not(feature = "record"))]
@@ -122,7 +122,7 @@ mod record {
     /// # Examples
     ///
     /// ```
-    /// use raddle_wait::{Caller, PollFrame, acquired, enable, released, users};
+    /// use raddle_leaf::wait::{Caller, PollFrame, acquired, enable, released, users};
     ///
     /// enable();
     /// let _ = PollFrame::begin(7, None);
@@ -202,7 +202,7 @@ mod record {
 
     impl ChannelEnd {
         pub(super) fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
-            let Some(task) = crate::current_task() else {
+            let Some(task) = crate::wait::current_task() else {
                 return;
             };
             // ORDERING: it publishes nothing. If two tasks use an end at the same time, either may

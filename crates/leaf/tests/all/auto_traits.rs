@@ -6,7 +6,7 @@ use std::marker::PhantomPinned;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
-use raddle_coop::{Coop, RestoreOnPending, Unconstrained};
+use raddle_leaf::coop::{Coop, RestoreOnPending, Unconstrained};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 /// A future that is `Send` but not `Sync`.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use raddle_coop::{
+use raddle_leaf::coop::{
     budget, consume_budget, cooperative, has_budget_remaining, is_limited, poll_proceed,
     unconstrained, unlimited,
 };

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::budget::unlimited;
+use crate::coop::budget::unlimited;
 
 pin_project! {
     /// The future of [`unconstrained`].

@@ -1,0 +1,7 @@
+//! Tests of the budget of a poll, and of the recorded waits.
+#![cfg(not(raddle_loom))]
+
+mod auto_traits;
+mod budget;
+#[cfg(feature = "record")]
+mod waits;
