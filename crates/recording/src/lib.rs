@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod analysis;
 mod event;
@@ -7,6 +7,8 @@ pub mod export;
 mod format;
 mod reader;
 mod record;
+#[allow(unsafe_code, reason = "the clock of the processor")]
+pub mod recorder;
 mod recording;
 mod string_id;
 mod writer;

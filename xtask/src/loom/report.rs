@@ -20,7 +20,7 @@ fn area(package: &str, suite: &str) -> &'static str {
         ("raddle-blocking", _) => "blocking pool",
         ("raddle-timer", _) => "timers",
         ("raddle-reactor", _) => "reactor",
-        ("raddle-recorder", _) => "flight recorder",
+        ("raddle-recording", _) => "flight recorder",
         ("raddle-watchdog", _) => "watchdog",
         ("raddle-sync", _) => "channels and locks",
         _ => "others",

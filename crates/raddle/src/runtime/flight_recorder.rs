@@ -25,9 +25,11 @@
 
 use std::sync::Arc;
 
-pub use raddle_recorder::{Archive, ArchiveOptions, Follower, Recorder, RecorderOptions};
 /// Recordings: their events, files, analyses and exports.
 pub use raddle_recording as recording;
+pub use raddle_recording::recorder::{
+    Archive, ArchiveOptions, Follower, Recorder, RecorderOptions,
+};
 
 use crate::runtime::tools::{RecordingFile, Tool, Tools};
 use crate::runtime::{Builder, Handle};

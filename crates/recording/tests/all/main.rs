@@ -1,6 +1,8 @@
-//! Tests of the file format, the analyses, the exports and the program.
+//! Tests of the recorder, the file format, the analyses, the exports and the program.
+#![cfg(not(raddle_loom))]
 
 mod analysis;
 mod format;
 mod perfetto;
 mod program;
+mod recorder;

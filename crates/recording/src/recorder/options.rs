@@ -13,7 +13,7 @@ pub struct RecorderOptions {
     /// The maximum number of names and locations. Further ones are recorded as unknown. Default:
     /// 65,536.
     pub max_strings: usize,
-    /// Whether [`record_kernel_delays`](crate::Recorder::record_kernel_delays) records delays; if
+    /// Whether [`record_kernel_delays`](crate::recorder::Recorder::record_kernel_delays) records delays; if
     /// not, it does nothing. Default: true.
     pub kernel_delays: bool,
 }

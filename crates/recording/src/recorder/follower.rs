@@ -1,10 +1,10 @@
 //! Reads the events of a recorder repeatedly, each event once.
 
-use raddle_recording::Recording;
+use crate::Recording;
 
-use crate::Recorder;
-use crate::clock::Anchor;
-use crate::lane::Polled;
+use crate::recorder::Recorder;
+use crate::recorder::clock::Anchor;
+use crate::recorder::lane::Polled;
 
 /// Reads the events of a recorder in pieces, each event once. So a file can have more events than
 /// the rings.
@@ -12,8 +12,8 @@ use crate::lane::Polled;
 /// # Examples
 ///
 /// ```
-/// # use raddle_recorder::{Recorder, RecorderOptions};
-/// # use raddle_recording::Event;
+/// # use raddle_recording::recorder::{Recorder, RecorderOptions};
+/// # use crate::Event;
 /// # let recorder = Recorder::new(RecorderOptions::default());
 /// let mut follower = recorder.follow();
 /// recorder.record(Event::DriverStarted);

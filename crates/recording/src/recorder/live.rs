@@ -4,17 +4,17 @@ use std::cell::RefCell;
 use std::fmt;
 use std::panic::Location;
 
+use crate::{EndReason, Event, PollEnd, Record, Recording, StringId};
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_primitives::{Numbers, named};
-use raddle_recording::{EndReason, Event, PollEnd, Record, Recording, StringId};
 
-use crate::clock::{Anchor, Clock, Scale};
-use crate::kernel::Delays;
-use crate::lane::{Identity, Lane, LaneRecords, Polled};
-use crate::ring::RingWriter;
-use crate::strings::Strings;
-use crate::{Follower, RecorderOptions, kernel};
+use crate::recorder::clock::{Anchor, Clock, Scale};
+use crate::recorder::kernel::Delays;
+use crate::recorder::lane::{Identity, Lane, LaneRecords, Polled};
+use crate::recorder::ring::RingWriter;
+use crate::recorder::strings::Strings;
+use crate::recorder::{Follower, RecorderOptions, kernel};
 
 /// The number of locations whose ids a thread remembers.
 const LOCATION_CACHE_SIZE: usize = 16;
@@ -153,8 +153,8 @@ impl Recorder {
     /// # Examples
     ///
     /// ```
-    /// # use raddle_recorder::{Recorder, RecorderOptions};
-    /// # use raddle_recording::{Event, PollEnd, PollResult};
+    /// # use raddle_recording::recorder::{Recorder, RecorderOptions};
+    /// # use crate::{Event, PollEnd, PollResult};
     /// # let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_poll(1);
     /// recorder.record_poll_end(1, PollEnd::Pending);

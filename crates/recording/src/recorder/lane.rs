@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::{Entry, Event, Record, Recording, Thread};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
-use raddle_recording::{Entry, Event, Record, Recording, Thread};
 
-use crate::clock::Scale;
-use crate::ring::{Batch, RingReader, RingWriter, ring};
+use crate::recorder::clock::Scale;
+use crate::recorder::ring::{Batch, RingReader, RingWriter, ring};
 
 /// The number of previous writers that a lane remembers.
 const MAX_WRITERS: usize = 16;

@@ -1,7 +1,7 @@
-use raddle_recording::{Event, Recording};
+use crate::{Event, Recording};
 
 use super::*;
-use crate::RecorderOptions;
+use crate::recorder::RecorderOptions;
 
 /// Returns the paths of the files of a directory, the oldest first.
 fn paths(directory: &Path) -> Vec<PathBuf> {

@@ -1,6 +1,6 @@
 //! Systems without statistics on the scheduling of a thread.
 
-use raddle_recording::Event;
+use crate::Event;
 
 /// Returns 0: the system's number for the calling thread is unknown.
 pub(crate) fn thread_id() -> u64 {

@@ -1,11 +1,10 @@
 //! Tests of a recorder that several threads use.
-#![cfg(not(raddle_loom))]
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use raddle_recorder::{Recorder, RecorderOptions};
+use raddle_recording::recorder::{Recorder, RecorderOptions};
 use raddle_recording::{EndReason, Event, PollEnd, PollResult, Recording};
 
 fn recorder_with(change: impl FnOnce(&mut RecorderOptions)) -> Recorder {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
 
+use crate::StringId;
 use raddle_primitives::sync::{Mutex, Rank};
-use raddle_recording::StringId;
 
 /// The strings that events refer to. A string stays for as long as the table.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::Writer;
 use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 use raddle_primitives::thread::{self, JoinHandle};
-use raddle_recording::Writer;
 
-use crate::{Follower, Recorder};
+use crate::recorder::{Follower, Recorder};
 
 /// The extension of the files' names.
 const EXTENSION: &str = "raddle";
@@ -32,7 +32,7 @@ pub struct ArchiveOptions {
     /// oldest are removed, including those of earlier processes. Default: 10.
     pub max_files: usize,
     /// The interval at which events are taken from the rings. A thread that records more than
-    /// [`RecorderOptions::records_per_thread`](crate::RecorderOptions::records_per_thread) in this
+    /// [`RecorderOptions::records_per_thread`](crate::recorder::RecorderOptions::records_per_thread) in this
     /// time loses the oldest. Default: 100 ms.
     pub interval: Duration,
 }
@@ -59,7 +59,7 @@ impl ArchiveOptions {
 /// # Examples
 ///
 /// ```
-/// # use raddle_recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
+/// # use raddle_recording::recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
 /// # let directory = tempfile::tempdir()?;
 /// # let recorder = Recorder::new(RecorderOptions::default());
 /// let mut options = ArchiveOptions::new(directory.path());

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use raddle_recording::Event;
+use crate::Event;
 
 /// The shortest time between two readings of a thread. A reading takes about 30 microseconds.
 const INTERVAL: Duration = Duration::from_millis(100);

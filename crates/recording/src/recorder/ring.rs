@@ -6,10 +6,10 @@
 
 use std::fmt;
 
+use crate::Record;
 use raddle_primitives::named;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
-use raddle_recording::Record;
 
 /// The words of a ring. They contain no pointers, so a torn record is at worst a wrong event.
 struct Shared {
@@ -86,8 +86,8 @@ impl fmt::Debug for RingWriter {
 /// ```
 /// use std::thread;
 ///
-/// use raddle_recorder::ring::ring;
-/// use raddle_recording::{Event, Record};
+/// use raddle_recording::recorder::ring::ring;
+/// use crate::{Event, Record};
 ///
 /// let (mut writer, reader) = ring(1024);
 /// let following = reader.clone();

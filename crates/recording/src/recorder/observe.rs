@@ -3,12 +3,12 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use crate::{Event, PollEnd};
 use raddle_blocking::JobMeta;
-use raddle_recording::{Event, PollEnd};
 use raddle_sched::{MonitorAction, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
 
-use crate::Recorder;
+use crate::recorder::Recorder;
 
 /// Records what a scheduler does: for `Config::observer`.
 impl raddle_sched::Observer for Recorder {
@@ -56,7 +56,7 @@ impl raddle_sched::Observer for Recorder {
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
         let end = match result {
             PollResult::Rescheduled => PollEnd::Rescheduled,
-            PollResult::Ended => PollEnd::Ended(raddle_recording::EndReason::Completed),
+            PollResult::Ended => PollEnd::Ended(crate::EndReason::Completed),
             _ => PollEnd::Pending,
         };
         self.record_poll_end(number(task), end);
@@ -64,7 +64,7 @@ impl raddle_sched::Observer for Recorder {
 
     #[inline]
     fn task_ended(&self, task: Id, reason: raddle_sched::EndReason) {
-        use raddle_recording::EndReason as Recorded;
+        use crate::EndReason as Recorded;
         use raddle_sched::EndReason as Observed;
         let reason = match reason {
             Observed::Completed => Recorded::Completed,
@@ -119,7 +119,7 @@ impl raddle_sched::Observer for Recorder {
     }
 
     fn monitor_acted(&self, _worker: usize, stuck: usize, action: MonitorAction) {
-        use raddle_recording::MonitorAction as Recorded;
+        use crate::MonitorAction as Recorded;
         let action = match action {
             MonitorAction::TookNextTask => Recorded::TookNextTask,
             MonitorAction::HelpedWorker => Recorded::HelpedWorker,

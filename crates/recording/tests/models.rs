@@ -6,8 +6,8 @@
 
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::thread;
-use raddle_recorder::ring::{Batch, RingReader, RingWriter, ring};
 use raddle_recording::Record;
+use raddle_recording::recorder::ring::{Batch, RingReader, RingWriter, ring};
 
 /// The record at a position.
 fn record(position: u64) -> Record {
