@@ -13,7 +13,7 @@ use crate::recorder::lane::Polled;
 ///
 /// ```
 /// # use raddle_recording::recorder::{Recorder, RecorderOptions};
-/// # use crate::Event;
+/// # use raddle_recording::Event;
 /// # let recorder = Recorder::new(RecorderOptions::default());
 /// let mut follower = recorder.follow();
 /// recorder.record(Event::DriverStarted);

@@ -154,7 +154,7 @@ impl Recorder {
     ///
     /// ```
     /// # use raddle_recording::recorder::{Recorder, RecorderOptions};
-    /// # use crate::{Event, PollEnd, PollResult};
+    /// # use raddle_recording::{Event, PollEnd, PollResult};
     /// # let recorder = Recorder::new(RecorderOptions::default());
     /// recorder.record_poll(1);
     /// recorder.record_poll_end(1, PollEnd::Pending);

@@ -87,7 +87,7 @@ impl fmt::Debug for RingWriter {
 /// use std::thread;
 ///
 /// use raddle_recording::recorder::ring::ring;
-/// use crate::{Event, Record};
+/// use raddle_recording::{Event, Record};
 ///
 /// let (mut writer, reader) = ring(1024);
 /// let following = reader.clone();

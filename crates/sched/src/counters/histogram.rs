@@ -16,7 +16,7 @@ pub use configuration::{
 #[derive(Debug)]
 pub(crate) struct HistogramRecorder(Histogram);
 
-/// A histogram of durations, to be read. A [`HistogramRecorder`] writes it.
+/// A histogram of durations, to be read. The scheduler writes it.
 #[derive(Debug)]
 pub struct Histogram {
     configuration: HistogramConfiguration,

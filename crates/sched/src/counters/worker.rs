@@ -120,7 +120,7 @@ impl WorkerCounters {
     }
 }
 
-/// The values of a [`WorkerCounters`] at one time.
+/// The counts of one worker at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
