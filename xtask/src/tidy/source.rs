@@ -73,12 +73,17 @@ pub(super) fn check(file: &File) -> Vec<String> {
     findings
 }
 
-/// Whether the comments and attributes directly above a line contain a line that begins with
-/// `mark`.
+/// Whether the comments and attributes directly above a line, including those that a macro takes
+/// from its caller, contain a line that begins with `mark`.
 fn has_above(file: &File, line: usize, mark: &str) -> bool {
+    let is_above = |text: &&str| {
+        ["//", "#[", "$(#["]
+            .iter()
+            .any(|open| text.starts_with(open))
+    };
     let above = file.lines[..line].iter().rev().map(|text| text.trim());
     above
-        .take_while(|text| text.starts_with("//") || text.starts_with("#["))
+        .take_while(is_above)
         .any(|text| text.starts_with(mark))
 }
 

@@ -65,6 +65,8 @@ fn an_async_function_without_a_cancel_safety_section_is_reported() {
     is_found_in_crates_only(silent);
     assert_eq!(queue(documented), 0);
     assert_eq!(queue(&format!("{documented}\n{silent}")), 1);
+    let with_docs_of_caller = documented.replace("#[inline]", "$(#[$docs])*\n#[inline]");
+    assert_eq!(queue(&with_docs_of_caller), 0);
     let future = "pub fn f(\n    a: &u8,\n) -> impl Future<Output = ()>";
     assert_eq!(queue(&documented.replace("pub async fn f()", future)), 0);
     is_found_in_crates_only(&format!("/// Waits.\n{future} {{}}"));
