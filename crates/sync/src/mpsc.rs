@@ -46,6 +46,7 @@
 mod block;
 mod bounded;
 mod chan;
+mod ends;
 pub mod error;
 mod head;
 mod list;

@@ -1,6 +1,5 @@
 //! The sending half.
 
-use std::fmt;
 use std::mem;
 
 use raddle_leaf::wait::Caller;
@@ -8,6 +7,7 @@ use raddle_leaf::wait::Caller;
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use crate::blocking::block_on;
 use crate::mpsc::chan::{Chan, Limited, Tx, WeakTx};
+use crate::mpsc::ends::senders;
 use crate::mpsc::error::{SendError, TrySendError};
 use crate::semaphore::core::Refused;
 
@@ -325,12 +325,20 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Waits until the receiver has closed the channel or was dropped.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: the future changes nothing.
-    ///
+    /// Returns the number of free permits: the number of messages that can be sent without waiting.
+    pub fn capacity(&self) -> usize {
+        self.tx.chan().limit.free()
+    }
+
+    /// Returns the capacity that the channel was created with.
+    pub fn max_capacity(&self) -> usize {
+        self.tx.chan().limit.capacity
+    }
+}
+
+senders! {
+    Sender, WeakSender;
+
     /// # Examples
     ///
     /// ```
@@ -344,87 +352,10 @@ impl<T> Sender<T> {
     /// sender.closed().await;
     /// # }) }
     /// ```
-    #[track_caller]
-    pub fn closed(&self) -> impl Future<Output = ()> {
-        raddle_leaf::wait::located(
-            "mpsc::Sender::closed",
-            self.tx.chan().closing(),
-            async move {
-                self.tx.closed().await;
-            },
-        )
-    }
-
-    /// Returns whether the receiver has closed the channel or was dropped.
-    pub fn is_closed(&self) -> bool {
-        self.tx.chan().is_closed()
-    }
-
-    /// Returns whether both send to the same receiver.
-    pub fn same_channel(&self, other: &Self) -> bool {
-        self.tx.same_channel(&other.tx)
-    }
-
-    /// Returns the number of free permits: the number of messages that can be sent without waiting.
-    pub fn capacity(&self) -> usize {
-        self.tx.chan().limit.free()
-    }
-
-    /// Returns the capacity that the channel was created with.
-    pub fn max_capacity(&self) -> usize {
-        self.tx.chan().limit.capacity
-    }
-
-    /// Returns a sender that does not keep the channel open.
-    #[must_use = "a weak sender does nothing by itself"]
-    pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender {
-            weak: self.tx.downgrade(),
-        }
-    }
+    closed,
 
     /// Returns the number of senders, including those in [`OwnedPermit`]s.
-    pub fn strong_count(&self) -> usize {
-        self.tx.chan().strong_count()
-    }
-
-    /// Returns the number of weak senders.
-    pub fn weak_count(&self) -> usize {
-        self.tx.chan().weak_count()
-    }
-}
-
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        Self {
-            tx: self.tx.clone(),
-        }
-    }
-}
-
-impl<T> WeakSender<T> {
-    /// Returns a sender, or `None` if the last one was dropped.
-    pub fn upgrade(&self) -> Option<Sender<T>> {
-        self.weak.upgrade().map(|tx| Sender { tx })
-    }
-
-    /// Returns the number of senders.
-    pub fn strong_count(&self) -> usize {
-        self.weak.chan().strong_count()
-    }
-
-    /// Returns the number of weak senders.
-    pub fn weak_count(&self) -> usize {
-        self.weak.chan().weak_count()
-    }
-}
-
-impl<T> Clone for WeakSender<T> {
-    fn clone(&self) -> Self {
-        Self {
-            weak: self.weak.clone(),
-        }
-    }
+    strong_count,
 }
 
 /// A wait for permits. If it was given permits before the close and is dropped or refused
@@ -462,20 +393,4 @@ fn try_acquire<T>(chan: &Chan<T, Limited>, n: usize) -> Result<(), TrySendError<
             Refused::NoPermits => TrySendError::Full(()),
             Refused::Closed => TrySendError::Closed(()),
         })
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender")
-            .field("chan", self.tx.chan())
-            .finish()
-    }
-}
-
-impl<T> fmt::Debug for WeakSender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WeakSender")
-            .field("chan", self.weak.chan())
-            .finish()
-    }
 }
