@@ -4,6 +4,8 @@
 mod barrier;
 mod blocking;
 pub mod broadcast;
+#[allow(unsafe_code, reason = "it reaches the value of a lock")]
+mod guard;
 #[cfg(all(test, not(raddle_loom)))]
 #[allow(unsafe_code, reason = "it makes a waker of its own")]
 #[path = "../tests/all/hooked.rs"]

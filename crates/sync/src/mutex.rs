@@ -1,6 +1,7 @@
 //! The mutex.
 
 mod guard;
+mod locked;
 mod owned;
 
 pub use guard::{MappedMutexGuard, MutexGuard};
@@ -13,7 +14,9 @@ use std::sync::Arc;
 use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
 use raddle_primitives::cell::UnsafeCell;
 
+use self::locked::Locked;
 use crate::blocking::block_on;
+use crate::guard::Lock;
 use crate::semaphore::core::Core;
 use crate::try_lock_error::TryLockError;
 
@@ -124,7 +127,7 @@ impl<T: ?Sized> Mutex<T> {
         let caller = Caller::here();
         raddle_leaf::wait::located("Mutex::lock", self.resource(), async move {
             self.acquire(caller).await;
-            MutexGuard::new(self)
+            MutexGuard::new(Locked::new(self))
         })
     }
 
@@ -158,7 +161,7 @@ impl<T: ?Sized> Mutex<T> {
         let caller = Caller::here();
         raddle_leaf::wait::located("Mutex::lock_owned", self.resource(), async move {
             self.acquire(caller).await;
-            OwnedMutexGuard::new(self)
+            OwnedMutexGuard::new(Locked::new(self))
         })
     }
 
@@ -241,7 +244,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         self.core.try_acquire(1)?;
         raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
-        Ok(MutexGuard::new(self))
+        Ok(MutexGuard::new(Locked::new(self)))
     }
 
     /// Like [`try_lock`](Self::try_lock), but the guard keeps the mutex alive.
@@ -254,7 +257,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         self.core.try_acquire(1)?;
         raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
-        Ok(OwnedMutexGuard::new(self))
+        Ok(OwnedMutexGuard::new(Locked::new(self)))
     }
 
     /// Returns the value without locking: the mutable borrow excludes other users.
@@ -266,12 +269,11 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-/// Unlocks the mutex, whose permit the caller has.
-#[inline]
-fn unlock(core: &Core) {
-    // Recorded before the next task gets the lock.
-    raddle_leaf::wait::released(ptr::from_ref(core).addr(), 1);
-    core.release(1);
+impl<T: ?Sized> Lock for Mutex<T> {
+    #[inline]
+    fn core(&self) -> &Core {
+        &self.core
+    }
 }
 
 impl<T: Default> Default for Mutex<T> {

@@ -18,8 +18,9 @@ use std::sync::Arc;
 use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
 use raddle_primitives::cell::UnsafeCell;
 
-use self::held::{Held, HeldOwned};
+use self::held::Held;
 use crate::blocking::block_on;
+use crate::guard::{Exclusive, Lock, Shared};
 use crate::semaphore::core::Core;
 use crate::try_lock_error::TryLockError;
 
@@ -240,6 +241,13 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
+    #[inline]
+    fn try_acquire(&self, permits: u32, caller: Caller) -> Result<(), TryLockError> {
+        self.core.try_acquire(permits as usize)?;
+        self.note_acquired(permits, caller);
+        Ok(())
+    }
+
     /// Takes a read lock if there is no writer and no task waits.
     ///
     /// # Errors
@@ -262,8 +270,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
-        self.core.try_acquire(1)?;
-        self.note_acquired(1, Caller::here());
+        self.try_acquire(1, Caller::here())?;
         Ok(self.read_guard())
     }
 
@@ -275,8 +282,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
-        self.core.try_acquire(self.max_readers as usize)?;
-        self.note_acquired(self.max_readers, Caller::here());
+        self.try_acquire(self.max_readers, Caller::here())?;
         Ok(self.write_guard())
     }
 
@@ -288,8 +294,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
-        self.core.try_acquire(1)?;
-        self.note_acquired(1, Caller::here());
+        self.try_acquire(1, Caller::here())?;
         Ok(self.owned_read_guard())
     }
 
@@ -301,8 +306,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
-        self.core.try_acquire(self.max_readers as usize)?;
-        self.note_acquired(self.max_readers, Caller::here());
+        self.try_acquire(self.max_readers, Caller::here())?;
         Ok(self.owned_write_guard())
     }
 
@@ -337,21 +341,26 @@ impl<T: ?Sized> RwLock<T> {
     // The guards below own the permits that the caller has taken.
 
     fn read_guard(&self) -> RwLockReadGuard<'_, T> {
-        RwLockReadGuard::new(self.to_read(), Held::new(&self.core, 1))
+        // SAFETY: the permit excludes writers.
+        RwLockReadGuard::new(unsafe { Shared::new(self.to_read(), Held::new(&self.core, 1)) })
     }
 
     fn write_guard(&self) -> RwLockWriteGuard<'_, T> {
         let held = Held::new(&self.core, self.max_readers as usize);
-        RwLockWriteGuard::new(self.to_write(), held)
+        // SAFETY: the permits are all that there are.
+        RwLockWriteGuard::new(unsafe { Exclusive::new(self.to_write(), held) })
     }
 
     fn owned_read_guard(self: Arc<Self>) -> OwnedRwLockReadGuard<T> {
-        OwnedRwLockReadGuard::new(self.to_read(), HeldOwned::new(self, 1))
+        // SAFETY: the permit excludes writers, and the lock stays alive with it.
+        OwnedRwLockReadGuard::new(unsafe { Shared::new(self.to_read(), Held::new(self, 1)) })
     }
 
     fn owned_write_guard(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
         let permits = self.max_readers as usize;
-        OwnedRwLockWriteGuard::new(self.to_write(), HeldOwned::new(self, permits))
+        // SAFETY: the permits are all that there are, and the lock stays alive with them.
+        let guarded = unsafe { Exclusive::new(self.to_write(), Held::new(self, permits)) };
+        OwnedRwLockWriteGuard::new(guarded)
     }
 
     /// Returns the value for reading. In a model this access fails if there is a writer.
@@ -368,6 +377,13 @@ impl<T: ?Sized> RwLock<T> {
             // SAFETY: the address of a field is not null.
             unsafe { NonNull::new_unchecked(value) }
         })
+    }
+}
+
+impl<T: ?Sized> Lock for RwLock<T> {
+    #[inline]
+    fn core(&self) -> &Core {
+        &self.core
     }
 }
 
