@@ -2,10 +2,87 @@
 
 use std::fmt;
 use std::mem;
-
+use std::ptr;
 use std::sync::Arc;
 
 use super::Semaphore;
+
+/// Writes the methods and traits of permits, a struct with the fields `semaphore`, a pointer, and
+/// `permits`. The caller writes the examples.
+macro_rules! permits {
+    (
+        $Permit:ident $(<$a:lifetime>)?, $Semaphore:ty;
+        $(#[$forget:meta])* forget,
+        $(#[$merge:meta])* merge,
+        $(#[$split:meta])* split,
+    ) => {
+        impl $(<$a>)? $Permit $(<$a>)? {
+            #[inline]
+            pub(super) fn new(semaphore: $Semaphore, permits: u32) -> Self {
+                Self {
+                    semaphore,
+                    permits: permits as usize,
+                }
+            }
+
+            /// Removes the permits from the semaphore: it has fewer from now on.
+            ///
+            $(#[$forget])*
+            pub fn forget(mut self) {
+                self.semaphore.note_released(self.permits);
+                self.permits = 0;
+            }
+
+            /// Adds the permits of `other` to these.
+            ///
+            /// # Panics
+            ///
+            /// Panics if `other` comes from another semaphore.
+            ///
+            $(#[$merge])*
+            #[track_caller]
+            pub fn merge(&mut self, mut other: Self) {
+                assert!(
+                    ptr::eq::<Semaphore>(&*self.semaphore, &*other.semaphore),
+                    "the permits belong to different semaphores; merge permits of the same one"
+                );
+                self.permits += mem::take(&mut other.permits);
+            }
+
+            /// Splits off `n` of the permits, or returns `None` if there are fewer.
+            ///
+            $(#[$split])*
+            pub fn split(&mut self, n: usize) -> Option<Self> {
+                self.permits = self.permits.checked_sub(n)?;
+                Some(Self {
+                    semaphore: <$Semaphore>::clone(&self.semaphore),
+                    permits: n,
+                })
+            }
+
+            /// Returns the number of permits.
+            pub fn num_permits(&self) -> usize {
+                self.permits
+            }
+        }
+
+        impl $(<$a>)? Drop for $Permit $(<$a>)? {
+            #[inline]
+            fn drop(&mut self) {
+                self.semaphore.note_released(self.permits);
+                self.semaphore.core.release(self.permits);
+            }
+        }
+
+        impl $(<$a>)? fmt::Debug for $Permit $(<$a>)? {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($Permit))
+                    .field("permits", &self.permits)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
 
 /// Permits of a [`Semaphore`], released on drop.
 ///
@@ -18,17 +95,9 @@ pub struct SemaphorePermit<'a> {
     permits: usize,
 }
 
-impl<'a> SemaphorePermit<'a> {
-    #[inline]
-    pub(super) fn new(semaphore: &'a Semaphore, permits: u32) -> Self {
-        Self {
-            semaphore,
-            permits: permits as usize,
-        }
-    }
+permits! {
+    SemaphorePermit<'a>, &'a Semaphore;
 
-    /// Removes the permits from the semaphore: it has fewer from now on.
-    ///
     /// # Examples
     ///
     /// ```
@@ -42,17 +111,8 @@ impl<'a> SemaphorePermit<'a> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn forget(mut self) {
-        self.semaphore.note_released(self.permits);
-        self.permits = 0;
-    }
+    forget,
 
-    /// Adds the permits of `other` to these.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `other` comes from another semaphore.
-    ///
     /// # Examples
     ///
     /// ```
@@ -67,17 +127,8 @@ impl<'a> SemaphorePermit<'a> {
     /// # Ok(())
     /// # }
     /// ```
-    #[track_caller]
-    pub fn merge(&mut self, mut other: Self) {
-        assert!(
-            std::ptr::eq(self.semaphore, other.semaphore),
-            "the permits belong to different semaphores; merge permits of the same one"
-        );
-        self.permits += mem::take(&mut other.permits);
-    }
+    merge,
 
-    /// Splits off `n` of the permits, or returns `None` if there are fewer.
-    ///
     /// # Examples
     ///
     /// ```
@@ -93,38 +144,13 @@ impl<'a> SemaphorePermit<'a> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn split(&mut self, n: usize) -> Option<Self> {
-        self.permits = self.permits.checked_sub(n)?;
-        Some(Self {
-            semaphore: self.semaphore,
-            permits: n,
-        })
-    }
+    split,
+}
 
+impl SemaphorePermit<'_> {
     /// Returns the semaphore of these permits.
     pub fn semaphore(&self) -> &Semaphore {
         self.semaphore
-    }
-
-    /// Returns the number of permits.
-    pub fn num_permits(&self) -> usize {
-        self.permits
-    }
-}
-
-impl Drop for SemaphorePermit<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.semaphore.note_released(self.permits);
-        self.semaphore.core.release(self.permits);
-    }
-}
-
-impl fmt::Debug for SemaphorePermit<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SemaphorePermit")
-            .field("permits", &self.permits)
-            .finish_non_exhaustive()
     }
 }
 
@@ -139,67 +165,16 @@ pub struct OwnedSemaphorePermit {
     permits: usize,
 }
 
+permits! {
+    OwnedSemaphorePermit, Arc<Semaphore>;
+    forget,
+    merge,
+    split,
+}
+
 impl OwnedSemaphorePermit {
-    #[inline]
-    pub(super) fn new(semaphore: Arc<Semaphore>, permits: u32) -> Self {
-        Self {
-            semaphore,
-            permits: permits as usize,
-        }
-    }
-
-    /// Removes the permits from the semaphore: it has fewer from now on.
-    pub fn forget(mut self) {
-        self.semaphore.note_released(self.permits);
-        self.permits = 0;
-    }
-
-    /// Adds the permits of `other` to these.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `other` comes from another semaphore.
-    #[track_caller]
-    pub fn merge(&mut self, mut other: Self) {
-        assert!(
-            Arc::ptr_eq(&self.semaphore, &other.semaphore),
-            "the permits belong to different semaphores; merge permits of the same one"
-        );
-        self.permits += mem::take(&mut other.permits);
-    }
-
-    /// Splits off `n` of the permits, or returns `None` if there are fewer.
-    pub fn split(&mut self, n: usize) -> Option<Self> {
-        self.permits = self.permits.checked_sub(n)?;
-        Some(Self {
-            semaphore: self.semaphore.clone(),
-            permits: n,
-        })
-    }
-
     /// Returns the semaphore of these permits.
     pub fn semaphore(&self) -> &Arc<Semaphore> {
         &self.semaphore
-    }
-
-    /// Returns the number of permits.
-    pub fn num_permits(&self) -> usize {
-        self.permits
-    }
-}
-
-impl Drop for OwnedSemaphorePermit {
-    #[inline]
-    fn drop(&mut self) {
-        self.semaphore.note_released(self.permits);
-        self.semaphore.core.release(self.permits);
-    }
-}
-
-impl fmt::Debug for OwnedSemaphorePermit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnedSemaphorePermit")
-            .field("permits", &self.permits)
-            .finish_non_exhaustive()
     }
 }
