@@ -167,6 +167,21 @@ impl Notify {
         OwnedNotified::new(self)
     }
 
+    /// Waits until `check` returns a value, and checks again after each notification. Charged to the
+    /// budget of the poll.
+    pub(crate) fn wait_for<R>(&self, check: impl Fn() -> Option<R>) -> impl Future<Output = R> {
+        raddle_leaf::coop::cooperative(async move {
+            loop {
+                // Created before the check, so that a change between the two notifies it.
+                let notified = self.notified();
+                if let Some(value) = check() {
+                    return value;
+                }
+                notified.await;
+            }
+        })
+    }
+
     /// Notifies the first waiter in the queue. If there is none, a permit is stored, which the next
     /// [`notified`](Self::notified) takes at once; if a permit is already stored, nothing changes.
     ///

@@ -6,7 +6,7 @@ use std::fmt;
 
 use raddle_leaf::wait::Resource;
 
-use crate::once_slot::OnceSlot;
+use crate::once_slot::{OnceSlot, slot_cell};
 use crate::semaphore::core::{Closed, Core, Refused};
 
 /// A cell that is initialised at its first use, by an async function.
@@ -47,52 +47,13 @@ pub enum SetError<T> {
     InitializingError(T),
 }
 
+slot_cell! {
+    OnceCell {
+        init_permits: Core::new(1),
+    }
+}
+
 impl<T> OnceCell<T> {
-    /// Makes an empty cell.
-    pub fn new() -> Self {
-        Self::with_slot(OnceSlot::new())
-    }
-
-    /// Makes a cell that holds `value`, if there is one.
-    pub fn new_with(value: Option<T>) -> Self {
-        Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
-    }
-
-    /// Makes an empty cell, for a static. This function does not exist under loom.
-    #[cfg(not(raddle_loom))]
-    pub const fn const_new() -> Self {
-        Self {
-            slot: OnceSlot::new(),
-            init_permits: Core::new(1),
-        }
-    }
-
-    /// Makes a cell that holds `value`, for a static. This function does not exist under loom.
-    #[cfg(not(raddle_loom))]
-    pub const fn const_new_with(value: T) -> Self {
-        Self {
-            slot: OnceSlot::with_value(value),
-            init_permits: Core::new(1),
-        }
-    }
-
-    fn with_slot(slot: OnceSlot<T>) -> Self {
-        Self {
-            slot,
-            init_permits: Core::new(1),
-        }
-    }
-
-    /// Returns whether the cell holds a value.
-    pub fn initialized(&self) -> bool {
-        self.slot.is_set()
-    }
-
-    /// Returns the value, if there is one.
-    pub fn get(&self) -> Option<&T> {
-        self.slot.get()
-    }
-
     /// Returns the value, if there is one.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.slot.get_mut()
@@ -223,11 +184,6 @@ impl<T> OnceCell<T> {
             .expect("the value is set before the semaphore is closed")
     }
 
-    /// Consumes the cell and returns the value.
-    pub fn into_inner(mut self) -> Option<T> {
-        self.take()
-    }
-
     /// Takes the value out, and leaves the cell empty.
     pub fn take(&mut self) -> Option<T> {
         self.init_permits = Core::new(1);
@@ -251,38 +207,6 @@ impl<'a, T> InitPermit<'a, T> {
 impl<T> Drop for InitPermit<'_, T> {
     fn drop(&mut self) {
         self.0.init_permits.release(1);
-    }
-}
-
-impl<T> Default for OnceCell<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OnceCell").field(&self.get()).finish()
-    }
-}
-
-impl<T: Clone> Clone for OnceCell<T> {
-    fn clone(&self) -> Self {
-        Self::new_with(self.get().cloned())
-    }
-}
-
-impl<T: PartialEq> PartialEq for OnceCell<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get()
-    }
-}
-
-impl<T: Eq> Eq for OnceCell<T> {}
-
-impl<T> From<T> for OnceCell<T> {
-    fn from(value: T) -> Self {
-        Self::new_with(Some(value))
     }
 }
 

@@ -134,5 +134,98 @@ impl<T: std::fmt::Debug> std::fmt::Debug for OnceSlot<T> {
     }
 }
 
+/// Writes the constructors, getters and traits of a cell, a struct with the field `slot` and others
+/// that the caller gives a value.
+macro_rules! slot_cell {
+    ($Cell:ident { $($field:ident: $value:expr,)+ }) => {
+        impl<T> $Cell<T> {
+            /// Makes an empty cell.
+            pub fn new() -> Self {
+                Self::with_slot(OnceSlot::new())
+            }
+
+            /// Makes a cell that holds `value`, if there is one.
+            pub fn new_with(value: Option<T>) -> Self {
+                Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
+            }
+
+            /// Makes an empty cell, for a static. This function does not exist under loom.
+            #[cfg(not(raddle_loom))]
+            pub const fn const_new() -> Self {
+                Self {
+                    slot: OnceSlot::new(),
+                    $($field: $value,)+
+                }
+            }
+
+            /// Makes a cell that holds `value`, for a static. This function does not exist under
+            /// loom.
+            #[cfg(not(raddle_loom))]
+            pub const fn const_new_with(value: T) -> Self {
+                Self {
+                    slot: OnceSlot::with_value(value),
+                    $($field: $value,)+
+                }
+            }
+
+            fn with_slot(slot: OnceSlot<T>) -> Self {
+                Self {
+                    slot,
+                    $($field: $value,)+
+                }
+            }
+
+            /// Returns whether the cell holds a value.
+            pub fn initialized(&self) -> bool {
+                self.slot.is_set()
+            }
+
+            /// Returns the value, if there is one.
+            pub fn get(&self) -> Option<&T> {
+                self.slot.get()
+            }
+
+            /// Consumes the cell and returns the value.
+            pub fn into_inner(mut self) -> Option<T> {
+                self.slot.take()
+            }
+        }
+
+        impl<T> Default for $Cell<T> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<T: std::fmt::Debug> std::fmt::Debug for $Cell<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_tuple(stringify!($Cell)).field(&self.get()).finish()
+            }
+        }
+
+        impl<T: Clone> Clone for $Cell<T> {
+            fn clone(&self) -> Self {
+                Self::new_with(self.get().cloned())
+            }
+        }
+
+        impl<T: PartialEq> PartialEq for $Cell<T> {
+            fn eq(&self, other: &Self) -> bool {
+                self.get() == other.get()
+            }
+        }
+
+        impl<T: Eq> Eq for $Cell<T> {}
+
+        impl<T> From<T> for $Cell<T> {
+            fn from(value: T) -> Self {
+                Self::new_with(Some(value))
+            }
+        }
+    };
+}
+
+pub(crate) use slot_cell;
+
 #[cfg(all(test, not(raddle_loom)))]
 mod tests;

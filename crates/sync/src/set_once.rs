@@ -7,7 +7,7 @@ use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::Notify;
-use crate::once_slot::OnceSlot;
+use crate::once_slot::{OnceSlot, slot_cell};
 
 /// A cell whose value is set once, by any task; other tasks can wait for it.
 ///
@@ -37,55 +37,14 @@ pub struct SetOnce<T> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct SetOnceError<T>(pub T);
 
+slot_cell! {
+    SetOnce {
+        setting: Mutex::ranked(Rank::leaf("setting once"), ()),
+        was_set: Notify::new(),
+    }
+}
+
 impl<T> SetOnce<T> {
-    /// Makes an empty cell.
-    pub fn new() -> Self {
-        Self::with_slot(OnceSlot::new())
-    }
-
-    /// Makes a cell that holds `value`, if there is one.
-    pub fn new_with(value: Option<T>) -> Self {
-        Self::with_slot(value.map_or_else(OnceSlot::new, OnceSlot::with_value))
-    }
-
-    /// Makes an empty cell, for a static. This function does not exist under loom.
-    #[cfg(not(raddle_loom))]
-    pub const fn const_new() -> Self {
-        Self {
-            slot: OnceSlot::new(),
-            setting: Mutex::ranked(Rank::leaf("setting once"), ()),
-            was_set: Notify::const_new(),
-        }
-    }
-
-    /// Makes a cell that holds `value`, for a static. This function does not exist under loom.
-    #[cfg(not(raddle_loom))]
-    pub const fn const_new_with(value: T) -> Self {
-        Self {
-            slot: OnceSlot::with_value(value),
-            setting: Mutex::ranked(Rank::leaf("setting once"), ()),
-            was_set: Notify::const_new(),
-        }
-    }
-
-    fn with_slot(slot: OnceSlot<T>) -> Self {
-        Self {
-            slot,
-            setting: Mutex::ranked(Rank::leaf("setting once"), ()),
-            was_set: Notify::new(),
-        }
-    }
-
-    /// Returns whether a value is set.
-    pub fn initialized(&self) -> bool {
-        self.slot.is_set()
-    }
-
-    /// Returns the value, if one is set.
-    pub fn get(&self) -> Option<&T> {
-        self.slot.get()
-    }
-
     /// Sets the value and wakes all tasks that wait for it.
     ///
     /// # Errors
@@ -120,11 +79,6 @@ impl<T> SetOnce<T> {
         Ok(())
     }
 
-    /// Consumes the cell and returns the value.
-    pub fn into_inner(mut self) -> Option<T> {
-        self.slot.take()
-    }
-
     /// Waits until a value is set.
     ///
     /// # Cancel safety
@@ -132,51 +86,8 @@ impl<T> SetOnce<T> {
     /// Cancel safe: dropping the future loses nothing; the value stays in the cell.
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = &T> {
-        raddle_leaf::wait::located("SetOnce::wait", Resource::Unknown, async move {
-            raddle_leaf::coop::cooperative(async {
-                loop {
-                    // Created before the check, so that a `set` between the two notifies it.
-                    let was_set = self.was_set.notified();
-                    if let Some(value) = self.get() {
-                        return value;
-                    }
-                    was_set.await;
-                }
-            })
-            .await
-        })
-    }
-}
-
-impl<T> Default for SetOnce<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for SetOnce<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SetOnce").field(&self.get()).finish()
-    }
-}
-
-impl<T: Clone> Clone for SetOnce<T> {
-    fn clone(&self) -> Self {
-        Self::new_with(self.get().cloned())
-    }
-}
-
-impl<T: PartialEq> PartialEq for SetOnce<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get()
-    }
-}
-
-impl<T: Eq> Eq for SetOnce<T> {}
-
-impl<T> From<T> for SetOnce<T> {
-    fn from(value: T) -> Self {
-        Self::new_with(Some(value))
+        let set = self.was_set.wait_for(|| self.get());
+        raddle_leaf::wait::located("SetOnce::wait", Resource::Unknown, set)
     }
 }
 

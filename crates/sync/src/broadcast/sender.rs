@@ -196,19 +196,9 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
-        raddle_leaf::wait::located("broadcast::Sender::closed", Resource::Unknown, async move {
-            raddle_leaf::coop::cooperative(async {
-                loop {
-                    // Created before the check, so that a drop between the two notifies it.
-                    let deserted = self.shared.deserted.notified();
-                    if self.receiver_count() == 0 {
-                        return;
-                    }
-                    deserted.await;
-                }
-            })
-            .await;
-        })
+        let has_no_receiver = || (self.receiver_count() == 0).then_some(());
+        let deserted = self.shared.deserted.wait_for(has_no_receiver);
+        raddle_leaf::wait::located("broadcast::Sender::closed", Resource::Unknown, deserted)
     }
 
     /// Returns whether both send on the same channel.

@@ -203,19 +203,9 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
-        raddle_leaf::wait::located("watch::Sender::closed", Resource::Unknown, async move {
-            raddle_leaf::coop::cooperative(async {
-                loop {
-                    // Created before the check, so that a drop between the two notifies it.
-                    let unwatched = self.shared.unwatched.notified();
-                    if self.is_closed() {
-                        return;
-                    }
-                    unwatched.await;
-                }
-            })
-            .await;
-        })
+        let is_closed = || self.is_closed().then_some(());
+        let unwatched = self.shared.unwatched.wait_for(is_closed);
+        raddle_leaf::wait::located("watch::Sender::closed", Resource::Unknown, unwatched)
     }
 
     /// Makes a receiver that has seen the current value.
