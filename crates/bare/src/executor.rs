@@ -17,7 +17,7 @@ use crate::state::{Taken, Vacated};
 use crate::storage::Storage;
 use crate::waker;
 
-/// The number of polls that [`Executor::run`] makes before it looks for events.
+/// The number of polls that [`Executor::run`] makes before it checks for events.
 const POLLS: u32 = 128;
 
 /// Runs tasks of one type of future on one thread.
@@ -28,7 +28,7 @@ const POLLS: u32 = 128;
 /// `A` is the argument of a task, `M` the function that makes a future of it, `F` the future, and
 /// `S` the [`Storage`].
 ///
-/// A waker of a task may be cloned, kept and woken anywhere on this thread while the task is there;
+/// A waker of a task may be cloned, kept and woken anywhere on this thread while the task exists;
 /// when the task ends, none may be left.
 ///
 /// ```

@@ -47,8 +47,7 @@ impl Header {
     #[inline]
     pub(crate) fn lists(&self) -> &Lists {
         // SAFETY: the caller is a waker or the executor, and has the header of an attached slot.
-        // Rule 2 of docs/bare.md: the lists live as long as the slots, and there is no unique
-        // reference to either.
+        // The lists live as long as the slots, and there is no unique reference to either.
         unsafe { &*self.lists.get() }
     }
 }

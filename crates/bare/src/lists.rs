@@ -48,8 +48,8 @@ impl Lists {
     /// Appends a slot that is on no list to the ready list.
     #[inline]
     pub(crate) fn push_ready(&self, slot: NonNull<Header>) {
-        // SAFETY: rule 2 of docs/bare.md: the slot is that of a waker, or one that the executor
-        // makes ready.
+        // SAFETY: the slot is valid: the caller is a waker, which keeps its slot's memory from
+        // being freed, or the executor, which owns the slot.
         let header = unsafe { slot.as_ref() };
         header.next.set(None);
         let end = self.end.replace(NonNull::from(&header.next));

@@ -77,8 +77,8 @@ unsafe impl<A, F> sealed::Parts<A, F> for Slab<A, F> {
 impl<A, F> Drop for Slab<A, F> {
     fn drop(&mut self) {
         if !has_wakers(&self.contents().slots) {
-            // SAFETY: the pointer is that of the box of `with_capacity`. The executor has been
-            // dropped and there are no wakers, so no other pointer into the box is used.
+            // SAFETY: the pointer comes from the box that `with_capacity` made. The executor has
+            // been dropped and there are no wakers, so no other pointer into the box is used.
             drop(unsafe { Box::from_raw(self.contents.as_ptr()) });
         }
     }

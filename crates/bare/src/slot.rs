@@ -66,8 +66,8 @@ impl<A, F> TaskSlot<A, F> {
     #[inline]
     pub(crate) unsafe fn start(&self, make: impl FnOnce(A) -> F) {
         let content = self.content.get();
-        // SAFETY: rule 1 of docs/bare.md: only the executor accesses contents, and this content is
-        // an argument.
+        // SAFETY: the caller promises that the content is an argument, and that no other call uses
+        // it.
         let argument =
             ManuallyDrop::into_inner(unsafe { content.cast::<ManuallyDrop<A>>().read() });
         // SAFETY: the argument has been moved out, and a future starts where the content does.
@@ -84,8 +84,8 @@ impl<A, F> TaskSlot<A, F> {
         reason = "the caller says that it is the only one"
     )]
     pub(crate) unsafe fn future(&self) -> Pin<&mut F> {
-        // SAFETY: rule 1 of docs/bare.md. The future is pinned: the slot does not move, and only
-        // `drop_content` drops the future.
+        // SAFETY: the caller promises that the content is a future, and that no other call uses it.
+        // The future is pinned: the slot does not move, and only `drop_content` drops the future.
         unsafe { Pin::new_unchecked(&mut *self.content.get().cast::<F>()) }
     }
 
@@ -97,10 +97,11 @@ impl<A, F> TaskSlot<A, F> {
     pub(crate) unsafe fn drop_content(&self, is_future: bool) {
         let content = self.content.get();
         if is_future {
-            // SAFETY: rule 1 of docs/bare.md; the pinned future is dropped in place.
+            // SAFETY: the caller promises that the content is a future, and that no other call uses
+            // it. It is pinned, and is dropped in place.
             unsafe { content.cast::<F>().drop_in_place() };
         } else {
-            // SAFETY: rule 1 of docs/bare.md.
+            // SAFETY: as above; here the content is an argument.
             unsafe { content.cast::<A>().drop_in_place() };
         }
     }

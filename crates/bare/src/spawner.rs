@@ -11,7 +11,7 @@ use crate::lists::Lists;
 /// Adds tasks to the [`Executor`](crate::Executor) that was made with it, once that has been pinned
 /// and given its first task.
 ///
-/// It is made before the executor so that tasks can borrow it. `A` is the argument of which a
+/// It is made before the executor so that tasks can borrow it. `A` is the argument from which a
 /// task's future is made when it first runs.
 ///
 /// The spawner's type does not name the executor, which may be leaked; tasks that are spawned
@@ -70,17 +70,18 @@ impl<A> Spawner<A> {
         let Some(lists) = self.lists.get() else {
             return Err(SpawnError::new(argument, Reason::Detached));
         };
-        // SAFETY: rule 3 of docs/bare.md: the lists are valid while the executor is attached, and
-        // this is its thread, because neither is `Send`.
+        // SAFETY: the lists are valid while the executor is attached, and this is its thread,
+        // because neither is `Send`.
         let lists = unsafe { lists.as_ref() };
         let Some(slot) = lists.pop_free() else {
             return Err(SpawnError::new(argument, Reason::Full));
         };
-        // SAFETY: rule 3 of docs/bare.md: the slot's argument is an `A` and starts at the offset.
+        // SAFETY: the executor's arguments have the type `A`, and the executor has stored the
+        // offset at which the slot's argument starts.
         let content = unsafe { slot.byte_add(lists.offset()).cast::<A>() };
-        // SAFETY: rule 1 of docs/bare.md; a free slot has no content.
+        // SAFETY: a free slot has no content, and no other call uses it.
         unsafe { content.write(argument) };
-        // SAFETY: rule 2 of docs/bare.md.
+        // SAFETY: a slot is valid while its executor is attached.
         let header: &Header = unsafe { slot.as_ref() };
         header.state.transition_to_spawned();
         lists.count_spawn();
@@ -158,7 +159,7 @@ impl<A> SpawnError<A> {
         self.reason == Reason::Full
     }
 
-    /// The argument.
+    /// Returns the argument.
     pub fn into_argument(self) -> A {
         self.argument
     }

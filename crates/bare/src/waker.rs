@@ -49,7 +49,7 @@ pub(crate) unsafe fn borrowed(
 /// `data` is that of a waker, counted or borrowed, that lives for `'a`.
 #[inline]
 unsafe fn header<'a, const CHECK: bool>(data: *const ()) -> &'a Header {
-    // SAFETY: rule 2 of docs/bare.md: the slot of a waker is valid.
+    // SAFETY: the memory of a slot is not freed while the slot has a waker.
     let header = unsafe { &*data.cast::<Header>() };
     #[cfg(feature = "std")]
     if CHECK && crate::thread::current() != header.thread() {

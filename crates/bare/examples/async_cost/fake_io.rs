@@ -2,7 +2,7 @@
 //!
 //! There are no clients: each connection has always received a line, and accepts all bytes that are
 //! written. The first call of an operation would block and the second one succeeds, so each
-//! operation takes two calls and an event between them. Each poll returns an event for every
+//! operation takes two calls and an event between them. Each poll returns an event forevery
 //! registered source.
 //!
 //! The calls are not inlined, because a system call is not either: the compiler could optimise
