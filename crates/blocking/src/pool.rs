@@ -60,13 +60,14 @@ impl<J: Job> Pool<J> {
 
     /// Shuts the pool down. From now on it accepts no jobs. Jobs that have not been started are
     /// dropped, unless they are [mandatory](Handle::submit_mandatory): on this thread, or with a
-    /// limit on another, since such a drop may take long. Waits for running and mandatory jobs, for
+    /// limit on another, since such a drop may be slow. Waits for running and mandatory jobs, for
     /// at most `wait` (`None`: without a limit). A job counts as started once a thread was started
     /// or woken for it.
     ///
     /// Returns whether all threads have exited, including the hook around their loops and the
-    /// destructors of their thread-locals. A thread that has not exited does so by itself. With a
-    /// `wait` of zero the call returns at once. May be called again, to wait once more.
+    /// destructors of their thread-locals. A thread that has not exited by then exits by itself
+    /// later. With a `wait` of zero the call returns at once. May be called again, to wait once
+    /// more.
     ///
     /// A job that calls this waits for its own thread; give it a `wait`, or call it on another
     /// thread.

@@ -18,7 +18,7 @@ pub(crate) struct CountedThread<J: Job> {
     phase: Phase,
 }
 
-/// The counts that include a thread, besides that of all threads.
+/// The counts that include a thread, in addition to the count of all threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// The thread counts as serving and as free: it has not checked the queue yet.
