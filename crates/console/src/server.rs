@@ -15,11 +15,11 @@ use crate::slow::SlowPolls;
 use crate::table::{self, Activity, Query, Table};
 use crate::token::Token;
 
-/// The maximum number of clients at the same time, each of which has a thread, and of those clients
-/// that get events.
+/// The maximum number of clients at a time, each of which has a thread, and of clients that get
+/// events.
 const MAX_CLIENTS: usize = 24;
 const MAX_STREAMS: usize = 12;
-/// The stack of such a thread. Names of functions are looked up on it.
+/// The stack size of such a thread, which looks up the names of functions.
 const STACK: usize = 1024 * 1024;
 /// The time that one write may wait for a client.
 const WRITE_LIMIT: Duration = Duration::from_secs(2);

@@ -15,7 +15,7 @@ fn scheduler(table: &Table) -> CurrentThread {
     CurrentThread::new(config, None)
 }
 
-/// Spawns a task that is polled `polls` times, and then waits for ever.
+/// Spawns a task that is polled `polls` times, and then waits forever.
 fn spawn_waiting(scheduler: &CurrentThread, polls: u64) {
     drop(scheduler.handle().spawn(async move {
         for _ in 1..polls {
