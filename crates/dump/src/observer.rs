@@ -31,7 +31,7 @@ fn thread() -> usize {
 }
 
 fn set_is_in_driver(is_in_driver: bool) {
-    // A thread whose thread-locals have been dropped does not run its driver any more.
+    // A thread whose thread-locals have been dropped no longer runs its driver.
     let _ = IS_IN_DRIVER.try_with(|cell| cell.set(is_in_driver));
 }
 

@@ -14,7 +14,7 @@ pub struct SigquitGuard(Handle);
 
 impl TaskTable {
     /// Starts a thread that prints a [dump](Self::dump) to standard error each time the process
-    /// gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal), also while all workers are
+    /// gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal), even while all workers are
     /// stuck.
     ///
     /// From then on SIGQUIT no longer ends the process, not even after the value is dropped.
