@@ -18,7 +18,7 @@ use crate::stream::{Pooled, Stream};
 
 /// An open file.
 ///
-/// A file makes one call at a time: each operation first waits for the one before, also if the
+/// A file makes one call at a time: each operation first waits for the previous one, even if the
 /// future of that was dropped. If the system has no thread for a call, or after the runtime's
 /// shutdown, an operation returns an error at once; the file stays unchanged, and the call can be
 /// repeated.
@@ -30,10 +30,10 @@ use crate::stream::{Pooled, Stream};
 ///
 /// A write completes when its bytes are copied; they are written in the background. If that fails,
 /// the next operation that has a result (a read, write, flush, seek, or a method such as
-/// [`metadata`](Self::metadata)) returns the error and does nothing else. So
-/// [flush](raddle_io::AsyncWriteExt::flush) before the file is dropped, to know that everything is
-/// written. [`sync_all`](Self::sync_all) and [`sync_data`](Self::sync_data) sync the file all the
-/// same. They fail each time, even after another operation has returned the error: a file that has
+/// [`metadata`](Self::metadata)) returns the error and does nothing else. To know that everything
+/// is written, [flush](raddle_io::AsyncWriteExt::flush) before the file is dropped.
+/// [`sync_all`](Self::sync_all) and [`sync_data`](Self::sync_data) sync the file in spite of the
+/// error. They fail each time, even after another operation has returned the error: a file that has
 /// lost a write stays so.
 ///
 /// An accepted write is made even if the file is dropped or the runtime shuts down, as long as the
@@ -55,8 +55,8 @@ use crate::stream::{Pooled, Stream};
 /// # Cancel safety
 ///
 /// As with every stream, `read`, `write` and `flush` are cancel safe, `read_exact` and `write_all`
-/// are not. If a read is dropped, the next read returns its bytes. The other methods, when dropped,
-/// may have had their effect or not; they have it before the next operation begins, or not at all.
+/// are not. If a read is dropped, the next read returns its bytes. Any other method that is dropped
+/// takes effect before the next operation begins, or not at all.
 ///
 /// # Examples
 ///
@@ -256,7 +256,7 @@ impl File {
     /// # Errors
     ///
     /// - `InvalidInput` if the file was not opened for writing.
-    /// - `StorageFull` or `FileTooLarge` if it cannot be so long.
+    /// - `StorageFull` or `FileTooLarge` if it cannot be that long.
     ///
     /// Other errors are the same as for [`std::fs::File::set_len`].
     ///
@@ -310,8 +310,8 @@ impl File {
     /// Waits until no call is under way, and returns the file as std's type, at the position of the
     /// next read.
     ///
-    /// The result has no room for the error of a write: [flush](raddle_io::AsyncWriteExt::flush)
-    /// before, which returns it. Bytes that were read ahead from a file without a position, such as
+    /// The result cannot carry the error of a write: [flush](raddle_io::AsyncWriteExt::flush)
+    /// first, which returns it. Bytes that were read ahead from a file without a position, such as
     /// a pipe, are lost, since they cannot be given back; [`try_into_std`](Self::try_into_std)
     /// returns the file in both cases.
     ///
@@ -320,7 +320,7 @@ impl File {
     /// Dropping the future closes the file.
     pub async fn into_std(self) -> fs::File {
         let mut stream = self.stream.take().await;
-        // A position that the system refuses is that of no reader.
+        // If the system refuses, the position stays where it is.
         let _ = stream.move_back();
         drop(stream.into_inner());
         self.into_unshared()
@@ -349,7 +349,7 @@ impl File {
         Ok(self.into_unshared())
     }
 
-    /// Returns the file after the stream was taken out for good.
+    /// Returns the file after the stream was taken out permanently.
     fn into_unshared(self) -> fs::File {
         drop(self.stream);
         match Arc::try_unwrap(self.std) {
@@ -459,7 +459,7 @@ impl File {
         self.stream.begin(stream, call)
     }
 
-    /// Syncs the file, also if a write has failed.
+    /// Syncs the file, even if a write has failed.
     async fn sync(&self, sync: fn(&fs::File) -> io::Result<()>) -> io::Result<()> {
         // Returns whether no write has failed.
         let call = move |stream: &mut Stream<Arc<fs::File>>| -> io::Result<bool> {

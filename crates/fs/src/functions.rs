@@ -80,7 +80,7 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 ///
 /// - `NotFound` if no file exists at the path.
-/// - `PermissionDenied` if the process may not search a directory on the way.
+/// - `PermissionDenied` if the process may not search a directory of the path.
 ///
 /// Other errors are the same as for [`std::fs::metadata`].
 ///
@@ -263,7 +263,7 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 ///
 /// - `NotFound` if no file exists at the path.
-/// - `PermissionDenied` if the process may not search a directory on the way.
+/// - `PermissionDenied` if the process may not search a directory of the path.
 ///
 /// Other errors are the same as for [`std::fs::symlink_metadata`].
 ///
@@ -293,7 +293,7 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 ///
 /// # Errors
 ///
-/// Returns `PermissionDenied` if the process may not search a directory on the way. A missing file
+/// Returns `PermissionDenied` if the process may not search a directory of the path. A missing file
 /// is not an error.
 ///
 /// Other errors are the same as for [`std::fs::exists`].

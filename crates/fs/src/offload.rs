@@ -11,7 +11,7 @@ use crate::serial::{Resource, Taken};
 ///
 /// # Panics
 ///
-/// Panics if the thread is in no runtime.
+/// Panics if the thread is not in a runtime.
 pub(crate) async fn run<F, T>(call: F) -> io::Result<T>
 where
     F: FnOnce() -> io::Result<T> + Send + 'static,
@@ -46,7 +46,7 @@ pub(crate) enum Mode {
 ///
 /// # Panics
 ///
-/// Panics if the thread is in no runtime. The value is then back and unchanged.
+/// Panics if the thread is not in a runtime. The value is then back and unchanged.
 #[track_caller]
 pub(crate) fn begin<T, R>(
     mut value: Taken<T>,
@@ -79,8 +79,8 @@ pub(crate) fn refusal(error: io::Error) -> io::Error {
 
 /// Begins a call on the pool.
 ///
-/// `call` owns something that must not be lost. So if the system has no thread for it, or the
-/// runtime has shut down, it is called at once with the reason, which it must return.
+/// `call` owns something that must not be lost. If the system has no thread for it, or the runtime
+/// has shut down, it is therefore called at once with the reason, which it must return.
 #[track_caller]
 fn spawn<F, R>(call: F, mode: Mode, submit: Submit) -> io::Result<JoinHandle<io::Result<R>>>
 where

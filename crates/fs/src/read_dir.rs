@@ -24,7 +24,7 @@ const CHUNK: usize = 32;
 /// # Errors
 ///
 /// - `NotFound` if no file exists at the path.
-/// - `NotADirectory` if it is no directory.
+/// - `NotADirectory` if it is not a directory.
 /// - `PermissionDenied` if the process may not read it.
 ///
 /// Other errors are the same as for [`std::fs::read_dir`].

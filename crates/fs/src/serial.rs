@@ -1,9 +1,9 @@
-//! A value that is idle in its place, or away with the one job of the pool that uses it.
+//! A value that one job of the blocking pool uses at a time.
 //!
-//! An open file, a standard stream and a directory that is read are alike: their calls block, so
-//! each call is a job of the pool, and one must end before the next begins. This module is that
-//! rule, for all three. What the value is (a [`Stream`](crate::stream::Stream) with its bytes, or
-//! the chunk of a directory) does not matter here.
+//! Calls on an open file, on a standard stream and on a directory that is read block, so each call
+//! is a job of the pool, and one must end before the next begins. This module enforces that for all
+//! three. What the value is (a [`Stream`](crate::stream::Stream) with its bytes, or the chunk of a
+//! directory) does not matter here.
 //!
 //! # States
 //!
@@ -24,8 +24,8 @@
 //!
 //! # Rules
 //!
-//! 1. A job owns the [`Taken`]. So the next operation waits for the job whether or not the future
-//!    that began it still exists, and it needs no handle of the job.
+//! 1. A job owns the [`Taken`]. The next operation therefore waits for the job whether or not the
+//!    future that began it still exists, and needs no handle of the job.
 //! 2. The value always comes back: `Taken` returns it when it is dropped, and a job that panics, or
 //!    that a shutdown cancels, drops it too. The value then [records](Resource::job_lost) that the
 //!    job did not complete. There is no state "lost".
@@ -35,13 +35,13 @@
 //! 4. The lock of the place is held for a move of a pointer, never during a call, and no user code
 //!    runs under it: a waker is cloned, woken and dropped outside.
 //! 5. A return stores the value and takes wakers in one critical section, and a waiter checks for
-//!    the value in the critical section in which it registers. So either the waiter finds the
-//!    value, or the return finds the waiter. `tests/models/serial.rs` checks it.
-//! 6. A return wakes every handle that waits by polling, since one whose task has lost interest
-//!    cannot pass the wake on, and the first of the futures ([`Take`]). That one takes the value,
-//!    and returns it; or finds that another operation was faster, and waits again in its former
-//!    place; or is dropped, and wakes the next. So many futures take the value in their order, with
-//!    one wake each.
+//!    the value in the critical section in which it registers. Therefore either the waiter finds
+//!    the value, or the return finds the waiter. `tests/models/serial.rs` checks it.
+//! 6. A return wakes every handle that waits by polling, since a handle that is no longer polled
+//!    cannot pass the wake on. It also wakes the first of the waiting futures ([`Take`]). That
+//!    future takes the value and later returns it; or finds that another operation was faster, and
+//!    waits again in its former position; or is dropped, and wakes the next. Futures therefore take
+//!    the value in their order, with one wake each.
 //! 7. A handle or future has at most one waker in the place, and removes it when it is dropped.
 //! 8. [`give_back`](Serial::give_back) reaches the value at once if it is idle, and otherwise when
 //!    it comes back, before the next operation has it.
@@ -61,8 +61,8 @@ pub(crate) trait Resource: Send + 'static {
     /// Records that a job which had the value panicked or was cancelled.
     fn job_lost(&mut self);
 
-    /// Brings what is outside the process to the state that a caller expects who bypasses this
-    /// module, such as the position of a descriptor.
+    /// Restores the state outside the process, such as the position of a descriptor, for callers
+    /// that bypass this module.
     fn give_back(&mut self) {}
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Serial<T: Resource> {
     place: Arc<Place<T>>,
     /// Identifies this handle's waker in the place; `None` before its first wait.
     waiter: Option<u64>,
-    /// Whether this handle is that of a [`Take`].
+    /// Whether this handle belongs to a [`Take`].
     is_future: bool,
 }
 
@@ -82,9 +82,9 @@ struct State<T> {
     idle: Option<Box<T>>,
     /// Set while the value is away and is to be [given back](Resource::give_back) on its return.
     give_back: bool,
-    /// The waiting handles, which a return wakes all.
+    /// The waiting handles, all of which a return wakes.
     handles: BTreeMap<u64, Waker>,
-    /// The waiting futures in their order, of which a return wakes the first.
+    /// The waiting futures in their order. A return wakes the first of them.
     futures: BTreeMap<u64, Waker>,
 }
 
@@ -235,7 +235,7 @@ pub(crate) struct Taken<T: Resource> {
 }
 
 impl<T: Resource> Taken<T> {
-    /// Marks the value as that of a job that has not completed.
+    /// Records that the value belongs to a job that has not completed.
     pub(crate) fn begin_job(&mut self) {
         self.has_job = true;
     }
@@ -245,7 +245,7 @@ impl<T: Resource> Taken<T> {
         self.has_job = false;
     }
 
-    /// Takes the value out for good. The place stays empty.
+    /// Takes the value out permanently. The place stays empty.
     pub(crate) fn into_inner(mut self) -> Box<T> {
         match self.value.take() {
             Some(value) => value,

@@ -12,18 +12,18 @@
 //! without positions (a pipe, a terminal, an eventfd) cannot move back, and keeps the bytes.
 //!
 //! A request for the descriptor may come while a caller waits for a read, even before each poll of
-//! it. So bytes that are given back are kept until a poll has seen the end of their read. It takes
-//! them if the descriptor is still where they begin, and moves it forward again.
+//! it. Bytes that are given back are therefore kept until a poll has seen the end of their read.
+//! That poll takes them if the descriptor is still where they begin, and moves it forward again.
 //!
 //! Bytes that are written are never in the same buffer as bytes that were read. Neither buffer
-//! outlives its bytes: a stream at rest has no memory but for bytes that were read ahead.
+//! outlives its bytes: a stream at rest holds only bytes that were read ahead.
 //!
 //! # Errors of writes
 //!
 //! A write completes when its bytes are copied, and a job writes them. If it fails, then
 //!
-//! - the next operation that can return the error does so, once, and does nothing else, except
-//!   that a sync is made all the same;
+//! - the next operation that can return the error does so, once, and does nothing else, except that
+//!   a sync is made in spite of the error;
 //! - each later sync of the file returns a copy of the first such error, as long as the file is
 //!   open: what was accepted is not on the disk, and no later operation can change that.
 //!
@@ -148,7 +148,7 @@ impl<S: Position> Resource for Stream<S> {
     }
 }
 
-/// Where in its source a stream stands.
+/// The position of a stream in its source.
 pub(crate) trait Position: Send + Sized + 'static {
     /// Moves the source back to the position of the reader, so that no bytes are ahead. Returns
     /// that position and the bytes. Does nothing for a source without positions.

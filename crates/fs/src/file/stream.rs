@@ -32,13 +32,13 @@ impl Position for Arc<fs::File> {
                 let is_moved = file.seek(SeekFrom::Start(start))? == start;
                 Ok(is_moved.then(|| (start, mem::take(&mut stream.ahead))))
             }
-            // Another handle has moved the file, and the bytes are not before the descriptor.
+            // Another handle has moved the file, and the bytes are not just before the position of
+            // the descriptor.
             None if file.metadata().is_ok_and(|metadata| metadata.is_file()) => {
                 stream.ahead.clear();
                 Ok(None)
             }
-            // The position does not count what was read, as that of an eventfd: a seek has no
-            // effect.
+            // The position does not advance with reads, as for an eventfd: a seek has no effect.
             None => Ok(None),
         }
     }
@@ -52,7 +52,7 @@ impl Position for Arc<fs::File> {
 }
 
 impl Stream<Arc<fs::File>> {
-    /// Seeks relative to the position of the reader, which stays if that fails.
+    /// Seeks relative to the position of the reader, which does not change if that fails.
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
         self.move_back()?;
         (&*self.source).seek(position)
@@ -65,7 +65,7 @@ impl Stream<Arc<fs::File>> {
     }
 }
 
-/// Reads at most `max` bytes, into memory that is not set before.
+/// Reads at most `max` bytes, into uninitialised memory.
 #[cfg(unix)]
 fn read(file: &mut Arc<fs::File>, max: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(max);

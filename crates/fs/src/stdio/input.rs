@@ -1,8 +1,8 @@
 //! The thread that reads the standard input.
 //!
-//! A read of a terminal or a pipe may wait for ever, and nothing can stop it. A thread of a
-//! runtime's pool would wait with it, and so would the shutdown of the runtime. So the process has
-//! a pool of one thread for the standard input, which no runtime owns and no shutdown waits for: it
+//! A read of a terminal or a pipe may wait forever, and nothing can stop it. If it ran on a thread
+//! of a runtime's pool, the shutdown of the runtime would wait for it. The process therefore has a
+//! pool of one thread for the standard input, which no runtime owns and no shutdown waits for: it
 //! ends with the process. The thread starts with the first read, and exits when it has been idle.
 
 use std::sync::{Arc, OnceLock};

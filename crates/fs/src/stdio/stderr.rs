@@ -30,11 +30,11 @@ pub type Stderr = Output<io::Stderr>;
 ///
 /// # Panics
 ///
-/// Writing and flushing panic if the thread is in no runtime.
+/// Writing and flushing panic if the thread is not in a runtime.
 ///
 /// # Cancel safety
 ///
-/// As for every writer: `write` and `flush` are cancel safe, `write_all` is not.
+/// As forevery writer: `write` and `flush` are cancel safe, `write_all` is not.
 ///
 /// # Examples
 ///

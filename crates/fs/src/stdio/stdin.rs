@@ -38,7 +38,7 @@ pub struct Stdin {
 ///
 /// # Cancel safety
 ///
-/// As for every reader: `read` is cancel safe, `read_exact` is not.
+/// As forevery reader: `read` is cancel safe, `read_exact` is not.
 ///
 /// # Examples
 ///
