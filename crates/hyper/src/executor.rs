@@ -24,7 +24,7 @@ where
 {
     /// # Panics
     ///
-    /// Panics if the thread is in no runtime.
+    /// Panics if the thread is not in a runtime.
     fn execute(&self, future: F) {
         raddle::spawn(future);
     }

@@ -24,7 +24,7 @@ impl<T> RaddleIo<T> {
         Self { inner }
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn inner(&self) -> &T {
         &self.inner
     }
@@ -58,8 +58,8 @@ impl<T: AsyncRead> rt::Read for RaddleIo<T> {
             std::ptr::eq(buf.filled().as_ptr(), start) && filled <= len,
             "poll_read must fill the buffer it is given"
         );
-        // SAFETY: the buffer is that of the cursor's memory, as was just checked, and its filled
-        // part is initialised.
+        // SAFETY: the buffer is over the cursor's memory, as was just checked, and its filled part
+        // is initialised.
         unsafe { cursor.advance(filled) };
         Poll::Ready(Ok(()))
     }

@@ -33,7 +33,7 @@ pin_project! {
 impl Timer for RaddleTimer {
     /// # Panics
     ///
-    /// Panics if the thread is in no runtime with timers.
+    /// Panics if the thread is not in a runtime with timers.
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Sleep>> {
         Box::pin(RaddleSleep {
             sleep: raddle::time::sleep(duration),
@@ -42,7 +42,7 @@ impl Timer for RaddleTimer {
 
     /// # Panics
     ///
-    /// Panics if the thread is in no runtime with timers.
+    /// Panics if the thread is not in a runtime with timers.
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
         Box::pin(RaddleSleep {
             sleep: raddle::time::sleep_until(deadline.into()),
