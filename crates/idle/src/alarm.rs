@@ -29,9 +29,9 @@ use rustix::time::{
     timerfd_settime,
 };
 
-/// The alarm is cleared only if the last setting came at least this time after the one before it.
-/// So a pool that repeatedly runs and parks makes at most three system calls for the alarm in this
-/// time.
+/// The alarm is cleared only if the last setting came at least this time after the one before it. A
+/// pool that repeatedly runs and parks therefore makes at most three system calls for the alarm in
+/// this time.
 const SHORTEST_CLEAR: Duration = Duration::from_millis(2);
 /// The duration of a wait that the system refuses.
 const REFUSED_WAIT: Duration = Duration::from_millis(5);

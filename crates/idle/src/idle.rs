@@ -58,7 +58,7 @@ const ON_STANDBY: usize = 1 << (usize::BITS - 1);
 /// assert_eq!(set.claim_to_wake(|| None), Some(1));
 /// assert_eq!(set.duty(1, || None), Duty::Search);
 /// assert!(set.transition_to_running(1), "it was claimed");
-/// // It finds the task. As the last searcher it looks whether there is more.
+/// // It finds the task. As the last searcher it checks whether there is more.
 /// assert!(set.end_search(1));
 /// ```
 pub struct IdleSet {
@@ -209,9 +209,9 @@ impl IdleSet {
     }
 
     /// Claims a parked worker because there is new work, unless a worker is searching. The caller
-    /// must unpark the claimed worker, which is not parked any more and counts as searching.
-    /// Prefers workers that are neither in the driver nor the monitor, then the monitor, then the
-    /// one in the driver; among several, the one with the lowest number.
+    /// must unpark the claimed worker, which is no longer parked and counts as searching. Prefers
+    /// workers that are neither in the driver nor the monitor, then the monitor, then the one in
+    /// the driver; among several, the one with the lowest number.
     ///
     /// ```
     /// use raddle_idle::IdleSet;
@@ -230,7 +230,7 @@ impl IdleSet {
     pub fn claim_to_wake(&self, in_driver: impl FnOnce() -> Option<usize>) -> Option<usize> {
         // ORDERING: the fence pairs with the one in `transition_to_parked`. Without it, the caller
         // pushes while a worker is marked as parked, and each reads the other's word before it sees
-        // the change; the task waits for ever.
+        // the change; the task waits forever.
         fence(Ordering::SeqCst);
         self.claim_after_fence(in_driver)
     }

@@ -54,8 +54,8 @@ pub enum BlockedOn {
 /// ```
 pub struct Parker {
     state: AtomicU32,
-    /// The thread that drove the worker first, and drives it still unless a task has blocked in
-    /// place: so an unpark needs no lock.
+    /// The thread that first drove the worker, and still drives it unless a task has blocked in
+    /// place, so that an unpark needs no lock.
     first_thread: OnceLock<(ThreadId, Thread)>,
     /// The thread that drives the worker now, if it is another.
     other_thread: Mutex<Option<Thread>>,
@@ -136,7 +136,7 @@ impl Parker {
         }
     }
 
-    /// Uses up a notification, and is not blocked any more.
+    /// Uses up a notification, and is no longer blocked.
     #[inline]
     pub fn leave(&self) {
         // ORDERING: Acquire pairs with `unpark`.

@@ -1,5 +1,5 @@
 //! The stealable set: the workers whose queues may have a task to steal. A searcher, and a worker
-//! that looks again before it parks, look only at these queues.
+//! that checks again before it parks, check only these queues.
 //!
 //! A push that notifies, in the sense of `docs/scheduler.md`, passes a fence and sets the bit of
 //! its worker. If the bit was clear, another fence follows. A stealer that has taken more than one
@@ -16,18 +16,18 @@
 //! |---|---|
 //! | 1. push | 1. clear the bit |
 //! | 2. fence | 2. fence |
-//! | 3. read the bit; set it if it is clear | 3. look at the queue; set the bit if there is a task |
+//! | 3. read the bit; set it if it is clear | 3. check the queue; set the bit if there is a task |
 //!
 //! If S's fence is first, P finds the bit clear and sets it. If P's is, S finds the task and sets
 //! the bit.
 //!
 //! Let W park at the same time, and find the bit clear between S's steps 1 and 3. If S is in W's
-//! group and began to search before W was marked, S is counted as a searcher, and W need not look.
+//! group and began to search before W was marked, S is counted as a searcher, and W need not check.
 //! Otherwise S sets the bit before it changes its group's word to end its search. The last searcher
-//! of that group sees the bit when it looks, and wakes W or stays awake.
+//! of that group sees the bit when it checks, and wakes W or stays awake.
 //!
-//! If no searcher clears the bit, W's fence is between its mark and its look at the set, and P's
-//! last fence is between the bit and P's look at the idle set. P sees the mark, or W sees the bit
+//! If no searcher clears the bit, W's fence is between its mark and its check of the set, and P's
+//! last fence is between the bit and P's check of the idle set. P sees the mark, or W sees the bit
 //! and the push before it.
 
 use std::fmt;
@@ -74,8 +74,8 @@ impl StealableSet {
     #[inline]
     pub fn insert_and_fence(&self, worker: usize) {
         // ORDERING: pairs with the fence in `remove_if`. Without it: the caller pushes, a searcher
-        // that has found the queue empty removes the worker, and each looks at the other's word
-        // before it sees the change; the task is in no set.
+        // that has found the queue empty removes the worker, and each reads the other's word before
+        // it sees the change; the task is in no set.
         fence(Ordering::SeqCst);
         if !self.contains(worker) {
             self.insert(worker);
