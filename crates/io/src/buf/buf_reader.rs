@@ -70,7 +70,7 @@ impl<R: AsyncRead> BufReader<R> {
         }
     }
 
-    /// The reader.
+    /// Returns the reader.
     pub fn get_ref(&self) -> &R {
         &self.inner
     }

@@ -60,7 +60,7 @@ impl<RW: AsyncRead + AsyncWrite> BufStream<RW> {
         }
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn get_ref(&self) -> &RW {
         self.inner.get_ref().get_ref()
     }

@@ -79,7 +79,7 @@ impl<W: AsyncWrite> BufWriter<W> {
         }
     }
 
-    /// The writer.
+    /// Returns the writer.
     pub fn get_ref(&self) -> &W {
         &self.inner
     }

@@ -1,8 +1,8 @@
 //! Adapters between the traits of this crate and those of `futures-io`.
 //!
 //! A [`Compat`] around a stream with the traits of one crate has the traits of the other. Names and
-//! methods are those of `tokio_util::compat`, so that a program which uses that needs to change
-//! only its imports: "Tokio" in a name stands for the traits of this crate.
+//! methods are those of `tokio_util::compat`, so that a program that uses that module needs to
+//! change only its imports: "Tokio" in a name stands for the traits of this crate.
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
@@ -54,17 +54,17 @@ impl<T> Compat<T> {
         }
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn get_ref(&self) -> &T {
         &self.inner
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn into_inner(self) -> T {
         self.inner
     }

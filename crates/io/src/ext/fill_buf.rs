@@ -51,9 +51,9 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
                     .take()
                     .expect("fill_buf has completed; call it again for a new future");
                 // A returned slice borrows the reader for all of 'a, and then the reader cannot be
-                // put back. So the first call shows whether there will be a slice, and the second
-                // call gets it: `poll_fill_buf` stays ready and returns the same bytes until they
-                // are consumed.
+                // put back. The first call therefore only shows whether there will be a slice, and
+                // the second call gets it: `poll_fill_buf` stays ready and returns the same bytes
+                // until they are consumed.
                 let filled = Pin::new(&mut *reader).poll_fill_buf(cx);
                 if filled.is_ready() {
                     coop.made_progress();

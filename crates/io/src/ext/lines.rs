@@ -32,7 +32,7 @@ impl<R> Lines<R> {
         }
     }
 
-    /// The reader.
+    /// Returns the reader.
     pub fn get_ref(&self) -> &R {
         &self.reader
     }

@@ -112,8 +112,8 @@ pub trait AsyncReadExt: AsyncRead {
     ///
     /// # Errors
     ///
-    /// Returns `UnexpectedEof` if the source ends before; otherwise the reader's error. The content
-    /// of `buf` is then unspecified.
+    /// Returns `UnexpectedEof` if the source ends too early; otherwise the reader's error. The
+    /// content of `buf` is then unspecified.
     ///
     /// # Cancel safety
     ///
@@ -246,7 +246,7 @@ pub trait AsyncReadExt: AsyncRead {
 
     /// Returns a reader of at most `limit` bytes of this reader.
     ///
-    /// It keeps its state between reads, so its reads are as cancel safe as those of the readers.
+    /// It keeps its state between reads, so its reads are as cancel safe as those of this reader.
     ///
     /// # Examples
     ///
@@ -270,7 +270,7 @@ pub trait AsyncReadExt: AsyncRead {
 
     /// Returns a reader of this reader's bytes, followed by those of `next`.
     ///
-    /// It keeps its state between reads, so its reads are as cancel safe as those of the readers.
+    /// It keeps its state between reads, so its reads are as cancel safe as those of both readers.
     ///
     /// # Examples
     ///

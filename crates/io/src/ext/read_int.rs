@@ -70,7 +70,7 @@ macro_rules! number_readers {
             ///
             /// # Errors
             ///
-            /// Returns `UnexpectedEof` if the source ends before; otherwise the reader's error.
+            /// Returns `UnexpectedEof` if the source ends too early; otherwise the reader's error.
             /// Bytes read before are lost.
             ///
             /// # Cancel safety

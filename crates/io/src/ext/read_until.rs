@@ -65,7 +65,7 @@ pub(super) fn poll_read_until<R: AsyncBufRead + ?Sized>(
         let coop = ready!(poll_proceed(cx));
         match ready!(reader.as_mut().poll_fill_buf(cx)) {
             Ok(mut available) => {
-                // std's search of a slice is a fast one, and cannot fail.
+                // std's search in a slice is fast, and reading from a slice cannot fail.
                 let used = io::BufRead::read_until(&mut available, delimiter, buf)?;
                 reader.as_mut().consume(used);
                 *read += used;

@@ -16,7 +16,7 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct Seek<'a, S: ?Sized> {
         stream: &'a mut S,
-        // Where to, until the seek is started.
+        // The target, until the seek is started.
         position: Option<SeekFrom>,
         caller: Caller,
     }

@@ -12,7 +12,7 @@ use super::read_until::poll_read_until;
 use crate::AsyncBufRead;
 
 pin_project! {
-    /// The parts of a reader between delimiters; see
+    /// The segments of a reader between delimiters; see
     /// [`AsyncBufReadExt::split`](crate::AsyncBufReadExt::split).
     #[derive(Debug)]
     #[must_use = "segments are read only when asked for"]

@@ -26,7 +26,7 @@ impl<R> Take<R> {
         Self { inner, limit }
     }
 
-    /// Returns the number of bytes that may still be read; the reader may end before.
+    /// Returns the number of bytes that may still be read; the reader may end earlier.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -36,7 +36,7 @@ impl<R> Take<R> {
         self.limit = limit;
     }
 
-    /// The reader.
+    /// Returns the reader.
     pub fn get_ref(&self) -> &R {
         &self.inner
     }
@@ -51,7 +51,7 @@ impl<R> Take<R> {
         self.project().inner
     }
 
-    /// The reader.
+    /// Returns the reader.
     pub fn into_inner(self) -> R {
         self.inner
     }
@@ -87,7 +87,7 @@ impl<R: AsyncBufRead> AsyncBufRead for Take<R> {
 
     fn consume(self: Pin<&mut Self>, amt: usize) {
         let this = self.project();
-        // More than there is must not make the limit wrap.
+        // An `amt` above the limit must not make the limit wrap.
         let amt = usize::try_from(*this.limit).map_or(amt, |limit| amt.min(limit));
         *this.limit -= amt as u64;
         this.inner.consume(amt);

@@ -6,7 +6,7 @@ use std::string::FromUtf8Error;
 
 use crate::read_buf::Appender;
 
-/// A string whose bytes are appended to before it is known whether they are UTF-8.
+/// A string to which bytes are appended before it is known whether they are UTF-8.
 #[derive(Debug)]
 pub(super) struct Text<'a> {
     target: &'a mut String,

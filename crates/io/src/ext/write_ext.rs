@@ -137,7 +137,7 @@ pub trait AsyncWriteExt: AsyncWrite {
     /// # Cancel safety
     ///
     /// Not cancel safe: if the future is dropped before completion, it may have written an unknown
-    /// part of `buf`. Use [`write_all_buf`](Self::write_all_buf) to know it.
+    /// part of `buf`. Use [`write_all_buf`](Self::write_all_buf) to find out how much was written.
     #[track_caller]
     fn write_all<'a>(&'a mut self, buf: &'a [u8]) -> WriteAll<'a, Self>
     where

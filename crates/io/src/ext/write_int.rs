@@ -19,7 +19,7 @@ pin_project! {
     pub struct WriteInt<'a, W: ?Sized, B> {
         writer: &'a mut W,
         bytes: B,
-        // The first bytes, which are written by now.
+        // The number of bytes that were written so far.
         written: usize,
         caller: Caller,
     }

@@ -32,7 +32,7 @@ impl ReadBuf<'_> {
             "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
         );
         let (filled, initialized) = (window.filled, window.initialized);
-        // SAFETY: the window is still that of this buffer's unfilled bytes, and its invariant says
+        // SAFETY: the window is still over this buffer's unfilled bytes, and its invariant says
         // that these are initialised.
         unsafe { self.assume_init(initialized) };
         self.advance(filled);
@@ -63,15 +63,15 @@ where
         "the reader exchanged its ReadBuf; fill the buffer that poll_read was given"
     );
     let filled = window.filled;
-    // SAFETY: the window is still that of the first unwritten bytes of `buf`, and its first
-    // `filled` bytes are initialised.
+    // SAFETY: the window is still over the first unwritten bytes of `buf`, and its first `filled`
+    // bytes are initialised.
     unsafe { buf.advance_mut(filled) };
     Poll::Ready(Ok(filled))
 }
 
 /// The minimum spare capacity of a vector for a read, in bytes. A vector with less grows. But while
-/// it has the capacity that its owner gave it, a read goes to a buffer of this size on the stack:
-/// so a vector that is exactly as large as the content does not grow just to find the end.
+/// it has the capacity that its owner gave it, a read goes to a buffer of this size on the stack,
+/// so that a vector that is exactly as large as the content does not grow just to find the end.
 const MIN_ROOM: usize = 32;
 
 /// A vector that a reader appends to, which remembers across reads how much of its spare capacity
@@ -151,8 +151,8 @@ impl<V: VecMut> Appender<V> {
         );
         let (filled, initialized) = (window.filled, window.initialized);
         let len = vec.len() + filled;
-        // SAFETY: the window is that of the bytes after the vector's length, and the filled ones
-        // are initialised.
+        // SAFETY: the window is over the bytes after the vector's length, and the filled ones are
+        // initialised.
         unsafe { vec.set_len(len) };
         self.initialized = initialized - filled;
         Poll::Ready(Ok(filled))

@@ -15,7 +15,7 @@ pub(super) const CAPACITY: usize = 8 * 1024;
 /// Copies all bytes of `reader` to `writer`, flushes it, and returns their number.
 ///
 /// While a write is pending, up to 8 KiB are read ahead, so that a peer which sends a whole request
-/// before it reads the answer does not wait for ever. Whenever the reader has no bytes for now, the
+/// before it reads the answer does not wait forever. Whenever the reader has no bytes for now, the
 /// writer is flushed too. It is not shut down. Interrupted reads and writes are retried. Takes
 /// units of the task's budget.
 ///

@@ -14,8 +14,8 @@ use crate::{AsyncRead, AsyncWrite};
 ///
 /// When one direction ends, its target is flushed and shut down, and the other direction continues.
 /// While a write is pending, its direction reads ahead until its buffer is full. Interrupted reads
-/// and writes are retried. Takes part in the poll's budget; the directions take turns, and neither
-/// starves the other, also where no budget limits a poll.
+/// and writes are retried. Takes units of the task's budget. The directions take turns, and neither
+/// starves the other, even if no budget limits the poll.
 ///
 /// # Errors
 ///
@@ -61,8 +61,8 @@ where
     copy_bidirectional_with_sizes(a, b, CAPACITY, CAPACITY).await
 }
 
-/// Like [`copy_bidirectional`], with a buffer of `a_to_b_buf_size` bytes for the one direction, and
-/// of `b_to_a_buf_size` bytes for the other. Small buffers suit a program with many idle
+/// Like [`copy_bidirectional`], with a buffer of `a_to_b_buf_size` bytes for the first direction,
+/// and of `b_to_a_buf_size` bytes for the second. Small buffers suit a program with many idle
 /// connections.
 ///
 /// # Errors
@@ -110,15 +110,15 @@ where
     Err(error.0)
 }
 
-/// The number of reads and writes of both directions in one poll where no budget limits it.
+/// The maximum number of reads and writes of both directions in a poll that no budget limits.
 const MAX_STEPS: usize = 8 * 1024;
 
 /// Both directions.
 struct Transfers {
     a_to_b: Transfer,
     b_to_a: Transfer,
-    /// Whether the last poll began with the direction from `b` to `a`. Each poll begins with the
-    /// other direction than the last, so that both have a share of a budget of one unit.
+    /// Whether the last poll began with the direction from `b` to `a`. Polls begin with alternating
+    /// directions, so that both make progress with a budget of one unit.
     b_first: bool,
 }
 
@@ -204,7 +204,7 @@ impl Transfer {
         Self::Copying(CopyBuffer::new(buf_size))
     }
 
-    /// Reads, writes or shuts down once. Pending also when the direction is done.
+    /// Reads, writes or shuts down once. Also pending when the direction is done.
     fn poll_step<R, W>(
         &mut self,
         cx: &mut Context<'_>,

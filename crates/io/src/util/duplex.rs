@@ -23,7 +23,7 @@ pub struct DuplexStream {
 /// Each direction holds `max_buf_size` bytes at most; a write waits while there is no room. After
 /// one stream was shut down or dropped, the other reads the bytes that were written before, and
 /// then the end. Writing fails with `BrokenPipe` after the other stream was dropped, or after a
-/// shutdown of the own one.
+/// shutdown of the stream itself.
 ///
 /// # Panics
 ///

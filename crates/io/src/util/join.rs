@@ -58,22 +58,22 @@ impl<R, W> Join<R, W> {
         (self.reader, self.writer)
     }
 
-    /// The reader.
+    /// Returns the reader.
     pub fn reader(&self) -> &R {
         &self.reader
     }
 
-    /// The writer.
+    /// Returns the writer.
     pub fn writer(&self) -> &W {
         &self.writer
     }
 
-    /// The reader.
+    /// Returns the reader.
     pub fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
-    /// The writer.
+    /// Returns the writer.
     pub fn writer_mut(&mut self) -> &mut W {
         &mut self.writer
     }
@@ -83,7 +83,7 @@ impl<R, W> Join<R, W> {
         self.project().reader
     }
 
-    /// The writer, pinned as this is.
+    /// Returns the writer, pinned like this one.
     pub fn writer_pin_mut(self: Pin<&mut Self>) -> Pin<&mut W> {
         self.project().writer
     }

@@ -32,7 +32,7 @@ struct State {
 impl Pipe {
     #[track_caller]
     pub(super) fn new(capacity: usize) -> Self {
-        // Without capacity a write would wait for ever.
+        // Without capacity a write would wait forever.
         assert!(capacity > 0, "`max_buf_size` must be greater than 0");
         Self {
             state: Mutex::ranked(
