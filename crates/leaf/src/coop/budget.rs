@@ -20,8 +20,8 @@ const UNLIMITED: u8 = u8::MAX;
 /// An attempt without budget is foreign if the resource is polled with another waker than the task.
 /// A task that is in a `block_on` of another executor is polled again and again with that
 /// executor's waker, on the thread that it blocks anyway, and would never end. A combinator with
-/// wakers of its own may have many of its futures refused in one poll, too; it ends all the same,
-/// because it polls each a few times only. Its poll does at most double the work.
+/// wakers of its own may have many of its futures refused in one poll, too; it still ends, because
+/// it polls each a few times only. Its poll does at most double the work.
 const FOREIGN_ATTEMPTS: u8 = 128;
 
 raddle_primitives::thread_local! {
@@ -32,7 +32,7 @@ raddle_primitives::thread_local! {
     };
 }
 
-/// The budget of the present poll.
+/// The budget of the current poll.
 struct Budget {
     remaining: Cell<u8>,
     foreign_attempts: Cell<u8>,
@@ -42,7 +42,7 @@ struct Budget {
 
 /// Runs `f`, the poll of one task, with a fresh budget of 128 units.
 ///
-/// The budget that was in force before is restored afterwards, also when `f` panics. So a nested
+/// The budget that was in force before is restored afterwards, even when `f` panics, so a nested
 /// executor neither uses up the outer task's budget nor is bound by it.
 ///
 /// ```
@@ -94,8 +94,8 @@ pub fn budget_of<R>(waker: usize, f: impl FnOnce() -> R) -> R {
     scoped(FULL, waker, f)
 }
 
-/// Runs `f`, which polls a part of the present task with another waker that wakes the task: with
-/// this address, as of [`budget_of`].
+/// Runs `f`, which polls a part of the current task with another waker that wakes the task. That
+/// waker has this address, as in [`budget_of`].
 #[inline]
 pub fn with_waker<R>(waker: usize, f: impl FnOnce() -> R) -> R {
     let _restore = BUDGET.with(|budget| RestoreWaker(budget.waker.replace(waker)));
@@ -112,7 +112,7 @@ impl Drop for RestoreWaker {
     }
 }
 
-/// Runs `f` with nothing counted, and restores the budget afterwards, also when `f` panics.
+/// Runs `f` with nothing counted, and restores the budget afterwards, even when `f` panics.
 ///
 /// ```
 /// use raddle_leaf::coop::{budget, has_budget_remaining, try_proceed, unlimited};
@@ -173,7 +173,7 @@ impl Drop for Restore {
 /// budget, after the other tasks have had their turn. The resource returns `Pending` without having
 /// changed anything.
 ///
-/// A poll that goes on although it was refused 128 times with wakers that are not the task's is
+/// A poll that continues although it was refused 128 times with wakers that are not the task's is
 /// allowed 128 operations with such wakers: it is a `block_on` of another executor inside a task,
 /// which keeps its thread anyway, and would otherwise never end.
 ///

@@ -1,4 +1,4 @@
-//! A point at which a computation lets others run.
+//! A point at which a computation lets other tasks run.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
@@ -7,8 +7,8 @@ use crate::coop::poll_proceed;
 
 /// Takes one unit from the budget, and yields to the other tasks if none is left.
 ///
-/// To be awaited in a long computation, which has no resource that would do it. Unlike yielding
-/// each time, it costs only a nanosecond or two, 128 times out of 129.
+/// Await it in a long computation that uses no resource that takes units. Unlike yielding each
+/// time, it costs only a nanosecond or two, 128 times out of 129.
 ///
 /// # Cancel safety
 ///

@@ -20,7 +20,7 @@ pin_project! {
 /// Makes a future that has no budget, so its resources never yield because of one.
 ///
 /// The task around it keeps its own budget, and the future's operations are not charged to it. A
-/// future that never waits keeps its worker for ever.
+/// future that never waits keeps its worker forever.
 ///
 /// # Cancel safety
 ///
