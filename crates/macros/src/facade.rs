@@ -15,7 +15,7 @@ use quote::quote;
 pub(crate) enum Facade {
     /// `raddle`, found by an absolute path.
     Raddle,
-    /// The stand-in `tokio`, found by a relative path as Tokio itself is.
+    /// The crate `tokio` of Raddle, found by a relative path as Tokio itself is.
     Tokio,
 }
 

@@ -28,16 +28,15 @@ use crate::facade::Facade;
 ///
 /// - `flavor = "multi_thread"` (the default), `"current_thread"`, or `"local"`, a
 ///   current-thread runtime with `spawn_local`;
-/// - `worker_threads = N`: how many workers a multi-thread runtime has; left
-///   out, one for each core;
-/// - `start_paused = true`: has the clock of a current-thread runtime stand still
-///   but for `advance`, and for the automatic advance when there is nothing to do
-///   but wait;
+/// - `worker_threads = N`: the number of workers of a multi-thread runtime. Default: that of
+///   `Builder::worker_threads`;
+/// - `start_paused = true`: pauses the clock of a current-thread runtime, which then advances only
+///   by `advance`, or automatically when there is nothing to do except wait;
 /// - `name = "text"`: the runtime's name, for `Handle::name`;
 /// - `unhandled_panic = "ignore"` (the default) or `"shutdown_runtime"`: what the
 ///   panic of a task does to the runtime;
-/// - `crate = "path"`: where the code that the macro writes finds Raddle.
-///   Left out, the name that the crate's manifest gives the dependency.
+/// - `crate = "path"`: the path at which the generated code finds Raddle. Default: the name that
+///   the crate's manifest gives the dependency.
 ///
 /// # Panics
 ///
@@ -55,16 +54,15 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// - `flavor = "current_thread"` (the default), `"multi_thread"`, or `"local"`, a
 ///   current-thread runtime with `spawn_local`;
-/// - `worker_threads = N`: how many workers a multi-thread runtime has; left
-///   out, one for each core;
-/// - `start_paused = true`: has the clock of a current-thread runtime stand still
-///   but for `advance`, and for the automatic advance when there is nothing to do
-///   but wait;
+/// - `worker_threads = N`: the number of workers of a multi-thread runtime. Default: that of
+///   `Builder::worker_threads`;
+/// - `start_paused = true`: pauses the clock of a current-thread runtime, which then advances only
+///   by `advance`, or automatically when there is nothing to do except wait;
 /// - `name = "text"`: the runtime's name, for `Handle::name`;
 /// - `unhandled_panic = "ignore"` (the default) or `"shutdown_runtime"`: what the
 ///   panic of a task does to the runtime;
-/// - `crate = "path"`: where the code that the macro writes finds Raddle.
-///   Left out, the name that the crate's manifest gives the dependency.
+/// - `crate = "path"`: the path at which the generated code finds Raddle. Default: the name that
+///   the crate's manifest gives the dependency.
 ///
 /// # Panics
 ///
@@ -88,28 +86,28 @@ pub fn test_current_thread(arguments: TokenStream, item: TokenStream) -> TokenSt
     expand::test(Facade::Raddle, false, arguments.into(), item.into()).into()
 }
 
-/// `main` of the stand-in for Tokio.
+/// `main` of the crate `tokio`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn tokio_main(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::main(Facade::Tokio, true, arguments.into(), item.into()).into()
 }
 
-/// `test` of the stand-in for Tokio.
+/// `test` of the crate `tokio`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn tokio_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::test(Facade::Tokio, true, arguments.into(), item.into()).into()
 }
 
-/// `main` of the stand-in for Tokio without multi-thread runtimes.
+/// `main` of the crate `tokio` without multi-thread runtimes.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn tokio_main_current_thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::main(Facade::Tokio, false, arguments.into(), item.into()).into()
 }
 
-/// `test` of the stand-in for Tokio without multi-thread runtimes.
+/// `test` of the crate `tokio` without multi-thread runtimes.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn tokio_test_current_thread(arguments: TokenStream, item: TokenStream) -> TokenStream {

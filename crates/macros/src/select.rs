@@ -96,7 +96,7 @@ fn located(handler: TokenStream, future: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the last token, which may stand in invisible groups.
+/// Returns the last token, which may be in invisible groups.
 fn last_visible(tokens: TokenStream) -> Option<TokenTree> {
     match tokens.into_iter().last()? {
         TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
