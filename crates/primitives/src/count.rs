@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 /// A number that one thread at a time writes with plain stores, and any thread reads.
 ///
 /// A model does not switch threads at its operations, because counts would multiply the executions.
-/// So no code may rely on it for synchronization.
+/// No code may therefore rely on it for synchronization.
 #[derive(Debug)]
 pub struct Count(AtomicU64);
 

@@ -1,11 +1,11 @@
-//! The stack of what is current on a thread: the scheduler, reactor, timers and runtime that code
-//! finds there without being given a handle.
+//! The stack of the handles that are current on a thread: of the scheduler, reactor, timers and
+//! runtime that code finds there without being given a handle.
 //!
 //! Each thread has one stack of [`Frame`]s. A frame offers handles, each known by its type. A
 //! look-up returns the handle of the innermost frame that offers the type. A layer that is used
 //! alone enters a frame with its own handle; a runtime enters one frame that offers the handles of
-//! all its layers. So a layer finds its handle without knowing what else is current, and entering a
-//! runtime is one push.
+//! all its layers. A layer therefore finds its handle without knowing what else is current, and
+//! entering a runtime is one push.
 //!
 //! How a frame answers by type is the provider interface of Rust's RFC 3192.
 //!

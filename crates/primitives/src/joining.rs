@@ -10,7 +10,7 @@ use crate::thread::{Builder, JoinHandle, ThreadId, current_id};
 /// The threads of a pool, to be joined at its shutdown.
 ///
 /// A thread has ended when it is joined: then the destructors of its thread-locals have run too.
-/// std can join a thread only without a limit. So a limited wait starts a thread that joins the
+/// std cannot join a thread with a time limit, so a limited wait starts a thread that joins the
 /// others, and waits for that one. Dropping the value leaves threads that were not joined to
 /// themselves.
 ///

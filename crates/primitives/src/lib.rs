@@ -17,10 +17,10 @@
 //!   [`sync::Condvar::wait_timeout`] is over at any moment in a model, once
 //!   another thread has gone one step further: the wait releases the lock, and ends by a
 //!   notification or by its time, whichever comes first.
-//! - [`sync::Condvar::notify_one`] of a model wakes the thread that has waited
-//!   longest; std's may wake any. No wait of a model ends spuriously, but for that of
-//!   a notification that another thread has used up.
-//! - A model has at most four threads beside its own.
+//! - [`sync::Condvar::notify_one`] of a model wakes the thread that has waited longest; std's may
+//!   wake any. No wait of a model ends spuriously, except when another thread has used up its
+//!   notification.
+//! - A model has at most four threads in addition to its own.
 #![cfg_attr(not(raddle_loom), doc = "\n# Example\n")]
 #![cfg_attr(not(raddle_loom), doc = include_str!("../README.md"))]
 

@@ -51,7 +51,7 @@ impl AtomicU64 {
     ///
     /// # Errors
     ///
-    /// Returns the present value if it is not `current`.
+    /// Returns the value if it is not `current`.
     pub fn compare_exchange(
         &self,
         current: u64,
@@ -71,7 +71,7 @@ impl AtomicU64 {
     ///
     /// # Errors
     ///
-    /// Returns the present value if it is not `current`.
+    /// Returns the value if it is not `current`.
     pub fn compare_exchange_weak(
         &self,
         current: u64,

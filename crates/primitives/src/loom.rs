@@ -37,7 +37,7 @@ pub(crate) mod sync {
             Self::new(value)
         }
 
-        /// Takes the value out of a mutex that is not shared any more.
+        /// Takes the value out of a mutex that is no longer shared.
         pub fn into_inner(self) -> T {
             self.0.into_inner().unwrap()
         }
@@ -65,8 +65,8 @@ pub(crate) mod sync {
         /// Takes the lock if no thread holds it.
         ///
         /// In loom, a thread that is about to try a lock waits for a thread that locks it first
-        /// (<https://github.com/tokio-rs/loom/issues/376>). So this function lets loom switch to
-        /// that thread earlier.
+        /// (<https://github.com/tokio-rs/loom/issues/376>). This function therefore lets loom
+        /// switch to that thread earlier.
         #[track_caller]
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             let inner = crate::model::without_switch(|| self.0.try_lock().ok())?;

@@ -32,7 +32,7 @@ pub fn count_event(_name: &'static str) {
     crate::counting::event(_name);
 }
 
-/// The data that the counting build keeps beside a lock; empty in this build.
+/// The data that the counting build keeps with a lock; empty in this build.
 #[cfg(not(any(raddle_loom, raddle_count)))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tag;

@@ -56,7 +56,7 @@ mod cgroup {
         (period > 0).then(|| quota.div_ceil(period).max(1))
     }
 
-    /// `Cpus_allowed` of `/proc/thread-self/status`: words of hexadecimal digits, a bit a core.
+    /// `Cpus_allowed` of `/proc/thread-self/status`: words of hexadecimal digits, one bit per core.
     pub(super) fn cores_allowed(status: &str) -> Option<usize> {
         let mut lines = status.lines();
         let mask = lines.find_map(|line| line.strip_prefix("Cpus_allowed:"))?;

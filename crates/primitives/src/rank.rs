@@ -13,8 +13,8 @@ pub(crate) use held::{Held, LockRank};
 ///
 /// A thread takes a lock only if its level is greater than that of every lock that the thread
 /// holds. In a build with debug assertions anything else panics, and the message names both locks.
-/// So the check also finds an order that has not led to a deadlock yet, and user code that is
-/// called under a lock and takes it again.
+/// The check therefore also finds an order that has not led to a deadlock yet, and user code that
+/// is called under a lock and takes it again.
 ///
 /// ```
 /// use raddle_primitives::sync::{Mutex, Rank};

@@ -77,7 +77,7 @@ pub(crate) mod sync {
             }
         }
 
-        /// Takes the value out of a mutex that is not shared any more.
+        /// Takes the value out of a mutex that is no longer shared.
         pub fn into_inner(self) -> T {
             let inner = self.inner.into_inner();
             inner.unwrap_or_else(PoisonError::into_inner)

@@ -68,7 +68,7 @@ impl<T> Arc<T> {
     ///
     /// # Safety
     ///
-    /// The contract is std's: the pointer is that of an `Arc` that has a reference left.
+    /// The contract is std's: the pointer comes from an `Arc` that has a reference left.
     pub unsafe fn increment_strong_count(value: *const T) {
         let inner = Self::inner(value);
         // SAFETY: the caller ensures that the value exists.

@@ -132,8 +132,8 @@ pub fn settle(phase: usize) {
     }
 }
 
-/// Removes all counts. Words that were made before are not counted as made any more, and must not
-/// be named later.
+/// Removes all counts. Words that were made before are no longer counted as made, and must not be
+/// named later.
 pub fn reset() {
     let mut ledger = ledger();
     let ledger = &mut *ledger;

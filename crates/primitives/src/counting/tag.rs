@@ -1,4 +1,4 @@
-//! The data beside each word and lock: its name, and the actors that have used it.
+//! The data kept with each word and lock: its name, and the actors that have used it.
 
 use std::panic::Location;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! A condition variable whose timed waits end by a notification or by their time.
+//! A condition variable whose timed waits end by a notification or a time-out.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError};
