@@ -73,8 +73,8 @@ impl Child {
         self.process.raw_handle()
     }
 
-    /// Kills the process (`SIGKILL`), without waiting for its end. Does nothing if the process is
-    /// known to have ended.
+    /// Kills the process (`SIGKILL`), without waiting for it to exit. Does nothing if the process
+    /// is known to have ended.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Child {
         }
     }
 
-    /// [Kills](Self::start_kill) the process and waits for its end.
+    /// [Kills](Self::start_kill) the process and waits for it to exit.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Child {
         Ok(())
     }
 
-    /// Waits for the end of the process. First closes the pipe to its standard input, so that the
+    /// Waits for the process to exit. First closes the pipe to its standard input, so that the
     /// process does not wait for more input.
     ///
     /// It works in any runtime, and needs no descriptors beyond those that the spawn has opened.
@@ -138,7 +138,7 @@ impl Child {
     /// # Errors
     ///
     /// Returns an error if other code has taken the exit status, or if the runtime shuts down and
-    /// the wait uses a descriptor of the process, as on Linux. Elsewhere the wait goes on.
+    /// the wait uses a descriptor of the process, as on Linux. Elsewhere the wait continues.
     ///
     /// # Cancel safety
     ///
@@ -189,7 +189,7 @@ impl Child {
         self.process.try_wait()
     }
 
-    /// Waits for the end of the process, and collects its output from the pipes.
+    /// Waits for the process to exit, and collects its output from the pipes.
     ///
     /// # Errors
     ///

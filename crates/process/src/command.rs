@@ -237,8 +237,8 @@ impl Command {
     ///
     /// As for [`CommandExt::pre_exec`]: the child has one thread, a copy of the one that called
     /// `spawn`, and a copy of this process's memory, with locks that other threads may have held.
-    /// So `f` may do only what is allowed in a signal handler: it must not allocate, and must not
-    /// take a lock.
+    /// `f` may therefore do only what is allowed in a signal handler: it must not allocate, and
+    /// must not take a lock.
     #[cfg(unix)]
     #[allow(
         unsafe_code,
@@ -322,8 +322,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// Returns `NotFound` if there is no such program, `PermissionDenied` if it may not be run, and
-    /// an uncategorized error (EAGAIN, EMFILE) if the system has no process or descriptor left.
+    /// Returns `NotFound` if the program does not exist, `PermissionDenied` if it may not be run,
+    /// and an uncategorized error (EAGAIN, EMFILE) if the system has no process or descriptor left.
     ///
     /// # Panics
     ///
@@ -379,8 +379,8 @@ impl Command {
         Child::new(spawn(&mut self.std)?, self.kill_on_drop)
     }
 
-    /// Starts the child and waits for its end. Its pipes are closed at once; for outputs that are
-    /// not piped, see [`spawn`](Self::spawn).
+    /// Starts the child and waits for it to exit. Its pipes are closed at once; for outputs that
+    /// are not piped, see [`spawn`](Self::spawn).
     ///
     /// The call starts the child, before the future is polled.
     ///
@@ -416,7 +416,7 @@ impl Command {
         }
     }
 
-    /// Starts the child, waits for its end and collects its output.
+    /// Starts the child, waits for it to exit and collects its output.
     ///
     /// The call starts the child, before the future is polled. From then on the command's outputs
     /// are piped.

@@ -1,8 +1,8 @@
 //! Processes that continue to run after their [`Child`](super::Child) was dropped.
 //!
 //! The process has one list of them. At each `SIGCHLD`, whichever reactor reads the signal takes
-//! the exit statuses of those that have ended (`signal/delivery.rs`). So an orphan keeps no
-//! descriptor and no waker, and its end is noticed also if the reactor on which it was spawned is
+//! the exit statuses of those that have ended (`signal/delivery.rs`). An orphan therefore keeps no
+//! descriptor and no waker, and its end is noticed even if the reactor on which it was spawned is
 //! not driven, or is gone. If there is no reactor at all, the signal stays in the self-pipe until
 //! there is one.
 

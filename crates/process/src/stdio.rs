@@ -83,7 +83,7 @@ impl ChildStdin {
     ///
     /// # Panics
     ///
-    /// Panics if the thread is in no runtime with I/O.
+    /// Panics if the thread is not in a runtime with I/O.
     ///
     /// # Examples
     ///
@@ -177,7 +177,7 @@ macro_rules! output {
             ///
             /// # Panics
             ///
-            /// Panics if the thread is in no runtime with I/O.
+            /// Panics if the thread is not in a runtime with I/O.
             #[track_caller]
             pub fn from_std(std: $std) -> io::Result<Self> {
                 let pipe = Receiver::from(std);

@@ -11,7 +11,7 @@ use raddle_reactor::{Handle, Reactor};
 
 use super::*;
 
-/// A test that takes longer hangs.
+/// A test that takes longer has hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
 struct Unpark(Handle);

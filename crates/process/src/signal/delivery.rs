@@ -1,7 +1,7 @@
 //! Delivery from the signal handlers to the listeners.
 //!
-//! Signals belong to the process, so their state does: one self-pipe, one flag a signal, one list
-//! of listeners, and one list of orphans (`orphans.rs`). A reactor only lends its thread.
+//! Signals belong to the process, and so does their state: one self-pipe, one flag per signal, one
+//! list of listeners, and one list of orphans (`orphans.rs`). A reactor only provides the thread.
 //!
 //! # The path of a signal
 //!
@@ -15,31 +15,33 @@
 //!
 //! # Which reactors read the pipe
 //!
-//! A reactor that reads the pipe has a [`Receiver`], from its first need until it shuts down:
+//! A reactor that reads the pipe has a [`Receiver`], from the first of these events until it shuts
+//! down:
 //!
 //! - A listener is made or polled while the reactor is current, so that a listener works wherever
 //!   it is awaited, even if no other reactor is driven.
-//! - A child is spawned on it, or dropped that was spawned on it.
+//! - A child is spawned on it, or a child that was spawned on it is dropped.
 //! - A runtime has [attached](attach) it. That makes the pipe, but no receiver before the process
 //!   has a handler: a program without signals pays two descriptors and no event. With it, the
 //!   runtime delivers to listeners that are awaited outside any runtime, and reaps the orphans of
 //!   runtimes that are gone.
 //!
-//! All receivers register the same descriptor, each with another selector. So a listener, a
-//! reactor and an orphan need no descriptor of their own.
+//! All receivers register the same descriptor, each with another selector, so a listener, a reactor
+//! and an orphan need no descriptor of their own.
 //!
 //! # Without a reactor
 //!
 //! A listener does not depend on a reactor. If the one in which it waits shuts down, any other
-//! delivers to it. If none is left, its signals stay in the pipe, and it waits until one reads the
-//! pipe again, as one that is attached later does. So the end of a reactor wakes no listener.
+//! delivers to it. If none is left, its signals stay in the pipe, and it waits until a reactor
+//! reads the pipe again, such as one that is attached later. The shutdown of a reactor therefore
+//! wakes no listener.
 //!
 //! # Fork
 //!
 //! A forked child has the parent's pipe. At its first use of signals it makes a pipe and a list of
 //! listeners of its own. It forgets the parent's listeners and receivers without running their
-//! code, and gives none of their keys again. From then on a listener of the parent ends in the
-//! child: no signal can come to it.
+//! code, and never reuses their keys. From then on a listener of the parent ends in the child: no
+//! signal can come to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
@@ -90,7 +92,7 @@ struct Defaults {
     former: BTreeSet<c_int>,
 }
 
-/// The keys of listeners. A forked child goes on with them.
+/// The keys of listeners. A forked child continues with them.
 static KEYS: Numbers = Numbers::new();
 
 static DELIVERY: LazyLock<Mutex<Option<Delivery>>> =
@@ -174,7 +176,8 @@ impl Delivery {
         if is_first {
             let reactors: Vec<_> = self.attached.iter().filter_map(Weak::upgrade).collect();
             for reactor in &reactors {
-                // One that has shut down, or that the system refuses: a poll there tries again.
+                // The reactor may have shut down, or the system may refuse: a poll on that reactor
+                // tries again.
                 let _ = self.receive_on(reactor, unfinished);
             }
             unfinished.reactors.extend(reactors);
@@ -214,7 +217,8 @@ impl Delivery {
         }
         std::mem::swap(&mut waiting.waker, waker);
         if let Some(reactor) = reactor {
-            // One that has shut down, or that the system refuses: any other delivers too.
+            // The reactor may have shut down, or the system may refuse: any other reactor delivers
+            // too.
             let _ = self.receive_on(reactor, unfinished);
         }
         Poll::Pending
@@ -326,10 +330,10 @@ pub struct Attached(#[allow(dead_code, reason = "kept alive")] Arc<Handle>);
 
 /// Attaches a reactor to the signals of the process, as a runtime does when it is built.
 ///
-/// While it is driven, it delivers signals to every listener of the process, also to those that are
-/// awaited outside any runtime, and takes the exit statuses of
-/// [dropped children](crate#children-that-are-dropped), whatever reactor they were spawned on. A
-/// reactor that is not attached does so from the first listener or child on that is used with it.
+/// While it is driven, it delivers signals to every listener of the process, including those that
+/// are awaited outside any runtime, and takes the exit statuses of [dropped
+/// children](crate#children-that-are-dropped), on whichever reactor they were spawned. A reactor
+/// that is not attached does so once a listener or a child is used with it.
 ///
 /// The first call in a process opens two descriptors, which all signals and reactors share.
 ///
@@ -395,7 +399,7 @@ pub(crate) fn call_at(kind: c_int, call: fn(), reactor: Option<&Handle>) -> io::
         delivery.calls.insert(kind, call);
         delivery.handle(kind, unfinished)?;
         if let Some(reactor) = reactor {
-            // One that has shut down delivers nothing; another one does.
+            // A reactor that has shut down delivers nothing; another one does.
             let _ = delivery.receive_on(reactor, unfinished);
         }
         Ok(())

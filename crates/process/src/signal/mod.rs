@@ -1,7 +1,7 @@
 //! Signals of the operating system, as events that a task can await.
 //!
-//! There may be any number of listeners on any number of reactors; each one receives every signal
-//! of its kind, wherever it is awaited.
+//! There may be any number of listeners on any number of reactors; each receives every signal of
+//! its kind, in whichever runtime it is awaited.
 
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "system calls")]
@@ -30,7 +30,7 @@ pub use self::delivery::{Attached, attach};
 /// # Errors
 ///
 /// Returns an error if the handler cannot be installed, or if the runtime has shut down before the
-/// first poll. A wait that has begun goes on when its runtime shuts down, as that of a
+/// first poll. A wait that has begun continues when its runtime shuts down, like that of a
 /// `unix::Signal`.
 ///
 /// # Cancel safety

@@ -127,14 +127,14 @@ impl From<SignalKind> for c_int {
 /// example, no longer ends the process. After the listener is dropped, the signal has no effect,
 /// unless the program calls [`restore_default_when_unused`].
 ///
-/// The listener works in any runtime, also after the current one is gone. It takes no descriptor:
+/// The listener works in any runtime, even after the current one is gone. It takes no descriptor:
 /// all signals share two, which the first runtime of the process opens.
 ///
 /// # Errors
 ///
 /// Returns an error of the kind `Other` if the signal cannot be handled (`SIGKILL`, `SIGSTOP`,
-/// `SIGILL`, `SIGFPE` and `SIGSEGV`), if there is no such signal, or if the runtime has shut down,
-/// and the system's error if it reserves the signal.
+/// `SIGILL`, `SIGFPE` and `SIGSEGV`), if the signal does not exist, or if the runtime has shut
+/// down, and the system's error if it reserves the signal.
 ///
 /// # Panics
 ///
@@ -160,7 +160,7 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 /// Gives signals of a kind their default action whenever no listener for the kind exists, from now
 /// on and in the whole process.
 ///
-/// Without this, the first listener takes the default action away for good. With it, the first
+/// Without this, the first listener disables the default action permanently. With it, the first
 /// Ctrl-C can begin a graceful shutdown, and the second one ends a process that hangs in it.
 ///
 /// The default action is taken by the handler, which stays installed: it restores the action and
@@ -211,9 +211,9 @@ pub struct Signal(Listener);
 impl Signal {
     /// Waits for the next signal, in any runtime.
     ///
-    /// In a runtime with I/O that runtime delivers the signal. Elsewhere, as in another executor or
-    /// after that runtime has shut down, any runtime of the process does that is driven. While
-    /// there is none, the wait goes on, and a signal is kept for the next one.
+    /// In a runtime with I/O, that runtime delivers the signal. Elsewhere, as in another executor
+    /// or after that runtime has shut down, any running runtime of the process delivers it. While
+    /// none runs, the wait continues, and a signal is kept for the next runtime.
     ///
     /// Returns `None` only in a forked process that makes runtimes of its own, if the listener was
     /// made before the fork.

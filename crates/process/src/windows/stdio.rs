@@ -95,7 +95,7 @@ impl AsyncWrite for ChildStdin {
     }
 }
 
-/// Reads into the unfilled part of `buf`. A child that has closed its end is the end of the data.
+/// Reads into the unfilled part of `buf`. If the child has closed its side, the data ends.
 fn poll_read(
     pipe: &Evented<NamedPipe>,
     cx: &mut Context<'_>,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use raddle_reactor::{Handle, Reactor};
 
-/// A test that takes longer hangs.
+/// A test that takes longer has hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
 struct Unpark(Handle);
