@@ -14,8 +14,8 @@ const MARKED: u64 = 1 << 32;
 /// A stealer's mark: the start of the claim that it is about to make, or has made and is reading.
 ///
 /// Only one stealer at a time can set it; others are refused. The stealer sets it before the head
-/// moves past the claim, and clears it after its last read. So a thread that acquires the head, and
-/// then this word, knows for each claim before that head that it is marked here or has been read.
+/// moves past the claim, and clears it after its last read. A thread that acquires the head and
+/// then this word therefore knows that each claim before that head is marked here or has been read.
 /// The mark may be older than the head, if the owner was faster than the stealer. Then the owner
 /// computes less free room than there is, which is safe.
 #[derive(Debug)]
@@ -29,8 +29,8 @@ impl ClaimCell {
     /// The start of the claim that a stealer may be reading.
     #[inline]
     pub(crate) fn start(&self) -> Option<Index> {
-        // ORDERING: pairs with `clear`: if a claim is not marked any more, its reads happen before
-        // the owner writes its slots.
+        // ORDERING: pairs with `clear`: if a claim is no longer marked, its reads happen before the
+        // owner writes its slots.
         let word = self.0.load(Ordering::Acquire);
         (word & MARKED != 0).then(|| Index::new(word as u32))
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 /// A value that turns into one untagged pointer and back.
 ///
-/// Queues keep the pointer in an atomic word. So a slot that is read while another thread claims it
-/// yields at worst a stale word, never a torn or duplicated value.
+/// Queues keep the pointer in an atomic word. A slot that is read while another thread claims it
+/// therefore yields at worst a stale word, never a torn or duplicated value.
 ///
 /// # Safety
 ///
 /// [`from_ptr`](Self::from_ptr) of a pointer that [`into_ptr`](Self::into_ptr) returned must be the
-/// same value, also on another thread (if `Self` is `Send`). `into_ptr` must give up ownership
+/// same value, even on another thread (if `Self` is `Send`). `into_ptr` must give up ownership
 /// without running code of the value. Neither may use the queue that the value is moved into.
 ///
 /// # Examples

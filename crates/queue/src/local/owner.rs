@@ -197,12 +197,12 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         head
     }
 
-    /// Refreshes the cached end of the free slots, which no stealer reads any more.
+    /// Refreshes the cached end of the free slots, which no stealer reads now.
     fn find_free(&self) -> Index {
         // ORDERING: pairs with `HeadCell::advance` in `Stealer::claim`, which comes after the mark.
-        // So for each claim before this head, the load of the mark below finds the mark, or that it
-        // was cleared. In the other order, a claim that is marked and moves the head between the
-        // two loads could be missed.
+        // For each claim before this head, the load of the mark below therefore finds the mark, or
+        // finds it cleared. In the other order, a claim that is marked and moves the head between
+        // the two loads could be missed.
         let head = self.ring.head.load(Ordering::Acquire);
         self.cached_head.set(head);
         let tail = self.tail();

@@ -203,7 +203,7 @@ struct Claim<'a> {
     count: u32,
 }
 
-/// The mark of a claim. Dropping it clears the mark, also when `share` panics.
+/// The mark of a claim. Dropping it clears the mark, even when `share` panics.
 struct Mark<'a>(&'a ClaimCell);
 
 impl Drop for Mark<'_> {

@@ -1,7 +1,8 @@
 //! What an owner and other stealers see during a steal.
 //!
-//! A stealer turns its first word into an item after its claim and before its copy. So an item that
-//! runs a hook at that moment interrupts the steal in the middle, without a second thread.
+//! A stealer turns its first word into an item after its claim and before its copy. An item that
+//! runs a hook at that moment therefore interrupts the steal in the middle, without a second
+//! thread.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;

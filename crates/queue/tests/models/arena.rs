@@ -60,7 +60,7 @@ impl Arena {
     /// Checks that each item was taken, after all threads have been joined.
     pub(crate) fn check(self) {
         for content in self.0.iter() {
-            // SAFETY: no thread writes any more.
+            // SAFETY: no thread writes now.
             let state = content.state.with(|state| unsafe { *state });
             assert_eq!(state, State::Taken, "item {} was lost", content.id);
         }

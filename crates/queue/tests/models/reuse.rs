@@ -1,9 +1,9 @@
 //! Models of the slots of a ring: a slot is not written again before it has been read.
 //!
 //! A slot is an atomic word, for which a model reports no race, and loom does not let a load return
-//! a later store. So each item stands for its slot: its cell is written when the item is pushed,
-//! just before the word, and read when the item is taken, just after the word. The model reports a
-//! race between these accesses.
+//! a later store. Each item therefore stands for its slot: its cell is written when the item is
+//! pushed, just before the word, and read when the item is taken, just after the word. The model
+//! reports a race between these accesses.
 
 use std::ptr::NonNull;
 
