@@ -1,9 +1,9 @@
-//! An executor of one's own, on `raddle-task` and `raddle-queue`: a few threads that steal
-//! from each other, without sockets, timers or a runtime.
+//! A custom executor on `raddle-task` and `raddle-queue`: a few threads that steal from each other,
+//! without sockets, timers or a runtime.
 //!
-//! `raddle-task` makes a task of a future and says when it is due; where it waits until then
-//! is this program's decision. `raddle-queue` has the queues: one that all threads push to,
-//! and a bounded one for each worker, from which the others steal.
+//! `raddle-task` makes a task of a future, and calls this program when the task is due to run; the
+//! program decides where it waits. `raddle-queue` has the queues: one that all threads push to, and
+//! a bounded one for each worker, from which the others steal.
 //!
 //! ```sh
 //! cargo run --example custom_executor
@@ -65,7 +65,7 @@ impl Executor {
         F: Future<Output: Send> + Send + 'static,
     {
         let shared = Arc::clone(&self.shared);
-        // Called whenever the task is woken, by whichever thread wakes it.
+        // Called whenever the task is woken, on the thread that wakes it.
         let (task, handle) = raddle_task::spawn(future, move |task| shared.schedule(task));
         self.shared.schedule(task);
         handle
@@ -91,8 +91,8 @@ impl Shared {
         self.wake_one();
     }
 
-    /// Taking the lock orders this after a worker's last look at the queues: a worker either
-    /// sees the task that was pushed before, or already waits for the notification.
+    /// Taking the lock orders this after a worker's last check of the queues: a worker either sees
+    /// the task that was pushed before, or already waits for the notification.
     fn wake_one(&self) {
         drop(self.idle.lock().unwrap());
         self.work.notify_one();

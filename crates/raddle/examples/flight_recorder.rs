@@ -26,7 +26,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs some tasks of which one blocks its worker for `block`, and returns what happened.
+/// Runs some tasks, one of which blocks its worker for `block`, and returns what happened.
 pub(crate) fn record(block: Duration) -> io::Result<Recording> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
@@ -45,7 +45,7 @@ pub(crate) fn record(block: Duration) -> io::Result<Recording> {
         }
         io::Result::Ok(())
     })?;
-    // Its threads end, so the last events are recorded, too.
+    // Ends the threads, so that their last events are recorded too.
     drop(runtime);
     Ok(recorder.snapshot())
 }

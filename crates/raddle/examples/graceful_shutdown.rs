@@ -61,8 +61,8 @@ pub(crate) async fn serve(
     Ok(late)
 }
 
-/// Answers lines until the client leaves or the server stops. `select!` stands around the
-/// wait for a request only, so a request that has arrived is always answered.
+/// Answers lines until the client leaves or the server stops. `select!` covers only the wait for a
+/// request, so a request that has arrived is always answered.
 async fn serve_one(mut stream: TcpStream, mut stopping: watch::Receiver<bool>) -> io::Result<()> {
     let (reader, mut writer) = stream.split();
     let mut requests = BufReader::new(reader).lines();

@@ -1,4 +1,4 @@
-//! A request that is retried: a limit for each attempt, pauses that double, a limit for all.
+//! A request with retries: a time limit for each attempt, pauses that double, and a limit for all.
 //!
 //! ```sh
 //! cargo run --example timeouts_and_retries -- 127.0.0.1:7000
@@ -41,7 +41,7 @@ async fn main() -> io::Result<()> {
 
 /// Calls `attempt` until it succeeds or the time is up. Returns the last error then.
 ///
-/// An attempt that takes too long is dropped. `attempt` must bear that: what it does must be
+/// An attempt that takes too long is dropped. `attempt` must tolerate that: what it does must be
 /// safe to stop at any `.await` and to begin again.
 pub(crate) async fn with_retries<T>(
     retry: Retry,

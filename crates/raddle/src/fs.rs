@@ -1,8 +1,8 @@
 //! Files and directories.
 //!
-//! The functions and types are those of [`std::fs`], to be awaited. Operating systems do not report
-//! when a file is ready as they do for sockets, so each call runs on a thread for
-//! [blocking work](crate::task::spawn_blocking). That costs some microseconds a call:
+//! Async versions of the functions and types of [`std::fs`]. Operating systems do not report when a
+//! file is ready as they do for sockets, so each call runs on a thread for [blocking
+//! work](crate::task::spawn_blocking). That costs a few microseconds per call:
 //!
 //! - Read and write in large pieces, through a [`BufReader`](crate::io::BufReader) or
 //!   [`BufWriter`](crate::io::BufWriter) if the program has small ones.

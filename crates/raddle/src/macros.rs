@@ -8,7 +8,7 @@ mod join;
 #[cfg(feature = "macros")]
 mod select;
 
-/// Functions that the code of macros calls; a test of Tokio's calls them by this path.
+/// Functions that the code of macros calls; a test of Tokio calls them by this path.
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod support;

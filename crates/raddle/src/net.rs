@@ -4,7 +4,7 @@
 //! |---|---|
 //! | accept TCP connections | [`TcpListener`] |
 //! | connect | [`TcpStream::connect`] |
-//! | set options before that | [`TcpSocket`] |
+//! | set options before connecting | [`TcpSocket`] |
 //! | send and receive datagrams | [`UdpSocket`] |
 //! | talk to processes of this host | [`UnixListener`], [`UnixStream`], [`UnixDatagram`]; on Windows `windows::named_pipe` |
 //! | look a name up | [`lookup_host`]; every `connect` and `bind` takes names, too |
@@ -45,7 +45,7 @@
 //! [`BufReader`](crate::io::BufReader) or [`BufWriter`](crate::io::BufWriter) for small reads and
 //! writes. To read in one task and write in another, use `into_split`; within one task, `split`.
 //!
-//! `readable` with `try_read`, and `writable` with `try_write`, wait without a buffer: so a server
+//! `readable` with `try_read`, and `writable` with `try_write`, wait without a buffer, so a server
 //! with very many idle connections needs no buffers for them.
 //!
 //! # Cancel safety

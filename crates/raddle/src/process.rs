@@ -1,7 +1,7 @@
 //! Child processes.
 //!
 //! [`Command`] is [`std::process::Command`] with futures: [`output`](Command::output) and
-//! [`status`](Command::status) run a command to its end, and [`spawn`](Command::spawn) returns a
+//! [`status`](Command::status) run a command to completion, and [`spawn`](Command::spawn) returns a
 //! [`Child`] with pipes to read and write. It needs a runtime built with
 //! [`enable_io`](crate::runtime::Builder::enable_io).
 //!
@@ -45,9 +45,8 @@
 //!
 //! # Children that are dropped
 //!
-//! Dropping a [`Child`] leaves the process running, unless
-//! [`kill_on_drop`](Command::kill_on_drop) is set. In both cases its exit status is taken when it
-//! ends, so that it leaves no zombie: by any runtime of the program that is driven then. To end a
-//! process and wait for it, use [`Child::kill`].
+//! Dropping a [`Child`] leaves the process running, unless [`kill_on_drop`](Command::kill_on_drop)
+//! is set. In both cases any running runtime of the program takes the exit status when the process
+//! ends, so that it leaves no zombie. To end a process and wait for it, use [`Child::kill`].
 
 pub use raddle_process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};

@@ -20,16 +20,16 @@
 //! ```
 //!
 //! - The first listener for a kind replaces the default action, for the rest of the program: after
-//!   it, SIGINT no longer ends the process. With [`unix::restore_default_when_unused`] it does so
-//!   again whenever there is no listener.
+//!   it, SIGINT no longer ends the process. With [`unix::restore_default_when_unused`], SIGINT ends
+//!   the process whenever there is no listener.
 //! - There may be any number of listeners, in any number of runtimes; each receives every signal of
-//!   its kind. A listener works in whichever runtime awaits it, also after the one that made it is
+//!   its kind. A listener works in whichever runtime awaits it, even after the one that made it is
 //!   gone.
 //! - As the system does, a listener merges signals that arrive before it has been polled: it
 //!   reports that there was a signal, not how many.
 //!
 //! The [guide](https://github.com/raddle-rs/raddle/blob/main/docs/guide/shutdown.md) shows a
-//! shutdown that finishes the work in hand.
+//! shutdown that finishes the work in progress.
 
 pub use raddle_process::signal::ctrl_c;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Channels, locks and other means for tasks to wait for each other.
+//! Channels, locks and other ways to synchronize tasks.
 //!
 //! They need no runtime: tasks of different runtimes and threads outside any runtime can use the
 //! same channel. A future here never blocks its thread.
@@ -20,13 +20,13 @@
 //! | type | for |
 //! |---|---|
 //! | [`Mutex`], [`RwLock`] | data that is locked across an `.await` |
-//! | [`Semaphore`] | a limit of how many tasks do something at a time |
+//! | [`Semaphore`] | a limit on how many tasks do something at a time |
 //! | [`Notify`] | waking a task, without a value |
-//! | [`Barrier`] | tasks that wait until a number of them have come |
+//! | [`Barrier`] | tasks that wait until a number of them have arrived |
 //! | [`OnceCell`], [`SetOnce`] | a value that is computed, or set, once |
 //!
-//! A `std::sync::Mutex` is faster, and right wherever no guard is held across an `.await`. Waiters
-//! of the locks here are served in the order in which they asked.
+//! A `std::sync::Mutex` is faster, and is the right choice if no guard is held across an `.await`.
+//! Waiters of the locks here are served in the order in which they asked.
 //!
 //! # A task that owns the data
 //!

@@ -3,9 +3,9 @@
 //! | to | use |
 //! |---|---|
 //! | wait | [`sleep`], [`sleep_until`] |
-//! | do something at equal times | [`interval`] |
+//! | do something at regular intervals | [`interval`] |
 //! | give something up when it takes too long | [`timeout`], [`timeout_at`] |
-//! | know what time it is, also in a test | [`Instant`] |
+//! | read the time, which a test can control | [`Instant`] |
 //!
 //! ```
 //! use raddle::time::{Duration, interval, sleep, timeout};

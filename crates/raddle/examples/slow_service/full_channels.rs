@@ -1,5 +1,5 @@
 //! Two tasks send to each other over bounded channels, and receive only after they have sent. When
-//! both channels are full, both wait for ever.
+//! both channels are full, both wait forever.
 
 use raddle::sync::mpsc::{self, Receiver, Sender};
 

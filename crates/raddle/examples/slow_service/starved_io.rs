@@ -1,5 +1,5 @@
-//! Tasks that compute for long at a time fill the queues of the workers. A connection whose data is
-//! there waits behind them.
+//! Tasks that compute for a long time fill the queues of the workers. A connection whose data has
+//! arrived waits behind them.
 
 use std::io;
 use std::time::{Duration, Instant};

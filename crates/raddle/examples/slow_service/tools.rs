@@ -32,8 +32,8 @@ pub(crate) fn observe(
         .worker_threads(2)
         .enable_all()
         .watchdog(Duration::from_millis(20), move |report| {
-            // Printed later: looking up the names of a stack takes long. The send fails once
-            // `observe` has returned and the receiver is gone.
+            // Printed later: looking up the names of a stack is slow. The send fails once `observe`
+            // has returned and the receiver is gone.
             let _ = sender.send(report.clone());
         })
         .enable_task_dumps()

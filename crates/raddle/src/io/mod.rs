@@ -42,7 +42,7 @@
 //! # Standard streams
 //!
 //! [`stdin`], [`stdout`] and [`stderr`] are for programs that use them occasionally, such as a
-//! filter or a server's log. Each operation is one of std's. Writes run on a thread for [blocking
+//! filter or a server's log. Each operation calls std. Writes run on a thread for [blocking
 //! work](crate::task::spawn_blocking), reads on a thread of the process: a read that waits for the
 //! user cannot be stopped, and neither the runtime's shutdown nor the end of the process waits for
 //! it.

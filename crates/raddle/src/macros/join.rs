@@ -12,7 +12,8 @@
 ///
 /// # Cancel safety
 ///
-/// Dropped before completion, it drops all futures, and the outputs of those that have completed.
+/// If it is dropped before completion, it drops all futures, and the outputs of those that have
+/// completed.
 ///
 /// # Examples
 ///

@@ -19,7 +19,7 @@
 ///
 /// 1. The conditions are evaluated. A branch whose condition is false is
 ///    *disabled*.
-/// 2. The future expressions are evaluated, also those of disabled branches. Their values are
+/// 2. The future expressions are evaluated, including those of disabled branches. Their values are
 ///    [`IntoFuture`].
 /// 3. The task polls the futures of the enabled branches in turn. When one completes and its output
 ///    matches the pattern, its handler runs. If the output does not match, it is dropped and the
@@ -41,9 +41,9 @@
 ///
 /// # Cancel safety
 ///
-/// All futures except the first are dropped. In a loop, their progress is lost unless the operation
-/// is *cancel safe*; its documentation says so. If a future must not start again, create it before
-/// the loop and pass `&mut future`, [pinned](crate::pin) if necessary.
+/// All futures except the first to complete are dropped. In a loop, their progress is lost unless
+/// the operation is *cancel safe*; its documentation says so. If a future must not start again,
+/// create it before the loop and pass `&mut future`, [pinned](crate::pin) if necessary.
 ///
 /// # Examples
 ///
@@ -102,9 +102,9 @@ macro_rules! select {
 /// `[pattern] [future] [handler]`, and `[condition]` if there is one.
 ///
 /// A handler that is a block needs no comma after it. Any other handler needs one, unless it is the
-/// last. A block is first matched by its braces: the fragment `block` does not just fail to match
-/// an expression that another macro passes on, it ends the compilation. The last rule is for a
-/// block that another macro passes on.
+/// last. A block is first matched by its braces: if another macro passes on an expression, the
+/// fragment `block` stops the compilation instead of failing to match. The last rule is for a block
+/// that another macro passes on.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select_branches {

@@ -9,14 +9,14 @@ use pin_project_lite::pin_project;
 pub use raddle_macros::{join, select, try_join};
 pub use raddle_primitives::random::below as random_below;
 
-/// Returns the branch of a number that may have passed the last branch.
+/// Returns the branch with this number, which counts on from the first branch after the last.
 #[inline]
 pub fn wrap(number: usize, count: usize) -> usize {
     number % count
 }
 
-/// Makes the future of a `select!`. A completion of which no branch took a unit of the budget takes
-/// one. If nothing is left, no branch is polled, and the task yields.
+/// Makes the future of a `select!`. If a branch completes and no branch has taken a unit of the
+/// budget, it takes one. If nothing is left, no branch is polled, and the task yields.
 ///
 /// # Cancel safety
 ///

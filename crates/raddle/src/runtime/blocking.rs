@@ -49,7 +49,7 @@ impl Job for HandoffJob {
             // The runtime is gone.
             return self.0.run();
         };
-        // What belongs to the worker, as on the worker's own thread.
+        // The worker's sockets and timers become current, as on its own thread.
         let _entered = context::enter_worker(&handle, self.0.worker());
         let random = handle.inner.random.as_ref();
         let _random = random.map(Random::enter_handoff);

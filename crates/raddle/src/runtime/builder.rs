@@ -201,7 +201,7 @@ impl Builder {
         self
     }
 
-    /// Sets the name of the threads for blocking work, so that tools tell them from workers.
+    /// Sets the name of the threads for blocking work, so that tools can tell them from workers.
     /// Default: that of [`thread_name`](Self::thread_name), if it is set, or else
     /// `raddle-blocking`.
     ///
@@ -304,7 +304,7 @@ impl Builder {
         self
     }
 
-    /// Sets how long an idle thread for blocking work stays. Default: 10 seconds.
+    /// Sets how long an idle thread for blocking work is kept. Default: 10 seconds.
     ///
     /// # Examples
     ///
@@ -455,9 +455,9 @@ impl Builder {
     }
 
     /// Makes the workers of a multi-thread runtime run tasks in the order in which they were
-    /// spawned or woken, not the latest first. Two tasks that send each other messages then wait
-    /// for all other tasks of the worker at each message. Other kinds of runtimes always keep this
-    /// order.
+    /// spawned or woken, instead of the latest first. Two tasks that send each other messages then
+    /// wait for all other tasks of the worker at each message. Other kinds of runtimes always keep
+    /// this order.
     ///
     /// # Examples
     ///
@@ -567,7 +567,7 @@ impl Builder {
 
     /// Sets whether the runtime starts with its clock [paused](crate::time::pause). Default: false.
     ///
-    /// It needs a current-thread runtime with timers; the [build](Self::build) of any other panics.
+    /// It needs a current-thread runtime with timers; [building](Self::build) any other panics.
     ///
     /// ```
     /// use std::time::Duration;
@@ -717,7 +717,7 @@ impl Builder {
         self
     }
 
-    /// Calls `f` after each poll of a task, also after one that has panicked, once for each call of
+    /// Calls `f` after each poll of a task, including one that has panicked, once for each call of
     /// [`on_before_task_poll`](Self::on_before_task_poll).
     ///
     /// # Examples
@@ -790,15 +790,15 @@ impl Builder {
     /// Sets the effect of a task's panic on the runtime, of either flavor. Default:
     /// [`UnhandledPanic::Ignore`].
     ///
-    /// A task panics in a poll, or in the drop of its future after it was ready. With
-    /// [`UnhandledPanic::ShutdownRuntime`] the runtime then
+    /// With [`UnhandledPanic::ShutdownRuntime`], if a task panics in a poll, or in the drop of its
+    /// future after it was ready, the runtime
     ///
     /// - drops its other tasks, whose handles return an error that
     ///   [`is_cancelled`](crate::task::JoinError::is_cancelled): at once on a current-thread
     ///   runtime, and as soon as the current polls have returned on a multi-thread one;
-    /// - ends each `block_on` of [`Runtime`](crate::runtime::Runtime) and
-    ///   [`Handle`](crate::runtime::Handle), running or later, with a panic. Their futures are not
-    ///   polled again, and an output that one has just returned is dropped;
+    /// - ends each current and later `block_on` of [`Runtime`](crate::runtime::Runtime) and
+    ///   [`Handle`](crate::runtime::Handle) with a panic. Their futures are not polled again, and
+    ///   an output that one has just returned is dropped;
     /// - cancels tasks that are spawned later.
     ///
     /// The handle of the task that has panicked returns the panic, as always.
@@ -818,7 +818,7 @@ impl Builder {
     ///     .build()
     ///     .unwrap();
     /// runtime.spawn(async { panic!("the task's own message") });
-    /// // Panics too, instead of waiting for ever.
+    /// // Panics too, instead of waiting forever.
     /// runtime.block_on(std::future::pending::<()>());
     /// ```
     pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
@@ -863,8 +863,8 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// Panics if a variable of [`worker_threads`](Self::worker_threads) is needed and is not a
-    /// positive number, and in the case that [`start_paused`](Self::start_paused) describes.
+    /// Panics if an environment variable of [`worker_threads`](Self::worker_threads) is used and is
+    /// not a positive number, and in the case that [`start_paused`](Self::start_paused) describes.
     ///
     /// # Examples
     ///
@@ -1060,8 +1060,8 @@ impl Builder {
     /// Returns the function that wraps the loop of each thread: it enters the runtime by `enter`,
     /// and calls the user's hooks before and after the loop.
     ///
-    /// It has a weak reference to the runtime, since parts of the runtime hold it. On a thread that
-    /// starts after the runtime is gone, it only calls the loop, which ends at once.
+    /// It has a weak reference to the runtime, since the runtime holds it. On a thread that starts
+    /// after the runtime is gone, it only calls the loop, which ends at once.
     fn around(&self, inner: &Weak<Inner>, enter: fn(&Handle, usize, &mut dyn FnMut())) -> Around {
         let inner = Weak::clone(inner);
         let start = self.on_thread_start.clone();

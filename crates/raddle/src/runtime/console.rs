@@ -94,7 +94,7 @@ impl Builder {
     /// needs, is printed to standard error, and [`Runtime::console_url`] returns it. `/metrics` has
     /// the counters in Prometheus's text format, and needs no token.
     ///
-    /// Separate threads serve the page, also while all workers are stuck. To see it from another
+    /// Separate threads serve the page, even while all workers are stuck. To see it from another
     /// machine, forward the port (`ssh -L`). The page shows the slow polls that
     /// [`watchdog`](Self::watchdog) reports, or without it those that take more than 100 ms.
     ///
@@ -102,7 +102,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`build`](Self::build) fails if the text is no such address, if the address is not a
+    /// [`build`](Self::build) fails if the text is not such an address, if the address is not a
     /// loopback address, and if it is in use.
     ///
     /// # Examples

@@ -140,7 +140,7 @@ impl Frame for Entered {
     }
 }
 
-/// Makes a runtime current. On a thread of a worker of the runtime, also while it blocks in place,
+/// Makes a runtime current. On a thread of a worker of the runtime, even while it blocks in place,
 /// the worker's sockets and timers become current; elsewhere, those of worker 0.
 pub(crate) fn enter(handle: &Handle) -> raddle_sched::EnterGuard<'_> {
     let worker = handle.scheduler().worker_of_thread();

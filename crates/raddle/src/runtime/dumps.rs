@@ -29,8 +29,8 @@ impl Builder {
     }
 
     /// [Enables dumps](Self::enable_task_dumps), and prints one to standard error each time the
-    /// process gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal). A thread of its
-    /// own prints it, also while all workers are stuck. Default: SIGQUIT ends the process.
+    /// process gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal). A separate thread
+    /// prints it, even while all workers are stuck. Default: SIGQUIT ends the process.
     ///
     /// The thread ends when the runtime and all its handles are dropped. SIGQUIT does not end the
     /// process after that either. Each runtime that is built with this setting prints its own dump.
@@ -65,7 +65,7 @@ impl Handle {
     /// age, polls and their times, when and by what the task was last woken, and what it waits for.
     /// It needs no worker, so a thread outside the runtime can call it while all workers are stuck.
     ///
-    /// The dump has the futures of `block_on`, the wait-for graph and its deadlocks, too. The tasks
+    /// The dump also has the futures of `block_on`, the wait-for graph and its deadlocks. The tasks
     /// of a [`LocalSet`](crate::task::LocalSet) and blocking work are not in it.
     ///
     /// # Errors

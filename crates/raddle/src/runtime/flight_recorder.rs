@@ -38,8 +38,8 @@ impl Builder {
     /// Gives each runtime that is built a flight recorder of its own, which is on. Default: none.
     ///
     /// It records spawns, polls, wakes and ends of tasks, what workers do between polls, and
-    /// blocking jobs; not the tasks of a [`LocalSet`](crate::task::LocalSet), whose polls are parts
-    /// of the poll that polls the set.
+    /// blocking jobs. It does not record the tasks of a [`LocalSet`](crate::task::LocalSet), which
+    /// are polled within the poll of the set.
     ///
     /// # Examples
     ///

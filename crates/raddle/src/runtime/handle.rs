@@ -29,7 +29,7 @@ use raddle_task::{SpawnMeta, box_if_large};
 ///
 /// let runtime = Runtime::new()?;
 /// let handle = runtime.handle().clone();
-/// // From a thread that is not of the runtime.
+/// // From a thread outside the runtime.
 /// let thread = std::thread::spawn(move || handle.block_on(async { raddle::spawn(async { 42 }).await }));
 /// assert_eq!(thread.join().unwrap()?, 42);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -85,7 +85,7 @@ impl Handle {
     /// # #[raddle::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let handle = Handle::current();
-    /// // A thread of the program's own can spawn onto the runtime.
+    /// // The program's own threads can spawn onto the runtime.
     /// let thread = std::thread::spawn(move || handle.spawn(async { 42 }));
     /// assert_eq!(thread.join().unwrap().await?, 42);
     /// # Ok(())

@@ -71,7 +71,7 @@ impl LocalRuntime {
         set.expect("only the shutdown takes the set out")
     }
 
-    /// Drops the local tasks, whose drops may use the runtime but not spawn on it any more.
+    /// Drops the local tasks, whose drops may still use the runtime but no longer spawn on it.
     fn drop_local_tasks(&mut self) {
         self.runtime.close();
         let set = self.set.take();
@@ -122,7 +122,7 @@ impl LocalRuntime {
         box_if_large!(future: F, Box::pin => set.spawn_local_as(future, meta))
     }
 
-    /// Runs a function that may block, on a thread of its own kind; see
+    /// Runs a function that may block, on a thread for blocking work; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, f: F) -> JoinHandle<R>
@@ -142,13 +142,13 @@ impl LocalRuntime {
     /// As [`Runtime::block_on`].
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        // So that tasks of the runtime that are outside the set can call `spawn_local`.
+        // Lets tasks of the runtime that are outside the set call `spawn_local`.
         let _local = self.set().enter();
         let set = self.set();
         box_if_large!(future: F, Box::pin => set.block_on(&self.runtime, future))
     }
 
-    /// Makes this the thread's current runtime until the guard is dropped, also for
+    /// Makes this the thread's current runtime until the guard is dropped, including for
     /// [`spawn_local`](crate::task::spawn_local).
     pub fn enter(&self) -> EnterGuard<'_> {
         self.runtime.enter().with_local(self.set().enter())

@@ -63,9 +63,9 @@ impl RuntimeMetrics {
         self.scheduler().workers()
     }
 
-    /// Returns the number of tasks that have been spawned and have not completed, without blocking
-    /// work and the tasks of a [`LocalSet`](crate::task::LocalSet). A task is not counted any more
-    /// when its join handle is ready.
+    /// Returns the number of tasks that have been spawned and have not completed, excluding
+    /// blocking work and the tasks of a [`LocalSet`](crate::task::LocalSet). A task is no longer
+    /// counted when its join handle is ready.
     ///
     /// # Examples
     ///
@@ -295,8 +295,8 @@ impl RuntimeMetrics {
         self.worker(worker).overflows
     }
 
-    /// Returns the number of tasks that have completed on a worker and began on another one, or
-    /// have blocked in place. Tokio does not have this metric.
+    /// Returns the number of tasks that have completed on a worker after they began on another one,
+    /// or after they blocked in place. Tokio does not have this metric.
     ///
     /// # Examples
     ///
@@ -403,7 +403,7 @@ impl RuntimeMetrics {
     ///
     /// # Panics
     ///
-    /// Panics if there is no such worker, or polls are timed and there is no such bucket.
+    /// Panics if the worker does not exist, or if polls are timed and the bucket does not exist.
     ///
     /// # Examples
     ///

@@ -20,28 +20,29 @@
 //!
 //! | runtime | tasks run | for |
 //! |---|---|---|
-//! | [`Builder::new_multi_thread`] | on worker threads | servers; whatever uses several cores |
-//! | [`Builder::new_current_thread`] | inside [`Runtime::block_on`], on its thread | tests, tools, a thread that exists anyway |
-//! | [`LocalRuntime`] | the same, and need not be `Send` | programs with `Rc`, one runtime a thread |
+//! | [`Builder::new_multi_thread`] | on worker threads | servers; anything that uses several cores |
+//! | [`Builder::new_current_thread`] | inside [`Runtime::block_on`], on its thread | tests, tools, an existing thread |
+//! | [`LocalRuntime`] | the same, and need not be `Send` | programs with `Rc`, one runtime per thread |
 //!
 //! A [`Policy`] says how a multi-thread runtime distributes its tasks: by work stealing, from one
-//! queue, or each worker its own.
+//! queue, or so that each task stays on one worker.
 //!
 //! # The current runtime
 //!
-//! Code that runs in a runtime has that as its *current* runtime: [`spawn`](crate::spawn), sockets
-//! and timers use it. [`Handle::current`] is a reference to it, which can be cloned and sent to
-//! other threads. On a thread outside of any runtime, [`Runtime::enter`] and [`Handle::enter`] make
-//! one current.
+//! The runtime in which code runs is its *current* runtime: [`spawn`](crate::spawn), sockets and
+//! timers use it. [`Handle::current`] is a reference to it, which can be cloned and sent to other
+//! threads. On a thread outside of any runtime, [`Runtime::enter`] and [`Handle::enter`] make one
+//! current.
 //!
 //! # Shutdown
 //!
 //! Dropping a [`Runtime`] shuts it down: every task is dropped at its next `.await`, exactly once,
-//! and the drop waits for running blocking work and for the end of each thread: its hooks and the
-//! destructors of its thread-locals. It never panics. In async code, where a thread must not block,
-//! and on a thread of the runtime itself, the drop returns at once and a separate thread waits.
-//! Blocking work and [`block_in_place`](crate::task::block_in_place) of another runtime are not
-//! async code. [`Runtime::shutdown_timeout`] and [`Runtime::shutdown_background`] bound the wait.
+//! and the drop waits for running blocking work and for each thread to exit, including its hooks
+//! and the destructors of its thread-locals. It never panics. In async code, where a thread must
+//! not block, and on a thread of the runtime itself, the drop returns at once and a separate thread
+//! waits. Blocking work and [`block_in_place`](crate::task::block_in_place) of another runtime are
+//! not async code. [`Runtime::shutdown_timeout`] and [`Runtime::shutdown_background`] bound the
+//! wait.
 //!
 //! # Looking inside
 //!

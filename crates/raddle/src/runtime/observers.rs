@@ -37,7 +37,7 @@ impl Observers {
         self.job_observers.push(observer);
     }
 
-    /// The observer for the configuration of a scheduler, or none if none was added.
+    /// The observer for the configuration of a scheduler, if one was added.
     pub(crate) fn scheduler_observer(&self) -> Option<SharedObserver> {
         match self.scheduler_observers.as_slice() {
             [] => None,
@@ -46,7 +46,7 @@ impl Observers {
         }
     }
 
-    /// The observer for the configuration of a blocking pool, or none if none was added.
+    /// The observer for the configuration of a blocking pool, if one was added.
     pub(crate) fn job_observer(&self) -> Option<SharedJobObserver> {
         match self.job_observers.as_slice() {
             [] => None,
@@ -56,7 +56,8 @@ impl Observers {
     }
 }
 
-/// Calls each observer, in the order in which they were added. The panic of one ends its own call.
+/// Calls each observer, in the order in which they were added. A panic ends only the call of that
+/// observer.
 struct ObserverList<T>(Vec<T>);
 
 impl<T> ObserverList<T> {

@@ -1,4 +1,4 @@
-//! Stands in for the reactor if no feature that waits for descriptors is on.
+//! Replaces the reactor if no enabled feature waits for descriptors.
 
 use std::convert::Infallible;
 use std::io;

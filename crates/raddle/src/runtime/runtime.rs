@@ -129,8 +129,8 @@ impl Runtime {
         &self.handle
     }
 
-    /// Spawns a task on the runtime. It runs whether or not the handle is awaited; on a
-    /// current-thread runtime, while a thread is in [`block_on`](Self::block_on).
+    /// Spawns a task on the runtime. It runs whether or not the handle is awaited. On a
+    /// current-thread runtime it runs only while a thread is in [`block_on`](Self::block_on).
     ///
     /// # Examples
     ///
@@ -153,7 +153,7 @@ impl Runtime {
         box_if_large!(future: F, Box::pin => self.handle.spawn_as(future, meta))
     }
 
-    /// Runs a function that may block, on a thread of its own kind; see
+    /// Runs a function that may block, on a thread for blocking work; see
     /// [`task::spawn_blocking`](crate::task::spawn_blocking).
     ///
     /// # Examples
@@ -176,10 +176,10 @@ impl Runtime {
         box_if_large!(f: F, Box::new => self.handle.spawn_blocking_as(f, meta))
     }
 
-    /// Runs `future` to its end on this thread, which waits meanwhile.
+    /// Runs `future` to completion on this thread, which blocks meanwhile.
     ///
-    /// On a current-thread runtime this is what drives tasks, sockets and timers. Several threads
-    /// may call it; one of them drives for all.
+    /// On a current-thread runtime this call drives tasks, sockets and timers. Several threads may
+    /// call it at the same time; one of them then drives the runtime.
     ///
     /// # Panics
     ///
@@ -225,7 +225,7 @@ impl Runtime {
     /// use raddle::runtime::Runtime;
     ///
     /// let runtime = Runtime::new()?;
-    /// // What needs a runtime around it can be made here.
+    /// // Values that need a current runtime can be created here.
     /// let _guard = runtime.enter();
     /// let socket = std::net::UdpSocket::bind("127.0.0.1:0")?;
     /// socket.set_nonblocking(true)?;
@@ -242,8 +242,8 @@ impl Runtime {
         self.handle.metrics()
     }
 
-    /// Shuts the runtime down and waits for running polls and blocking work, and for the end of the
-    /// runtime's threads, for at most `duration`. After that they continue to run, and end by
+    /// Shuts the runtime down, and waits at most `duration` for running polls and blocking work and
+    /// for the runtime's threads to exit. Those that take longer continue to run, and end by
     /// themselves.
     ///
     /// Inside async code and on a thread of this runtime it does not wait. If the runtime has a
@@ -276,8 +276,8 @@ impl Runtime {
         self.shut_down(Some(duration), !duration.is_zero());
     }
 
-    /// Begins the shutdown of a current-thread runtime that has not been shut down: it spawns no
-    /// tasks any more.
+    /// Begins the shutdown of a current-thread runtime that has not been shut down: it no longer
+    /// spawns tasks.
     pub(crate) fn close(&mut self) {
         if let Some(Scheduler::CurrentThread(scheduler)) =
             self.parts.as_mut().map(|parts| &mut parts.scheduler)
@@ -330,8 +330,9 @@ impl Parts {
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let mut workers = {
-            // The drops of futures find the same current runtime as their polls. Dropped here are
-            // all futures of a current-thread runtime, and those of a worker without a thread.
+            // Futures find the same current runtime when they are dropped as when they are polled.
+            // All futures of a current-thread runtime are dropped here, and those of a worker
+            // without a thread.
             let _entered = context::enter(handle);
             match &mut self.scheduler {
                 Scheduler::CurrentThread(scheduler) => {

@@ -1,4 +1,4 @@
-//! The tools that observe a runtime. Each is a module of its own feature, with a method of
+//! The tools that observe a runtime. Each is a module with its own feature, and has a method of
 //! [`Builder`](crate::runtime::Builder) that selects the tool.
 #![cfg_attr(
     not(all(

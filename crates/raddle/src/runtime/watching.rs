@@ -84,15 +84,15 @@ impl Builder {
     /// - a shutdown that has timed out, with the polls and jobs that still run.
     ///
     /// [`watchdog::warn`](crate::runtime::watchdog::warn) is the usual action: a warning of the
-    /// crate `tracing`, at most one a second for each location. The action is called on a thread of
-    /// the watchdog, which works also while all workers are stuck. That thread checks every quarter
-    /// of the threshold, so it finds every poll that takes at least five quarters of the threshold,
-    /// and may miss shorter ones. A task in [`block_in_place`](crate::task::block_in_place) is not
-    /// reported.
+    /// crate `tracing`, at most one per second for each location. The action is called on a thread
+    /// of the watchdog, which works even while all workers are stuck. That thread checks every
+    /// quarter of the threshold, so it finds every poll that takes at least five quarters of the
+    /// threshold, and may miss shorter ones. A task in
+    /// [`block_in_place`](crate::task::block_in_place) is not reported.
     ///
-    /// On Linux, on x86-64 and AArch64, a stack is taken by the signal `SIGURG` to the thread,
-    /// which may end a system call of it early, with the error `EINTR`: a sleep or a `poll` of the
-    /// system. On other platforms reports have no stacks.
+    /// On Linux on x86-64 and AArch64, the watchdog takes a stack by sending the signal `SIGURG` to
+    /// the thread. The signal may interrupt a system call of the thread, such as a sleep or a
+    /// `poll`, with the error `EINTR`. On other platforms reports have no stacks.
     ///
     /// # Panics
     ///

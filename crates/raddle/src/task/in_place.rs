@@ -6,7 +6,7 @@ use raddle_task::CurrentLocalSet;
 /// over the tasks of its worker.
 ///
 /// In contrast to [`spawn_blocking`](crate::task::spawn_blocking) the function need not be `Send`
-/// or `'static`, and its result is there at once; but the rest of its own task, such as other
+/// or `'static`, and its result is returned directly; but the rest of its own task, such as other
 /// branches of a `join!`, waits, and it cannot be cancelled. The runtime's shutdown waits for it.
 ///
 /// Inside the function the thread may spawn tasks, and wait for futures with

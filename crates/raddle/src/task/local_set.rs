@@ -14,7 +14,7 @@ use crate::task::JoinHandle;
 /// Tasks that run on one thread, so that they need not be `Send`.
 ///
 /// They run while the set is polled: in [`run_until`](Self::run_until), in
-/// [`block_on`](Self::block_on), or when the set itself is awaited, which waits until all of them
+/// [`block_on`](Self::block_on), or while the set itself is awaited, which ends when all of them
 /// have completed. Code inside the set adds tasks with [`spawn_local`]. Since the set cannot leave
 /// its thread, it must be polled in a `block_on`, on a runtime of either flavor, or in a task of
 /// another set, but not in a task of [`spawn`](crate::spawn).
@@ -22,8 +22,8 @@ use crate::task::JoinHandle;
 /// Wakers may be used on any thread. Tasks run in the order in which they become ready, whether
 /// they were woken on this thread or on another. One poll of the set runs at most 61 tasks, and
 /// then yields to the other tasks of the thread. On a worker of a runtime, each of them counts as a
-/// poll of the worker, so that events and timers wait no longer than beside other tasks. The future
-/// of [`run_until`](Self::run_until) takes turns with the tasks.
+/// poll of the worker, so that events and timers wait no longer than they do for other tasks. The
+/// future of [`run_until`](Self::run_until) takes turns with the tasks.
 ///
 /// Dropping the set drops the futures of its tasks; awaiting their handles returns an error that
 /// [`is_cancelled`](crate::task::JoinError::is_cancelled).
@@ -100,7 +100,7 @@ impl LocalSet {
     ///
     /// # Cancel safety
     ///
-    /// As cancel safe as `future`. The tasks stay in the set.
+    /// It is as cancel safe as `future`. The tasks stay in the set.
     pub fn run_until<'a, F: Future>(
         &'a self,
         future: F,
@@ -149,7 +149,7 @@ impl LocalSet {
     /// # async fn main() {
     /// let mut local = LocalSet::new();
     /// local.unhandled_panic(UnhandledPanic::ShutdownRuntime);
-    /// // Panics too, instead of waiting for ever.
+    /// // Panics too, instead of waiting forever.
     /// local.run_until(async {
     ///     spawn_local(async { panic!("the task's own message") });
     ///     std::future::pending::<()>().await;
@@ -224,7 +224,7 @@ impl fmt::Debug for LocalSet {
 ///
 /// # Panics
 ///
-/// Panics in every other place: if the thread has no current set, and is not such a worker.
+/// Panics if the thread has no current set, and is not such a worker.
 ///
 /// # Examples
 ///

@@ -16,7 +16,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | run a future beside others | [`spawn`] |
+//! | run a future concurrently with others | [`spawn`] |
 //! | wait for many tasks, in the order in which they end | [`JoinSet`] |
 //! | run a few futures within one task | [`join!`](crate::join), [`select!`](crate::select) |
 //! | call a function that blocks | [`spawn_blocking`]; on borrowed data [`block_in_place`] |
@@ -37,8 +37,8 @@
 //!
 //! # Blocking
 //!
-//! A poll that does not return prevents its worker from running other tasks. Do not sleep, wait for
-//! a lock of std for long or compute for more than some 100 microseconds in a task; see the
+//! A poll that does not return prevents its worker from running other tasks. Do not sleep, wait
+//! long for a lock of std, or compute for more than about 100 microseconds in a task; see the
 //! [guide](https://github.com/raddle-rs/raddle/blob/main/docs/guide/blocking.md).
 //!
 //! # The budget of a poll
@@ -46,7 +46,7 @@
 //! A task that waits for something that is always ready, such as a full channel, would never return
 //! from its poll. Each poll therefore has a budget of 128 operations on sockets, channels, timers
 //! and locks of Raddle. When it is spent, they report that they are not ready, and the task runs
-//! again after the others. [`coop`] has the parts, for resources of other crates.
+//! again after the others. Resources of other crates can use the budget through [`coop`].
 
 #[cfg(feature = "rt-multi-thread")]
 mod in_place;

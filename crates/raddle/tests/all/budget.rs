@@ -31,7 +31,7 @@ const LIMIT: usize = 1_000;
 struct Starving(Vec<&'static str>);
 
 impl Starving {
-    /// Repeats an operation beside another task of the same thread, until that has run.
+    /// Repeats an operation concurrently with another task of the same thread, until that has run.
     async fn check(&mut self, name: &'static str, mut operation: impl AsyncFnMut()) {
         let has_run = Rc::new(Cell::new(false));
         let other = task::spawn_local({

@@ -21,7 +21,7 @@ use raddle::runtime::Builder;
 use raddle::task::{spawn_blocking, yield_now};
 use raddle::time::{self, timeout};
 
-/// A test that takes longer hangs.
+/// A test that takes longer has hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A caller that drops futures after `max_polls` pending polls, and counts the drops.

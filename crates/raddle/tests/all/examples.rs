@@ -307,6 +307,6 @@ fn flight_recorder_names_the_task_that_blocks() {
     }
     let delays = scheduling_delays(&recording);
     let waits: usize = delays.iter().map(|(_, delays)| delays.count()).sum();
-    // Each task has waited for its first poll, and each that has yielded also for the second.
+    // Each task has waited for its first poll, and each that has yielded for its second poll too.
     assert_eq!(waits, 101 + 100);
 }

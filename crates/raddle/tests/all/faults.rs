@@ -17,7 +17,7 @@ use raddle::net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixSocket, Unix
 use raddle::runtime::{Builder, Handle, is_rt_shutdown_err};
 use raddle::time::{sleep, timeout};
 
-/// A test that takes longer hangs.
+/// A test that takes longer has hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
 async fn soon<F: Future>(future: F) -> F::Output {

@@ -499,8 +499,8 @@ fn bytes_that_were_given_back_are_not_read_at_another_position() {
     });
 }
 
-/// Descriptors that let themselves be sought, which has no effect, and a value of each to read. A
-/// read of one that is empty fails.
+/// Descriptors that accept a seek, which has no effect, with a value to read from each. A read of
+/// one that is empty fails.
 #[cfg(target_os = "linux")]
 fn unmoved(n: usize) -> Option<File> {
     use rustix::{event, fs::inotify};
@@ -729,7 +729,7 @@ fn results_of_dropped_operations_are_not_returned_later() {
     });
 }
 
-/// The test looks at the memory of the process, which has no other test.
+/// The test checks the memory of its process, which runs no other test.
 #[cfg(target_os = "linux")]
 #[test]
 fn open_files_keep_no_buffers() {
@@ -942,7 +942,7 @@ fn files_can_be_sent_and_shared() {
     check_future(&raddle::fs::read_dir("directory"));
 }
 
-/// The error has the system's error code, not its kind alone, also after another call.
+/// The error has the system's error code, not only its kind, even after another call.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_error_of_a_write_keeps_its_cause() {

@@ -1,7 +1,7 @@
 //! Large futures and closures: how much of the stack each function that takes one needs.
 //!
 //! Each call runs on a thread with a small stack. A stack that overflows aborts the process; the
-//! message of the abort has the name of the thread, which is that of the call.
+//! message of the abort has the name of the thread, which names the call.
 
 use std::future::Future;
 use std::hint::black_box;

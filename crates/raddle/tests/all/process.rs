@@ -58,7 +58,7 @@ fn wait_returns_the_exit_status() {
             assert_eq!(child.id(), None);
             assert_eq!(soon(child.wait()).await.unwrap(), status);
             assert_eq!(child.try_wait().unwrap(), Some(status));
-            // Killing a child that has exited is no error, since it may exit at any time.
+            // Killing a child that has exited is not an error, since it may exit at any time.
             child.start_kill().unwrap();
             soon(child.kill()).await.unwrap();
             let status = soon(shell("kill -9 $$").status()).await.unwrap();

@@ -15,7 +15,7 @@ use raddle::runtime::{Builder, Runtime};
 use raddle::time::{sleep, timeout};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// A test that takes longer hangs.
+/// A test that takes longer has hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs `f` on a thread of its own, so that its restrictions end with the thread. Does nothing
@@ -227,7 +227,7 @@ fn a_runtime_works_without_standard_streams() {
         });
     }
     if refuse::is_emulated() {
-        // The emulator opens files of its own in their place, before std looks.
+        // The emulator opens files of its own in their place, before std checks.
         return;
     }
     let mut shell = Command::new("sh");

@@ -87,7 +87,7 @@ fn a_pattern_that_does_not_match_disables_its_branch() {
             "a value that does not match is dropped"
         );
 
-        // Each kind of binding, also of values that are not `Copy`.
+        // Each kind of binding, including those of values that are not `Copy`.
         let text = select! {
             biased;
             (Some(mut first), ref second @ Some(_)) = ready((None::<String>, Some("x".to_owned())))

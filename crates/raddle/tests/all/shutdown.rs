@@ -17,7 +17,7 @@ use raddle::task::{LocalSet, block_in_place, spawn_blocking, spawn_local, yield_
 use raddle::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// A test that takes longer hangs, on a slow machine too.
+/// A test that takes longer has hung, even on a slow machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs `test` on a thread of its own, and panics if it does not return in time.
@@ -214,7 +214,7 @@ impl Ends {
     }
 }
 
-/// Where a runtime is shut down, beside or inside another runtime.
+/// Where a runtime is shut down: next to another runtime, or inside one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Site {
     PlainThread,
@@ -904,7 +904,7 @@ fn a_local_future_that_a_set_drops_may_block_on() {
     });
 }
 
-/// As on Tokio: a worker's thread must not block, at the shutdown neither, unless it says so.
+/// As on Tokio: a worker's thread must not block, not even at the shutdown, unless it says so.
 #[test]
 fn a_future_that_a_worker_drops_may_block_on_in_place() {
     for ends in Ends::ALL {

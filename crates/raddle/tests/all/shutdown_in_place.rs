@@ -16,7 +16,7 @@ use raddle::task::{JoinHandle, block_in_place};
 use raddle::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// A test that takes longer hangs, on a slow machine too.
+/// A test that takes longer has hung, even on a slow machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A wait that only a shutdown ends.

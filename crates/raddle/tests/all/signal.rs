@@ -11,7 +11,7 @@ use raddle::signal::unix::{Signal, SignalKind, signal};
 use raddle::time::timeout;
 use signal_hook::low_level::raise;
 
-/// A test that takes longer hangs.
+/// A test that takes longer has hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn send(kind: SignalKind) {
@@ -97,7 +97,7 @@ fn a_signal_between_two_listeners_is_not_kept() {
     });
 }
 
-/// A runtime delivers signals to its own listeners, also while another runtime, whose listener was
+/// A runtime delivers signals to its own listeners, even while another runtime, whose listener was
 /// registered first, is not driven.
 #[test]
 fn an_idle_runtime_does_not_keep_signals_from_another() {

@@ -115,7 +115,7 @@ async fn wait_in_vain(n: usize) {
 #[test]
 #[ignore = "run as a process by another test"]
 fn child_ends_while_it_waits_for_input() {
-    // A runtime that is dropped does not wait, and the process neither.
+    // Neither a dropped runtime nor the process waits.
     for n in 0..2 {
         let runtime = raddle::runtime::Builder::new_multi_thread()
             .enable_time()

@@ -29,7 +29,7 @@ fn a_deliberately_slow_function(stop: &AtomicBool) {
     }
 }
 
-/// Ends the slow task of a test on drop, also if the test panics.
+/// Ends the slow task of a test on drop, even if the test panics.
 struct Stop(Arc<AtomicBool>);
 
 impl Drop for Stop {

@@ -1,5 +1,5 @@
-//! Tests that look at their whole process, at its memory, its threads or its signals, or that need
-//! an idle machine. One of them runs at a time.
+//! Tests that check the memory, the threads or the signals of their whole process, or that need an
+//! idle machine. One of them runs at a time.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 

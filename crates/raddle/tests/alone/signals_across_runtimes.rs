@@ -21,7 +21,7 @@ use raddle::time::{sleep, timeout};
 use rustix::process::{Pid, WaitOptions, kill_process, waitpid};
 use signal_hook::low_level::raise;
 
-/// A test that takes longer hangs.
+/// A test that takes longer has hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn send(kind: SignalKind) {
@@ -93,8 +93,8 @@ fn a_listener_outlives_the_runtime_that_made_it() {
     }
 }
 
-/// Bug: own. A task waits in one runtime, which is not driven any more, when the
-/// listener is handed to another.
+/// Bug: own. A task waits in one runtime, which is no longer driven, when the listener is handed to
+/// another.
 #[test]
 fn a_listener_that_waited_in_one_runtime_wakes_a_task_of_another() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! Tests that name the functions of a stack. They read the debug information of their program, which
-//! takes long in a large one.
+//! Tests that name the functions of a stack. They read the debug information of their program,
+//! which is slow in a large one.
 #![cfg(not(raddle_loom))]
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 

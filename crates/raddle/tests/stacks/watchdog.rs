@@ -179,7 +179,7 @@ fn a_task_that_blocks_in_place_is_not_reported() {
 
 #[test]
 fn jobs_that_wait_for_a_thread_are_reported() {
-    // Both jobs wait before the first is reported, also on a loaded machine.
+    // Both jobs wait before the first is reported, even on a loaded machine.
     let threshold = Duration::from_millis(500);
     let (runtime, reports) = watched(workers(1).max_blocking_threads(1), threshold);
     let (release, released) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Accounts for every task: a ticket counts whether it completed and whether it was dropped.
+//! Accounts forevery task: a ticket counts whether it completed and whether it was dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};

@@ -1,5 +1,5 @@
-//! Random load on all parts at once, for a given time, with every task accounted for: `cargo xtask
-//! stress`. As a test it runs one round of each kind.
+//! Random load on all parts of a runtime at once, for a given time, with every task accounted for:
+//! `cargo xtask stress`. As a test it runs one round of each kind.
 //!
 //! The seed of a round determines its operations, its runtime and its numbers of tasks. It does not
 //! determine how the threads interleave, so a seed that failed may have to be run many times.
