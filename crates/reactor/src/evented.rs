@@ -12,7 +12,7 @@ use raddle_leaf::coop::poll_proceed;
 
 use crate::{Handle, Interest, Ready, Registration};
 
-/// A source that the reactor watches: what every socket, pipe and descriptor is made of. Leaves the
+/// A source that the reactor watches: the base of every socket, pipe and descriptor. Leaves the
 /// reactor when dropped.
 ///
 /// An operation that completes costs one unit of the [budget](raddle_leaf::coop) of the poll; one without

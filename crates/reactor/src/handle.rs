@@ -9,7 +9,7 @@ use raddle_primitives::sync::{Arc, Mutex, Rank};
 use crate::table::{Table, UNPARK};
 use crate::{Interest, IoState, Metrics, Registration, error};
 
-/// The system call that makes what unparks a reactor.
+/// The system call that creates the means to unpark a reactor.
 const WAKER: &str = if cfg!(any(target_os = "linux", target_os = "android")) {
     "eventfd2"
 } else {

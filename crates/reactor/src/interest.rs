@@ -43,7 +43,7 @@ impl Interest {
     /// Out-of-band data.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub const PRIORITY: Interest = Interest(PRIORITY);
-    /// An error to report, also one that concerns no read or write: a socket's error queue on
+    /// An error to report, even one that concerns no read or write: a socket's error queue on
     /// Linux. Code that waits for this must take the error, or clear the readiness.
     pub const ERROR: Interest = Interest(ERROR);
 

@@ -73,7 +73,7 @@ impl Reactor {
         self.handle.clone()
     }
 
-    /// Waits for events, for `timeout` at most (`None`: for ever), wakes the tasks that wait for
+    /// Waits for events, for `timeout` at most (`None`: forever), wakes the tasks that wait for
     /// them, and returns the number of events.
     ///
     /// At most `limit` events are dispatched. The rest is kept for the next turn, which then does
@@ -82,7 +82,7 @@ impl Reactor {
     ///
     /// A panic of a waker ends here, reported by the panic hook.
     ///
-    /// A turn that only looks makes no system call while nothing is registered.
+    /// A turn with a timeout of zero makes no system call while nothing is registered.
     ///
     /// A forked child must not call it: it would take the parent's events.
     ///

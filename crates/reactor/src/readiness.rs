@@ -138,9 +138,9 @@ impl Readiness {
     /// epoll reports an error together with "write closed". That is true for a pipe: its reader has
     /// gone. A socket that is closed reports a hang-up, which closes both directions. A socket that
     /// only has an error, such as a refused datagram or a message in its error queue, can be
-    /// written to afterwards, and nothing reports that. So its write-closed flag is cleared by a
-    /// write that was tried because of this flag alone and would block. Otherwise a loop that waits
-    /// for room in its buffer would never wait.
+    /// written to afterwards, and nothing reports that. Its write-closed flag is therefore cleared
+    /// by a write that was tried because of this flag alone and would block. Otherwise a loop that
+    /// waits for room in its buffer would never wait.
     ///
     /// ```
     /// use raddle_reactor::{Clearing, Readiness, Ready};

@@ -1,4 +1,4 @@
-//! The right of a socket to the events of its source.
+//! The registration of a source with a reactor.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -83,8 +83,8 @@ impl Registration {
         self.state.poll_write_ready(cx)
     }
 
-    /// The part of `interest` for which the source is known to be ready now, without waiting, also
-    /// if the reactor has shut down since.
+    /// Returns the part of `interest` for which the source is known to be ready, without waiting,
+    /// even if the reactor has shut down since.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Registration {
     /// let mut reactor = Reactor::new()?;
     /// let mut socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap())?;
     /// let registration = reactor.handle().register(&mut socket, Interest::READABLE)?;
-    /// // Two tasks wait, for instance to look at the datagram and to receive it.
+    /// // Two tasks wait, for instance to peek at the datagram and to receive it.
     /// let mut waits = [(), ()].map(|()| Box::pin(registration.ready(Interest::READABLE)));
     /// for wait in &mut waits {
     ///     assert!(raddle_testing::poll(wait.as_mut()).is_pending());
@@ -128,11 +128,11 @@ impl Registration {
         self.state.ready(interest)
     }
 
-    /// Takes the source for `ready` until an operation proves it wrong, so that the first one is
-    /// tried without an event. Call it before a task waits: it wakes none.
+    /// Assumes that the source is `ready` until an operation shows the opposite, so that the first
+    /// operation is tried without an event. Call it before a task waits: it wakes none.
     ///
-    /// Nothing is lost if it is wrong: the selector also reports the state of a source that is new
-    /// to it.
+    /// Nothing is lost if the assumption is wrong: the selector also reports the state of a source
+    /// that is new to it.
     pub fn assume_ready(&self, ready: Ready) {
         self.state.assume_ready(ready);
     }
@@ -233,8 +233,8 @@ impl Registration {
     }
 
     /// Like [`poll_read_io`](Self::poll_read_io), for an operation that clears part of the
-    /// readiness itself, such as [`clear_drained`](Self::clear_drained): it gets the event because
-    /// of which it is called.
+    /// readiness itself, such as [`clear_drained`](Self::clear_drained): it gets the event for
+    /// which it is called.
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
@@ -269,7 +269,7 @@ impl Registration {
     }
 
     /// Like [`poll_write_io`](Self::poll_write_io), for an operation that clears part of the
-    /// readiness itself: it gets the event because of which it is called.
+    /// readiness itself: it gets the event for which it is called.
     ///
     /// # Errors
     /// Returns the errors of `f`, and an error of the kind `Other` if the reactor has shut down.
@@ -369,7 +369,7 @@ impl Registration {
         }
     }
 
-    /// Says that an error does not close the source, as for a socket
+    /// Declares that an error does not close the source, as for a socket
     /// ([`IoState::let_errors_pass`]). Call it before a task waits.
     pub fn let_errors_pass(&self) {
         self.state.let_errors_pass();

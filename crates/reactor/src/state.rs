@@ -17,8 +17,8 @@ use crate::{Interest, Ready, WakerBatch, error};
 /// The readiness of one source and the wakers of the tasks that wait for it.
 ///
 /// This is the part of a registration that knows neither selector nor socket: the code that
-/// receives events calls [`set_ready`](Self::set_ready), operations on the source poll and clear.
-/// All methods may be called from any thread.
+/// receives events calls [`set_ready`](Self::set_ready), and operations on the source poll and
+/// clear the readiness. All methods may be called from any thread.
 ///
 /// ```
 /// use std::task::Context;
@@ -212,7 +212,7 @@ impl IoState {
     /// let state = IoState::new();
     /// state.assume_ready(Ready::READ_CLOSED);
     /// let event = state.try_ready(Interest::READABLE)?.expect("the flag is for readers");
-    /// // The operation that was tried because of this event would have blocked all the same.
+    /// // The operation that was tried because of this event would still have blocked.
     /// let mut wait = pin!(state.ready_after(Interest::READABLE, event));
     /// assert!(raddle_testing::poll(wait.as_mut()).is_pending());
     /// state.assume_ready(Ready::READABLE);
@@ -240,13 +240,13 @@ impl IoState {
         self.readiness.transition_to_drained(event)
     }
 
-    /// Takes the source for ready until an operation proves it wrong. For a new source, of which
-    /// the reactor has reported no event: current waiters are not woken.
+    /// Assumes that the source is ready until an operation shows the opposite. For a new source, of
+    /// which the reactor has reported no event: current waiters are not woken.
     pub fn assume_ready(&self, ready: Ready) {
         self.readiness.transition_to_ready(ready);
     }
 
-    /// Says that an error does not close the source, as for a socket. Call it for a new source.
+    /// Declares that an error does not close the source, as for a socket. Call it for a new source.
     ///
     /// epoll reports an error together with "write closed". If the source is not closed, a write
     /// that was tried because of that flag alone and would block clears it; otherwise nothing

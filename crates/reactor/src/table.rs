@@ -8,7 +8,7 @@ use slab::Slab;
 
 use crate::{IoState, Metrics, error};
 
-/// The low bits of a token: where the registration stands in the slab. The rest is for the
+/// The low bits of a token: the index of the registration in the slab. The rest is for the
 /// generation. A process with addresses of 32 bits has no memory for 2^18 sources.
 const INDEX_BITS: u32 = if usize::BITS >= 64 { 28 } else { 18 };
 const INDEX: usize = (1 << INDEX_BITS) - 1;
@@ -25,12 +25,14 @@ pub(crate) struct Table {
     entries: Slab<Entry>,
     /// Counts registrations; a token holds the low bits of the count. A token repeats only after
     /// 2^36 registrations, or 2^14 on 32-bit targets, and only if the index is the same too. If an
-    /// event of a freed registration has such a token, a source is marked ready that is not.
+    /// event of a freed registration has such a token, a source that is not ready is marked as
+    /// ready.
     generation: u64,
     /// Counts events that were passed to a registration.
     events: u64,
     /// When this number of registrations remains, the memory beyond the last one is freed: first at
-    /// a quarter of the maximum, then at half of that, and so on. So the slab is walked rarely.
+    /// a quarter of the maximum, then at half of that, and so on, so that the slab is rarely
+    /// walked.
     shrink_at: usize,
     shut_down: bool,
 }

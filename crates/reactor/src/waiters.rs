@@ -11,8 +11,8 @@ const SMALL: usize = 8;
 ///
 /// The entries are sorted by key, because keys are assigned in rising order. Removing an entry
 /// leaves a gap. When more than half of the list are gaps, it is compacted and its memory is freed.
-/// So the memory of the list and the time of each walk are proportional to the number of current
-/// waiters.
+/// The memory of the list and the time of each walk are therefore proportional to the number of
+/// current waiters.
 ///
 /// An event takes the wakers in a walk of several steps, if they do not fit into one batch. The
 /// list remembers where the walk has stopped, so that all steps together visit each entry once. A

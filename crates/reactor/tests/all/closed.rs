@@ -160,7 +160,7 @@ fn an_operation_that_may_wait_for_something_else_is_retried_while_its_direction_
 }
 
 /// An operation on the source that would block shows that a closed flag is outdated, as after
-/// another writer has opened a named pipe. It is tried once a poll, and the next event wakes it.
+/// another writer has opened a named pipe. It is tried once per poll, and the next event wakes it.
 #[test]
 fn an_operation_on_the_source_waits_although_its_direction_is_closed() {
     let mut reactor = Reactor::new().unwrap();

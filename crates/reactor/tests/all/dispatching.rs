@@ -34,7 +34,7 @@ fn flags(registration: &Registration, interest: Interest) -> Ready {
     event.map_or(Ready::EMPTY, |event| event.ready())
 }
 
-/// A batch of wakers is 32.
+/// A batch holds 32 wakers.
 #[test]
 fn a_waker_that_panics_in_a_full_batch_does_not_prevent_other_wakes() {
     let mut reactor = Reactor::new().unwrap();

@@ -100,7 +100,7 @@ fn registering_without_memory_or_capacity_returns_an_error() {
     }
 }
 
-/// A wait that fails loses no event: the next wait returns it. An interrupted wait is no error.
+/// A wait that fails loses no event: the next wait returns it. An interrupted wait is not an error.
 #[test]
 fn a_failing_wait_returns_an_error() {
     if !refuse::is_possible() {

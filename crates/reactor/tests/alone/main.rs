@@ -1,4 +1,4 @@
-//! Tests that count the descriptors of the process, install a handler of a signal or fork, which
+//! Tests that count the descriptors of the process, install a signal handler or fork, and that
 //! tests of other files would disturb. They run one at a time.
 #![cfg(all(target_os = "linux", not(raddle_loom)))]
 

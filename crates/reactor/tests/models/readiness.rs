@@ -333,7 +333,7 @@ fn two_clearings_of_one_event_keep_the_next() {
 fn shutdown_publishes_earlier_writes() {
     publish(
         |shared| {
-            // SAFETY: the reader looks only once the mark is set.
+            // SAFETY: the reader reads only once the mark is set.
             shared.value.with_mut(|value| unsafe { *value = 1 });
             shared.readiness.transition_to_shutdown();
         },
@@ -349,7 +349,7 @@ fn an_event_followed_by_a_clearing_publishes_earlier_writes() {
         |shared| {
             shared.readiness.transition_to_ready(Ready::WRITABLE);
             let event = shared.readiness.load().event(Ready::WRITABLE).unwrap();
-            // SAFETY: the reader looks only once the flag is set.
+            // SAFETY: the reader reads only once the flag is set.
             shared.value.with_mut(|value| unsafe { *value = 1 });
             shared.readiness.transition_to_ready(Ready::READABLE);
             let _ = shared.readiness.transition_to_blocked(event);
@@ -363,7 +363,7 @@ fn an_event_followed_by_a_clearing_publishes_earlier_writes() {
 fn readiness_publishes_earlier_writes() {
     publish(
         |shared| {
-            // SAFETY: the reader looks only once the flag is set.
+            // SAFETY: the reader reads only once the flag is set.
             shared.value.with_mut(|value| unsafe { *value = 1 });
             shared.readiness.transition_to_ready(Ready::READABLE);
         },
