@@ -1,4 +1,4 @@
-//! Answers from a recording: which polls are long, what waits, and what for.
+//! Answers from a recording: which polls are long, what waits, and for what.
 //!
 //! Each function reads the whole recording. [`AnalysisReport`] prints all answers.
 

@@ -32,7 +32,7 @@ enum Kind {
 }
 
 impl ReadError {
-    /// Returns whether the file is no recording.
+    /// Returns whether the file is not a recording.
     pub fn is_foreign(&self) -> bool {
         matches!(self.0, Kind::Foreign)
     }
@@ -90,8 +90,8 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// Returns an error if reading fails, if the file is no recording, if a newer version wrote it
-    /// that this one cannot read, or if a chunk is damaged.
+    /// Returns an error if reading fails, if the file is not a recording, if a newer version wrote
+    /// it that this one cannot read, or if a chunk is damaged.
     pub fn read_from(file: impl Read) -> Result<Self, ReadError> {
         read(file)
     }

@@ -16,7 +16,7 @@ impl StringId {
         (number <= MAX).then_some(Self(number))
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn number(self) -> u32 {
         self.0
     }

@@ -24,8 +24,8 @@ pub struct Poll {
     pub is_finished: bool,
 }
 
-/// All polls that start in the recording, thread by thread in the order of their ends. A poll
-/// within another poll, as of `block_on` in `block_in_place`, is a part of both.
+/// All polls that start in the recording, thread by thread in the order of their ends. The time of
+/// a poll within another poll, as of `block_on` in `block_in_place`, counts in both.
 pub fn polls(recording: &Recording) -> Vec<Poll> {
     let last = |entries: &[crate::Entry]| entries.last().map_or(0, |entry| entry.time);
     let threads = recording.threads.values();

@@ -220,7 +220,7 @@ impl Files {
         let mut number = time.map_or(0, |time| time.as_millis()).max(self.last + 1);
         let file = loop {
             match File::create_new(self.path(number)) {
-                // The file is that of an earlier process.
+                // The file belongs to an earlier process.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 result => break result?,
             }

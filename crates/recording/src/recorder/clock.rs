@@ -66,7 +66,7 @@ impl Clock {
         now(self.source, self.start)
     }
 
-    /// Returns the present time on both scales.
+    /// Returns the current time on both scales.
     pub(crate) fn anchor(&self) -> Anchor {
         // Of three measurements, the one whose two readings of the ticks are closest together.
         let anchors = [(); 3].map(|()| {
@@ -118,8 +118,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// Returns the nanoseconds of a tick of which only the remainder after division by `modulus` is
-    /// known. Of all such ticks it takes the one closest to the present, and none later than the
-    /// present.
+    /// known. Of all such ticks it takes the one closest to the current time, and none later.
     pub(crate) fn nanos(&self, ticks: u64, modulus: u64) -> u64 {
         let age = self.present.ticks.wrapping_sub(ticks) % modulus;
         // The counters of two processors may differ slightly.

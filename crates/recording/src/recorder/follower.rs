@@ -6,8 +6,8 @@ use crate::recorder::Recorder;
 use crate::recorder::clock::Anchor;
 use crate::recorder::lane::Polled;
 
-/// Reads the events of a recorder in pieces, each event once. So a file can have more events than
-/// the rings.
+/// Reads the events of a recorder in pieces, each event once. A file can therefore have more events
+/// than the rings.
 ///
 /// # Examples
 ///

@@ -147,8 +147,8 @@ impl Recorder {
     ///
     /// Call [`record_poll_end`](Self::record_poll_end) when the poll returns. That call writes no
     /// record and reads no clock: the thread's next record contains the result of this poll, and
-    /// its time counts as the end of the poll. So a poll costs one reading of the clock and one
-    /// record.
+    /// its time counts as the end of the poll. A poll therefore costs one reading of the clock and
+    /// one record.
     ///
     /// # Examples
     ///

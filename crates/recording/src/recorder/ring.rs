@@ -50,15 +50,15 @@ pub struct RingWriter {
 }
 
 impl RingWriter {
-    /// Adds a record, and overwrites the oldest one if the ring is full. It takes three
-    /// stores, also while threads read.
+    /// Adds a record, and overwrites the oldest one if the ring is full. It takes three stores,
+    /// even while threads read.
     #[inline]
     pub fn push(&mut self, record: Record) {
         let slot = self.shared.slot(self.count);
         let [first, second] = record.words();
         // ORDERING: Release pairs with the load in `RingReader::copy`: a reader that gets a word of
-        // this record sees the count up to which the records before it are whole, which is written
-        // before, and so leaves out the record that was in this slot.
+        // this record also sees the count that was stored before it, and therefore leaves out the
+        // record that was in this slot.
         slot[0].store(first, Ordering::Release);
         // ORDERING: as above.
         slot[1].store(second, Ordering::Release);
