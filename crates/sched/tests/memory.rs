@@ -1,4 +1,4 @@
-//! The memory of a completed task is freed at once, whatever the worker that ran it first does.
+//! The memory of a completed task is freed at once, whatever its first worker does.
 //!
 //! These tests need a process of their own: they count the allocations of all its threads, and the
 //! depot of cells is common to them.

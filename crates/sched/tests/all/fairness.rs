@@ -278,8 +278,8 @@ fn yielding_tasks_cause_one_driver_poll_a_round() {
     }
 }
 
-/// As many always-ready tasks as the queue holds leave no room for events. An event is dispatched
-/// all the same.
+/// As many always-ready tasks as the queue holds leave no room for events. An event is still
+/// dispatched.
 #[test]
 fn events_are_dispatched_while_the_queue_is_full() {
     let events = Events::new();

@@ -416,7 +416,7 @@ fn block_in_place_panics_on_the_current_thread_scheduler() {
     });
 }
 
-/// The worker's own code goes on after a hook, and after a task that is polled inside a task, so
+/// The worker's own code continues after a hook, and after a task that is polled inside a task, so
 /// the thread must keep the worker.
 #[test]
 fn hooks_and_nested_polls_keep_the_worker() {

@@ -47,7 +47,7 @@ impl Then {
     }
 }
 
-/// A pool with a task that blocks in place until the gate opens, and another task beside it.
+/// A pool with a task that blocks in place until the gate opens, and another task.
 struct BlockedPool {
     pool: Pool,
     handoffs: Handoffs,

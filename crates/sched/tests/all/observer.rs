@@ -440,7 +440,7 @@ fn a_search_and_a_steal_are_observed() {
     }
 }
 
-/// A driver that reports events and timers for every park.
+/// A driver that reports events and timers forevery park.
 struct BusyDriver;
 
 impl Driver for BusyDriver {

@@ -485,7 +485,7 @@ fn a_worker_dropped_elsewhere_is_leaked_with_its_tasks() {
             .unwrap();
         assert!(message.starts_with("a worker of a sharded scheduler was dropped on another"));
         assert_eq!(tracker.alive(), 1);
-        // A wake does not reach the task any more.
+        // A wake no longer reaches the task.
         signal.set();
         drop(workers);
         assert_eq!(tracker.alive(), 1);

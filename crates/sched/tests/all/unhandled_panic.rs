@@ -130,7 +130,7 @@ fn a_panic_of_a_task_with_hooks_shuts_the_scheduler_down() {
     }
 }
 
-/// The other tasks of the worker are ready, but do not run any more.
+/// The other tasks of the worker are ready, but no longer run.
 #[test]
 fn the_worker_whose_task_panicked_shuts_down_at_its_next_step() {
     for policy in POLICIES {
@@ -215,7 +215,7 @@ fn without_the_setting_a_panic_ends_only_its_task() {
     assert_eq!(inside.unwrap(), 7);
 }
 
-/// A `block_on` that has returned is not woken any more, and its waker does not keep the scheduler
+/// A `block_on` that has returned is no longer woken, and its waker does not keep the scheduler
 /// alive.
 #[test]
 fn a_block_on_that_has_returned_is_not_woken_by_a_panic() {
