@@ -158,8 +158,8 @@ fn the_future_is_dropped_where_the_task_runs() {
     executor.check();
 }
 
-/// tokio 6505: each of two tasks waits for the other's handle. So each holds a reference to the
-/// other, and a waker of its own is stored in the other.
+/// tokio 6505: each of two tasks waits for the other's handle. Each therefore holds a reference to
+/// the other, and a waker of its own is stored in the other.
 #[test]
 fn two_aborted_tasks_that_await_each_other_leave_nothing() {
     let executor = Executor::new();

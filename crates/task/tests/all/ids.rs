@@ -30,7 +30,7 @@ fn ids_are_unique_between_threads() {
 
 #[test]
 fn the_upcoming_id_is_the_next_tasks() {
-    // Past the end of a thread's block of ids, too.
+    // Also past the end of a thread's block of ids.
     let executor = Executor::new();
     for _ in 0..5_000 {
         let id = raddle_task::upcoming_id();

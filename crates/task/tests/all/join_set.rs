@@ -110,7 +110,7 @@ fn try_join_next_returns_only_completed_tasks() {
     gate.open();
     gate.waker().wake();
     executor.run();
-    // With no budget left, too.
+    // The same with no budget left.
     let output = budget(|| {
         while let Some(unit) = try_proceed() {
             unit.made_progress();
@@ -138,7 +138,7 @@ fn joining_without_budget_asks_for_another_poll() {
     assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(7)));
 }
 
-/// A poll without budget looks at no member: the order of the others stays.
+/// A poll without budget polls no member, and does not change their order.
 #[test]
 fn a_poll_without_budget_keeps_the_order_of_completion() {
     let executor = Executor::new();

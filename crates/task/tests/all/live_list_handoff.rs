@@ -235,7 +235,7 @@ fn a_task_that_is_being_freed_cannot_hand_the_list_off() {
         assert!(matches!(outcome, Outcome::Complete));
         assert!(with_list(LiveList::is_empty));
     }
-    // Elsewhere, too.
+    // The same with `run`, without the list.
     let (task, handle) = raddle_task::spawn(async {}, TriesHandoff(answers.clone()));
     drop(handle);
     with_list(|live| live.adopt(&task));

@@ -1,4 +1,4 @@
-//! The list by which a set of join handles knows which to poll.
+//! The list that tells a set of join handles which of them to poll.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -6,7 +6,7 @@ use std::thread;
 use crate::common::Executor;
 use crate::{HELD_BY_PROCESS, ONE_TEST_AT_A_TIME};
 
-/// Half a batch of tasks of some 300 bytes.
+/// Half a batch of tasks of about 300 bytes.
 fn spawn_and_run() {
     let executor = Executor::new();
     let handles: Vec<_> = (0..32)

@@ -271,7 +271,7 @@ fn run_on_elsewhere(mut outcome: Outcome) -> bool {
     }
 }
 
-/// Runs the only task of a list to its end, after an abort while another thread ran the task.
+/// Runs the only task of a list to completion, after an abort while another thread ran the task.
 fn end(live: &LiveList, due: Option<Runnable>, completed: bool) {
     match (due, completed) {
         (Some(task), false) => match task.run_in(live) {

@@ -1,5 +1,5 @@
-//! Models of the list by which a set of join handles knows which to poll: a key is taken, or the
-//! waiter is woken for it.
+//! Models of the list that tells a set of join handles which of them to poll: a key is taken, or
+//! the waiter is woken for it.
 
 use std::sync::Arc;
 use std::task::{Context, Waker};
