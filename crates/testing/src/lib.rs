@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::thread::{self, Thread};
 
-/// Runs `future` to its end on this thread, which parks in between. A wake-up that is lost is a
+/// Runs `future` to completion on this thread, which parks in between. A lost wake-up is a
 /// deadlock, which a model reports.
 ///
 /// Unlike `raddle_primitives::thread::block_on`, it has no word of its own for a model to explore.
