@@ -42,7 +42,7 @@ impl Earliest {
         lowers
     }
 
-    /// Records that no timer is before this tick any more. It does nothing if the bound is later
+    /// Records that no timer is before this tick now. It does nothing if the bound is later
     /// already: a timer between a lower bound and the later one would not lower it, and so would
     /// not be announced to a driver that waits for the later one.
     pub(crate) fn raise(&self, tick: u64) {

@@ -1,6 +1,6 @@
 //! A timer: what its owner may do with it, and the node the wheel links.
 //!
-//! The states and the numbered access rules that this file cites are in `docs/timers.md`.
+//! `docs/timers.md` has the states, and the rules for which thread may access which field.
 
 use std::fmt;
 use std::marker::PhantomPinned;
@@ -19,11 +19,13 @@ use crate::wheel::{Insert, SlotAfterRemoval};
 
 /// The part of an entry that the wheel and the firer access.
 pub(crate) struct Node {
-    /// Phase and tick (rule 1).
+    /// The phase and the tick.
     pub(crate) state: State,
-    /// Place in the wheel (rule 2).
+    /// The place in the wheel, accessed only by the holder of the lock.
     pub(crate) links: UnsafeCell<Links>,
-    /// The waker (rule 3); filled while the entry is armed.
+    /// The waker; set while the entry is armed. Only the owner writes it, under the lock while the
+    /// entry is armed; besides the owner, only the holder of the lock reads it, while the entry is
+    /// armed.
     waker: UnsafeCell<Option<Parked>>,
 }
 
@@ -36,8 +38,8 @@ pub(crate) struct Links {
     pub(crate) position: u16,
 }
 
-/// The two words of a waker. Comparing them with those of another waker does not use a waker that
-/// the firer may have taken meanwhile (rule 3).
+/// The two words of a waker. They can be compared with another waker even if the firer has taken
+/// the waker meanwhile.
 #[derive(Clone, Copy)]
 pub(crate) struct Parked {
     data: *const (),
@@ -52,8 +54,9 @@ pub(crate) struct Entry {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: rules 1 to 3 say which thread may touch each field of the node; the waker behind its raw
-// words is `Send` and `Sync`, as is the handle.
+// SAFETY: the word is atomic, the links are accessed only under the lock, and the owner, which
+// alone writes the waker's cell, does so under the lock whenever another thread may read it. The
+// waker behind its raw words is `Send` and `Sync`, as is the handle.
 unsafe impl Send for Entry {}
 // SAFETY: as above; a shared reference gives access to the word only.
 unsafe impl Sync for Entry {}
@@ -116,10 +119,11 @@ impl Node {
     ///
     /// # Safety
     ///
-    /// The entry is armed, or the caller holds the lock and has just disarmed it, or the caller is
-    /// its owner.
+    /// The caller is the owner; or it holds the lock, and the entry is armed or was just disarmed
+    /// by it.
     pub(crate) unsafe fn copy_waker(&self) -> Parked {
-        // SAFETY: rule 3: only the owner writes, under the lock, unless the caller is the owner.
+        // SAFETY: only the owner writes the cell, and under the lock while the entry is armed. The
+        // caller is the owner or holds the lock, so no thread writes at the same time.
         let parked = unsafe { self.waker.with(|parked| *parked) };
         parked.expect("an armed timer has a waker")
     }
@@ -131,7 +135,8 @@ impl Node {
     /// The caller is the owner. The entry is not armed, or the caller holds the lock.
     pub(crate) unsafe fn set_waker(&self, waker: Waker) {
         let parked = Parked::new(waker);
-        // SAFETY: rule 3.
+        // SAFETY: only the caller, as the owner, writes the cell. Another thread reads it only
+        // under the lock and while the entry is armed, so not at the same time.
         unsafe { self.waker.with_mut(|cell| *cell = Some(parked)) };
     }
 }
@@ -178,7 +183,7 @@ impl Entry {
             // An entry that was shut down stays out of the wheel: `insert` refuses it.
             this.arm(deadline, cx.waker().clone())
         } else {
-            // SAFETY: the caller is the owner (rule 3).
+            // SAFETY: the caller is the owner.
             let parked = unsafe { this.node.copy_waker() };
             if parked.is(cx.waker()) {
                 // If the timer fires from now on, it wakes this waker.
@@ -224,16 +229,17 @@ impl Entry {
             return Arm::ShutDown;
         }
         let shard = self.handle.shard();
-        // The wheel may be behind the present. Then a slot of a higher level may begin before the
-        // present and hold only later timers.
+        // The wheel may be behind the clock. Then a slot of a higher level may begin before the
+        // current time and hold only later timers.
         let present = shard.shared.last_turn();
         if tick <= present {
             return Arm::Elapsed;
         }
-        // Place the timer relative to the present, so that it is not moved between levels for ticks
-        // that have passed already.
+        // Place the timer relative to the current time, so that it is not moved between levels for
+        // ticks that have passed already.
         core.wheel.skip_to(present);
-        // SAFETY: the caller ensures the rest; the entry is pinned, and `Drop` upholds rule 4.
+        // SAFETY: the caller ensures the rest. The entry is pinned, and its drop unlinks it, so it
+        // is alive and does not move while it is linked.
         match unsafe { core.wheel.insert(NonNull::from(&self.node), tick) } {
             Insert::Elapsed => Arm::Elapsed,
             Insert::Armed if shard.earliest.lower(tick) => Arm::ArmedFirst,
@@ -304,7 +310,7 @@ impl Entry {
         }
         shard.note_removal(&core);
         drop(core);
-        // SAFETY: the caller has just ended the phase armed and therefore takes the waker (rule 3).
+        // SAFETY: the caller has just ended the phase armed and therefore takes the waker.
         unsafe { node.copy_waker().into_waker() }.wake();
     }
 
@@ -323,8 +329,8 @@ impl Entry {
             shard.note_removal(&core);
         }
         drop(core);
-        // SAFETY: the entry is not linked any more, so its firer will not take the waker; and this
-        // is its drop, so neither will the owner (rule 3).
+        // SAFETY: the entry is no longer linked, so its firer will not take the waker; and this is
+        // its drop, so neither will the owner.
         drop(unsafe { self.node.copy_waker().into_waker() });
     }
 }

@@ -234,7 +234,7 @@ impl Handle {
             "the clock of timers in several shards cannot be paused; make them by Timers::new"
         );
         self.0.shared.clock.pause();
-        // The clock stands at a whole tick: a timer for it is due before the owner's next turn.
+        // The clock is at a whole tick: a timer for it is due before the owner's next turn.
         self.0.shared.present_tick();
     }
 
@@ -288,8 +288,8 @@ impl Handle {
     }
 
     /// Prevents [`Timers::auto_advance`](crate::Timers::auto_advance) from advancing a paused clock
-    /// until the guard is dropped: for work in progress of which the owner of the timers does not
-    /// know.
+    /// until the guard is dropped: for work in progress that the owner of the timers does not know
+    /// of.
     pub fn hold_clock(&self) -> ClockHold {
         self.0.shared.clock.hold();
         ClockHold(self.clone())

@@ -1,4 +1,4 @@
-//! A part of the timers: a wheel with its own lock.
+//! A shard of the timers: a wheel with its own lock.
 
 use std::fmt;
 

@@ -54,7 +54,7 @@ impl Shared {
         }
     }
 
-    /// Returns the tick of the driver's last turn, which is not after the present.
+    /// Returns the tick of the driver's last turn, which is not after the current time.
     pub(crate) fn last_turn(&self) -> u64 {
         // ORDERING: a hint with which a wheel keeps up with the time.
         self.driver.present.load(Ordering::Relaxed)
@@ -68,7 +68,7 @@ impl Shared {
         whole_ticks(since_start).saturating_add(part).min(MAX_TICK)
     }
 
-    /// Returns the last tick that is not after the present.
+    /// Returns the last tick that is not after the current time.
     #[inline]
     pub(crate) fn present_tick(&self) -> u64 {
         let since_start = self

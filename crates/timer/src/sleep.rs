@@ -14,9 +14,9 @@ use crate::instant::Instant;
 /// Waits until `duration` has passed.
 ///
 /// The resolution is a millisecond; the future is never ready early. With a duration of zero it is
-/// ready at the next tick of the clock, within a millisecond, and other tasks run meanwhile; if a
-/// paused clock stands at a tick, it is ready at once. A duration that is too long for the clock
-/// ends in thirty years.
+/// ready at the next tick of the clock, within a millisecond, and other tasks run meanwhile; if the
+/// clock is paused at a tick, it is ready at once. A duration that is too long for the clock ends
+/// in thirty years.
 ///
 /// # Cancel safety
 ///
@@ -156,7 +156,7 @@ impl Sleep {
         self.entry.is_fired()
     }
 
-    /// Sets another deadline, also after the timer has fired.
+    /// Sets another deadline, even after the timer has fired.
     ///
     /// A task that was waiting will be woken at the new deadline without polling again, unless the
     /// timer had fired. Moving the deadline to a later instant takes no lock.
@@ -178,7 +178,7 @@ impl Sleep {
         this.entry.reset(deadline);
     }
 
-    /// Returns the present by the clock of this timer.
+    /// Returns the current time of this timer's clock.
     pub(crate) fn now(&self) -> Instant {
         self.entry.handle().now()
     }

@@ -2,7 +2,7 @@
 //!
 //! The algorithm is scheme 7 of Varghese and Lauck, *Hashed and Hierarchical Timing Wheels* (1987),
 //! with as many levels as a tick has digits, so that no level ever wraps around. `docs/timers.md`
-//! has the argument and the access rules that are cited here by number.
+//! has the argument and the access rules.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -40,8 +40,8 @@ pub(crate) struct Wheel {
     levels: [Level; LEVELS],
 }
 
-// SAFETY: the wheel accesses its nodes only as rules 1 to 3 allow the holder of the lock; nothing
-// in them belongs to a thread.
+// SAFETY: the wheel accesses its nodes only under the lock, and nothing in them belongs to a
+// thread.
 unsafe impl Send for Wheel {}
 
 /// The earliest slot that is not empty.
@@ -100,8 +100,8 @@ impl Wheel {
     ///
     /// # Safety
     ///
-    /// `node` is alive and not linked, the cell of its waker is filled, and its owner upholds rule
-    /// 4 from now on.
+    /// `node` is alive and not linked, the cell of its waker is filled, and its owner keeps it
+    /// alive and in place until it is unlinked.
     pub(crate) unsafe fn insert(&mut self, node: NonNull<Node>, tick: u64) -> Insert {
         if tick <= self.elapsed {
             return Insert::Elapsed;
@@ -120,8 +120,8 @@ impl Wheel {
     ///
     /// `node` is armed in this wheel.
     pub(crate) unsafe fn remove(&mut self, node: NonNull<Node>) -> SlotAfterRemoval {
-        // SAFETY: an armed node is linked and alive (rule 4); the borrow of the wheel is the lock
-        // of rule 2.
+        // SAFETY: an armed node is linked and alive. Only the holder of the lock accesses links,
+        // and the borrow of the wheel proves that the caller holds it.
         let Links {
             prev,
             next,
@@ -134,8 +134,8 @@ impl Wheel {
             level.occupied &= !(1 << slot);
             return SlotAfterRemoval::Empty;
         }
-        // SAFETY: the neighbours of a linked node are linked (rules 2 and 4), and they are not
-        // `node` itself.
+        // SAFETY: the neighbours of a linked node are linked, so they are alive, and they are not
+        // `node` itself. The caller holds the lock, as above.
         unsafe {
             prev.as_ref().links.with_mut(|links| (*links).next = next);
             next.as_ref().links.with_mut(|links| (*links).prev = prev);
@@ -184,8 +184,9 @@ impl Wheel {
                 return Progress::BatchFull;
             }
             if let Some(node) = self.pop(next) {
-                // SAFETY: the node was linked until now, so it is alive and armed, and this is its
-                // firer (rules 3 and 5).
+                // SAFETY: the node was linked until now, so it is alive and armed. The caller holds
+                // the lock and ends the phase, so it takes the waker; it does not access the node
+                // afterwards.
                 unsafe {
                     let waker = node.as_ref().copy_waker();
                     node.as_ref().state.transition_to_shut_down();
@@ -202,9 +203,8 @@ impl Wheel {
             let Some(node) = self.pop(slot) else {
                 return Progress::Done;
             };
-            // SAFETY: the node was linked until now, so it is alive and armed, and this is its
-            // firer (rules 3 and 5). `Postponed` means that it is still armed, so it may be linked
-            // again.
+            // SAFETY: as in `shut_down`. `Postponed` means that the node is still armed, so it may
+            // be linked again.
             unsafe {
                 let waker = node.as_ref().copy_waker();
                 match node.as_ref().state.transition_to_fired(self.elapsed) {
@@ -250,7 +250,7 @@ impl Wheel {
     ///
     /// # Safety
     ///
-    /// `node` is alive and not linked, and stays alive while it is (rule 4).
+    /// `node` is alive and not linked, and stays alive while it is linked.
     unsafe fn link(&mut self, node: NonNull<Node>, tick: u64) {
         debug_assert!(tick >= self.elapsed);
         let (index, slot) = place(self.elapsed, tick);
@@ -262,8 +262,8 @@ impl Wheel {
                 level.slots[slot] = Some(node);
                 (node, node)
             }
-            // SAFETY: a slot refers only to a linked node, which is alive (rule 4); the borrow of
-            // the wheel is the lock of rule 2.
+            // SAFETY: a slot refers only to a linked node, which is alive. The borrow of the wheel
+            // proves that the caller holds the lock.
             Some(first) => unsafe {
                 let last = first.as_ref().links.with_mut(|links| {
                     let last = (*links).prev;
@@ -274,7 +274,8 @@ impl Wheel {
                 (last, first)
             },
         };
-        // SAFETY: the caller ensures the state of the node; rule 2.
+        // SAFETY: the caller ensures that the node is alive, and the borrow of the wheel proves
+        // that it holds the lock.
         unsafe {
             node.as_ref().links.with_mut(|links| {
                 *links = Links {
@@ -290,7 +291,7 @@ impl Wheel {
     /// disarm it or link it again.
     fn pop(&mut self, slot: NextSlot) -> Option<NonNull<Node>> {
         let node = self.levels[slot.level].slots[slot.slot]?;
-        // SAFETY: a slot refers only to a linked node, which is armed (rule 4).
+        // SAFETY: a slot refers only to a linked node, which is armed.
         let _ = unsafe { self.remove(node) };
         Some(node)
     }

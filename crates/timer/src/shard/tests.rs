@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{Timers, sleep};
 
-/// So the driver does not wait for a thread that sets later timers.
+/// The driver does not wait for a thread that sets later timers.
 #[test]
 fn a_shard_without_due_timers_is_skipped_without_its_lock() {
     let timers = Timers::new(std::sync::Arc::new(|| {}));

@@ -337,8 +337,8 @@ fn a_cancelled_timer_leaves_the_others_of_its_tick_in_order() {
     }
 }
 
-/// A timer that is set after an idle time is placed relative to the present. If it is near enough
-/// it goes to level 0, so it need not move through the levels.
+/// A timer that is set after an idle time is placed relative to the current time. If it is near
+/// enough it goes to level 0, so it need not move through the levels.
 #[test]
 fn a_wheel_skips_an_idle_time() {
     for later in [None, Some(1 << 20)] {

@@ -184,7 +184,7 @@ fn a_paused_clock_moves_to_the_earliest_deadline_by_itself() {
     assert_eq!(driver.unparks(), 0);
 }
 
-/// The owner calls it in place of parking: it would have nothing else to do, and call again.
+/// The owner calls it in place of parking: it has nothing else to do, and would call again.
 #[test]
 fn a_paused_clock_moves_on_past_a_deadline_that_was_pushed_back() {
     let mut driver = TestTimers::paused();

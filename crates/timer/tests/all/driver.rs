@@ -37,7 +37,7 @@ fn only_an_earlier_timer_unparks() {
     let _earlier_still = armed(10);
     assert_eq!(driver.unparks(), 1);
 
-    // Awake, the driver will look before it parks.
+    // The driver is awake, and will check the timers before it parks.
     driver.timers.fire_due();
     let _while_awake = armed(1);
     assert_eq!(driver.unparks(), 0);
@@ -85,7 +85,7 @@ fn a_cancelled_timer_is_not_waited_for() {
     assert_eq!(driver.timers.next_deadline(), Some(Instant::now() + ms(20)));
 }
 
-/// The owner looks again when it wakes up, and then waits for the timer.
+/// The owner checks again when it wakes up, and then waits for the timer.
 #[test]
 fn a_timer_later_than_a_cancelled_one_unparks_no_owner_that_waits_for_that() {
     let driver = TestTimers::paused();
@@ -199,7 +199,7 @@ fn pushing_a_deadline_back_costs_no_parks() {
             parks += 1;
         }
     }
-    // About one a hundred milliseconds, and one more for each change of level.
+    // About one per hundred milliseconds, and one more for each change of level.
     let hundreds = OFTEN / 10_000;
     assert!(
         (hundreds * 9 / 10..=hundreds * 4).contains(&parks),

@@ -37,7 +37,7 @@ impl std::task::Wake for Panics {
     }
 }
 
-/// A batch of wakers is 32.
+/// A batch holds 32 wakers.
 #[test]
 fn a_waker_that_panics_does_not_prevent_the_wakes_of_a_shutdown() {
     let mut driver = TestTimers::paused();

@@ -344,7 +344,7 @@ fn the_present_is_ready_at_once_when_the_clock_was_just_paused() {
     assert!(poll_with(sleep.as_mut(), Waker::noop()).is_ready());
 }
 
-/// The slot of a higher level that holds the later timer begins at or before the present.
+/// The slot of a higher level that holds the later timer begins at or before the current time.
 #[test]
 fn the_present_is_ready_at_once_beside_a_later_timer_of_a_higher_level() {
     let mut driver = TestTimers::paused();

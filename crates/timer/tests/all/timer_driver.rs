@@ -110,7 +110,7 @@ fn a_park_moves_a_paused_clock_to_the_next_timer() {
     let mut sleep = pin!(sleep(ms(70_000)));
     assert!(poll(sleep.as_mut()).is_pending());
     driver.unparker()();
-    // Because of the pending unpark, the driver only looks for ready events.
+    // Because of the pending unpark, the driver only checks for ready events.
     driver.park(None, 1);
     assert_eq!(timers.now(), start);
     driver.park(Some(Duration::ZERO), 1);

@@ -351,7 +351,7 @@ fn releasing_a_clock_hold_publishes_earlier_writes() {
                 }
             }
         });
-        // SAFETY: the driver looks once the hold is gone.
+        // SAFETY: the driver accesses it only once the hold is gone.
         work.0.with_mut(|work| unsafe { *work = 1 });
         drop(hold);
         driver.join().unwrap();
