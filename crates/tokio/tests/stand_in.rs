@@ -1,5 +1,5 @@
-//! What the stand-in adds to the facade: the attributes and macros generate code that names the
-//! stand-in.
+//! What the crate `tokio` adds to the facade: its attributes and macros generate code that names
+//! it.
 #![cfg(all(feature = "full", feature = "test-util"))]
 
 use std::time::Duration;
