@@ -78,8 +78,7 @@ impl State {
         if self.change(Phase::Requested, Phase::Idle, Ordering::Release) {
             return;
         }
-        // ORDERING: the thread does not access the sample any more; the handler releases its
-        // writes.
+        // ORDERING: the thread no longer accesses the sample; the handler releases its writes.
         if !self.change(Phase::Writing, Phase::Abandoned, Ordering::Release) {
             // Only this thread leaves `Written`. The load acquires the handler's writes, which the
             // next handler overwrites.

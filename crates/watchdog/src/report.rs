@@ -263,8 +263,8 @@ impl fmt::Display for ShutdownReport {
     }
 }
 
-/// Returns the default action: a warning through the crate `tracing`, at most one a second for each
-/// location at which tasks are spawned.
+/// Returns the default action: a warning through the crate `tracing`, at most one per second for
+/// each location at which tasks are spawned.
 pub fn warn() -> impl Fn(&Report) + Send + Sync + 'static {
     let warned = Mutex::ranked(Rank::leaf("watchdog warnings"), HashMap::new());
     move |report| {

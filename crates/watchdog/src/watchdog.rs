@@ -108,8 +108,8 @@ impl Watchdog {
         )))
     }
 
-    /// Returns all polls and blocking jobs that run now, also the fast ones, with the stacks of
-    /// their threads.
+    /// Returns all polls and blocking jobs that run now, including the fast ones, with the stacks
+    /// of their threads.
     pub fn running(&self) -> Vec<SlowPoll> {
         let now = Instant::now();
         let running = self.shared.registry.running(now);

@@ -1,5 +1,5 @@
 //! The program's own handler of the signal still works. The test has a process of its own, since a
-//! process has one handler of a signal.
+//! process has one handler per signal.
 #![cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),

@@ -1,4 +1,4 @@
-//! Models of the exchange of a sample, in which a thread takes the part of the signal handler.
+//! Models of the exchange of a sample, in which a thread plays the signal handler.
 
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::Arc;

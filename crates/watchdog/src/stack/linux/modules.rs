@@ -34,8 +34,8 @@ struct Mapping {
 }
 
 impl Modules {
-    /// Adds modules that were mapped since the last call, and removes those that are not mapped any
-    /// more.
+    /// Adds modules that were mapped since the last call, and removes those that are no longer
+    /// mapped.
     pub(super) fn refresh(&mut self) {
         let Ok(maps) = fs::read_to_string("/proc/self/maps") else {
             return;

@@ -32,7 +32,7 @@ fn stack_addresses() -> Option<Range<usize>> {
     let mut size = 0;
     // SAFETY: `attributes` is initialized, and the call writes to both variables.
     let result = unsafe { libc::pthread_attr_getstack(&attributes, &mut start, &mut size) };
-    // SAFETY: `attributes` was initialized above, and is not used any more.
+    // SAFETY: `attributes` was initialized above, and is no longer used.
     unsafe { libc::pthread_attr_destroy(&mut attributes) };
     let start = start as usize;
     let end = start.checked_add(size)?;
