@@ -64,6 +64,7 @@ fn an_async_function_without_a_cancel_safety_section_is_reported() {
         "/// Waits.\n///\n/// # Cancel safety\n///\n/// Safe.\n#[inline]\npub async fn f() {}";
     is_found_in_crates_only(silent);
     assert_eq!(queue(documented), 0);
+    assert_eq!(queue(&documented.replace("#[inline]", "$(#[$doc])*")), 0);
     assert_eq!(queue(&format!("{documented}\n{silent}")), 1);
     let with_docs_of_caller = documented.replace("#[inline]", "$(#[$docs])*\n#[inline]");
     assert_eq!(queue(&with_docs_of_caller), 0);
