@@ -7,6 +7,7 @@ mod addr;
 pub mod async_fd;
 mod evented;
 pub mod halves;
+mod methods;
 #[allow(unsafe_code, reason = "system calls")]
 mod sys;
 pub mod tcp;

@@ -2,10 +2,11 @@
 
 mod stream;
 
+use std::future::poll_fn;
 use std::io;
 
 use mio::event::Source;
-use raddle_reactor::{Evented, Handle, Interest};
+use raddle_reactor::{Evented, Handle, Interest, Ready};
 use socket2::SockRef;
 
 pub(crate) use self::stream::ByteStream;
@@ -25,6 +26,30 @@ pub(crate) fn watch<E: Source>(source: E, handle: &Handle) -> io::Result<Evented
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let interest = interest | Interest::PRIORITY;
     watch_for(source, interest, handle)
+}
+
+/// Registers the stream of a connection that a listener has accepted. The peer has probably sent
+/// bytes already.
+pub(crate) fn watch_accepted<E: Source>(stream: E, handle: &Handle) -> io::Result<Evented<E>> {
+    Ok(watch(stream, handle)?.assuming(Ready::READABLE | Ready::WRITABLE))
+}
+
+/// Registers a stream that is being connected, and waits for the end of the attempt.
+pub(crate) async fn watch_connecting<E: Source>(
+    stream: E,
+    handle: &Handle,
+) -> io::Result<Evented<E>>
+where
+    for<'a> SockRef<'a>: From<&'a E>,
+{
+    let stream = watch(stream, handle)?;
+    // The event "writable" shows that the attempt has ended, and the socket's error shows its
+    // result.
+    poll_fn(|cx| stream.poll_write_ready(cx)).await?;
+    match SockRef::from(&*stream).take_error()? {
+        Some(error) => Err(error),
+        None => Ok(stream),
+    }
 }
 
 /// Registers a socket for datagrams. It has no out-of-band data, and an event that says so, as a

@@ -5,7 +5,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-use bytes::BufMut;
 use raddle_io::ReadBuf;
 use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::Interest;
@@ -13,12 +12,15 @@ use socket2::SockRef;
 
 use super::UdpSocket;
 use crate::evented::RECEIVED;
+use crate::methods::receive_datagrams;
 use crate::sys;
 use crate::tcp::to_inet;
 
 type Source = mio::net::UdpSocket;
 
-impl UdpSocket {
+receive_datagrams! {
+    UdpSocket, SocketAddr;
+
     /// Waits for a datagram from the address that the socket is [connected](Self::connect) to, and
     /// returns the number of its bytes in `buf`.
     ///
@@ -28,41 +30,26 @@ impl UdpSocket {
     ///   earlier datagram reached no socket. The next call may succeed.
     /// - On Windows, an uncategorized error if the datagram is longer than `buf`.
     /// - An error of any kind if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// receiver.connect(sender.local_addr()?).await?;
-    /// sender.send(b"hello").await?;
-    /// let mut buffer = [0; 1500];
-    /// let length = receiver.recv(&mut buffer).await?;
-    /// assert_eq!(&buffer[..length], b"hello");
-    /// # Ok(()) }) }
-    /// ```
-    #[track_caller]
-    pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
-        located("UdpSocket::recv", Resource::Unknown, async move {
-            self.io.async_io(RECEIVED, |socket| socket.recv(buf)).await
-        })
-    }
+    recv {
+        /// # Examples
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+        /// use raddle::net::UdpSocket;
+        ///
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+        /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+        /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+        /// sender.connect(receiver.local_addr()?).await?;
+        /// receiver.connect(sender.local_addr()?).await?;
+        /// sender.send(b"hello").await?;
+        /// let mut buffer = [0; 1500];
+        /// let length = receiver.recv(&mut buffer).await?;
+        /// assert_eq!(&buffer[..length], b"hello");
+        /// # Ok(()) }) }
+        /// ```
+    },
 
-    /// The poll function of [`recv`](Self::recv), for implementing a future.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`recv`](Self::recv).
-    ///
     /// # Examples
     ///
     /// ```
@@ -83,32 +70,8 @@ impl UdpSocket {
     /// assert_eq!(buffer.filled(), b"hello");
     /// # Ok(()) }) }
     /// ```
-    pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.io
-            .poll_read_io(cx, |socket| recv(socket, buf).map(drop))
-    }
+    poll_recv,
 
-    /// Like [`recv`](Self::recv), but does not wait.
-    ///
-    /// # Errors
-    ///
-    /// Returns `WouldBlock` if there is none; otherwise as [`recv`](Self::recv).
-    pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io
-            .try_io(Interest::READABLE, |socket| socket.recv(buf))
-    }
-
-    /// Like [`recv`](Self::recv), but appends to `buf`, which may be a `Vec` or a `BytesMut`.
-    /// Reserve enough room for the datagram first: a `Vec` grows only if it is full.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`recv`](Self::recv).
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
     /// # Examples
     ///
     /// ```
@@ -126,36 +89,8 @@ impl UdpSocket {
     /// assert_eq!(buffer, b"hello");
     /// # Ok(()) }) }
     /// ```
-    #[track_caller]
-    pub fn recv_buf<B: BufMut>(&self, buf: &mut B) -> impl Future<Output = io::Result<usize>> {
-        located("UdpSocket::recv_buf", Resource::Unknown, async move {
-            self.io
-                .async_io(RECEIVED, |socket| sys::fill(buf, |buf| recv(socket, buf)))
-                .await
-        })
-    }
+    recv_buf,
 
-    /// Like [`recv_buf`](Self::recv_buf), but does not wait.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`try_recv`](Self::try_recv).
-    pub fn try_recv_buf<B: BufMut>(&self, buf: &mut B) -> io::Result<usize> {
-        self.io.try_io(Interest::READABLE, |socket| {
-            sys::fill(buf, |buf| recv(socket, buf))
-        })
-    }
-
-    /// Waits for a datagram, and returns the number of its bytes in `buf` and the sender's address.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`recv`](Self::recv).
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: no datagram is lost if the future is dropped.
-    ///
     /// # Examples
     ///
     /// ```
@@ -173,24 +108,8 @@ impl UdpSocket {
     /// assert_eq!(peer, sender.local_addr()?);
     /// # Ok(()) }) }
     /// ```
-    #[track_caller]
-    pub fn recv_from(
-        &self,
-        buf: &mut [u8],
-    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
-        located("UdpSocket::recv_from", Resource::Unknown, async move {
-            self.io
-                .async_io(RECEIVED, |socket| socket.recv_from(buf))
-                .await
-        })
-    }
+    recv_from,
 
-    /// The poll function of [`recv_from`](Self::recv_from), for implementing a future.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`recv`](Self::recv).
-    ///
     /// # Examples
     ///
     /// ```
@@ -211,60 +130,10 @@ impl UdpSocket {
     /// assert_eq!(peer, sender.local_addr()?);
     /// # Ok(()) }) }
     /// ```
-    pub fn poll_recv_from(
-        &self,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<SocketAddr>> {
-        self.io
-            .poll_read_io(cx, |socket| Ok(recv_from(socket, buf)?.1))
-    }
+    poll_recv_from,
+}
 
-    /// Like [`recv_from`](Self::recv_from), but does not wait.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`try_recv`](Self::try_recv).
-    pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io
-            .try_io(Interest::READABLE, |socket| socket.recv_from(buf))
-    }
-
-    /// Like [`recv_from`](Self::recv_from), but appends to `buf` as [`recv_buf`](Self::recv_buf)
-    /// does.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`recv`](Self::recv).
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: no datagram is lost if the future is dropped.
-    #[track_caller]
-    pub fn recv_buf_from<B: BufMut>(
-        &self,
-        buf: &mut B,
-    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
-        located("UdpSocket::recv_buf_from", Resource::Unknown, async move {
-            self.io
-                .async_io(RECEIVED, |socket| {
-                    sys::fill(buf, |buf| recv_from(socket, buf))
-                })
-                .await
-        })
-    }
-
-    /// Like [`recv_buf_from`](Self::recv_buf_from), but does not wait.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`try_recv`](Self::try_recv).
-    pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
-        self.io.try_io(Interest::READABLE, |socket| {
-            sys::fill(buf, |buf| recv_from(socket, buf))
-        })
-    }
-
+impl UdpSocket {
     /// Waits for a datagram from the address that the socket is [connected](Self::connect) to, and
     /// copies it without removing it: the next call returns it again.
     ///
@@ -419,10 +288,6 @@ impl UdpSocket {
     pub fn try_peek_sender(&self) -> io::Result<SocketAddr> {
         self.io.try_io(Interest::READABLE, peek_sender)
     }
-}
-
-fn recv(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<usize> {
-    socket.try_io(|| sys::datagram(socket, buf))
 }
 
 fn recv_from(socket: &Source, buf: &mut ReadBuf<'_>) -> io::Result<(usize, SocketAddr)> {

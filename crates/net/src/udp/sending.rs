@@ -11,8 +11,11 @@ use raddle_reactor::Interest;
 use super::UdpSocket;
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
+use crate::methods::send_datagrams;
 
-impl UdpSocket {
+send_datagrams! {
+    UdpSocket;
+
     /// Sends a datagram to the address the socket is [connected](Self::connect) to, and returns the
     /// number of bytes.
     ///
@@ -25,53 +28,25 @@ impl UdpSocket {
     /// - `PermissionDenied` for a broadcast without [`set_broadcast`](Self::set_broadcast), and
     ///   `NetworkUnreachable` or `HostUnreachable` without a route.
     /// - An error of any kind if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// If the future is dropped before it is ready, the datagram was not sent.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
-    /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
-    /// sender.connect(receiver.local_addr()?).await?;
-    /// assert_eq!(sender.send(b"hello").await?, 5);
-    /// assert_eq!(receiver.recv(&mut [0; 1500]).await?, 5);
-    /// # Ok(()) }) }
-    /// ```
-    #[track_caller]
-    pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
-        located("UdpSocket::send", Resource::Unknown, async move {
-            self.io
-                .async_io(Interest::WRITABLE, |socket| socket.send(buf))
-                .await
-        })
+    send {
+        /// # Examples
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+        /// use raddle::net::UdpSocket;
+        ///
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+        /// let sender = UdpSocket::bind("127.0.0.1:0").await?;
+        /// let receiver = UdpSocket::bind("127.0.0.1:0").await?;
+        /// sender.connect(receiver.local_addr()?).await?;
+        /// assert_eq!(sender.send(b"hello").await?, 5);
+        /// assert_eq!(receiver.recv(&mut [0; 1500]).await?, 5);
+        /// # Ok(()) }) }
+        /// ```
     }
+}
 
-    /// The poll function of [`send`](Self::send), for implementing a future.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`send`](Self::send).
-    pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.io.poll_write_io(cx, |socket| socket.send(buf))
-    }
-
-    /// Like [`send`](Self::send), but does not wait.
-    ///
-    /// # Errors
-    ///
-    /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
-    pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
-        self.io
-            .try_io(Interest::WRITABLE, |socket| socket.send(buf))
-    }
-
+impl UdpSocket {
     /// Sends a datagram to the first of the addresses, and returns the number of bytes.
     ///
     /// # Errors

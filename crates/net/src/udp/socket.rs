@@ -2,18 +2,14 @@
 
 use std::future::Future;
 use std::io;
-#[cfg(unix)]
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-#[cfg(windows)]
-use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
-use std::task::{Context, Poll};
 
 use raddle_leaf::wait::{Resource, located};
-use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_reactor::{Evented, Handle};
 
 use crate::ToSocketAddrs;
 use crate::addr::{no_address, resolve};
-use crate::evented::{self, debug_assert_nonblocking};
+use crate::evented;
+use crate::methods::{datagram_socket, std_socket, system_handle};
 
 /// A UDP socket.
 ///
@@ -102,47 +98,6 @@ impl UdpSocket {
         })
     }
 
-    /// Converts a socket of std's type, which must be in non-blocking mode, and registers it with
-    /// the current reactor.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the reactor has shut down, or if the system has no memory for the
-    /// registration.
-    ///
-    /// # Panics
-    ///
-    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
-    /// Unix also if the socket is in blocking mode.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UdpSocket;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let socket = std::net::UdpSocket::bind("127.0.0.1:0")?;
-    /// socket.set_nonblocking(true)?;
-    /// let socket = UdpSocket::from_std(socket)?;
-    /// assert!(socket.local_addr()?.ip().is_loopback());
-    /// # Ok(()) }) }
-    /// ```
-    #[track_caller]
-    pub fn from_std(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
-        debug_assert_nonblocking(&socket);
-        UdpSocket::new(mio::net::UdpSocket::from_std(socket))
-    }
-
-    /// Deregisters the socket and converts it into std's type. It stays in non-blocking mode.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system cannot deregister the descriptor.
-    pub fn into_std(self) -> io::Result<std::net::UdpSocket> {
-        Ok(self.io.into_inner()?.into())
-    }
-
     /// Connects to the first of the addresses for which that succeeds. From then on,
     /// [`send`](Self::send) sends to that address, and datagrams from other addresses are ignored.
     /// Connecting sends nothing, so it succeeds even if the peer does not exist.
@@ -187,35 +142,32 @@ impl UdpSocket {
             Err(last.unwrap_or_else(no_address))
         })
     }
+}
 
-    /// Waits until the socket is ready for any of `interest`, and returns its readiness. A later
-    /// operation may still return `WouldBlock`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    #[track_caller]
-    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
-        located("UdpSocket::ready", Resource::Unknown, async move {
-            self.io.ready(interest).await
-        })
-    }
+std_socket! {
+    UdpSocket, "socket", socket: std::net::UdpSocket;
 
-    /// Waits until there may be a datagram. Usually followed by [`try_recv`](Self::try_recv) or
-    /// [`try_recv_from`](Self::try_recv_from).
+    /// # Examples
     ///
-    /// # Errors
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UdpSocket;
     ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let socket = std::net::UdpSocket::bind("127.0.0.1:0")?;
+    /// socket.set_nonblocking(true)?;
+    /// let socket = UdpSocket::from_std(socket)?;
+    /// assert!(socket.local_addr()?.ip().is_loopback());
+    /// # Ok(()) }) }
+    /// ```
+    from_std,
+
+    into_std,
+}
+
+datagram_socket! {
+    UdpSocket;
+
     /// # Examples
     ///
     /// ```
@@ -240,74 +192,8 @@ impl UdpSocket {
     /// assert_eq!(&buffer[..length], b"hello");
     /// # Ok(()) }) }
     /// ```
-    #[track_caller]
-    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
-        located("UdpSocket::readable", Resource::Unknown, async move {
-            self.ready(Interest::READABLE).await.map(drop)
-        })
-    }
+    readable,
 
-    /// Waits until there may be room to send. Usually followed by [`try_send`](Self::try_send) or
-    /// [`try_send_to`](Self::try_send_to).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    #[track_caller]
-    pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
-        located("UdpSocket::writable", Resource::Unknown, async move {
-            self.ready(Interest::WRITABLE).await.map(drop)
-        })
-    }
-
-    /// The poll function of [`readable`](Self::readable), for implementing a future.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_read_ready(cx)
-    }
-
-    /// The poll function of [`writable`](Self::writable), for implementing a future.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_write_ready(cx)
-    }
-
-    /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
-    /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
-    /// only if the socket did. A direction that is closed stays ready.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of `f`, and `WouldBlock` if the socket is not ready.
-    pub fn try_io<R>(
-        &self,
-        interest: Interest,
-        f: impl FnOnce() -> io::Result<R>,
-    ) -> io::Result<R> {
-        self.io.try_io(interest, |socket| socket.try_io(f))
-    }
-
-    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of `f`.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
-    /// returned `WouldBlock`.
-    ///
     /// # Examples
     ///
     /// ```
@@ -325,53 +211,7 @@ impl UdpSocket {
     /// assert_eq!(socket.async_io(Interest::WRITABLE, send).await?, 5);
     /// # Ok(()) }) }
     /// ```
-    #[track_caller]
-    pub fn async_io<R>(
-        &self,
-        interest: Interest,
-        mut f: impl FnMut() -> io::Result<R>,
-    ) -> impl Future<Output = io::Result<R>> {
-        located("UdpSocket::async_io", Resource::Unknown, async move {
-            self.io
-                .retry_io(interest, |socket| socket.try_io(&mut f))
-                .await
-        })
-    }
+    async_io,
 }
 
-impl TryFrom<std::net::UdpSocket> for UdpSocket {
-    type Error = io::Error;
-
-    /// The same as [`UdpSocket::from_std`].
-    fn try_from(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
-        UdpSocket::from_std(socket)
-    }
-}
-
-#[cfg(windows)]
-impl AsSocket for UdpSocket {
-    fn as_socket(&self) -> BorrowedSocket<'_> {
-        self.io.as_socket()
-    }
-}
-
-#[cfg(windows)]
-impl AsRawSocket for UdpSocket {
-    fn as_raw_socket(&self) -> RawSocket {
-        self.io.as_raw_socket()
-    }
-}
-
-#[cfg(unix)]
-impl AsFd for UdpSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.io.as_fd()
-    }
-}
-
-#[cfg(unix)]
-impl AsRawFd for UdpSocket {
-    fn as_raw_fd(&self) -> RawFd {
-        self.io.as_raw_fd()
-    }
-}
+system_handle!(UdpSocket);

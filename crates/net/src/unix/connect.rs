@@ -1,13 +1,15 @@
 //! Connecting to a listener.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io;
 use std::path::Path;
 
 use raddle_leaf::wait::{Resource, located};
+use raddle_reactor::Handle;
 
 use super::addr::system_addr;
 use super::{SocketAddr, UnixSocket, UnixStream};
+use crate::evented;
 
 impl UnixStream {
     /// Connects to the listener at a path. On Linux a path that begins with a zero byte is a name
@@ -81,13 +83,8 @@ impl UnixStream {
 
     /// Waits for the end of an attempt to connect.
     pub(super) async fn connecting(stream: mio::net::UnixStream) -> io::Result<UnixStream> {
-        let stream = UnixStream::new(stream)?;
-        // The event "writable" shows that the attempt has ended, and the socket's error shows its
-        // result.
-        poll_fn(|cx| stream.io.poll_write_ready(cx)).await?;
-        match stream.take_error()? {
-            Some(error) => Err(error),
-            None => Ok(stream),
-        }
+        Ok(UnixStream {
+            io: evented::watch_connecting(stream, &Handle::current()).await?,
+        })
     }
 }

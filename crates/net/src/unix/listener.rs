@@ -1,20 +1,15 @@
 //! The listening socket.
 
-use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net;
 use std::path::Path;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
-use raddle_leaf::wait::{Resource, located};
-use raddle_reactor::{Evented, Handle, Interest};
+use raddle_reactor::{Evented, Handle};
 
 use super::addr::of_path;
 use super::{SocketAddr, UnixStream};
-use crate::accepting::{accept_retrying, explained};
-use crate::evented::{self, debug_assert_nonblocking};
+use crate::evented;
+use crate::methods::{listener, std_socket, system_handle};
 
 /// A Unix socket that listens for connections.
 ///
@@ -100,139 +95,6 @@ impl UnixListener {
         })
     }
 
-    /// Waits for a connection and accepts it. Several tasks may wait at the same time.
-    ///
-    /// # Errors
-    ///
-    /// - An uncategorized error (EMFILE, ENFILE) means that the process or the system has no
-    ///   descriptor left. Each call returns it at once until a descriptor is closed; the connection
-    ///   stays in the queue. [`accept_retrying`](Self::accept_retrying) handles it.
-    /// - Any kind if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: no connection is lost if the future is dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::{UnixListener, UnixStream};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = UnixListener::bind(&path)?;
-    /// let client = UnixStream::connect(&path).await?;
-    /// let (server, _) = listener.accept().await?;
-    /// client.try_write(b"hello")?;
-    /// server.readable().await?;
-    /// # Ok(()) }) }
-    /// ```
-    #[track_caller]
-    pub fn accept(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> {
-        located("UnixListener::accept", Resource::Unknown, async move {
-            let accepted = self.io.async_io(Interest::READABLE, accept).await;
-            let (stream, addr) = accepted.map_err(explained)?;
-            Ok((UnixStream::accepted(stream, self.io.handle())?, addr))
-        })
-    }
-
-    /// Like [`accept`](Self::accept), but for a server that keeps running when single connections
-    /// fail or when it runs out of descriptors.
-    ///
-    /// After an error that concerns one connection, it accepts the next at once. While the process
-    /// or the system has no descriptor, memory or permission for one more connection, it tries
-    /// again after a pause of 5 ms, which doubles up to 1 s; meanwhile the connections wait in the
-    /// listener's queue, and other tasks run. `sleep` waits for the pause, since this layer has no
-    /// timer. It may also log, or close idle connections.
-    ///
-    /// ```no_run
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixListener;
-    /// use raddle::time::sleep;
-    ///
-    /// # fn main() { async fn serve(listener: UnixListener) -> std::io::Result<()> {
-    /// loop {
-    ///     let (stream, _) = listener.accept_retrying(sleep).await?;
-    ///     raddle::spawn(async move { drop(stream) });
-    /// }
-    /// # } }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors that are permanent: the descriptor is not a listener, or the reactor has
-    /// shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: no connection is lost if the future is dropped, also during a pause. The next
-    /// call begins with the shortest pause.
-    pub async fn accept_retrying<S>(
-        &self,
-        sleep: impl FnMut(Duration) -> S,
-    ) -> io::Result<(UnixStream, SocketAddr)>
-    where
-        S: Future<Output = ()>,
-    {
-        accept_retrying(|| self.accept(), sleep).await
-    }
-
-    /// The poll function of [`accept`](Self::accept), for implementing a future. Only the waker of
-    /// the last call is kept.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`accept`](Self::accept).
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
-        let (stream, addr) = ready!(self.io.poll_read_io(cx, accept)).map_err(explained)?;
-        let stream = UnixStream::accepted(stream, self.io.handle())?;
-        Poll::Ready(Ok((stream, addr)))
-    }
-
-    /// Converts a listener of std's type, which must be in non-blocking mode, and registers it with
-    /// the current reactor.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the reactor has shut down, or if the system has no memory for the
-    /// registration.
-    ///
-    /// # Panics
-    ///
-    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
-    /// Unix also if the socket is in blocking mode.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixListener;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// # let directory = tempfile::tempdir()?;
-    /// let path = directory.path().join("socket");
-    /// let listener = std::os::unix::net::UnixListener::bind(&path)?;
-    /// listener.set_nonblocking(true)?;
-    /// let listener = UnixListener::from_std(listener)?;
-    /// # Ok(()) }) }
-    /// ```
-    #[track_caller]
-    pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
-        debug_assert_nonblocking(&listener);
-        UnixListener::new(mio::net::UnixListener::from_std(listener))
-    }
-
-    /// Deregisters the listener and converts it into std's type. It stays in non-blocking mode.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system cannot deregister the descriptor.
-    pub fn into_std(self) -> io::Result<net::UnixListener> {
-        Ok(self.io.into_inner()?.into())
-    }
-
     /// Returns the address that the listener is bound to.
     ///
     /// # Errors
@@ -253,26 +115,60 @@ impl UnixListener {
     }
 }
 
-impl TryFrom<net::UnixListener> for UnixListener {
-    type Error = io::Error;
+listener! {
+    UnixListener, accept;
 
-    /// The same as [`UnixListener::from_std`].
-    fn try_from(listener: net::UnixListener) -> io::Result<UnixListener> {
-        UnixListener::from_std(listener)
+    /// Waits for a connection and accepts it. Several tasks may wait at the same time.
+    ///
+    /// # Errors
+    ///
+    /// - An uncategorized error (EMFILE, ENFILE) means that the process or the system has no
+    ///   descriptor left. Each call returns it at once until a descriptor is closed; the connection
+    ///   stays in the queue. [`accept_retrying`](Self::accept_retrying) handles it.
+    /// - Any kind if the runtime has shut down.
+    accept -> (UnixStream, SocketAddr) {
+        /// # Examples
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+        /// use raddle::net::{UnixListener, UnixStream};
+        ///
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+        /// # let directory = tempfile::tempdir()?;
+        /// let path = directory.path().join("socket");
+        /// let listener = UnixListener::bind(&path)?;
+        /// let client = UnixStream::connect(&path).await?;
+        /// let (server, _) = listener.accept().await?;
+        /// client.try_write(b"hello")?;
+        /// server.readable().await?;
+        /// # Ok(()) }) }
+        /// ```
     }
 }
 
-impl AsFd for UnixListener {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.io.as_fd()
-    }
+std_socket! {
+    UnixListener, "listener", listener: net::UnixListener;
+
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixListener;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// # let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("socket");
+    /// let listener = std::os::unix::net::UnixListener::bind(&path)?;
+    /// listener.set_nonblocking(true)?;
+    /// let listener = UnixListener::from_std(listener)?;
+    /// # Ok(()) }) }
+    /// ```
+    from_std,
+
+    into_std,
 }
 
-impl AsRawFd for UnixListener {
-    fn as_raw_fd(&self) -> RawFd {
-        self.io.as_raw_fd()
-    }
-}
+system_handle!(UnixListener);
 
 #[cfg(target_os = "linux")]
 fn accept(listener: &mio::net::UnixListener) -> io::Result<(mio::net::UnixStream, SocketAddr)> {

@@ -10,6 +10,7 @@ use raddle_reactor::Interest;
 use socket2::{SockAddr, SockRef};
 
 use super::UnixDatagram;
+use crate::methods::send_datagrams;
 use crate::unix::addr::system_addr;
 
 type Source = mio::net::UnixDatagram;
@@ -21,7 +22,9 @@ const NO_SIGNAL: libc::c_int = libc::MSG_NOSIGNAL;
 #[cfg(target_vendor = "apple")]
 const NO_SIGNAL: libc::c_int = 0;
 
-impl UnixDatagram {
+send_datagrams! {
+    UnixDatagram;
+
     /// Sends a datagram to the address the socket is [connected](Self::connect) to, and returns the
     /// number of bytes.
     ///
@@ -31,38 +34,10 @@ impl UnixDatagram {
     /// - `ConnectionRefused` or `ConnectionReset` if the peer's socket is closed.
     /// - An uncategorized error (EMSGSIZE) if the datagram is longer than the system sends.
     /// - Any kind if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// If the future is dropped before it is ready, the datagram was not sent.
-    #[track_caller]
-    pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
-        located("UnixDatagram::send", Resource::Unknown, async move {
-            self.io
-                .async_io(Interest::WRITABLE, |socket| socket.send(buf))
-                .await
-        })
-    }
+    send {}
+}
 
-    /// The poll function of [`send`](Self::send), for implementing a future.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`send`](Self::send).
-    pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.io.poll_write_io(cx, |socket| socket.send(buf))
-    }
-
-    /// Like [`send`](Self::send), but does not wait.
-    ///
-    /// # Errors
-    ///
-    /// Returns `WouldBlock` if there is no room; otherwise as [`send`](Self::send).
-    pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
-        self.io
-            .try_io(Interest::WRITABLE, |socket| socket.send(buf))
-    }
-
+impl UnixDatagram {
     /// Sends a datagram to the socket at a path, and returns the number of bytes. On Linux a path
     /// that begins with a zero byte is a name in the abstract namespace.
     ///

@@ -1,18 +1,15 @@
 //! The socket: what it is made from, and what it is ready for.
 
-use std::future::Future;
 use std::io;
 use std::net::Shutdown;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net;
 use std::path::Path;
-use std::task::{Context, Poll};
 
-use raddle_leaf::wait::{Resource, located};
-use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_reactor::{Evented, Handle, Ready};
 use socket2::SockRef;
 
-use crate::evented::{self, debug_assert_nonblocking};
+use crate::evented;
+use crate::methods::{datagram_socket, std_socket, system_handle};
 use crate::unix::SocketAddr;
 use crate::unix::addr::system_addr;
 
@@ -143,46 +140,6 @@ impl UnixDatagram {
         })
     }
 
-    /// Converts a socket of std's type, which must be in non-blocking mode, and registers it with
-    /// the current reactor.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the reactor has shut down, or if the system has no memory for the
-    /// registration.
-    ///
-    /// # Panics
-    ///
-    /// Panics if no reactor is current, as in a runtime without `enable_io`; in debug builds on
-    /// Unix also if the socket is in blocking mode.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::UnixDatagram;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (socket, _peer) = std::os::unix::net::UnixDatagram::pair()?;
-    /// socket.set_nonblocking(true)?;
-    /// let socket = UnixDatagram::from_std(socket)?;
-    /// # Ok(()) }) }
-    /// ```
-    #[track_caller]
-    pub fn from_std(datagram: net::UnixDatagram) -> io::Result<UnixDatagram> {
-        debug_assert_nonblocking(&datagram);
-        UnixDatagram::new(mio::net::UnixDatagram::from_std(datagram))
-    }
-
-    /// Deregisters the socket and converts it into std's type. It stays in non-blocking mode.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system cannot deregister the descriptor.
-    pub fn into_std(self) -> io::Result<net::UnixDatagram> {
-        Ok(self.io.into_inner()?.into())
-    }
-
     /// Connects to the socket at a path: from now on [`send`](Self::send) sends there, and
     /// datagrams from other sockets are refused.
     /// On Linux a path that begins with a zero byte is a name in the abstract namespace.
@@ -262,35 +219,31 @@ impl UnixDatagram {
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.io.take_error()
     }
+}
 
-    /// Waits until the socket is ready for any of `interest`, and returns its readiness. A later
-    /// operation may still return `WouldBlock`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    #[track_caller]
-    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
-        located("UnixDatagram::ready", Resource::Unknown, async move {
-            self.io.ready(interest).await
-        })
-    }
+std_socket! {
+    UnixDatagram, "socket", datagram: net::UnixDatagram;
 
-    /// Waits until there may be a datagram. Usually followed by [`try_recv`](Self::try_recv) or
-    /// [`try_recv_from`](Self::try_recv_from).
+    /// # Examples
     ///
-    /// # Errors
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::net::UnixDatagram;
     ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (socket, _peer) = std::os::unix::net::UnixDatagram::pair()?;
+    /// socket.set_nonblocking(true)?;
+    /// let socket = UnixDatagram::from_std(socket)?;
+    /// # Ok(()) }) }
+    /// ```
+    from_std,
+
+    into_std,
+}
+
+datagram_socket! {
+    UnixDatagram;
+
     /// # Examples
     ///
     /// ```
@@ -304,102 +257,9 @@ impl UnixDatagram {
     /// assert_eq!(receiver.try_recv(&mut [0; 16])?, 5);
     /// # Ok(()) }) }
     /// ```
-    #[track_caller]
-    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
-        located("UnixDatagram::readable", Resource::Unknown, async move {
-            self.ready(Interest::READABLE).await.map(drop)
-        })
-    }
+    readable,
 
-    /// Waits until there may be room to send. Usually followed by [`try_send`](Self::try_send) or
-    /// [`try_send_to`](Self::try_send_to).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    #[track_caller]
-    pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
-        located("UnixDatagram::writable", Resource::Unknown, async move {
-            self.ready(Interest::WRITABLE).await.map(drop)
-        })
-    }
-
-    /// The poll function of [`readable`](Self::readable), for implementing a future.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_read_ready(cx)
-    }
-
-    /// The poll function of [`writable`](Self::writable), for implementing a future.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_write_ready(cx)
-    }
-
-    /// Calls `f`, which does I/O on the socket, if the socket is known to be ready for `interest`.
-    /// If `f` returns `WouldBlock`, the socket counts as not ready until the next event: return it
-    /// only if the socket did. A direction that is closed stays ready.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of `f`, and `WouldBlock` if the socket is not ready.
-    pub fn try_io<R>(
-        &self,
-        interest: Interest,
-        f: impl FnOnce() -> io::Result<R>,
-    ) -> io::Result<R> {
-        self.io.try_io(interest, |_| f())
-    }
-
-    /// Calls `f` until it does not return `WouldBlock`, and waits for `interest` in between.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of `f`.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe if `f` is: when the future is dropped before it is ready, every call of `f` has
-    /// returned `WouldBlock`.
-    #[track_caller]
-    pub fn async_io<R>(
-        &self,
-        interest: Interest,
-        mut f: impl FnMut() -> io::Result<R>,
-    ) -> impl Future<Output = io::Result<R>> {
-        located("UnixDatagram::async_io", Resource::Unknown, async move {
-            self.io.retry_io(interest, |_| f()).await
-        })
-    }
+    async_io,
 }
 
-impl TryFrom<net::UnixDatagram> for UnixDatagram {
-    type Error = io::Error;
-
-    /// The same as [`UnixDatagram::from_std`].
-    fn try_from(datagram: net::UnixDatagram) -> io::Result<UnixDatagram> {
-        UnixDatagram::from_std(datagram)
-    }
-}
-
-impl AsFd for UnixDatagram {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.io.as_fd()
-    }
-}
-
-impl AsRawFd for UnixDatagram {
-    fn as_raw_fd(&self) -> RawFd {
-        self.io.as_raw_fd()
-    }
-}
+system_handle!(UnixDatagram);

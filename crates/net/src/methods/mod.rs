@@ -1,0 +1,22 @@
+//! The methods and traits that several public types have in common. A macro writes each group of
+//! them, so that they exist once; a type names the methods, with its own examples.
+//!
+//! Macros share the names, the signatures and the documentation. What the methods do is in generic
+//! code: [`ByteStream`](crate::evented::ByteStream) and [`Evented`](raddle_reactor::Evented). Each
+//! type is a struct with a field `io: Evented<_>`.
+
+mod async_write;
+mod datagram;
+mod listener;
+mod readiness;
+mod std_socket;
+mod stream;
+mod system_handle;
+
+pub(crate) use async_write::async_write;
+pub(crate) use datagram::{datagram_socket, receive_datagrams, send_datagrams};
+pub(crate) use listener::listener;
+pub(crate) use readiness::readiness;
+pub(crate) use std_socket::std_socket;
+pub(crate) use stream::byte_stream;
+pub(crate) use system_handle::system_handle;
