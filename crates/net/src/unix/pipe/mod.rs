@@ -16,6 +16,7 @@
 //! # Ok(()) }) }
 //! ```
 
+mod ends;
 mod open;
 mod receiver;
 mod sender;

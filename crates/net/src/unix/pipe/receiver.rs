@@ -1,18 +1,14 @@
 //! The reading end.
 
-use std::fs::File;
-use std::future::Future;
 use std::io::{self, IoSliceMut};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, ReadBuf};
-use raddle_leaf::wait::{Resource, located};
-use raddle_reactor::{Evented, Handle, Interest, Ready};
+use raddle_reactor::{Evented, Interest};
 
-use super::{adopt, set_nonblocking};
+use super::ends::pipe_end;
 use crate::evented::ByteStream;
 
 /// The reading end of a pipe; see [`pipe`](super::pipe) and [`OpenOptions`](super::OpenOptions).
@@ -41,39 +37,9 @@ pub struct Receiver {
     io: Evented<mio::unix::pipe::Receiver>,
 }
 
-impl Receiver {
-    #[track_caller]
-    pub(super) fn new(pipe: mio::unix::pipe::Receiver) -> io::Result<Receiver> {
-        Ok(Receiver {
-            io: Evented::new(pipe, Interest::READABLE, &Handle::current())?,
-        })
-    }
+pipe_end! {
+    Receiver, "reading", libc::O_RDONLY, Interest::READABLE;
 
-    /// Takes over an open pipe, and puts it in non-blocking mode.
-    ///
-    /// # Errors
-    ///
-    /// Returns `InvalidInput` if it is not a pipe or is not open for reading; otherwise an error of
-    /// the operating system.
-    ///
-    /// # Panics
-    ///
-    /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    #[track_caller]
-    pub fn from_file(file: File) -> io::Result<Receiver> {
-        Receiver::from_owned_fd(file.into())
-    }
-
-    /// Like [`from_file`](Self::from_file), but takes a descriptor.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`from_file`](Self::from_file).
-    ///
-    /// # Panics
-    ///
-    /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    ///
     /// # Examples
     ///
     /// ```
@@ -85,47 +51,8 @@ impl Receiver {
     /// let receiver = pipe::Receiver::from_owned_fd(reader.into())?;
     /// # Ok(()) }) }
     /// ```
-    #[track_caller]
-    pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<Receiver> {
-        Receiver::new(adopt(owned_fd, libc::O_RDONLY)?.into())
-    }
+    from_owned_fd,
 
-    /// Takes over an open pipe without any check. It must be in non-blocking mode.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the reactor has shut down, or if the system has no memory for the
-    /// registration.
-    ///
-    /// # Panics
-    ///
-    /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    #[track_caller]
-    pub fn from_file_unchecked(file: File) -> io::Result<Receiver> {
-        Receiver::from_owned_fd_unchecked(file.into())
-    }
-
-    /// Like [`from_file_unchecked`](Self::from_file_unchecked), but takes a descriptor.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the reactor has shut down, or if the system has no memory for the
-    /// registration.
-    ///
-    /// # Panics
-    ///
-    /// Panics if no reactor is current, as in a runtime without `enable_io`.
-    #[track_caller]
-    pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<Receiver> {
-        Receiver::new(owned_fd.into())
-    }
-
-    /// Deregisters the pipe and converts it into a descriptor in blocking mode.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system cannot deregister the descriptor.
-    ///
     /// # Examples
     ///
     /// ```
@@ -139,80 +66,50 @@ impl Receiver {
     /// let reader = PipeReader::from(receiver.into_blocking_fd()?);
     /// # Ok(()) }) }
     /// ```
-    pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
-        let fd = self.into_nonblocking_fd()?;
-        set_nonblocking(&fd, false)?;
-        Ok(fd)
-    }
-
-    /// Deregisters the pipe and converts it into a descriptor in non-blocking mode.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system cannot deregister the descriptor.
-    pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
-        Ok(self.io.into_inner()?.into())
-    }
-
-    /// Waits until the pipe is ready for any of `interest`, of which only reading can be ready, and
-    /// returns its readiness.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    #[track_caller]
-    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
-        located("pipe::Receiver::ready", Resource::Unknown, async move {
-            self.io.ready(interest).await
-        })
-    }
+    into_blocking_fd,
 
     /// Waits until there is something to read, or no sender is open any more. Usually followed by
     /// [`try_read`](Self::try_read).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    ///
+    readable {
+        /// # Examples
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+        /// use raddle::net::unix::pipe;
+        ///
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+        /// let (sender, receiver) = pipe::pipe()?;
+        /// sender.writable().await?;
+        /// sender.try_write(b"hello")?;
+        /// receiver.readable().await?;
+        /// assert_eq!(receiver.try_read(&mut [0; 16])?, 5);
+        /// # Ok(()) }) }
+        /// ```
+    }
+    poll_read_ready,
+
     /// # Examples
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::net::unix::pipe;
+    /// use std::io::{PipeReader, Read};
+    /// use std::os::fd::AsFd;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
     /// let (sender, receiver) = pipe::pipe()?;
     /// sender.writable().await?;
     /// sender.try_write(b"hello")?;
+    /// // std's type has the operation; the descriptor stays with `receiver`.
+    /// let mut std = PipeReader::from(receiver.as_fd().try_clone_to_owned()?);
     /// receiver.readable().await?;
-    /// assert_eq!(receiver.try_read(&mut [0; 16])?, 5);
+    /// assert_eq!(receiver.try_io(|| std.read(&mut [0; 16]))?, 5);
     /// # Ok(()) }) }
     /// ```
-    #[track_caller]
-    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
-        located("pipe::Receiver::readable", Resource::Unknown, async move {
-            self.ready(Interest::READABLE).await.map(drop)
-        })
-    }
+    try_io,
+}
 
-    /// The poll function of [`readable`](Self::readable), for implementing a future. Only the waker
-    /// of the last call is kept.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.io.poll_read_ready(cx)
-    }
-
+impl Receiver {
     /// Reads what has arrived, without waiting. `Ok(0)` means that no sender is open, or that the
     /// buffer is empty.
     ///
@@ -240,36 +137,6 @@ impl Receiver {
     pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         self.io.try_read_vectored(bufs)
     }
-
-    /// Calls `f`, which does I/O on the pipe, if the pipe is known to be readable. If `f` returns
-    /// `WouldBlock`, the pipe counts as not ready until the next event: return it only if the pipe
-    /// did. A pipe whose other end has gone stays ready.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of `f`, and `WouldBlock` if the pipe is not ready.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
-    /// use raddle::net::unix::pipe;
-    /// use std::io::{PipeReader, Read};
-    /// use std::os::fd::AsFd;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
-    /// let (sender, receiver) = pipe::pipe()?;
-    /// sender.writable().await?;
-    /// sender.try_write(b"hello")?;
-    /// // std's type has the operation; the descriptor stays with `receiver`.
-    /// let mut std = PipeReader::from(receiver.as_fd().try_clone_to_owned()?);
-    /// receiver.readable().await?;
-    /// assert_eq!(receiver.try_io(|| std.read(&mut [0; 16]))?, 5);
-    /// # Ok(()) }) }
-    /// ```
-    pub fn try_io<R>(&self, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
-        self.io.try_io(Interest::READABLE, |_| f())
-    }
 }
 
 impl AsyncRead for Receiver {
@@ -279,17 +146,5 @@ impl AsyncRead for Receiver {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         self.io.poll_read(cx, buf)
-    }
-}
-
-impl AsFd for Receiver {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.io.as_fd()
-    }
-}
-
-impl AsRawFd for Receiver {
-    fn as_raw_fd(&self) -> RawFd {
-        self.io.as_raw_fd()
     }
 }
