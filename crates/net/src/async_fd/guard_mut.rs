@@ -1,13 +1,11 @@
 //! The guard with `&mut T`.
 
-use std::fmt;
-use std::io;
 use std::os::fd::AsRawFd;
 
-use raddle_reactor::{Ready, ReadyEvent};
+use raddle_reactor::ReadyEvent;
 
-use super::readiness::GuardedReadiness;
-use super::{AsyncFd, TryIoError};
+use super::AsyncFd;
+use super::readiness::{GuardedReadiness, ready_guard};
 
 /// The readiness of a descriptor, with exclusive access to the descriptor.
 ///
@@ -38,52 +36,16 @@ pub struct AsyncFdReadyMutGuard<'a, T: AsRawFd> {
     readiness: GuardedReadiness,
 }
 
+ready_guard! {
+    AsyncFdReadyMutGuard, &mut AsyncFd<T>;
+    clear_ready,
+}
+
 impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
     pub(super) fn new(async_fd: &'a mut AsyncFd<T>, event: ReadyEvent) -> Self {
         Self {
             async_fd,
             readiness: GuardedReadiness::new(event),
-        }
-    }
-
-    /// Clears the readiness that the guard was made for, so that the next wait waits for a new
-    /// event. Call it only if an operation on the descriptor has returned `WouldBlock`: otherwise
-    /// no event will come.
-    pub fn clear_ready(&mut self) {
-        self.clear_ready_matching(Ready::ALL);
-    }
-
-    /// Like [`clear_ready`](Self::clear_ready), but clears only `ready`: for an operation in one of
-    /// the directions that the guard was made for.
-    pub fn clear_ready_matching(&mut self, ready: Ready) {
-        self.readiness.clear(&self.async_fd.registration, ready);
-    }
-
-    /// Leaves the readiness as it is, as dropping the guard does.
-    pub fn retain_ready(&mut self) {}
-
-    /// Returns the readiness that was found, without the flags that have been cleared since.
-    pub fn ready(&self) -> Ready {
-        self.readiness.ready()
-    }
-
-    /// Calls `f`, and clears the readiness if `f` returns `WouldBlock`. `f` must return that only
-    /// if the descriptor did.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`TryIoError`] if `f` returned `WouldBlock`; its other errors are in the inner
-    /// result.
-    pub fn try_io<R>(
-        &mut self,
-        f: impl FnOnce(&mut AsyncFd<T>) -> io::Result<R>,
-    ) -> Result<io::Result<R>, TryIoError> {
-        match f(self.async_fd) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.clear_ready();
-                Err(TryIoError(()))
-            }
-            result => Ok(result),
         }
     }
 
@@ -105,14 +67,5 @@ impl<'a, T: AsRawFd> AsyncFdReadyMutGuard<'a, T> {
     /// Returns the value that owns the descriptor.
     pub fn get_inner_mut(&mut self) -> &mut T {
         self.async_fd.get_mut()
-    }
-}
-
-impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFdReadyMutGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AsyncFdReadyMutGuard")
-            .field("async_fd", &self.async_fd)
-            .field("ready", &self.ready())
-            .finish()
     }
 }
