@@ -29,6 +29,63 @@ pub(crate) trait Stream {
     fn shutdown_write(&self) -> io::Result<()>;
 }
 
+/// Writes the methods and traits that both halves have.
+macro_rules! half {
+    ($name:ident) => {
+        #[expect(private_bounds, reason = "only streams of this crate can be split")]
+        impl<P> $name<P>
+        where
+            P: Deref<Target: Stream>,
+        {
+            /// Waits until the stream is ready for any of `interest`, and returns its readiness.
+            ///
+            /// # Errors
+            ///
+            /// Returns an error of the kind `Other` if the runtime has shut down.
+            ///
+            /// # Cancel safety
+            ///
+            /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
+            pub async fn ready(&self, interest: Interest) -> io::Result<raddle_reactor::Ready> {
+                self.0.io().ready(interest).await
+            }
+        }
+
+        #[expect(private_bounds, reason = "only streams of this crate can be split")]
+        impl<P, A> $name<P>
+        where
+            P: Deref,
+            P::Target: Stream<Addr = A>,
+        {
+            /// Returns the address of the peer.
+            ///
+            /// # Errors
+            ///
+            /// Returns `NotConnected` if the other side has reset the connection.
+            pub fn peer_addr(&self) -> io::Result<A> {
+                self.0.peer_addr()
+            }
+
+            /// Returns the local address.
+            ///
+            /// # Errors
+            ///
+            /// Returns an error if the system has no memory for the result.
+            pub fn local_addr(&self) -> io::Result<A> {
+                self.0.local_addr()
+            }
+        }
+
+        impl<P: Deref> AsRef<P::Target> for $name<P> {
+            fn as_ref(&self) -> &P::Target {
+                &self.0
+            }
+        }
+    };
+}
+
+use half;
+
 /// A reference to a stream that ends the writing direction when it is dropped, unless that has been
 /// done or was disabled. [`tcp::OwnedWriteHalf`](crate::tcp::OwnedWriteHalf) is a
 /// `WriteHalfOf<ShutdownOnDrop<TcpStream>>`.
@@ -108,3 +165,70 @@ pub(crate) fn reunite<S: Stream>(
 
 pub(crate) const NOT_OF_ONE: &str =
     "the halves are not of the same stream; reunite those of one into_split";
+
+/// Writes the types of the halves of a stream, and `reunite`.
+macro_rules! stream_halves {
+    (
+        $Stream:ident;
+        $(#[$error:meta])* ReuniteError,
+        $(#[$reunite:meta])* reunite,
+    ) => {
+        #[doc = concat!("The reading half of a borrowed stream; see [`", stringify!($Stream), "::split`].")]
+        pub type ReadHalf<'a> = crate::halves::ReadHalfOf<&'a $Stream>;
+
+        #[doc = concat!("The writing half of a borrowed stream; see [`", stringify!($Stream), "::split`].")]
+        ///
+        /// Dropping it does not end the writing direction.
+        pub type WriteHalf<'a> = crate::halves::WriteHalfOf<&'a $Stream>;
+
+        #[doc = concat!("The reading half of a stream; see [`", stringify!($Stream), "::into_split`].")]
+        pub type OwnedReadHalf =
+            crate::halves::ReadHalfOf<raddle_primitives::sync::Arc<$Stream>>;
+
+        #[doc = concat!("The writing half of a stream; see [`", stringify!($Stream), "::into_split`].")]
+        ///
+        /// Dropping it ends the writing direction, unless it is
+        /// [forgotten](OwnedWriteHalf::forget) or [reunited](OwnedWriteHalf::reunite).
+        pub type OwnedWriteHalf =
+            crate::halves::WriteHalfOf<crate::halves::ShutdownOnDrop<$Stream>>;
+
+        /// The error of `reunite`: the halves are not of the same stream. Contains both halves.
+        $(#[$error])*
+        #[derive(Debug)]
+        pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
+
+        impl std::fmt::Display for ReuniteError {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(crate::halves::NOT_OF_ONE)
+            }
+        }
+
+        impl std::error::Error for ReuniteError {}
+
+        impl OwnedReadHalf {
+            /// Joins the halves of one stream.
+            ///
+            /// # Errors
+            ///
+            /// Returns both halves if they are of different streams.
+            $(#[$reunite])*
+            pub fn reunite(self, other: OwnedWriteHalf) -> Result<$Stream, ReuniteError> {
+                crate::halves::reunite(self, other)
+                    .map_err(|(read, write)| ReuniteError(read, write))
+            }
+        }
+
+        impl OwnedWriteHalf {
+            /// Joins the halves of one stream.
+            ///
+            /// # Errors
+            ///
+            /// Returns both halves if they are of different streams.
+            pub fn reunite(self, other: OwnedReadHalf) -> Result<$Stream, ReuniteError> {
+                other.reunite(self)
+            }
+        }
+    };
+}
+
+pub(crate) use stream_halves;

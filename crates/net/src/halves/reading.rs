@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use raddle_io::{AsyncRead, ReadBuf};
-use raddle_reactor::{Interest, Ready};
+use raddle_reactor::Interest;
 
-use super::Stream;
+use super::{Stream, half};
 use crate::evented::ByteStream;
 use crate::sys::Receive;
 
@@ -39,24 +39,13 @@ use crate::sys::Receive;
 #[derive(Debug)]
 pub struct ReadHalfOf<P>(pub(crate) P);
 
+half!(ReadHalfOf);
+
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<P> ReadHalfOf<P>
 where
     P: Deref<Target: Stream>,
 {
-    /// Waits until the stream is ready for any of `interest`, and returns its readiness.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.0.io().ready(interest).await
-    }
-
     /// Waits until there is something to read, or the stream has ended.
     ///
     /// # Errors
@@ -68,31 +57,6 @@ where
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     pub async fn readable(&self) -> io::Result<()> {
         self.ready(Interest::READABLE).await.map(drop)
-    }
-}
-
-#[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<P, A> ReadHalfOf<P>
-where
-    P: Deref,
-    P::Target: Stream<Addr = A>,
-{
-    /// Returns the address of the peer.
-    ///
-    /// # Errors
-    ///
-    /// Returns `NotConnected` if the other side has reset the connection.
-    pub fn peer_addr(&self) -> io::Result<A> {
-        self.0.peer_addr()
-    }
-
-    /// Returns the local address.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system has no memory for the result.
-    pub fn local_addr(&self) -> io::Result<A> {
-        self.0.local_addr()
     }
 }
 
@@ -142,11 +106,5 @@ where
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         self.0.io().poll_read(cx, buf)
-    }
-}
-
-impl<P: Deref> AsRef<P::Target> for ReadHalfOf<P> {
-    fn as_ref(&self) -> &P::Target {
-        &self.0
     }
 }

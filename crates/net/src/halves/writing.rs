@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use raddle_io::AsyncWrite;
-use raddle_reactor::{Interest, Ready};
+use raddle_reactor::Interest;
 
-use super::{EndWriting, ShutdownOnDrop, Stream};
+use super::{EndWriting, ShutdownOnDrop, Stream, half};
 use crate::evented::ByteStream;
 
 /// The writing half of a stream, which `P` refers to. It comes from `split` or `into_split`;
@@ -41,24 +41,13 @@ use crate::evented::ByteStream;
 #[derive(Debug)]
 pub struct WriteHalfOf<P>(pub(crate) P);
 
+half!(WriteHalfOf);
+
 #[expect(private_bounds, reason = "only streams of this crate can be split")]
 impl<P> WriteHalfOf<P>
 where
     P: Deref<Target: Stream>,
 {
-    /// Waits until the stream is ready for any of `interest`, and returns its readiness.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of the kind `Other` if the runtime has shut down.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
-        self.0.io().ready(interest).await
-    }
-
     /// Waits until there is room to write.
     ///
     /// # Errors
@@ -70,31 +59,6 @@ where
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     pub async fn writable(&self) -> io::Result<()> {
         self.ready(Interest::WRITABLE).await.map(drop)
-    }
-}
-
-#[expect(private_bounds, reason = "only streams of this crate can be split")]
-impl<P, A> WriteHalfOf<P>
-where
-    P: Deref,
-    P::Target: Stream<Addr = A>,
-{
-    /// Returns the address of the peer.
-    ///
-    /// # Errors
-    ///
-    /// Returns `NotConnected` if the other side has reset the connection.
-    pub fn peer_addr(&self) -> io::Result<A> {
-        self.0.peer_addr()
-    }
-
-    /// Returns the local address.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system has no memory for the result.
-    pub fn local_addr(&self) -> io::Result<A> {
-        self.0.local_addr()
     }
 }
 
@@ -184,11 +148,5 @@ where
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(raddle_leaf::coop::poll_consume_budget(cx));
         Poll::Ready(self.0.end_writing())
-    }
-}
-
-impl<P: Deref> AsRef<P::Target> for WriteHalfOf<P> {
-    fn as_ref(&self) -> &P::Target {
-        &self.0
     }
 }
