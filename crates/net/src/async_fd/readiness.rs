@@ -40,8 +40,8 @@ macro_rules! ready_guard {
                 self.clear_ready_matching(raddle_reactor::Ready::ALL);
             }
 
-            /// Like [`clear_ready`](Self::clear_ready), but clears only `ready`: for an operation in
-            /// one of the directions that the guard was made for.
+            /// Like [`clear_ready`](Self::clear_ready), but clears only `ready`: for an operation
+            /// in one of the directions that the guard was made for.
             pub fn clear_ready_matching(&mut self, ready: raddle_reactor::Ready) {
                 self.readiness.clear(&self.async_fd.registration, ready);
             }
@@ -55,8 +55,8 @@ macro_rules! ready_guard {
                 self.readiness.ready()
             }
 
-            /// Calls `f`, and clears the readiness if `f` returns `WouldBlock`. `f` must return that
-            /// only if the descriptor did.
+            /// Calls `f`, and clears the readiness if `f` returns `WouldBlock`. `f` must return
+            /// that only if the descriptor did.
             ///
             /// # Errors
             ///

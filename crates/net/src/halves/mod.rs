@@ -173,19 +173,23 @@ macro_rules! stream_halves {
         $(#[$error:meta])* ReuniteError,
         $(#[$reunite:meta])* reunite,
     ) => {
-        #[doc = concat!("The reading half of a borrowed stream; see [`", stringify!($Stream), "::split`].")]
+        /// The reading half of a borrowed stream; see
+        #[doc = concat!("[`", stringify!($Stream), "::split`].")]
         pub type ReadHalf<'a> = crate::halves::ReadHalfOf<&'a $Stream>;
 
-        #[doc = concat!("The writing half of a borrowed stream; see [`", stringify!($Stream), "::split`].")]
+        /// The writing half of a borrowed stream; see
+        #[doc = concat!("[`", stringify!($Stream), "::split`].")]
         ///
         /// Dropping it does not end the writing direction.
         pub type WriteHalf<'a> = crate::halves::WriteHalfOf<&'a $Stream>;
 
-        #[doc = concat!("The reading half of a stream; see [`", stringify!($Stream), "::into_split`].")]
+        /// The reading half of a stream; see
+        #[doc = concat!("[`", stringify!($Stream), "::into_split`].")]
         pub type OwnedReadHalf =
             crate::halves::ReadHalfOf<raddle_primitives::sync::Arc<$Stream>>;
 
-        #[doc = concat!("The writing half of a stream; see [`", stringify!($Stream), "::into_split`].")]
+        /// The writing half of a stream; see
+        #[doc = concat!("[`", stringify!($Stream), "::into_split`].")]
         ///
         /// Dropping it ends the writing direction, unless it is
         /// [forgotten](OwnedWriteHalf::forget) or [reunited](OwnedWriteHalf::reunite).

@@ -1,19 +1,19 @@
 //! Listening sockets.
 
-/// Writes the methods that accept connections. `$accept` is the function that accepts one from
+/// Writes the methods that accept connections. `$accept_from` is the function that accepts one from
 /// mio's listener without waiting.
 macro_rules! listener {
     (
-        $name:ident, $accept:path;
-        $(#[$accept_doc:meta])* accept -> ($Stream:ident, $Addr:ident) { $(#[$accept_example:meta])* }
+        $name:ident, $accept_from:path;
+        $(#[$accept:meta])* accept -> ($Stream:ident, $Addr:ident) { $(#[$example:meta])* }
     ) => {
         impl $name {
-            $(#[$accept_doc])*
+            $(#[$accept])*
             ///
             /// # Cancel safety
             ///
             /// Cancel safe: no connection is lost if the future is dropped.
-            $(#[$accept_example])*
+            $(#[$example])*
             #[track_caller]
             pub fn accept(&self) -> impl Future<Output = std::io::Result<($Stream, $Addr)>> {
                 raddle_leaf::wait::located(
@@ -21,7 +21,7 @@ macro_rules! listener {
                     raddle_leaf::wait::Resource::Unknown,
                     async move {
                         let interest = raddle_reactor::Interest::READABLE;
-                        let accepted = self.io.async_io(interest, $accept).await;
+                        let accepted = self.io.async_io(interest, $accept_from).await;
                         let (stream, addr) = accepted.map_err(crate::accepting::explained)?;
                         Ok(($Stream::accepted(stream, self.io.handle())?, addr))
                     },
@@ -83,7 +83,7 @@ macro_rules! listener {
                 &self,
                 cx: &mut std::task::Context<'_>,
             ) -> std::task::Poll<std::io::Result<($Stream, $Addr)>> {
-                let accepted = std::task::ready!(self.io.poll_read_io(cx, $accept));
+                let accepted = std::task::ready!(self.io.poll_read_io(cx, $accept_from));
                 let (stream, addr) = accepted.map_err(crate::accepting::explained)?;
                 let stream = $Stream::accepted(stream, self.io.handle())?;
                 std::task::Poll::Ready(Ok((stream, addr)))

@@ -8,6 +8,7 @@
 mod async_write;
 mod datagram;
 mod listener;
+mod options;
 mod readiness;
 mod std_socket;
 mod stream;
@@ -16,6 +17,7 @@ mod system_handle;
 pub(crate) use async_write::async_write;
 pub(crate) use datagram::{datagram_socket, receive_datagrams, send_datagrams};
 pub(crate) use listener::listener;
+pub(crate) use options::{tcp_options, traffic_class};
 pub(crate) use readiness::readiness;
 pub(crate) use std_socket::std_socket;
 pub(crate) use stream::byte_stream;

@@ -2,11 +2,12 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
 use socket2::SockRef;
 
 use super::TcpStream;
+use crate::methods::tcp_options;
 
 impl TcpStream {
     /// Returns the local address.
@@ -37,25 +38,6 @@ impl TcpStream {
         self.io.take_error()
     }
 
-    /// Returns whether small packets are sent without delay (TCP_NODELAY).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket.
-    pub fn nodelay(&self) -> io::Result<bool> {
-        self.io.nodelay()
-    }
-
-    /// Sets whether small packets are sent without delay (TCP_NODELAY).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
-        self.io.set_nodelay(nodelay)
-    }
-
     /// Returns the time to live of the packets, in hops (IP_TTL).
     ///
     /// # Errors
@@ -73,38 +55,6 @@ impl TcpStream {
     /// refuses the value.
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.set_ttl(ttl)
-    }
-
-    /// Returns how long closing waits for unsent data (SO_LINGER), in full seconds. `None` means
-    /// that the system sends it in the background.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket.
-    pub fn linger(&self) -> io::Result<Option<Duration>> {
-        SockRef::from(&*self.io).linger()
-    }
-
-    /// Sets how long closing waits for unsent data (SO_LINGER), in full seconds. With zero, closing
-    /// discards it and resets the connection; with more, dropping the stream blocks its thread.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
-        SockRef::from(&*self.io).set_linger(linger)
-    }
-
-    /// Sets a linger time of zero, the only one with which closing never blocks: closing discards
-    /// unsent data and resets the connection.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    pub fn set_zero_linger(&self) -> io::Result<()> {
-        SockRef::from(&*self.io).set_linger(Some(Duration::ZERO))
     }
 
     /// Returns whether data is acknowledged at once (TCP_QUICKACK).
@@ -129,3 +79,5 @@ impl TcpStream {
         SockRef::from(&*self.io).set_tcp_quickack(quickack)
     }
 }
+
+tcp_options!(TcpStream, linger, self => socket2::SockRef::from(&*self.io));

@@ -1,9 +1,9 @@
 //! The options of a socket before it is connected or listens.
 
 use std::io;
-use std::time::Duration;
 
 use super::TcpSocket;
+use crate::methods::{tcp_options, traffic_class};
 
 impl TcpSocket {
     /// Returns whether an idle connection is probed (SO_KEEPALIVE).
@@ -108,135 +108,6 @@ impl TcpSocket {
         self.socket.set_recv_buffer_size(size as usize)
     }
 
-    /// Returns how long closing waits for unsent data (SO_LINGER), in full seconds. `None` means
-    /// that the system sends it in the background.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket.
-    pub fn linger(&self) -> io::Result<Option<Duration>> {
-        self.socket.linger()
-    }
-
-    /// Sets how long closing waits for unsent data (SO_LINGER), in full seconds. With zero, closing
-    /// discards it and resets the connection; with more, dropping the stream blocks its thread.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    pub fn set_linger(&self, dur: Option<Duration>) -> io::Result<()> {
-        self.socket.set_linger(dur)
-    }
-
-    /// Sets a linger time of zero, the only one with which closing never blocks: closing discards
-    /// unsent data and resets the connection.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    pub fn set_zero_linger(&self) -> io::Result<()> {
-        self.socket.set_linger(Some(Duration::ZERO))
-    }
-
-    /// Returns whether small packets are sent without delay (TCP_NODELAY).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket.
-    pub fn nodelay(&self) -> io::Result<bool> {
-        self.socket.tcp_nodelay()
-    }
-
-    /// Sets whether small packets are sent without delay (TCP_NODELAY).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
-        self.socket.set_tcp_nodelay(nodelay)
-    }
-
-    /// Returns the traffic class of its IPv6 packets (IPV6_TCLASS).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket.
-    #[cfg(any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "macos"
-    ))]
-    pub fn tclass_v6(&self) -> io::Result<u32> {
-        self.socket.tclass_v6()
-    }
-
-    /// Sets the traffic class of its IPv6 packets (IPV6_TCLASS).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    #[cfg(any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "macos"
-    ))]
-    pub fn set_tclass_v6(&self, tclass: u32) -> io::Result<()> {
-        self.socket.set_tclass_v6(tclass)
-    }
-
-    /// Returns the type of service of its IPv4 packets (IP_TOS).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket.
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
-    pub fn tos_v4(&self) -> io::Result<u32> {
-        self.socket.tos_v4()
-    }
-
-    /// Sets the type of service of its IPv4 packets (IP_TOS).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
-    pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
-        self.socket.set_tos_v4(tos)
-    }
-
-    /// Tokio's former name of [`tos_v4`](Self::tos_v4).
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`tos_v4`](Self::tos_v4).
-    #[deprecated(note = "it concerns IPv4 alone; use `tos_v4`")]
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
-    pub fn tos(&self) -> io::Result<u32> {
-        self.tos_v4()
-    }
-
-    /// Tokio's former name of [`set_tos_v4`](Self::set_tos_v4).
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`set_tos_v4`](Self::set_tos_v4).
-    #[deprecated(note = "it concerns IPv4 alone; use `set_tos_v4`")]
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
-    pub fn set_tos(&self, tos: u32) -> io::Result<()> {
-        self.set_tos_v4(tos)
-    }
-
     /// Returns the interface that the socket is bound to by [`bind_device`](Self::bind_device), if
     /// any.
     ///
@@ -273,6 +144,10 @@ impl TcpSocket {
         self.socket.bind_device(interface)
     }
 }
+
+tcp_options!(TcpSocket, dur, self => &self.socket);
+
+traffic_class!(TcpSocket, self => &self.socket);
 
 /// Sizes are `int`s in the system's interface, whatever the width of `usize` is.
 fn saturated(size: usize) -> u32 {

@@ -3,10 +3,11 @@
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-#[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 use socket2::SockRef;
 
 use super::UdpSocket;
+use crate::methods::traffic_class;
 
 impl UdpSocket {
     /// Returns the address that the socket is bound to, with the port that the system has chosen
@@ -211,84 +212,6 @@ impl UdpSocket {
         self.io.leave_multicast_v6(multiaddr, interface)
     }
 
-    /// Returns the traffic class of its IPv6 packets (IPV6_TCLASS).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket.
-    #[cfg(any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "macos"
-    ))]
-    pub fn tclass_v6(&self) -> io::Result<u32> {
-        SockRef::from(&*self.io).tclass_v6()
-    }
-
-    /// Sets the traffic class of its IPv6 packets (IPV6_TCLASS).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    #[cfg(any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "macos"
-    ))]
-    pub fn set_tclass_v6(&self, tclass: u32) -> io::Result<()> {
-        SockRef::from(&*self.io).set_tclass_v6(tclass)
-    }
-
-    /// Returns the type of service of its IPv4 packets (IP_TOS).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket.
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
-    pub fn tos_v4(&self) -> io::Result<u32> {
-        SockRef::from(&*self.io).tos_v4()
-    }
-
-    /// Sets the type of service of its IPv4 packets (IP_TOS).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system does not support the option for this kind of socket, or
-    /// refuses the value.
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
-    pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
-        SockRef::from(&*self.io).set_tos_v4(tos)
-    }
-
-    /// Tokio's former name of [`tos_v4`](Self::tos_v4).
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`tos_v4`](Self::tos_v4).
-    #[deprecated(note = "it concerns IPv4 alone; use `tos_v4`")]
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
-    pub fn tos(&self) -> io::Result<u32> {
-        self.tos_v4()
-    }
-
-    /// Tokio's former name of [`set_tos_v4`](Self::set_tos_v4).
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`set_tos_v4`](Self::set_tos_v4).
-    #[deprecated(note = "it concerns IPv4 alone; use `set_tos_v4`")]
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "haiku")))]
-    pub fn set_tos(&self, tos: u32) -> io::Result<()> {
-        self.set_tos_v4(tos)
-    }
-
     /// The interface that it is bound to by [`bind_device`](Self::bind_device), if it is bound to
     /// one.
     ///
@@ -312,3 +235,5 @@ impl UdpSocket {
         SockRef::from(&*self.io).bind_device(interface)
     }
 }
+
+traffic_class!(UdpSocket, self => socket2::SockRef::from(&*self.io));

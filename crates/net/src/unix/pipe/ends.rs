@@ -25,8 +25,8 @@ macro_rules! pipe_end {
             ///
             /// # Errors
             ///
-            #[doc = concat!("Returns `InvalidInput` if it is not a pipe or is not open for ", $direction, ";")]
-            /// otherwise an error of the operating system.
+            /// Returns `InvalidInput` if it is not a pipe or is not open for
+            #[doc = concat!($direction, "; otherwise an error of the operating system.")]
             ///
             /// # Panics
             ///
@@ -104,8 +104,8 @@ macro_rules! pipe_end {
                 Ok(self.io.into_inner()?.into())
             }
 
-            #[doc = concat!("Waits until the pipe is ready for any of `interest`, of which only ", $direction)]
-            /// can be ready, and returns its readiness.
+            /// Waits until the pipe is ready for any of `interest`, of which only
+            #[doc = concat!($direction, " can be ready, and returns its readiness.")]
             ///
             /// # Errors
             ///
@@ -145,8 +145,9 @@ macro_rules! pipe_end {
                 )
             }
 
-            #[doc = concat!("The poll function of [`", stringify!($wait), "`](Self::", stringify!($wait), "), for")]
-            /// implementing a future. Only the waker of the last call is kept.
+            /// The poll function of
+            #[doc = concat!("[`", stringify!($wait), "`](Self::", stringify!($wait), "),")]
+            /// for implementing a future. Only the waker of the last call is kept.
             ///
             /// # Errors
             ///
@@ -158,7 +159,8 @@ macro_rules! pipe_end {
                 self.io.$poll_wait(cx)
             }
 
-            #[doc = concat!("Calls `f`, which does I/O on the pipe, if the pipe is known to be ", stringify!($wait), ".")]
+            /// Calls `f`, which does I/O on the pipe, if the pipe is known to be
+            #[doc = concat!(stringify!($wait), ".")]
             /// If `f` returns `WouldBlock`, the pipe counts as not ready until the next event:
             /// return it only if the pipe did. A pipe whose other end has gone stays ready.
             ///
