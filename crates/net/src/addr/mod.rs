@@ -81,6 +81,23 @@ pub(crate) fn resolve<T: ToSocketAddrs>(host: T) -> Lookup {
     host.lookup()
 }
 
+/// Calls `attempt` with one address after the other, until it succeeds. Returns the last error.
+pub(crate) async fn first_success<A: ToSocketAddrs, T>(
+    addr: A,
+    mut attempt: impl FnMut(SocketAddr) -> io::Result<T>,
+) -> io::Result<T> {
+    raddle_leaf::coop::consume_budget().await;
+    let addrs = resolve(addr).await?;
+    let mut last = None;
+    for addr in addrs {
+        match attempt(addr) {
+            Ok(value) => return Ok(value),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.unwrap_or_else(no_address))
+}
+
 pub(crate) fn no_address() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,

@@ -1,35 +1,57 @@
 //! Raw descriptors.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use crate::async_fd::AsyncFd;
 use crate::tcp::TcpSocket;
 use crate::unix::UnixSocket;
 
-impl FromRawFd for TcpSocket {
-    /// Takes over a socket, which must be in non-blocking mode.
-    ///
-    /// # Safety
-    ///
-    /// As for [`OwnedFd`]: the descriptor is open and has no other owner.
-    unsafe fn from_raw_fd(fd: RawFd) -> TcpSocket {
-        // SAFETY: as the caller promises.
-        TcpSocket::from(unsafe { OwnedFd::from_raw_fd(fd) })
-    }
+/// Implements the conversions of a socket that is neither connected nor listening yet. `$kind` is
+/// what the documentation calls it.
+macro_rules! raw_socket {
+    ($name:ident, $kind:literal) => {
+        impl From<OwnedFd> for $name {
+            #[doc = concat!("Takes over ", $kind, ", which must be in non-blocking mode.")]
+            fn from(fd: OwnedFd) -> $name {
+                $name { socket: fd.into() }
+            }
+        }
+
+        impl FromRawFd for $name {
+            /// Takes over a socket, which must be in non-blocking mode.
+            ///
+            /// # Safety
+            ///
+            /// As for [`OwnedFd`]: the descriptor is open and has no other owner.
+            unsafe fn from_raw_fd(fd: RawFd) -> $name {
+                // SAFETY: as the caller promises.
+                $name::from(unsafe { OwnedFd::from_raw_fd(fd) })
+            }
+        }
+
+        impl AsFd for $name {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                self.socket.as_fd()
+            }
+        }
+
+        impl AsRawFd for $name {
+            fn as_raw_fd(&self) -> RawFd {
+                self.socket.as_raw_fd()
+            }
+        }
+
+        impl IntoRawFd for $name {
+            fn into_raw_fd(self) -> RawFd {
+                self.socket.into_raw_fd()
+            }
+        }
+    };
 }
 
-impl FromRawFd for UnixSocket {
-    /// Takes over a socket, which must be in non-blocking mode.
-    ///
-    /// # Safety
-    ///
-    /// As for [`OwnedFd`]: the descriptor is open and has no other owner.
-    unsafe fn from_raw_fd(fd: RawFd) -> UnixSocket {
-        // SAFETY: as the caller promises.
-        UnixSocket::from(unsafe { OwnedFd::from_raw_fd(fd) })
-    }
-}
+raw_socket!(TcpSocket, "a TCP socket");
+raw_socket!(UnixSocket, "a Unix socket");
 
 impl<T: AsRawFd> AsFd for AsyncFd<T> {
     /// As in Tokio, `T` may be any type. Nothing makes it keep its descriptor open: a system call

@@ -7,7 +7,7 @@ use raddle_reactor::{Evented, Handle};
 
 use super::TcpStream;
 use crate::ToSocketAddrs;
-use crate::addr::resolve;
+use crate::addr::first_success;
 use crate::evented;
 use crate::methods::{listener, std_socket, system_handle};
 
@@ -68,16 +68,8 @@ impl TcpListener {
     /// # Ok(()) }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
-        raddle_leaf::coop::consume_budget().await;
-        let addrs = resolve(addr).await?;
-        let mut last = None;
-        for addr in addrs {
-            match mio::net::TcpListener::bind(addr) {
-                Ok(listener) => return TcpListener::new(listener),
-                Err(error) => last = Some(error),
-            }
-        }
-        Err(last.unwrap_or_else(crate::addr::no_address))
+        let listener = first_success(addr, mio::net::TcpListener::bind).await?;
+        TcpListener::new(listener)
     }
 
     #[track_caller]

@@ -3,8 +3,6 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-#[cfg(unix)]
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
 use raddle_leaf::wait::{Resource, located};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -202,33 +200,4 @@ pub(crate) fn to_inet(addr: SockAddr) -> io::Result<SocketAddr> {
             "not an IP address; use a socket type for this kind of address",
         )
     })
-}
-
-#[cfg(unix)]
-impl From<OwnedFd> for TcpSocket {
-    /// Takes over a TCP socket, which must be in non-blocking mode.
-    fn from(fd: OwnedFd) -> TcpSocket {
-        TcpSocket { socket: fd.into() }
-    }
-}
-
-#[cfg(unix)]
-impl AsFd for TcpSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
-#[cfg(unix)]
-impl AsRawFd for TcpSocket {
-    fn as_raw_fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
-    }
-}
-
-#[cfg(unix)]
-impl IntoRawFd for TcpSocket {
-    fn into_raw_fd(self) -> RawFd {
-        self.socket.into_raw_fd()
-    }
 }

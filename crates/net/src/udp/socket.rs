@@ -7,7 +7,7 @@ use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle};
 
 use crate::ToSocketAddrs;
-use crate::addr::{no_address, resolve};
+use crate::addr::first_success;
 use crate::evented;
 use crate::methods::{datagram_socket, std_socket, system_handle};
 
@@ -79,16 +79,8 @@ impl UdpSocket {
     /// # Ok(()) }) }
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
-        raddle_leaf::coop::consume_budget().await;
-        let addrs = resolve(addr).await?;
-        let mut last = None;
-        for addr in addrs {
-            match mio::net::UdpSocket::bind(addr) {
-                Ok(socket) => return UdpSocket::new(socket),
-                Err(error) => last = Some(error),
-            }
-        }
-        Err(last.unwrap_or_else(no_address))
+        let socket = first_success(addr, mio::net::UdpSocket::bind).await?;
+        UdpSocket::new(socket)
     }
 
     #[track_caller]
@@ -130,16 +122,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(&self, addr: A) -> impl Future<Output = io::Result<()>> {
         located("UdpSocket::connect", Resource::Unknown, async move {
-            raddle_leaf::coop::consume_budget().await;
-            let addrs = resolve(addr).await?;
-            let mut last = None;
-            for addr in addrs {
-                match self.io.connect(addr) {
-                    Ok(()) => return Ok(()),
-                    Err(error) => last = Some(error),
-                }
-            }
-            Err(last.unwrap_or_else(no_address))
+            first_success(addr, |addr| self.io.connect(addr)).await
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
 use raddle_leaf::wait::{Resource, located};
@@ -26,7 +25,7 @@ use super::{UnixDatagram, UnixListener, UnixStream};
 /// ```
 #[derive(Debug)]
 pub struct UnixSocket {
-    socket: Socket,
+    pub(crate) socket: Socket,
 }
 
 impl UnixSocket {
@@ -182,28 +181,3 @@ impl UnixSocket {
 
 const NO_STREAM: &str = "a socket for datagrams cannot do this; use UnixSocket::new_stream";
 const NO_DATAGRAMS: &str = "a socket for streams cannot do this; use UnixSocket::new_datagram";
-
-impl From<OwnedFd> for UnixSocket {
-    /// Takes over a Unix socket, which must be in non-blocking mode.
-    fn from(fd: OwnedFd) -> UnixSocket {
-        UnixSocket { socket: fd.into() }
-    }
-}
-
-impl AsFd for UnixSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
-impl AsRawFd for UnixSocket {
-    fn as_raw_fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
-    }
-}
-
-impl IntoRawFd for UnixSocket {
-    fn into_raw_fd(self) -> RawFd {
-        self.socket.into_raw_fd()
-    }
-}
