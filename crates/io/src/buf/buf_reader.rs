@@ -1,7 +1,7 @@
 //! A buffer in front of a reader.
 
 use std::fmt;
-use std::io::{self, IoSlice, SeekFrom};
+use std::io::{self, SeekFrom};
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -10,6 +10,7 @@ use pin_project_lite::pin_project;
 
 use super::DEFAULT_CAPACITY;
 use super::seek::SeekState;
+use crate::traits::forward_async_write;
 use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 pin_project! {
@@ -147,33 +148,7 @@ impl<R: AsyncRead> AsyncBufRead for BufReader<R> {
 }
 
 impl<R: AsyncWrite> AsyncWrite for BufReader<R> {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.project().inner.poll_write(cx, buf)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.project().inner.poll_flush(cx)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.project().inner.poll_shutdown(cx)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.project().inner.poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.inner.is_write_vectored()
-    }
+    forward_async_write!(self => self.project().inner, self.inner);
 }
 
 /// Seeking discards the bytes that were read ahead, even if the target is among them.

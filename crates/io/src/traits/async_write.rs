@@ -107,44 +107,55 @@ pub trait AsyncWrite {
     }
 }
 
-macro_rules! forward {
-    () => {
+/// Writes the methods of `AsyncWrite` for a type that passes each call on: to `$pinned`, a pinned
+/// writer that `$self` contains, and to `$writer`, the same without the pin.
+macro_rules! forward_async_write {
+    ($self:ident => $pinned:expr, $writer:expr) => {
         fn poll_write(
-            mut self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
+            $self: std::pin::Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
             buf: &[u8],
-        ) -> Poll<io::Result<usize>> {
-            Pin::new(&mut **self).poll_write(cx, buf)
+        ) -> std::task::Poll<std::io::Result<usize>> {
+            $pinned.poll_write(cx, buf)
         }
 
-        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Pin::new(&mut **self).poll_flush(cx)
+        fn poll_flush(
+            $self: std::pin::Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            $pinned.poll_flush(cx)
         }
 
-        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Pin::new(&mut **self).poll_shutdown(cx)
+        fn poll_shutdown(
+            $self: std::pin::Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            $pinned.poll_shutdown(cx)
         }
 
         fn poll_write_vectored(
-            mut self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
-            bufs: &[IoSlice<'_>],
-        ) -> Poll<io::Result<usize>> {
-            Pin::new(&mut **self).poll_write_vectored(cx, bufs)
+            $self: std::pin::Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+            bufs: &[std::io::IoSlice<'_>],
+        ) -> std::task::Poll<std::io::Result<usize>> {
+            $pinned.poll_write_vectored(cx, bufs)
         }
 
-        fn is_write_vectored(&self) -> bool {
-            (**self).is_write_vectored()
+        fn is_write_vectored(&$self) -> bool {
+            $writer.is_write_vectored()
         }
     };
 }
 
+#[cfg(feature = "util")]
+pub(crate) use forward_async_write;
+
 impl<T: ?Sized + AsyncWrite + Unpin> AsyncWrite for &mut T {
-    forward!();
+    forward_async_write!(self => Pin::new(&mut **self.get_mut()), (**self));
 }
 
 impl<T: ?Sized + AsyncWrite + Unpin> AsyncWrite for Box<T> {
-    forward!();
+    forward_async_write!(self => Pin::new(&mut **self.get_mut()), (**self));
 }
 
 impl<P> AsyncWrite for Pin<P>
@@ -152,33 +163,7 @@ where
     P: DerefMut,
     P::Target: AsyncWrite,
 {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.as_deref_mut().poll_write(cx, buf)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.as_deref_mut().poll_flush(cx)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.as_deref_mut().poll_shutdown(cx)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.as_deref_mut().poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        (**self).is_write_vectored()
-    }
+    forward_async_write!(self => self.as_deref_mut(), (**self));
 }
 
 /// Writes in memory as `std::io::Write` does; there is nothing to flush.

@@ -1,12 +1,12 @@
 //! A pair of connected streams in memory.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use raddle_primitives::sync::Arc;
 
-use super::pipe::Pipe;
+use super::pipe::{Pipe, write_to_pipe};
 use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// One of two connected streams in memory.
@@ -76,34 +76,7 @@ impl AsyncRead for DuplexStream {
 }
 
 impl AsyncWrite for DuplexStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.outgoing.poll_write(cx, &[IoSlice::new(buf)])
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.outgoing.shut_down();
-        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.outgoing.poll_write(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
+    write_to_pipe!(outgoing);
 }
 
 impl Drop for DuplexStream {

@@ -197,3 +197,45 @@ impl fmt::Debug for Pipe {
             .finish()
     }
 }
+
+/// Writes the methods of `AsyncWrite` for a type that writes to a [`Pipe`], its field `$pipe`.
+macro_rules! write_to_pipe {
+    ($pipe:ident) => {
+        fn poll_write(
+            self: std::pin::Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+            buf: &[u8],
+        ) -> std::task::Poll<std::io::Result<usize>> {
+            self.$pipe.poll_write(cx, &[std::io::IoSlice::new(buf)])
+        }
+
+        fn poll_flush(
+            self: std::pin::Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
+        }
+
+        fn poll_shutdown(
+            self: std::pin::Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            self.$pipe.shut_down();
+            raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
+        }
+
+        fn poll_write_vectored(
+            self: std::pin::Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+            bufs: &[std::io::IoSlice<'_>],
+        ) -> std::task::Poll<std::io::Result<usize>> {
+            self.$pipe.poll_write(cx, bufs)
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            true
+        }
+    };
+}
+
+pub(super) use write_to_pipe;

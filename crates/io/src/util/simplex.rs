@@ -1,10 +1,10 @@
 //! A stream in memory in one direction.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::pipe::Pipe;
+use super::pipe::{Pipe, write_to_pipe};
 use super::split::{ReadHalf, WriteHalf, split};
 use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -97,32 +97,5 @@ impl AsyncRead for SimplexStream {
 }
 
 impl AsyncWrite for SimplexStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.pipe.poll_write(cx, &[IoSlice::new(buf)])
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.pipe.shut_down();
-        raddle_leaf::coop::poll_consume_budget(cx).map(Ok)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.pipe.poll_write(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
+    write_to_pipe!(pipe);
 }
