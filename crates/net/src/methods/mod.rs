@@ -3,7 +3,8 @@
 //!
 //! Macros share the names, the signatures and the documentation. What the methods do is in generic
 //! code: [`ByteStream`](crate::evented::ByteStream) and [`Evented`](raddle_reactor::Evented). Each
-//! type is a struct with a field `io: Evented<_>`.
+//! type is a struct with a field `io: Evented<_>`; only the options also serve sockets without a
+//! reactor.
 
 mod async_write;
 mod datagram;
