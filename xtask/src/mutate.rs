@@ -13,7 +13,7 @@ use anyhow::{Result, bail, ensure};
 
 use crate::loom::Bound;
 use crate::steps;
-use crate::tidy::text::{self, File};
+use crate::tidy::text;
 use crate::workspace::{self, Package};
 use lab::Lab;
 use mutants::Mutant;
@@ -32,10 +32,6 @@ pub(crate) struct Args {
     /// Run only the models of the mutant's own crate
     #[arg(long)]
     own: bool,
-
-    /// Explore the models with one involuntary switch only
-    #[arg(long)]
-    shallow: bool,
 
     /// Skip the mutants that an earlier run has caught
     #[arg(long)]
@@ -57,10 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut open: Vec<_> = (1..).zip(&mutants).collect();
     open.retain(|(id, _)| !lab.is_caught(*id));
     if !open.is_empty() {
-        let mut bounds = vec![Bound::Preemptions(1)];
-        bounds.extend((!args.shallow).then_some(Bound::Own));
         lab.build(&packages, args.own)?;
-        for bound in bounds {
+        for bound in [Bound::Preemptions(1), Bound::Own] {
             lab.judge(&open, bound)?;
             open.retain(|(id, _)| !lab.is_caught(*id));
         }
@@ -89,21 +83,18 @@ fn find(packages: &[Package], args: &Args) -> Result<Vec<Mutant>> {
     let mut found = Vec::new();
     let mut named = BTreeSet::new();
     for package in packages {
-        for (path, text) in text::sources(workspace::root(), package)? {
-            let names = |name: &&String| path.ends_with(file_of(name).0) || package.is_named(name);
+        for file in text::files(workspace::root(), package)? {
+            let mut mutants = mutants::of(&file);
+            let names =
+                |name: &&String| file.path.ends_with(file_of(name).0) || package.is_named(name);
             let named_here: Vec<_> = args.only.iter().filter(names).collect();
-            named.extend(named_here.iter().copied());
-            if named_here.is_empty() && !args.only.is_empty() || !mutants::is_mutable(&text) {
-                continue;
-            }
             let lines = named_here.iter().map(|name| file_of(name).1);
             let lines = lines.collect::<Option<Vec<usize>>>().unwrap_or_default();
-            let file = File::new(&package.name, path, &text)?;
-            if file.path.starts_with("crates") && !file.is_apart() {
-                let mut mutants = mutants::of(&file, &text);
-                mutants.retain(|mutant| lines.is_empty() || lines.contains(&mutant.line));
+            mutants.retain(|mutant| lines.is_empty() || lines.contains(&mutant.line));
+            if !named_here.is_empty() || args.only.is_empty() {
                 found.extend(mutants);
             }
+            named.extend(named_here);
         }
     }
     if let Some(stranger) = args.only.iter().find(|name| !named.contains(name)) {

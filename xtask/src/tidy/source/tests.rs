@@ -1,7 +1,11 @@
 use super::*;
 
 fn findings(package: &str, path: &str, text: &str) -> usize {
-    let file = File::new(package, path.into(), text).unwrap();
+    let file = File {
+        package: package.to_owned(),
+        path: path.into(),
+        text: text.to_owned(),
+    };
     check(&file).len()
 }
 
