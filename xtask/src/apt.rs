@@ -37,16 +37,3 @@ pub(crate) fn skip(step: &str, needs: &str) -> Result<()> {
     steps::skipped(step);
     Ok(())
 }
-
-/// Updates the list of packages, which may be old or missing.
-pub(crate) fn update() -> Result<()> {
-    steps::output(apt("apt-get").args(["update", "-qq"]))?;
-    Ok(())
-}
-
-/// Makes a command of apt, whose messages do not depend on the user's language.
-pub(crate) fn apt(program: &str) -> Command {
-    let mut command = Command::new(program);
-    command.env("LC_ALL", "C");
-    command
-}

@@ -18,28 +18,28 @@ use clap::builder::PossibleValuesParser;
 use crate::steps::{self, cargo, line_of};
 use crate::{apt, workspace};
 use debian::Compiler;
-use targets::{Run, SHORT, TARGETS, TESTED_BY_CI, Target};
+use targets::{CHECKED_BY_CI, Run, TARGETS, TESTED_BY_CI, Target};
 
 /// The minimum compiler of the crates: `rust-version` of the workspace.
 const MINIMUM: Compiler = Compiler {
     name: "minimum",
-    version: "1.85.",
-    versioned: &["rustc-web", "libstd-rust-web-dev"],
-    others: &["libstd-rust-web-1.85", "libllvm19"],
+    packages: &[
+        "rustc-web=1.85.*",
+        "libstd-rust-web-dev=1.85.*",
+        "libstd-rust-web-1.85",
+        "libllvm19",
+    ],
 };
 
 /// The compiler for foreign targets, with clippy and the source of its standard library.
 /// `binutils-mingw-w64-x86-64` has the `dlltool` that imports of Windows need.
 const FOREIGN: Compiler = Compiler {
     name: "foreign",
-    version: "1.96.",
-    versioned: &[
-        "rustc-web",
-        "libstd-rust-web-dev",
-        "rust-web-src",
-        "rust-web-clippy",
-    ],
-    others: &[
+    packages: &[
+        "rustc-web=1.96.*",
+        "libstd-rust-web-dev=1.96.*",
+        "rust-web-src=1.96.*",
+        "rust-web-clippy=1.96.*",
         "libstd-rust-web-1.96",
         "libllvm22",
         "binutils-mingw-w64-x86-64",
@@ -67,11 +67,6 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
 
-    /// Do what CI does: check the libraries for every target, and run the tests of four layers on
-    /// i686
-    #[arg(long, conflicts_with_all = ["targets", "check", "package"])]
-    short: bool,
-
     /// Run only the tests of these packages
     #[arg(short, long)]
     package: Vec<String>,
@@ -83,62 +78,40 @@ fn names() -> impl Iterator<Item = &'static str> {
     [MINIMUM.name].into_iter().chain(targets)
 }
 
-/// Tries each requested target, prints a table, and fails if one of them has failed.
+/// Tries each requested target, and fails if one of them has failed.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    if args.short {
-        return short();
-    }
-    let mut rows = vec!["target\tcheck\ttests".to_owned()];
-    let mut failed = Vec::new();
-    let mut word = |result: Result<()>| match result {
-        Ok(()) => "passed",
-        Err(error) => {
-            failed.push(format!("{error:#}"));
-            "failed"
-        }
-    };
     let is_asked = |name: &str| args.targets.is_empty() || args.targets.iter().any(|it| it == name);
+    let packages: Vec<_> = args.package.iter().map(String::as_str).collect();
+    let mut results = Vec::new();
     if is_asked(MINIMUM.name) {
-        rows.push(format!("{}\t{}\t-", MINIMUM.name, word(minimum())));
+        results.push(minimum());
     }
     for target in TARGETS.iter().filter(|it| is_asked(it.name)) {
-        let checked = word(check(target));
-        let run = match &target.run {
-            Some(run) if !args.check && checked == "passed" => {
-                match test(target, run, &args.package.join(" ")) {
-                    Ok(false) => "skipped",
-                    result => word(result.map(drop)),
-                }
-            }
-            _ => "-",
-        };
-        rows.push(format!("{}\t{checked}\t{run}", target.name));
+        results.push(check(target).and_then(|()| match &target.run {
+            Some(run) if !args.check => test(target, run, &packages),
+            _ => Ok(()),
+        }));
     }
-    print!("{}", steps::table(&rows));
+    let failed = results.into_iter().filter_map(Result::err);
+    let failed: Vec<_> = failed.map(|error| format!("{error:#}")).collect();
     steps::report(&failed, "the steps above failed")
 }
 
-/// Checks the libraries for every target, and runs the tests of [`TESTED_BY_CI`] on one of them. A
-/// machine that cannot have the compiler skips both.
+/// Does what CI does. A machine that cannot have the compiler skips it.
 pub(crate) fn short() -> Result<()> {
+    if let Err(error) = FOREIGN.unpacked(&directory()) {
+        return apt::skip("other platforms", &format!("{error:#}"));
+    }
+    for (targets, std, scope) in CHECKED_BY_CI {
+        let mut check = check_command(&format!("--keep-going {scope}"), targets, std)?;
+        steps::run(&format!("check {}", targets.join(", ")), lint(&mut check)?)?;
+    }
     let (name, packages) = TESTED_BY_CI;
     let target = TARGETS.iter().find(|target| target.name == name);
     let target = target.with_context(|| format!("no target {name}"))?;
     let run = target.run.as_ref();
     let run = run.with_context(|| format!("the programs of {name} do not run here"))?;
-    if let Err(error) = FOREIGN.unpacked(&directory()) {
-        return apt::skip("other platforms", &format!("{error:#}"));
-    }
-    for scope in SHORT {
-        let targets = TARGETS.iter().filter(|it| it.short() == scope);
-        let targets: Vec<_> = targets.collect();
-        let mut check = for_targets("check --quiet --keep-going", &targets)?;
-        check.args(scope.split(' '));
-        let name = format!("check {} targets: {scope}", targets.len());
-        steps::run(&name, lint(&mut check)?)?;
-    }
-    test(target, run, packages)?;
-    Ok(())
+    test(target, run, packages)
 }
 
 /// Checks the crates, their tests and their examples with the minimum compiler.
@@ -150,9 +123,8 @@ fn minimum() -> Result<()> {
 /// Checks and lints the crates for one target, and checks that each feature that the target lacks
 /// causes a compiler error that says so.
 fn check(target: &Target) -> Result<()> {
-    let name = target.name;
-    let mut check = for_targets("check --quiet", &[target])?;
-    check.args(target.scope.split(' '));
+    let Target { name, std, .. } = target;
+    let mut check = check_command(target.scope, &[name], std)?;
     steps::run(&format!("check {name}"), lint(&mut check)?)?;
     let Some(lacks) = &target.lacks else {
         return Ok(());
@@ -160,7 +132,7 @@ fn check(target: &Target) -> Result<()> {
     let (package, platform) = (lacks.package, lacks.platform);
     for feature in lacks.features {
         let of = format!("-p {package} --no-default-features --features {feature}");
-        let mut refused = for_targets(&format!("check --quiet {of}"), &[target])?;
+        let mut refused = check_command(&of, &[name], std)?;
         let message = format!("`{feature}` of {package} is not available on {platform}");
         let step = format!("{name} refuses {feature}");
         steps::step(&step, &line_of(&refused), || {
@@ -174,30 +146,39 @@ fn check(target: &Target) -> Result<()> {
     Ok(())
 }
 
+/// Makes a `cargo check` for foreign targets.
+fn check_command(scope: &str, targets: &[&str], std: &str) -> Result<Command> {
+    let mut check = for_targets(&format!("check --quiet {scope}"), targets, std)?;
+    // Cargo builds `std` as for a program, of which a check needs neither the code nor backtraces.
+    check.env("RUSTFLAGS", "-Zno-codegen");
+    check.arg("-Zbuild-std-features=panic-unwind");
+    Ok(check)
+}
+
 /// Makes a `cargo check` also lint the crates of the workspace.
 fn lint(check: &mut Command) -> Result<&mut Command> {
-    let clippy = FOREIGN.unpacked(&directory())?.program("clippy-driver");
+    let clippy = FOREIGN.unpacked(&directory())?.join("bin/clippy-driver");
     check.env("CLIPPY_ARGS", LINTS.join("__CLIPPY_HACKERY__"));
     Ok(check.env("RUSTC_WORKSPACE_WRAPPER", clippy))
 }
 
-/// Runs the tests of packages on one target. Spaces separate the packages' names; without names,
-/// all tests run. Returns false if the machine lacks the linker or the runner.
-fn test(target: &Target, run: &Run, packages: &str) -> Result<bool> {
+/// Runs the tests of packages, or all tests, on one target. Skips them if the machine lacks the
+/// linker or the runner.
+fn test(target: &Target, run: &Run, packages: &[&str]) -> Result<()> {
     let name = target.name;
     let step = format!("test {name}");
     if !apt::has(&step, &[run.packages, run.by.packages()].concat())? {
-        return Ok(false);
+        return Ok(());
     }
     let of_cargo = format!("CARGO_TARGET_{}", name.to_uppercase().replace('-', "_"));
     let variables = run.by.prepare(format!("{of_cargo}_RUNNER"), &directory())?;
     let on_target = |line: &str| -> Result<Command> {
-        let mut command = for_targets(line, &[target])?;
+        let mut command = for_targets(line, &[name], target.std)?;
         command.env(format!("{of_cargo}_LINKER"), run.linker);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
-        if run.is_static {
-            let flags = format!("{of_cargo}_RUSTFLAGS");
-            command.env(flags, "-Ctarget-feature=+crt-static");
+        if !run.by.is_wine() {
+            // The C library is linked in: otherwise programs search for one of this platform.
+            command.env("RUSTFLAGS", "-Ctarget-feature=+crt-static");
         }
         Ok(command)
     };
@@ -210,21 +191,15 @@ fn test(target: &Target, run: &Run, packages: &str) -> Result<bool> {
         }
     }
     let mut test = on_target("test --lib --tests --no-fail-fast")?;
-    for package in packages.split_whitespace() {
-        test.args(["-p", package]);
-    }
-    steps::run(&step, &mut test)?;
-    Ok(true)
+    test.args(packages.iter().flat_map(|package| ["-p", package]));
+    steps::run(&step, &mut test)
 }
 
 /// Makes a cargo command for foreign targets with one `std`, which cargo builds. The targets share
 /// the build for this machine.
-fn for_targets(line: &str, targets: &[&Target]) -> Result<Command> {
+fn for_targets(line: &str, targets: &[&str], std: &str) -> Result<Command> {
     let mut command = with(&FOREIGN, line)?;
-    for target in targets {
-        command.args(["--target", target.name]);
-    }
-    let std = targets.first().map_or("", |target| target.std);
+    command.args(targets.iter().flat_map(|target| ["--target", target]));
     command.arg(format!("-Zbuild-std={std}"));
     // Debug information would only cost time and space: failures are examined with the developer's
     // compiler.
@@ -233,12 +208,23 @@ fn for_targets(line: &str, targets: &[&Target]) -> Result<Command> {
     Ok(command)
 }
 
-/// Makes a cargo command that uses one of the compilers and its own target directory.
+/// Makes a cargo command that uses one of the compilers, and the tools that come with it, and its
+/// own target directory.
 fn with(compiler: &Compiler, line: &str) -> Result<Command> {
+    let usr = compiler.unpacked(&directory())?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let tools = std::env::split_paths(&path).chain([usr.join("bin")]);
     let mut command = cargo(line);
-    compiler.unpacked(&directory())?.used_by(&mut command)?;
-    let target = directory().join(compiler.name).join("target");
-    command.env("CARGO_TARGET_DIR", target);
+    command
+        .env("PATH", std::env::join_paths(tools)?)
+        .env("RUSTC", usr.join("bin/rustc"))
+        .env("LD_LIBRARY_PATH", usr.join("lib/x86_64-linux-gnu"))
+        .env("CARGO_INCREMENTAL", "0")
+        .env(
+            "CARGO_TARGET_DIR",
+            directory().join(compiler.name).join("target"),
+        )
+        .env_remove("RUSTFLAGS");
     Ok(command)
 }
 

@@ -30,8 +30,6 @@ pub(super) struct Run {
     pub(super) by: Runner,
     /// Debian's packages with the linker.
     pub(super) packages: &'static [&'static str],
-    /// Whether the C library is linked in, so that programs do not search for one of this platform.
-    pub(super) is_static: bool,
 }
 
 /// All layers and the facade, with tests and examples.
@@ -43,31 +41,41 @@ const WITHOUT_THREADS: &str =
     "-p raddle --no-default-features --features io-util,macros,rt,sync,test-util,time";
 const BARE: &str = "-p raddle-bare --no-default-features --features alloc";
 
-/// What the short form checks: only libraries.
-pub(super) const SHORT: [&str; 3] = [ALL_FEATURES, WITHOUT_THREADS, BARE];
-/// The facade with all its features, and with it all layers.
-const ALL_FEATURES: &str = "-p raddle --all-features";
+const STD: &str = "std";
+const CORE: &str = "core,alloc";
 
-impl Target {
-    /// Returns what the short form checks for it. Targets of one scope have the same `std`.
-    pub(super) fn short(&self) -> &'static str {
-        match self.scope {
-            WITHOUT_THREADS | BARE => self.scope,
-            _ => ALL_FEATURES,
-        }
-    }
-}
+/// What CI checks, only libraries: targets with one `std`, and a scope. Each other target differs
+/// from one of these, from [`TESTED_BY_CI`] or from the developer's machine in no `cfg` of the
+/// crates.
+pub(super) const CHECKED_BY_CI: [(&[&str], &str, &str); 3] = [
+    (
+        &[
+            "aarch64-unknown-linux-gnu",
+            "armv5te-unknown-linux-gnueabi",
+            "aarch64-apple-darwin",
+            "x86_64-pc-windows-gnu",
+            "x86_64-unknown-freebsd",
+            "x86_64-unknown-illumos",
+        ],
+        STD,
+        "-p raddle --all-features",
+    ),
+    (&["wasm32-unknown-unknown"], STD, WITHOUT_THREADS),
+    (&["thumbv6m-none-eabi"], CORE, BARE),
+];
 
 /// The target on which CI runs tests, and the packages: the layers that depend most on the size of
 /// a word. Its programs need no emulator, and 32 bits differ more from the developer's machine than
 /// another 64-bit instruction set.
-pub(super) const TESTED_BY_CI: (&str, &str) = (
+pub(super) const TESTED_BY_CI: (&str, &[&str]) = (
     "i686-unknown-linux-gnu",
-    "raddle-queue raddle-task raddle-reactor raddle-sync",
+    &[
+        "raddle-queue",
+        "raddle-task",
+        "raddle-reactor",
+        "raddle-sync",
+    ],
 );
-
-const STD: &str = "std,panic_abort";
-const CORE: &str = "core,alloc";
 
 /// `crates/raddle/src/platform.rs` has the same list.
 const NO_THREADS: Option<Lacks> = Some(Lacks {
@@ -111,14 +119,13 @@ const fn tested(
     linker: &'static str,
     packages: &'static [&'static str],
 ) -> Target {
-    let is_static = !matches!(by, Runner::Wine);
+    let run = Some(Run {
+        linker,
+        by,
+        packages,
+    });
     Target {
-        run: Some(Run {
-            linker,
-            by,
-            packages,
-            is_static,
-        }),
+        run,
         ..checked(name, ALL)
     }
 }
