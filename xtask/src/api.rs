@@ -8,14 +8,14 @@
 mod docs;
 mod lists;
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use anyhow::Result;
 
 use crate::steps::{self, cargo};
 use crate::workspace;
 use docs::{Docs, Items};
+
+/// The package of Tokio; the workspace also has an old version of it.
+const TOKIO: &str = "tokio@1.54.1";
 
 /// The items of Tokio that Raddle lacks, and the reasons. A line for a type or module covers
 /// everything in it.
@@ -33,11 +33,34 @@ const ABSENT: [(&str, &str); 8] = [
 
 /// Compares the items, and the traits of types and futures, including unstable ones.
 pub(crate) fn run() -> Result<()> {
-    let tokio = tokio()?;
-    let raddle = raddle()?;
+    let mut tokio = cargo(format!("rustdoc --quiet -p {TOKIO} --"));
+    tokio.args(["-Zunstable-options", "--output-format", "json"]);
+    tokio.env("RUSTDOCFLAGS", "--cfg tokio_unstable");
+    // The facade, and all that it re-exports.
+    let mut raddle = cargo("doc --quiet --no-deps --all-features");
+    for package in workspace::packages()? {
+        if package.dir.starts_with("crates") && package.name.starts_with("raddle") {
+            raddle.args(["-p", &package.spec]);
+        }
+    }
+    let flags = "--cfg tokio_unstable -Zunstable-options --output-format json";
+    raddle.env("RUSTDOCFLAGS", flags);
+    // The test that compares traits, with the unstable items in its lists.
+    let traits = cargo("test --quiet -p raddle-proof --test api");
+    let directory = workspace::target().join("api");
+    for mut command in [tokio, raddle, traits] {
+        // With the same flags, all three use the same builds of dependencies. The workspace's
+        // compiler takes rustdoc's options of a nightly one.
+        command
+            .env("CARGO_TARGET_DIR", &directory)
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("RUSTFLAGS", "--cfg tokio_unstable --cap-lints allow");
+        steps::succeed(&mut command)?;
+    }
+    let docs = Docs::read(&directory.join("doc"))?;
+    let (tokio, raddle) = (docs.items("tokio")?, docs.items("raddle")?);
     let mut findings = missing(&tokio, &raddle);
     findings.extend(lists::check(&tokio)?);
-    traits()?;
     let (theirs, ours) = (tokio.len(), raddle.len());
     println!("{theirs} public items of Tokio, {ours} of Raddle");
     let cure = "add the items, or give a reason in xtask/src/api.rs";
@@ -71,45 +94,4 @@ fn missing(tokio: &Items, raddle: &Items) -> Vec<String> {
         }
     }
     findings
-}
-
-/// Returns the items of Tokio, in the version that the workspace uses.
-fn tokio() -> Result<Items> {
-    let mut command = cargo(format!("rustdoc --quiet -p {} --", docs::TOKIO));
-    command.args(["-Zunstable-options", "--output-format", "json"]);
-    items("tokio", command.env("RUSTDOCFLAGS", "--cfg tokio_unstable"))
-}
-
-/// Returns the items of the facade, including re-exports.
-fn raddle() -> Result<Items> {
-    let mut command = cargo("doc --quiet --no-deps --all-features");
-    for package in workspace::packages()? {
-        if package.dir.starts_with("crates") && package.name.starts_with("raddle") {
-            command.args(["-p", &package.spec]);
-        }
-    }
-    let flags = "--cfg tokio_unstable -Zunstable-options --output-format json";
-    items("raddle", command.env("RUSTDOCFLAGS", flags))
-}
-
-/// Runs the test that compares traits, with the unstable items in its lists.
-fn traits() -> Result<()> {
-    let mut command = cargo("test --quiet -p raddle-proof --test api");
-    command.env("CARGO_TARGET_DIR", target("traits"));
-    steps::succeed(command.env("RUSTFLAGS", "--cfg tokio_unstable"))
-}
-
-/// Runs rustdoc of the workspace's compiler, with options of a nightly one, and gives the items of
-/// a crate.
-fn items(name: &str, command: &mut Command) -> Result<Items> {
-    command.env("CARGO_TARGET_DIR", target(name));
-    command.env("RUSTC_BOOTSTRAP", "1");
-    command.env("RUSTFLAGS", "--cfg tokio_unstable --cap-lints allow");
-    steps::succeed(command)?;
-    Docs::read(&target(name).join("doc"))?.items(name)
-}
-
-/// The target directory of one part.
-fn target(part: &str) -> PathBuf {
-    workspace::target().join("api").join(part)
 }

@@ -9,9 +9,6 @@ use serde_json::Value;
 
 use crate::tidy::text;
 
-/// The package with the items; the workspace also has an old version of it.
-pub(super) const TOKIO: &str = "tokio@1.54.1";
-
 /// Public items by path, without the name of the crate.
 pub(super) type Items = BTreeMap<String, Item>;
 
