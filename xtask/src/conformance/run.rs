@@ -14,6 +14,9 @@ use super::Results;
 use super::project::Suite;
 use crate::{programs, steps};
 
+/// The time after which the tests of one file count as hanging.
+const LIMIT: Duration = Duration::from_secs(120);
+
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -37,7 +40,7 @@ impl fmt::Display for Outcome {
 
 /// Runs the tests of a program, each file in its own process. Returns the outcome of each test that
 /// is not ignored, by `package/file::test`.
-pub(super) fn suite(suite: &Suite, only: Option<&str>, limit: Duration) -> Result<Results> {
+pub(super) fn suite(suite: &Suite, only: &str) -> Result<Results> {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for test in programs::tests(&suite.executable)? {
         let file = match (&suite.file, test.split_once("::")) {
@@ -45,7 +48,7 @@ pub(super) fn suite(suite: &Suite, only: Option<&str>, limit: Duration) -> Resul
             (None, Some((file, _))) => file.to_owned(),
             (None, None) => continue,
         };
-        if only.is_none_or(|only| file.contains(only)) {
+        if file.contains(only) {
             files.entry(file).or_default().push(test);
         }
     }
@@ -57,12 +60,12 @@ pub(super) fn suite(suite: &Suite, only: Option<&str>, limit: Duration) -> Resul
             Some(_) => ("", &*prefix),
             None => (&*prefix, ""),
         };
-        let mut outcomes = process(suite, &[filter], limit)?;
+        let mut outcomes = process(suite, &[filter], LIMIT)?;
         for test in tests {
             // A test that did not finish has prevented others from running. Each of those gets its
             // own process.
             if !outcomes.contains_key(&test) {
-                outcomes.extend(process(suite, &[&test, "--exact"], limit / 4)?);
+                outcomes.extend(process(suite, &[&test, "--exact"], LIMIT / 4)?);
             }
             let outcome = outcomes.get(&test).unwrap_or(&Outcome::NotFinished);
             if *outcome != Outcome::Ignored {
