@@ -6,8 +6,7 @@ use crate::steps::{self, cargo};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Run only the program with this name, for example `oneshot`; `cargo xtask differential list`
-    /// prints all names
+    /// Run only the program with this name, for example `oneshot`
     program: Option<String>,
 
     /// Minutes for which each program runs with new seeds
@@ -17,22 +16,13 @@ pub(crate) struct Args {
     /// The first seed; a single one with `--minutes 0` [default: the time]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-
-    /// Run with debug assertions, which means fewer seeds a minute
-    #[arg(long)]
-    debug: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let release = if args.debug { "" } else { "--release" };
-    let mut command = cargo(format!(
-        "test -p raddle-proof --test differential {release} --"
-    ));
-    match args.program.as_deref() {
-        Some("list") => command.arg("--list"),
-        Some(program) => command.args(["--exact", program]),
-        None => &mut command,
-    };
+    let mut command = cargo("test -p raddle-proof --test differential --release --");
+    if let Some(program) = &args.program {
+        command.args(["--exact", program]);
+    }
     if args.minutes > 0 {
         command.env("RADDLE_MINUTES", args.minutes.to_string());
     }

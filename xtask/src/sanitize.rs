@@ -22,10 +22,6 @@ pub(crate) struct Args {
     /// Run only the tests of this package
     #[arg(long, short, value_name = "NAME")]
     package: Option<String>,
-
-    /// Minutes of the stress test
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    minutes: u64,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -80,7 +76,7 @@ fn tests(host: &str, sanitizer: Sanitizer, args: &Args) -> Result<()> {
     }
     if args.package.is_none() {
         let mut stress = command("test -p raddle --test stress");
-        stress.args(["--", "--minutes", &args.minutes.to_string()]);
+        stress.args(["--", "--seconds", "60"]);
         steps::run(&format!("{name}, stress"), &mut stress)?;
     }
     Ok(())
@@ -97,10 +93,7 @@ const INTERPRETED: [&str; 6] = [
 ];
 
 pub(crate) fn miri() -> Result<()> {
-    INTERPRETED.iter().try_for_each(|package| {
-        let line = format!("miri test -p {package} --lib --tests");
-        let mut command = nightly::cargo("miri", &line);
-        command.env("RUSTFLAGS", "--cfg raddle_sanitize");
-        steps::run(&format!("miri {package}"), &mut command)
-    })
+    let mut command = nightly::cargo("miri", "miri test --lib --tests");
+    command.args(INTERPRETED.iter().flat_map(|package| ["-p", package]));
+    steps::run("miri", command.env("RUSTFLAGS", "--cfg raddle_sanitize"))
 }

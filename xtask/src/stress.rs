@@ -1,7 +1,5 @@
 //! `cargo xtask stress`: runs all kinds of operations at once, and counts every task.
 
-use std::process::Command;
-
 use anyhow::Result;
 
 use crate::steps::{self, cargo};
@@ -15,25 +13,18 @@ pub(crate) struct Args {
     /// The seed of the first round, which a failure prints [default: the time]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-
-    /// Build optimized and without debug assertions, for more rounds
-    #[arg(long)]
-    release: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let mut command = command(args.minutes, args.release);
-    if let Some(seed) = args.seed {
+    stress(args.minutes * 60, args.seed)
+}
+
+/// Runs the stress program as a step, with a seed or without.
+pub(crate) fn stress(seconds: u64, seed: Option<u64>) -> Result<()> {
+    let mut command = cargo("test -p raddle --test stress --");
+    command.args(["--seconds", &seconds.to_string()]);
+    if let Some(seed) = seed {
         command.args(["--seed", &seed.to_string()]);
     }
     steps::run("stress", &mut command)
-}
-
-/// Makes the command of the stress program, which runs for `minutes` minutes. Callers may add its
-/// own arguments.
-pub(crate) fn command(minutes: u64, release: bool) -> Command {
-    let release = if release { "--release" } else { "" };
-    cargo(format!(
-        "test -p raddle --test stress {release} -- --minutes {minutes}"
-    ))
 }

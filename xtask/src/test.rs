@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
     /// Run only these steps, of either form
     #[arg(long, value_name = "NAME", conflicts_with = "full")]
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(STEPS.map(|step| step.name)))]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(names()))]
     step: Vec<String>,
 
     /// List the steps, and run none
@@ -28,87 +28,84 @@ pub(crate) struct Args {
     list: bool,
 }
 
-/// A part of the command that can run alone.
-struct Step {
-    name: &'static str,
-    what: &'static str,
-    is_quick: bool,
-    run: fn(&[Package]) -> Result<()>,
-}
-
-const fn quick(name: &'static str, what: &'static str, run: fn(&[Package]) -> Result<()>) -> Step {
-    Step {
-        name,
-        what,
-        is_quick: true,
-        run,
-    }
-}
-
-const fn full(name: &'static str, what: &'static str, run: fn(&[Package]) -> Result<()>) -> Step {
-    Step {
-        is_quick: false,
-        ..quick(name, what, run)
-    }
-}
+/// A part of the command that can run alone: its name, what it checks, and how.
+type Step = (&'static str, &'static str, fn(&[Package]) -> Result<()>);
 
 #[rustfmt::skip]
-const STEPS: [Step; 16] = [
-    quick("fmt", "formatting", |_| run_cargo("fmt", "fmt --all --check")),
-    quick("tidy", "the rules that no other tool checks", |_| {
+const QUICK: [Step; 5] = [
+    ("fmt", "formatting", |_| run_cargo("fmt", "fmt --all --check")),
+    ("tidy", "the rules that no other tool checks", |_| {
         steps::step("tidy", "cargo xtask tidy", tidy::run)
     }),
-    quick("clippy", "clippy, once for the workspace", |_| {
+    ("clippy", "clippy, once for the workspace", |_| {
         run_cargo("clippy", "clippy --workspace --all-targets -- -D warnings")
     }),
-    quick("test", "tests and doc tests", |_| run_cargo("test", "test --workspace")),
-    quick("models", "the models with small bounds", |packages| {
+    ("test", "tests and doc tests", |_| run_cargo("test", "test --workspace")),
+    ("models", "the models with small bounds", |packages| {
         loom::models(packages, loom::Bound::Preemptions(1))
     }),
-    full("docs", "rustdoc without warnings", |_| {
+];
+
+/// The steps that the quick form leaves out.
+#[rustfmt::skip]
+const FULL: [Step; 11] = [
+    ("docs", "rustdoc without warnings", |_| {
         let mut docs = cargo("doc --workspace --no-deps");
         steps::run("docs", docs.env("RUSTDOCFLAGS", "-D warnings"))
     }),
-    full("stress", "one minute of all kinds of operations at once", |_| {
-        steps::run("stress", &mut stress::command(1, false))
-    }),
-    full("counting", "the build that counts operations", |_| counting::check()),
-    full("layers", "each crate alone, with its own features and dependencies", layers_alone),
-    full("features", "each feature of the facade and of the stand-in alone", features::check),
-    full("all-features", "the tests with all features", all_features),
-    full("api", "public items and traits against Tokio's", |_| {
+    ("stress", "all kinds of operations at once", |_| stress::stress(20, None)),
+    ("counting", "the build that counts operations", |_| counting::check()),
+    ("layers", "each crate alone, with its own features and dependencies", layers_alone),
+    ("features", "each feature of the facade and of the stand-in alone", features::check),
+    ("all-features", "the tests with all features", all_features),
+    ("api", "public items and traits against Tokio's", |_| {
         steps::step("api", "cargo xtask api", api::run)
     }),
-    full("models-full", "the models with their own bounds", |packages| {
+    ("models-full", "the models with their own bounds", |packages| {
         loom::models(packages, loom::Bound::Own)
     }),
-    full("conformance", "the tests of Tokio and its companion crates", |_| {
-        steps::step("conformance", "cargo xtask conformance --lazy", || {
-            conformance::run(&conformance::Args::short())
+    ("conformance", "the tests of Tokio and its companion crates", |_| {
+        steps::step("conformance", "cargo xtask conformance", || {
+            conformance::run(&conformance::Args::default())
         })
     }),
-    full("ecosystem", "crates of the ecosystem, with real servers and clients", |_| {
+    ("ecosystem", "crates of the ecosystem, with real servers and clients", |_| {
         ecosystem::run(&ecosystem::Args::default())
     }),
-    full("platforms", "other platforms", |_| platforms::short()),
+    ("platforms", "other platforms", |_| platforms::short()),
 ];
 
+fn names() -> Vec<&'static str> {
+    [&QUICK[..], &FULL]
+        .concat()
+        .iter()
+        .map(|(name, ..)| *name)
+        .collect()
+}
+
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let is_chosen = |step: &&Step| match args.step.as_slice() {
-        [] => args.list || step.is_quick != args.full,
-        names => names.iter().any(|name| name == step.name),
-    };
-    let steps = STEPS.iter().filter(is_chosen);
+    let both = [("quick", &QUICK[..]), ("full", &FULL[..])];
     if args.list {
-        let row = |step: &Step| {
-            let form = if step.is_quick { "quick" } else { "full" };
-            format!("{}  {}\t{form}", step.name, step.what)
-        };
-        print!("{}", steps::table(&Vec::from_iter(steps.map(row))));
+        let row = |form: &str, (name, what, _): &Step| format!("{name}  {what}\t{form}");
+        let rows = both
+            .iter()
+            .flat_map(|(form, steps)| steps.iter().map(|it| row(form, it)));
+        print!("{}", steps::table(&Vec::from_iter(rows)));
         return Ok(());
     }
     let packages = workspace::packages()?;
-    steps.into_iter().try_for_each(|step| (step.run)(&packages))
+    for (form, steps) in both {
+        for (name, _, run) in steps {
+            let is_chosen = match args.step.is_empty() {
+                true => (form == "full") == args.full,
+                false => args.step.iter().any(|it| it == name),
+            };
+            if is_chosen {
+                run(&packages)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Runs a cargo command as a step.

@@ -79,7 +79,7 @@ fn args() -> Args {
             })
         };
         match arg.as_str() {
-            "--minutes" => parsed.time = Some(Duration::from_secs(60 * number())),
+            "--seconds" => parsed.time = Some(Duration::from_secs(number())),
             "--seed" => parsed.seed = number(),
             // Other options of libtest are ignored, since there are no named tests.
             "--list" => exit(0),
