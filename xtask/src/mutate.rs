@@ -7,7 +7,7 @@
 mod lab;
 mod mutants;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use anyhow::{Result, bail, ensure};
 
@@ -49,26 +49,28 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         return Ok(());
     }
     let directory = workspace::target().join("mutate");
-    let mut lab = Lab::new(&directory, &mutants, args.resume)?;
+    let known = match args.resume {
+        true => lab::caught(&directory),
+        false => BTreeSet::new(),
+    };
     let mut open: Vec<_> = (1..).zip(&mutants).collect();
-    open.retain(|(id, _)| !lab.is_caught(*id));
+    open.retain(|(_, mutant)| !known.contains(&mutant.key));
     if !open.is_empty() {
-        lab.build(&packages, args.own)?;
+        let mut lab = Lab::new(&directory, &packages, &mutants, args)?;
         for bound in [Bound::Preemptions(1), Bound::Own] {
-            lab.judge(&open, bound)?;
-            open.retain(|(id, _)| !lab.is_caught(*id));
+            open = lab.judge(&open, bound)?;
         }
     }
-    let mut counts = BTreeMap::<_, [usize; 2]>::new();
-    for (id, mutant) in (1..).zip(&mutants) {
-        let [all, caught] = counts.entry(&mutant.path).or_default();
-        *all += 1;
-        *caught += usize::from(lab.is_caught(id));
-    }
     let mut table = vec!["file\tmutants\tcaught\tsurvived".to_owned()];
-    for (file, [all, caught]) in counts {
-        let file = file.display();
-        table.push(format!("{file}\t{all}\t{caught}\t{}", all - caught));
+    for of_file in mutants.chunk_by(|one, other| one.path == other.path) {
+        let (path, all) = (&of_file[0].path, of_file.len());
+        let survived = open.iter().filter(|(_, mutant)| mutant.path == *path);
+        let survived = survived.count();
+        table.push(format!(
+            "{}\t{all}\t{}\t{survived}",
+            path.display(),
+            all - survived
+        ));
     }
     print!("{}", steps::table(&table));
     println!("\nsurvived; the ORDERING: comment of each must say what no model can show:");

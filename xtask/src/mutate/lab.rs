@@ -5,7 +5,8 @@
 //! the cost of the model and which mutants it reaches: it cannot catch the others.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fmt;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -16,11 +17,16 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use rayon::prelude::*;
 
+use super::Args;
 use super::mutants::{Mutant, instrument};
 use crate::loom::{self, Bound};
+use crate::programs::{self, Program};
+use crate::steps;
 use crate::tidy::text;
 use crate::workspace::{self, Package};
-use crate::{programs, steps};
+
+/// The file of the caught mutants.
+const CAUGHT: &str = "caught";
 
 const SWITCH: &str = include_str!("switch.rs.in");
 const MANIFEST: &str = "[package]\nname = \"mutant-switch\"\nedition = \"2024\"\n";
@@ -32,20 +38,15 @@ const ADDRESS_SPACE: u64 = 6 << 20;
 /// The signal that ends a process that has used its processor time.
 const SIGXCPU: i32 = 24;
 
-pub(super) struct Lab<'a> {
-    directory: PathBuf,
-    mutants: &'a [Mutant],
+pub(super) struct Lab {
     models: Vec<Model>,
-    /// The keys of the caught mutants. A line of the file is a key and a model.
-    caught: Mutex<BTreeSet<String>>,
+    /// The file of the caught mutants: a line is a key and a model.
+    caught: Mutex<File>,
 }
 
 /// One test of a suite of models.
 struct Model {
-    package: String,
-    /// The directory of the package.
-    dir: PathBuf,
-    program: PathBuf,
+    program: Program,
     test: String,
     /// The cost without a mutant.
     usual: Duration,
@@ -53,73 +54,67 @@ struct Model {
     reached: BTreeSet<usize>,
 }
 
-impl<'a> Lab<'a> {
-    pub(super) fn new(directory: &Path, mutants: &'a [Mutant], resume: bool) -> Result<Self> {
-        fs::create_dir_all(directory)?;
-        let book = directory.join("caught");
-        let known = match resume {
-            true => fs::read_to_string(&book).unwrap_or_default(),
-            false => String::new(),
-        };
-        fs::write(book, &known)?;
-        let keys = known.lines().filter_map(|line| line.split('\t').next());
-        Ok(Self {
-            directory: directory.to_owned(),
-            mutants,
-            models: Vec::new(),
-            caught: Mutex::new(keys.map(str::to_owned).collect()),
-        })
-    }
+/// Returns the keys of the mutants that an earlier run has caught.
+pub(super) fn caught(directory: &Path) -> BTreeSet<String> {
+    let lines = fs::read_to_string(directory.join(CAUGHT)).unwrap_or_default();
+    let keys = lines.lines().filter_map(|line| line.split('\t').next());
+    keys.map(str::to_owned).collect()
+}
 
-    pub(super) fn is_caught(&self, id: usize) -> bool {
-        let caught = self.caught.lock().unwrap_or_else(PoisonError::into_inner);
-        caught.contains(&self.mutants[id - 1].key)
-    }
-
-    /// Builds the models with all mutants in them.
-    pub(super) fn build(&mut self, packages: &[Package], own: bool) -> Result<()> {
-        let tree = self.directory.join("tree");
-        let changed = instrumented(packages, self.mutants)?;
+impl Lab {
+    /// Builds the models of some packages with all mutants in them.
+    pub(super) fn new(
+        directory: &Path,
+        packages: &[Package],
+        mutants: &[Mutant],
+        args: &Args,
+    ) -> Result<Self> {
+        let tree = directory.join("tree");
+        let changed = instrumented(packages, mutants)?;
         mirror(workspace::root(), &tree, &changed)?;
-        let is_mutated = |package: &Package| {
-            let mut mutants = self.mutants.iter();
-            mutants.any(|mutant| mutant.package == package.name)
-        };
+        let is_mutated = |it: &Package| mutants.iter().any(|mutant| mutant.package == it.name);
         let mut judges = packages.to_vec();
-        judges.retain(|it| it.has_models && (!own || is_mutated(it)));
-        if judges.is_empty() {
-            return Ok(());
-        }
+        judges.retain(|it| it.has_models && (!args.own || is_mutated(it)));
+        ensure!(
+            !judges.is_empty(),
+            "the crates of the mutants have no models"
+        );
         let mut build = loom::suite::build_command(&tree, &judges);
         build
-            .env("CARGO_TARGET_DIR", self.directory.join("target"))
+            .env("CARGO_TARGET_DIR", directory.join("target"))
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
             .env("RUSTFLAGS", "--cfg raddle_loom --cap-lints allow");
+        let mut models = Vec::new();
         for program in programs::build(&mut build)? {
-            let dir = &program.dir;
-            let package = judges.iter().find(|it| *dir == tree.join(&it.dir));
-            let package = package.context("a program of no package")?;
-            for test in programs::tests(&program.executable)? {
-                // Canaries fail without a mutant.
-                if !test.contains("canary") {
-                    self.models.push(Model {
-                        package: package.name.clone(),
-                        dir: program.dir.clone(),
-                        program: program.executable.clone(),
-                        test,
-                        usual: Duration::ZERO,
-                        reached: BTreeSet::new(),
-                    });
-                }
-            }
+            // Canaries fail without a mutant.
+            let mut tests = programs::tests(&program.executable)?;
+            tests.retain(|test| !test.contains("canary"));
+            models.extend(tests.into_iter().map(|test| Model {
+                program: program.clone(),
+                test,
+                usual: Duration::ZERO,
+                reached: BTreeSet::new(),
+            }));
         }
-        Ok(())
+        let mut caught = File::options();
+        let caught = caught
+            .create(true)
+            .append(args.resume)
+            .write(true)
+            .truncate(!args.resume);
+        let caught = Mutex::new(caught.open(directory.join(CAUGHT))?);
+        Ok(Self { models, caught })
     }
 
-    /// Runs the models that reach a mutant on it until one fails, for each of the mutants.
-    pub(super) fn judge(&mut self, open: &[(usize, &Mutant)], bound: Bound) -> Result<()> {
-        if open.is_empty() {
-            return Ok(());
+    /// Runs the models that reach a mutant on it until one fails, for each of the mutants. Returns
+    /// the mutants that survive.
+    pub(super) fn judge<'a>(
+        &mut self,
+        mutants: &[(usize, &'a Mutant)],
+        bound: Bound,
+    ) -> Result<Vec<(usize, &'a Mutant)>> {
+        if mutants.is_empty() {
+            return Ok(Vec::new());
         }
         println!("{} models without a mutant, {bound:?}", self.models.len());
         let maps = tempfile::tempdir()?;
@@ -128,55 +123,53 @@ impl<'a> Lab<'a> {
             model.measure(bound, &maps.path().join(number.to_string()))
         })?;
         self.models.sort_by_key(|model| model.usual);
-        let one = |&(id, mutant): &(usize, &Mutant)| -> Result<()> {
+        let survivor = |&(id, mutant): &(usize, &'a Mutant)| {
             let models = self.models.iter();
             let reach = models.filter(|model| model.reached.contains(&id));
             for model in reach.clone() {
-                if let Some(failure) = model.run(bound, id, None)?.failure {
-                    let by = format!("{} {}", model.package, model.test);
-                    println!("{failure:<9} {mutant} -- {by}");
-                    return self.note(mutant, &by);
+                if let (Some(failure), _) = model.run(bound, id, None)? {
+                    println!("{failure:<9} {mutant} -- {model}");
+                    let mut caught = self.caught.lock().unwrap_or_else(PoisonError::into_inner);
+                    writeln!(caught, "{}\t{model}", mutant.key)?;
+                    return Ok(None);
                 }
             }
             println!("survived  {mutant} -- {} models reach it", reach.count());
-            Ok(())
+            Ok(Some((id, mutant)))
         };
-        open.par_iter().with_max_len(1).try_for_each(one)
-    }
-
-    fn note(&self, mutant: &Mutant, by: &str) -> Result<()> {
-        let mut caught = self.caught.lock().unwrap_or_else(PoisonError::into_inner);
-        let book = self.directory.join("caught");
-        let mut book = fs::File::options().append(true).open(book)?;
-        writeln!(book, "{}\t{by}", mutant.key)?;
-        caught.insert(mutant.key.clone());
-        Ok(())
+        let judged = mutants.par_iter().with_max_len(1).map(survivor);
+        let judged = judged.collect::<Result<Vec<_>>>()?;
+        Ok(judged.into_iter().flatten().collect())
     }
 }
 
-/// The result of a run.
-struct Outcome {
-    /// `None` if the test has passed.
-    failure: Option<&'static str>,
-    time: Duration,
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let package = self.program.dir.file_name().unwrap_or_default();
+        write!(f, "{} {}", package.display(), self.test)
+    }
 }
 
 impl Model {
     /// Runs it without a mutant, with a file for the mutants that it reaches.
     fn measure(&mut self, bound: Bound, map: &Path) -> Result<()> {
-        let outcome = self.run(bound, 0, Some(map))?;
-        let Self { package, test, .. } = self;
-        let failure = outcome.failure;
-        ensure!(failure.is_none(), "{package} {test} fails without a mutant");
-        self.usual = outcome.time;
+        let (failure, time) = self.run(bound, 0, Some(map))?;
+        ensure!(failure.is_none(), "{self} fails without a mutant");
+        self.usual = time;
         // A model that reaches no mutant makes no file.
         let map = fs::read(map).unwrap_or_default();
         self.reached = (0..map.len()).filter(|&id| map[id] == 1).collect();
         Ok(())
     }
 
-    /// Runs it with a mutant, and records in `map` the mutants that it reaches.
-    fn run(&self, bound: Bound, mutant: usize, map: Option<&Path>) -> Result<Outcome> {
+    /// Runs it with a mutant, and records in `map` the mutants that it reaches. Returns how it
+    /// failed, if it did, and its time.
+    fn run(
+        &self,
+        bound: Bound,
+        mutant: usize,
+        map: Option<&Path>,
+    ) -> Result<(Option<&'static str>, Duration)> {
         // The seconds that a mutant may cost in addition to a multiple of the usual: of the
         // processor, and in total.
         let (processor, wall) = match bound {
@@ -188,18 +181,16 @@ impl Model {
         let limited =
             format!("ulimit -v {ADDRESS_SPACE}; ulimit -S -t {processor}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
-        command.args(["-c", &limited]).arg(&self.program);
+        command.args(["-c", &limited]).arg(&self.program.executable);
         command.args([&self.test, "--exact", "--test-threads", "1"]);
         bound.set(&mut command);
         command
-            .current_dir(&self.dir)
+            .current_dir(&self.program.dir)
             .env("RADDLE_MUTANT", mutant.to_string())
+            .envs(map.map(|map| ("RADDLE_MUTANTS_REACHED", map)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        if let Some(map) = map {
-            command.env("RADDLE_MUTANTS_REACHED", map);
-        }
         let mut child = command.spawn().context("cannot start a model")?;
         let (status, time) = steps::wait(&mut child, wall)?;
         let failure = match status {
@@ -207,7 +198,7 @@ impl Model {
             Some(status) if status.signal() != Some(SIGXCPU) => Some("caught"),
             _ => Some("timed out"),
         };
-        Ok(Outcome { failure, time })
+        Ok((failure, time))
     }
 }
 
