@@ -1,6 +1,6 @@
 //! The package that compiles the test files of the suites.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,40 +18,14 @@ use crate::workspace;
 /// The directory of the manifest and the lock files, relative to the root.
 const FOLDER: &str = "xtask/conformance";
 
-/// Features of the packages that need `tokio_unstable`, or are internal.
-const LEFT_OUT: [&str; 5] = [
-    "default",
-    "io-uring",
-    "taskdump",
-    "schedule-latency",
-    "__docs_rs",
-];
-
-/// The version of Tokio whose tests run, as the manifest requires it.
-const TOKIO: &str = "\"=1.54.1\"";
-
-/// Whether the tests of a package run, and the package has the version whose tests run. The
-/// manifest pins the version of all but `tokio`, of which the workspace may also contain an old
-/// version.
-fn is_tested(package: &Package) -> bool {
-    let version = package.version.to_string();
-    SUITES.contains(&package.name.as_str())
-        && (package.name != "tokio" || TOKIO.trim_matches(['"', '=']) == version)
-}
+/// The version of Tokio whose tests run, as in the manifest.
+const TOKIO: &str = "1.54.1";
 
 /// The library on which the test files run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     StandIn,
     Tokio,
-}
-
-/// A package whose tests are compiled.
-struct Source {
-    directory: PathBuf,
-    features: BTreeSet<String>,
-    /// Whether the project depends on it, and not only the workspace.
-    used_here: bool,
 }
 
 /// One compiled program of tests.
@@ -84,22 +58,19 @@ pub(super) fn build(side: Side) -> Result<Vec<Suite>> {
     let mut manifest = fs::read_to_string(root.join(FOLDER).join("manifest.toml"))?;
     if side == Side::StandIn {
         let path = root.join("crates/tokio");
-        manifest = manifest.replace(TOKIO, "\"1\"");
+        manifest = manifest.replace(&format!("\"={TOKIO}\""), "\"1\"");
         manifest += &format!("\n[patch.crates-io]\ntokio = {{ path = {path:?} }}\n");
     }
     fs::write(directory.join("Cargo.toml"), &manifest)?;
-
-    let place = directory.display();
-    let sources = sources(&directory)?;
+    let mut sources = published(&directory)?;
     ensure!(
-        sources["tokio"].used_here == (side == Side::Tokio),
-        "the wrong package tokio is in {place}; see cargo tree -i tokio there"
+        sources.contains_key("tokio") == (side == Side::Tokio),
+        "the wrong package tokio is in {}; see cargo tree -i tokio there",
+        directory.display()
     );
-    let features = sources.values().flat_map(|source| &source.features);
-    let features = Vec::from_iter(features.collect::<BTreeSet<_>>());
-    writeln!(manifest, "\n[features]\ndefault = {features:?}")?;
-    for feature in features {
-        writeln!(manifest, "{feature} = []")?;
+    if side == Side::StandIn {
+        let of_workspace = published(root)?;
+        sources.extend(of_workspace.into_iter().filter(|(name, _)| name == "tokio"));
     }
     for (package, source) in &sources {
         manifest += &targets(&directory, package, source)?;
@@ -108,15 +79,14 @@ pub(super) fn build(side: Side) -> Result<Vec<Suite>> {
 
     let mut build = cargo_in(&directory, "test --no-run --tests");
     build.env("RUSTFLAGS", "--cap-lints allow");
-    let built = programs::build(&mut build);
-    let built = built.with_context(|| format!("test files do not compile (in {place})"))?;
+    let built = programs::build(&mut build).context("test files do not compile")?;
     let suite = |program: Program| {
         let (package, file) = program.target.split_once("__")?;
         Some(Suite {
             package: package.to_owned(),
             file: (file != "all").then(|| file.to_owned()),
             executable: program.executable,
-            directory: sources.get(package)?.directory.clone(),
+            directory: sources.get(package)?.clone(),
         })
     };
     let mut suites: Vec<_> = built.into_iter().filter_map(suite).collect();
@@ -124,45 +94,30 @@ pub(super) fn build(side: Side) -> Result<Vec<Suite>> {
     Ok(suites)
 }
 
-/// Finds the sources and features of the packages in cargo's cache. In both projects the features
-/// of `tokio` are those of the real crate.
-fn sources(directory: &Path) -> Result<BTreeMap<String, Source>> {
-    let mut found = BTreeMap::new();
-    for place in [directory, workspace::root()] {
-        for package in MetadataCommand::new().current_dir(place).exec()?.packages {
-            let name = package.name.to_string();
-            if package.source.is_none() || !is_tested(&package) || found.contains_key(&name) {
-                continue;
-            }
-            let features = package.features.into_keys();
-            let features = features.filter(|it| !LEFT_OUT.contains(&it.as_str()));
-            let source = Source {
-                directory: package.manifest_path.parent().context("no parent")?.into(),
-                used_here: place == directory,
-                features: features.collect(),
-            };
-            found.insert(name, source);
-        }
-    }
-    let mut missing = SUITES.to_vec();
-    missing.retain(|name| !found.contains_key(*name));
-    ensure!(
-        missing.is_empty(),
-        "cargo metadata has no published {missing:?}"
-    );
-    Ok(found)
+/// Returns the directories, in cargo's cache, of the packages whose tests run, as far as the project
+/// in `place` depends on them. The manifest pins the versions; the workspace has an old version of
+/// `tokio` too.
+fn published(place: &Path) -> Result<BTreeMap<String, PathBuf>> {
+    let metadata = MetadataCommand::new().current_dir(place).exec()?;
+    let is_tested = |package: &Package| {
+        let is_old = package.name == "tokio" && package.version.to_string() != TOKIO;
+        package.source.is_some() && SUITES.contains(&package.name.as_str()) && !is_old
+    };
+    let packages = metadata.packages.into_iter().filter(is_tested);
+    let directory = |it: Package| Some((it.name.to_string(), it.manifest_path.parent()?.into()));
+    Ok(packages.filter_map(directory).collect())
 }
 
 /// Writes the root of a program of all files that can be modules. Returns the targets for the
 /// manifest: this program, and each other file.
-fn targets(directory: &Path, package: &str, source: &Source) -> Result<String> {
+fn targets(directory: &Path, package: &str, source: &Path) -> Result<String> {
     let mut targets = String::new();
     let mut target = |name: &str, path: &Path| {
         let name = format!("{package}__{name}");
         targets += &format!("\n[[test]]\nname = {name:?}\npath = {path:?}\n");
     };
     let mut all = String::from("#![allow(warnings)]\n");
-    for path in text::walk(&source.directory.join("tests"), &["rs"], |_| false)? {
+    for path in text::walk(&source.join("tests"), &["rs"], |_| false)? {
         let name = path.file_stem().context("no name")?.to_string_lossy();
         if may_be_module(&fs::read_to_string(&path)?)? {
             writeln!(all, "#[path = {path:?}]\nmod {name};")?;
