@@ -102,8 +102,9 @@ pub(crate) fn short() -> Result<()> {
     if let Err(error) = FOREIGN.unpacked(&directory()) {
         return apt::skip("other platforms", &format!("{error:#}"));
     }
-    for (targets, std, scope) in CHECKED_BY_CI {
-        let mut check = check_command(&format!("--keep-going {scope}"), targets, std)?;
+    for (targets, scope) in CHECKED_BY_CI {
+        let packages = format!("--keep-going {}", scope.packages);
+        let mut check = check_command(&packages, targets, scope.std)?;
         steps::run(&format!("check {}", targets.join(", ")), lint(&mut check)?)?;
     }
     let (name, packages) = TESTED_BY_CI;
@@ -123,23 +124,20 @@ fn minimum() -> Result<()> {
 /// Checks and lints the crates for one target, and checks that each feature that the target lacks
 /// causes a compiler error that says so.
 fn check(target: &Target) -> Result<()> {
-    let Target { name, std, .. } = target;
-    let mut check = check_command(target.scope, &[name], std)?;
+    let Target { name, scope, .. } = target;
+    let mut check = check_command(scope.packages, &[name], scope.std)?;
     steps::run(&format!("check {name}"), lint(&mut check)?)?;
-    let Some(lacks) = &target.lacks else {
-        return Ok(());
-    };
-    let (package, platform) = (lacks.package, lacks.platform);
-    for feature in lacks.features {
+    for feature in scope.lacks {
+        let package = scope.of;
         let of = format!("-p {package} --no-default-features --features {feature}");
-        let mut refused = check_command(&of, &[name], std)?;
-        let message = format!("`{feature}` of {package} is not available on {platform}");
+        let mut refused = check_command(&of, &[name], scope.std)?;
+        let message = format!("`{feature}` of {package} is not available on");
         let step = format!("{name} refuses {feature}");
         steps::step(&step, &line_of(&refused), || {
             let output = refused.output().context("cannot start cargo")?;
             let errors = String::from_utf8_lossy(&output.stderr);
             let is_refused = !output.status.success() && errors.contains(&message);
-            ensure!(is_refused, "no error says that {message}:\n{errors}");
+            ensure!(is_refused, "no error says \"{message}\":\n{errors}");
             Ok(())
         })?;
     }
@@ -173,7 +171,7 @@ fn test(target: &Target, run: &Run, packages: &[&str]) -> Result<()> {
     let of_cargo = format!("CARGO_TARGET_{}", name.to_uppercase().replace('-', "_"));
     let variables = run.by.prepare(format!("{of_cargo}_RUNNER"), &directory())?;
     let on_target = |line: &str| -> Result<Command> {
-        let mut command = for_targets(line, &[name], target.std)?;
+        let mut command = for_targets(line, &[name], target.scope.std)?;
         command.env(format!("{of_cargo}_LINKER"), run.linker);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         if !run.by.is_wine() {

@@ -5,23 +5,23 @@ use super::runner::Runner;
 /// One foreign target.
 pub(super) struct Target {
     pub(super) name: &'static str,
-    /// The parts of the standard library that cargo builds for it.
-    pub(super) std: &'static str,
-    /// The checked packages, as arguments of `cargo check`.
-    pub(super) scope: &'static str,
-    /// Features that do not exist on it.
-    pub(super) lacks: Option<Lacks>,
+    pub(super) scope: Scope,
     /// How its tests run on this machine, if they do.
     pub(super) run: Option<Run>,
 }
 
-/// Features of a package that a platform lacks: using one is an error that names the feature and
-/// the platform.
-pub(super) struct Lacks {
-    pub(super) package: &'static str,
-    pub(super) features: &'static [&'static str],
-    /// The name of the platform in these errors.
-    pub(super) platform: &'static str,
+/// What is checked for a target.
+#[derive(Clone, Copy)]
+pub(super) struct Scope {
+    /// The packages, as arguments of `cargo check`.
+    pub(super) packages: &'static str,
+    /// The parts of the standard library that cargo builds.
+    pub(super) std: &'static str,
+    /// Features that the platform lacks: using one is an error that names the feature and the
+    /// package.
+    pub(super) lacks: &'static [&'static str],
+    /// The package that has these features.
+    pub(super) of: &'static str,
 }
 
 /// How programs of a foreign target are linked and started.
@@ -33,21 +33,54 @@ pub(super) struct Run {
 }
 
 /// All layers and the facade, with tests and examples.
-const ALL: &str = "--all-targets";
+const ALL: Scope = Scope {
+    packages: "--all-targets",
+    std: "std",
+    lacks: &[],
+    of: "",
+};
 /// The facade, and with it the layers, without tests.
-const FACADE: &str = "-p raddle";
+const FACADE: Scope = Scope {
+    packages: "-p raddle",
+    ..ALL
+};
+/// What CI checks of them.
+const ALL_FEATURES: Scope = Scope {
+    packages: "-p raddle --all-features",
+    ..ALL
+};
 /// The parts of the facade that need neither threads nor descriptors.
-const WITHOUT_THREADS: &str =
-    "-p raddle --no-default-features --features io-util,macros,rt,sync,test-util,time";
-const BARE: &str = "-p raddle-bare --no-default-features --features alloc";
+const WEB: Scope = Scope {
+    packages: "-p raddle --no-default-features --features io-util,macros,rt,sync,test-util,time",
+    std: "std",
+    // `crates/raddle/src/platform.rs` has the same list.
+    lacks: &[
+        "console",
+        "fs",
+        "io-std",
+        "mio",
+        "net",
+        "process",
+        "rt-multi-thread",
+        "signal",
+        "signal-hook-registry",
+        "socket2",
+        "watchdog",
+    ],
+    of: "raddle",
+};
+/// What needs no operating system.
+const BARE: Scope = Scope {
+    packages: "-p raddle-bare --no-default-features --features alloc",
+    std: "core,alloc",
+    lacks: &["std"],
+    of: "raddle-bare",
+};
 
-const STD: &str = "std";
-const CORE: &str = "core,alloc";
-
-/// What CI checks, only libraries: targets with one `std`, and a scope. Each other target differs
+/// What CI checks. Each other target differs
 /// from one of these, from [`TESTED_BY_CI`] or from the developer's machine in no `cfg` of the
 /// crates.
-pub(super) const CHECKED_BY_CI: [(&[&str], &str, &str); 3] = [
+pub(super) const CHECKED_BY_CI: [(&[&str], Scope); 3] = [
     (
         &[
             "aarch64-unknown-linux-gnu",
@@ -57,11 +90,10 @@ pub(super) const CHECKED_BY_CI: [(&[&str], &str, &str); 3] = [
             "x86_64-unknown-freebsd",
             "x86_64-unknown-illumos",
         ],
-        STD,
-        "-p raddle --all-features",
+        ALL_FEATURES,
     ),
-    (&["wasm32-unknown-unknown"], STD, WITHOUT_THREADS),
-    (&["thumbv6m-none-eabi"], CORE, BARE),
+    (&["wasm32-unknown-unknown"], WEB),
+    (&["thumbv6m-none-eabi"], BARE),
 ];
 
 /// The target on which CI runs tests, and the packages: the layers that depend most on the size of
@@ -77,37 +109,11 @@ pub(super) const TESTED_BY_CI: (&str, &[&str]) = (
     ],
 );
 
-/// `crates/raddle/src/platform.rs` has the same list.
-const NO_THREADS: Option<Lacks> = Some(Lacks {
-    package: "raddle",
-    features: &[
-        "console",
-        "fs",
-        "io-std",
-        "mio",
-        "net",
-        "process",
-        "rt-multi-thread",
-        "signal",
-        "signal-hook-registry",
-        "socket2",
-        "watchdog",
-    ],
-    platform: "WebAssembly",
-});
-const NO_STD: Option<Lacks> = Some(Lacks {
-    package: "raddle-bare",
-    features: &["std"],
-    platform: "targets without an operating system",
-});
-
 /// A target whose tests do not run here.
-const fn checked(name: &'static str, scope: &'static str) -> Target {
+const fn checked(name: &'static str, scope: Scope) -> Target {
     Target {
         name,
-        std: STD,
         scope,
-        lacks: None,
         run: None,
     }
 }
@@ -119,29 +125,14 @@ const fn tested(
     linker: &'static str,
     packages: &'static [&'static str],
 ) -> Target {
-    let run = Some(Run {
-        linker,
-        by,
-        packages,
-    });
     Target {
-        run,
-        ..checked(name, ALL)
-    }
-}
-
-const fn web(name: &'static str) -> Target {
-    Target {
-        lacks: NO_THREADS,
-        ..checked(name, WITHOUT_THREADS)
-    }
-}
-
-const fn bare(name: &'static str) -> Target {
-    Target {
-        std: CORE,
-        lacks: NO_STD,
-        ..checked(name, BARE)
+        name,
+        scope: ALL,
+        run: Some(Run {
+            linker,
+            by,
+            packages,
+        }),
     }
 }
 
@@ -157,8 +148,8 @@ pub(super) const TARGETS: [Target; 13] = [
     tested("x86_64-pc-windows-gnu", Runner::Wine, "x86_64-w64-mingw32-gcc", &["gcc-mingw-w64-x86-64-posix"]),
     checked("x86_64-unknown-freebsd", ALL),
     checked("x86_64-unknown-illumos", ALL),
-    web("wasm32-unknown-unknown"),
-    web("wasm32-wasip1"),
-    bare("thumbv7em-none-eabihf"),
-    bare("thumbv6m-none-eabi"),
+    checked("wasm32-unknown-unknown", WEB),
+    checked("wasm32-wasip1", WEB),
+    checked("thumbv7em-none-eabihf", BARE),
+    checked("thumbv6m-none-eabi", BARE),
 ];
