@@ -1,6 +1,5 @@
-//! The layout: the top level, and each crate's manifest and README.
+//! Each crate's manifest and README.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
@@ -8,33 +7,9 @@ use anyhow::Result;
 use super::text;
 use crate::workspace::Package;
 
-/// What a reader sees at the root. Hidden files are allowed.
-const TOP_LEVEL: &[&str] = &[
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "Cargo.lock",
-    "Cargo.toml",
-    "LICENSE-APACHE",
-    "LICENSE-MIT",
-    "README.md",
-    "benches",
-    "clippy.toml",
-    "crates",
-    "docs",
-    "rust-toolchain.toml",
-    "target",
-    "xtask",
-];
-
 /// Applies the rules to the workspace at `root`.
 pub(super) fn check(root: &Path, packages: &[Package]) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    for entry in fs::read_dir(root)? {
-        let entry = entry?.file_name().to_string_lossy().into_owned();
-        if !entry.starts_with('.') && !TOP_LEVEL.contains(&entry.as_str()) {
-            findings.push(format!("{entry}: does not belong at the top level"));
-        }
-    }
     let readme = text::read(&root.join("README.md"))?;
     for Package { dir, .. } in packages {
         let manifest = text::read(&root.join(dir).join("Cargo.toml"))?;
