@@ -1,8 +1,7 @@
 //! `cargo xtask conformance`: runs the integration tests of Tokio and its companion crates on the
 //! stand-in. The test files come from the published packages, where cargo has unpacked them; this
 //! tree contains none of them. All files of a package that can be modules of one test program are
-//! compiled as such, which takes a tenth of the time. The tests of each file run in their own
-//! process.
+//! compiled as such, which takes a tenth of the time. Each test runs in its own process.
 
 mod accepted;
 mod project;

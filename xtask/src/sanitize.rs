@@ -7,17 +7,13 @@ use anyhow::Result;
 
 use crate::{nightly, steps};
 
-#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum Sanitizer {
-    Thread,
-    Address,
-    Leak,
-}
+const SANITIZERS: [&str; 3] = ["thread", "address", "leak"];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Run only this sanitizer; the address sanitizer also finds leaks
-    sanitizer: Option<Sanitizer>,
+    #[arg(value_parser = SANITIZERS)]
+    sanitizer: Option<String>,
 
     /// Run only the tests of this package
     #[arg(long, short, value_name = "NAME")]
@@ -26,10 +22,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let host = nightly::host()?;
-    let all = [Sanitizer::Thread, Sanitizer::Address, Sanitizer::Leak];
-    let chosen = args.sanitizer.map_or(all.to_vec(), |only| vec![only]);
-    let mut chosen = chosen.into_iter();
-    chosen.try_for_each(|sanitizer| tests(&host, sanitizer, args))
+    let is_chosen = |name: &&str| args.sanitizer.as_ref().is_none_or(|only| only == name);
+    let mut chosen = SANITIZERS.into_iter().filter(is_chosen);
+    chosen.try_for_each(|name| tests(&host, name, args.package.as_deref()))
 }
 
 /// The prefix of ignored tests that other tests start as processes.
@@ -38,14 +33,10 @@ const CHILDREN: &str = "child_";
 /// Runs unit and integration tests, then the stress test. Nothing is suppressed. Tests that leak on
 /// purpose run separately, without leak detection; they have
 /// `#[cfg_attr(raddle_sanitize, ignore = "leaks on purpose")]`.
-fn tests(host: &str, sanitizer: Sanitizer, args: &Args) -> Result<()> {
-    let (name, flags) = match sanitizer {
-        // The standard library synchronizes too, so the sanitizer must also instrument it. Cargo
-        // says how to install its source.
-        Sanitizer::Thread => ("thread", "-Zbuild-std"),
-        Sanitizer::Address => ("address", ""),
-        Sanitizer::Leak => ("leak", ""),
-    };
+fn tests(host: &str, name: &str, package: Option<&str>) -> Result<()> {
+    // The standard library synchronizes too, so the sanitizer must also instrument it. Cargo says
+    // how to install its source.
+    let flags = if name == "thread" { "-Zbuild-std" } else { "" };
     let command = |line: &str| -> Command {
         let mut command = nightly::cargo(name, &format!("{line} {flags} --target {host}"));
         // Incremental data would take half of the disk, for builds that are made only once.
@@ -58,7 +49,7 @@ fn tests(host: &str, sanitizer: Sanitizer, args: &Args) -> Result<()> {
         command.env("RUSTFLAGS", flags);
         command
     };
-    let packages = match &args.package {
+    let packages = match package {
         Some(package) => format!("-p {package}"),
         // The other packages are not ours, or contain no concurrent code.
         None => "--workspace --exclude raddle-benches --exclude xtask".to_owned(),
@@ -68,13 +59,13 @@ fn tests(host: &str, sanitizer: Sanitizer, args: &Args) -> Result<()> {
     steps::run(&format!("{name}, examples"), &mut examples)?;
     let tests = format!("test --lib --tests --no-fail-fast {packages}");
     steps::run(&format!("{name}, tests"), &mut command(&tests))?;
-    if sanitizer != Sanitizer::Leak {
+    if name != "leak" {
         let mut leaking = command(&tests);
         leaking.env("ASAN_OPTIONS", "detect_leaks=0");
         leaking.args(["--", "--ignored", "--skip", CHILDREN]);
         steps::run(&format!("{name}, leaks on purpose"), &mut leaking)?;
     }
-    if args.package.is_none() {
+    if package.is_none() {
         let mut stress = command("test -p raddle --test stress");
         stress.args(["--", "--seconds", "60"]);
         steps::run(&format!("{name}, stress"), &mut stress)?;

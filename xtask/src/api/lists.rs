@@ -16,13 +16,11 @@ const ELSEWHERE: [&str; 1] = ["task::join_set::JoinSet"];
 /// Methods of extension traits that return a type instead of a future.
 const GIVE_TYPES: [&str; 5] = ["chain", "consume", "lines", "split", "take"];
 
+/// Returns the items that the lists lack.
 pub(super) fn check(tokio: &Items) -> Result<Vec<String>> {
     let read = |name: &str| text::read(&workspace::root().join(FOLDER).join(name));
-    Ok(unlisted(tokio, &read("types.rs")?, &read("futures.rs")?))
-}
-
-fn unlisted(tokio: &Items, types: &str, futures: &str) -> Vec<String> {
-    let (types, futures) = (Entries::new(types), Entries::new(futures));
+    let types = Entries::new(&read("types.rs")?);
+    let futures = Entries::new(&read("futures.rs")?);
     let mut findings = Vec::new();
     let mut expect = |path: &str, is_listed: bool| {
         if !is_listed && !is_absent(path) {
@@ -47,7 +45,7 @@ fn unlisted(tokio: &Items, types: &str, futures: &str) -> Vec<String> {
             expect(&format!("{path}::{member}"), is_listed);
         }
     }
-    findings
+    Ok(findings)
 }
 
 /// The entries of a list, without whitespace and comments.

@@ -29,12 +29,10 @@ pub(super) enum Side {
 }
 
 /// One compiled program of tests.
-#[derive(Debug)]
 pub(super) struct Suite {
-    /// The package to which the tests belong.
-    pub(super) package: String,
-    /// The file, if the program contains only one.
-    pub(super) file: Option<String>,
+    /// What comes before the names of its tests: the package, and the file if there is only one.
+    /// With several, the names begin with their files.
+    pub(super) prefix: String,
     pub(super) executable: PathBuf,
     /// The directory in which the tests expect to run.
     pub(super) directory: PathBuf,
@@ -83,15 +81,15 @@ pub(super) fn build(side: Side) -> Result<Vec<Suite>> {
     let suite = |program: Program| {
         let (package, file) = program.target.split_once("__")?;
         Some(Suite {
-            package: package.to_owned(),
-            file: (file != "all").then(|| file.to_owned()),
+            prefix: match file {
+                "all" => format!("{package}/"),
+                _ => format!("{package}/{file}::"),
+            },
             executable: program.executable,
             directory: sources.get(package)?.clone(),
         })
     };
-    let mut suites: Vec<_> = built.into_iter().filter_map(suite).collect();
-    suites.sort_by(|a, b| (&a.package, &a.file).cmp(&(&b.package, &b.file)));
-    Ok(suites)
+    Ok(built.into_iter().filter_map(suite).collect())
 }
 
 /// Returns the directories, in cargo's cache, of the packages whose tests run, as far as the project

@@ -3,25 +3,17 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use regex::Regex;
+
+use super::text;
 
 /// The page, relative to the root.
 const PAGE: &str = "docs/regressions.md";
 
-/// Applies the rules to the page of the workspace at `root`.
+/// Checks the rows of all tables of the page.
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
-    let page = fs::read_to_string(root.join(PAGE)).context(PAGE)?;
-    rows(&page, |path| {
-        let in_xtask = path.starts_with("xtask/");
-        let within = if in_xtask { "" } else { "crates" };
-        fs::read_to_string(root.join(within).join(path)).ok()
-    })
-}
-
-/// Checks the rows of all tables. `file` returns the content of a file from its path in the page:
-/// below `crates`, or in `xtask`.
-fn rows(page: &str, file: impl Fn(&str) -> Option<String>) -> Result<Vec<String>> {
+    let page = text::read(&root.join(PAGE))?;
     // The number of an issue or a pull request, or the name of an advisory.
     let number = Regex::new(r"[\w-]*\d\b")?;
     let mut findings = Vec::new();
@@ -37,7 +29,7 @@ fn rows(page: &str, file: impl Fn(&str) -> Option<String>) -> Result<Vec<String>
         let mut docs = String::new();
         let tests: Vec<_> = tests.split('`').skip(1).step_by(2).collect();
         for test in &tests {
-            match documentation(test, &file)? {
+            match documentation(root, test)? {
                 Some(text) => docs.push_str(&text),
                 None => object(format!("there is no test {test}")),
             }
@@ -58,10 +50,15 @@ fn rows(page: &str, file: impl Fn(&str) -> Option<String>) -> Result<Vec<String>
 
 /// Returns the doc comment and the attributes directly above a test. `None` if there is no such
 /// test.
-fn documentation(test: &str, file: impl Fn(&str) -> Option<String>) -> Result<Option<String>> {
+fn documentation(root: &Path, test: &str) -> Result<Option<String>> {
     let (path, name) = test.split_once("::").unwrap_or((test, ""));
+    let within = if path.starts_with("xtask/") {
+        ""
+    } else {
+        "crates"
+    };
+    let text = fs::read_to_string(root.join(within).join(path)).unwrap_or_default();
     let above = Regex::new(&format!(r"(?m)((?:^.*\S.*\n)*)^ *(?:async )?fn {name}\(\)"))?;
-    let text = file(path).unwrap_or_default();
     let above = above.captures(&text).map(|found| found[1].to_owned());
     Ok(above.filter(|above| above.contains("#[test]\n")))
 }
