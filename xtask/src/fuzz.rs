@@ -69,8 +69,7 @@ fn fuzz(program: &Path, target: &str, args: &Args) -> Result<()> {
     command.arg(format!("-artifact_prefix={}/", work.display()));
     steps::run(&format!("fuzz {target}"), command.args([&found, &corpus]))?;
     if args.keep {
-        let fewest = work.join("fewest");
-        let _ = fs::remove_dir_all(&fewest);
+        let fewest = corpus.with_extension("fewest");
         fs::create_dir_all(&fewest)?;
         // Merge by branches, not by the number of times that each is taken: this leaves a few files
         // instead of hundreds.
@@ -78,11 +77,7 @@ fn fuzz(program: &Path, target: &str, args: &Args) -> Result<()> {
         merge.args([&fewest, &found, &corpus]);
         steps::run(&format!("fuzz {target}, merge"), &mut merge)?;
         fs::remove_dir_all(&corpus)?;
-        fs::create_dir_all(&corpus)?;
-        for entry in fs::read_dir(&fewest)? {
-            let entry = entry?;
-            fs::copy(entry.path(), corpus.join(entry.file_name()))?;
-        }
+        fs::rename(&fewest, &corpus)?;
     }
     Ok(())
 }

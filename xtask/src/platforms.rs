@@ -18,6 +18,7 @@ use clap::builder::PossibleValuesParser;
 use crate::steps::{self, cargo, line_of};
 use crate::{apt, workspace};
 use debian::Compiler;
+use runner::Runner;
 use targets::{CHECKED_BY_CI, Run, TARGETS, TESTED_BY_CI, Target};
 
 /// The minimum compiler of the crates: `rust-version` of the workspace.
@@ -165,7 +166,7 @@ fn lint(check: &mut Command) -> Result<&mut Command> {
 fn test(target: &Target, run: &Run, packages: &[&str]) -> Result<()> {
     let name = target.name;
     let step = format!("test {name}");
-    if !apt::has(&step, &[run.packages, run.by.packages()].concat())? {
+    if !apt::has(&step, run.packages)? {
         return Ok(());
     }
     let of_cargo = format!("CARGO_TARGET_{}", name.to_uppercase().replace('-', "_"));
@@ -174,7 +175,7 @@ fn test(target: &Target, run: &Run, packages: &[&str]) -> Result<()> {
         let mut command = for_targets(line, &[name], target.scope.std)?;
         command.env(format!("{of_cargo}_LINKER"), run.linker);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
-        if !run.by.is_wine() {
+        if run.by != Runner::Wine {
             // The C library is linked in: otherwise programs search for one of this platform.
             command.env("RUSTFLAGS", "-Ctarget-feature=+crt-static");
         }
@@ -184,7 +185,7 @@ fn test(target: &Target, run: &Run, packages: &[&str]) -> Result<()> {
         // Some tests start these programs.
         let mut examples = on_target("build --quiet --examples")?;
         steps::run(&format!("examples for {name}"), &mut examples)?;
-        if run.by.is_wine() {
+        if run.by == Runner::Wine {
             wine::fails_as_documented(|| on_target("test"))?;
         }
     }

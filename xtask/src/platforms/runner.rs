@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use crate::steps;
 
 /// Runs the programs of a target.
+#[derive(PartialEq)]
 pub(super) enum Runner {
     /// This machine itself.
     Native,
@@ -30,19 +31,6 @@ const WINE: &str = "/usr/lib/wine/wine64";
 const PRIMITIVES: &str = include_str!("bcryptprimitives.c");
 
 impl Runner {
-    pub(super) fn is_wine(&self) -> bool {
-        matches!(self, Self::Wine)
-    }
-
-    /// Returns Debian's packages that it needs.
-    pub(super) fn packages(&self) -> &'static [&'static str] {
-        match self {
-            Self::Native => &[],
-            Self::Qemu(_) => &["qemu-user", "qemu-user-binfmt"],
-            Self::Wine => &["wine64"],
-        }
-    }
-
     /// Prepares the runner, and returns the variables that programs and tests need. `runner` is the
     /// name of the variable with which cargo starts programs; `directory` is for the files that it
     /// builds.

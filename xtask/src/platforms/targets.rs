@@ -28,7 +28,7 @@ pub(super) struct Scope {
 pub(super) struct Run {
     pub(super) linker: &'static str,
     pub(super) by: Runner,
-    /// Debian's packages with the linker.
+    /// Debian's packages with both.
     pub(super) packages: &'static [&'static str],
 }
 
@@ -139,13 +139,13 @@ const fn tested(
 #[rustfmt::skip]
 pub(super) const TARGETS: [Target; 13] = [
     tested("i686-unknown-linux-gnu", Runner::Native, "i686-linux-gnu-gcc", &["gcc-i686-linux-gnu", "libc6-dev-i386-cross"]),
-    tested("armv7-unknown-linux-gnueabihf", Runner::Qemu("arm"), "arm-linux-gnueabihf-gcc", &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"]),
-    tested("aarch64-unknown-linux-gnu", Runner::Qemu("aarch64"), "aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"]),
+    tested("armv7-unknown-linux-gnueabihf", Runner::Qemu("arm"), "arm-linux-gnueabihf-gcc", &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross", "qemu-user", "qemu-user-binfmt"]),
+    tested("aarch64-unknown-linux-gnu", Runner::Qemu("aarch64"), "aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user", "qemu-user-binfmt"]),
     // A target without 64-bit atomics.
     checked("armv5te-unknown-linux-gnueabi", FACADE),
     checked("aarch64-apple-darwin", ALL),
     checked("x86_64-apple-darwin", ALL),
-    tested("x86_64-pc-windows-gnu", Runner::Wine, "x86_64-w64-mingw32-gcc", &["gcc-mingw-w64-x86-64-posix"]),
+    tested("x86_64-pc-windows-gnu", Runner::Wine, "x86_64-w64-mingw32-gcc", &["gcc-mingw-w64-x86-64-posix", "wine64"]),
     checked("x86_64-unknown-freebsd", ALL),
     checked("x86_64-unknown-illumos", ALL),
     checked("wasm32-unknown-unknown", WEB),
