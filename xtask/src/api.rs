@@ -53,6 +53,7 @@ pub(crate) fn run() -> Result<()> {
         // compiler takes rustdoc's options of a nightly one.
         command
             .env("CARGO_TARGET_DIR", &directory)
+            .env("CARGO_PROFILE_DEV_DEBUG", "none")
             .env("RUSTC_BOOTSTRAP", "1")
             .env("RUSTFLAGS", "--cfg tokio_unstable --cap-lints allow");
         steps::succeed(&mut command)?;
