@@ -76,7 +76,11 @@ pub(super) fn check(file: &File) -> Vec<String> {
 /// Whether the comments and attributes at the end of `lines`, including those that a macro takes
 /// from its caller, contain a line that begins with `mark`.
 fn has_above(lines: &[&str], mark: &str) -> bool {
-    let is_above = |line: &&str| ["//", "#[", "$(#["].iter().any(|open| line.starts_with(open));
+    let is_above = |line: &&str| {
+        ["//", "#[", "$(#["]
+            .iter()
+            .any(|open| line.starts_with(open))
+    };
     let above = lines.iter().rev().map(|line| line.trim());
     above
         .take_while(is_above)
