@@ -30,7 +30,6 @@ compile_error!("a build is a model or counts, not both; give one of raddle_loom 
 compile_error!("raddle_count counts with 64-bit atomics, which this target does not have");
 
 mod block_on;
-mod cache_padded;
 mod contain;
 mod count;
 #[cfg(raddle_count)]
@@ -61,13 +60,13 @@ pub mod random;
 mod rank;
 mod waker_batch;
 
-pub use crate::cache_padded::CachePadded;
 pub use crate::contain::contain;
 pub use crate::count::Count;
 pub use crate::epoch::Epoch;
 pub use crate::named::{count_event, named};
 pub use crate::numbers::Numbers;
 pub use crate::waker_batch::WakerBatch;
+pub use crossbeam_utils::CachePadded;
 
 /// Marks a type that must stay on its thread and may be shared: it is `Sync` but not `Send`, like
 /// the guard of a std lock.
@@ -105,9 +104,9 @@ pub mod thread {
     pub use crate::parallelism::available_parallelism;
 }
 
-/// Hints to the processor.
+/// Spinning.
 pub mod hint {
-    pub use crate::imp::hint::spin_loop;
+    pub use crate::imp::hint::{Backoff, spin_loop};
 }
 
 /// Declares a thread-local variable with an initial value that is a constant.

@@ -233,4 +233,20 @@ pub(crate) mod thread {
 
 pub(crate) mod hint {
     pub use loom::hint::spin_loop;
+
+    /// Crossbeam's `Backoff` for a model, in which a thread that waits must let the others run.
+    #[derive(Debug, Default)]
+    pub struct Backoff(());
+
+    impl Backoff {
+        /// Makes one.
+        pub fn new() -> Self {
+            Self::default()
+        }
+
+        /// Lets the other threads of the model run.
+        pub fn snooze(&self) {
+            loom::thread::yield_now();
+        }
+    }
 }

@@ -323,5 +323,6 @@ pub(crate) mod thread {
 }
 
 pub(crate) mod hint {
+    pub use crossbeam_utils::Backoff;
     pub use std::hint::spin_loop;
 }

@@ -6,6 +6,7 @@
 
 use std::time::Instant;
 
+use raddle_primitives::hint::Backoff;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use scopeguard::guard;
@@ -138,9 +139,10 @@ impl Retirement {
         });
         self.shared.close();
         cancel_waiting(&cores);
+        let backoff = Backoff::new();
         while cores.iter().any(|core| !core.live.is_empty()) {
             // A foreign thread has notified a task and is about to push it.
-            thread::yield_now();
+            backoff.snooze();
             cancel_waiting(&cores);
         }
         self.shared.injection.close();

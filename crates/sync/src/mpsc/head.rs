@@ -5,6 +5,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
+use raddle_primitives::hint::Backoff;
 use raddle_primitives::sync::atomic::Ordering;
 
 use super::block::{Block, MessageSlot, SLOTS, SlotState};
@@ -124,6 +125,7 @@ impl<T> Head<T> {
     ///
     /// `list` is the head's.
     pub(super) unsafe fn pop_settled(&mut self, list: &List<T>) -> Result<T, NoMessage> {
+        let backoff = Backoff::new();
         loop {
             // SAFETY: as the caller promises.
             match unsafe { self.pop(list) } {
@@ -140,7 +142,7 @@ impl<T> Head<T> {
                 });
             }
             // The sender has reserved the position and not filled the slot yet.
-            raddle_primitives::thread::yield_now();
+            backoff.snooze();
         }
     }
 
