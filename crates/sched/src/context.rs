@@ -1,10 +1,13 @@
 //! The thread-local state of the scheduler: which worker the calling thread runs, and how it
 //! blocks.
 //!
-//! A woken task finds its worker here, and a worker wakes tasks: this is the one place where
-//! the layers of the crate would import each other in a circle. So the thread-local knows
-//! workers as pointers without a type. [`Core::current`](crate::worker::core::Core::current)
-//! and [`handoff`](crate::handoff) alone turn them back, and say why they may.
+//! A woken task finds its worker here, and a worker that runs enters itself here: this module and
+//! [`worker`](crate::worker) use each other.
+//!
+//! The thread-local has pointers to workers, which only this module dereferences, for the duration
+//! of a closure. A pointer is set by a guard that borrows the worker and is a local variable of the
+//! function that runs it. All code that the worker runs on this thread is called by that function,
+//! and returns before the guard resets the pointer.
 
 use std::cell::Cell;
 use std::ptr;
@@ -13,25 +16,24 @@ use raddle_task::EndReason;
 use scopeguard::guard;
 
 use crate::id::Id;
-
-/// A pointer without a type.
-pub(crate) type Erased = *const ();
+use crate::worker::Worker;
+use crate::worker::core::Core;
 
 /// The state that a spawn or a wake reads: plain words, so that the thread-local needs no
 /// destructor and an access is one instruction or two.
 struct Context {
-    /// The `Core` that this thread is running.
-    worker: Cell<Erased>,
+    /// The core of the worker that this thread is running.
+    core: Cell<*const Core>,
     /// The scheduler whose handle is current.
     current: Cell<Option<Id>>,
-    /// The `Worker` whose loop this thread runs, also after it was handed off; null while
-    /// the thread is [pinned](pin) to it.
-    driven: Cell<Erased>,
+    /// The worker whose loop this thread runs, also after it was handed off; null while the thread
+    /// is [pinned](pin) to it.
+    driven: Cell<*const Worker>,
     /// The scheduler and the number of the worker whose loop this thread runs, also after it was
     /// handed off.
     in_loop: Cell<Option<(Id, usize)>>,
-    /// The `Core` as which this thread only drops tasks at a shutdown, while it is in no poll.
-    cancelling: Cell<Erased>,
+    /// The core as which this thread only drops tasks at a shutdown, while it is in no poll.
+    cancelling: Cell<*const Core>,
     /// The scheduler of the worker that this thread has [left](leave) last.
     left: Cell<Option<Id>>,
     /// The scheduler whose pool has started this thread.
@@ -53,7 +55,7 @@ pub(crate) enum Blocking {
 
 raddle_primitives::thread_local! {
     static CONTEXT: Context = Context {
-        worker: Cell::new(ptr::null()),
+        core: Cell::new(ptr::null()),
         current: Cell::new(None),
         driven: Cell::new(ptr::null()),
         in_loop: Cell::new(None),
@@ -82,30 +84,38 @@ pub(crate) fn end_reason() -> EndReason {
     read(EndReason::Completed, |context| context.end_reason.get())
 }
 
-/// The `Core` that the calling thread is running, or null, and the scheduler that the thread has
-/// entered last.
+/// Calls `f` with the core of the worker that the calling thread is running.
 #[inline]
-pub(crate) fn worker_and_scheduler() -> (Erased, Option<Id>) {
-    read((ptr::null(), None), |context| {
-        (context.worker.get(), context.current.get())
-    })
+pub(crate) fn with_core<R>(f: impl FnOnce(Option<&Core>) -> R) -> R {
+    let core = read(ptr::null(), |context| context.core.get());
+    // SAFETY: the pointer is null or of a core that a guard of `enter_core` borrows. The guard is a
+    // local variable of a function that is running further down this thread's stack, so it exists
+    // until `f` has returned.
+    f(unsafe { core.as_ref() })
 }
 
-/// The `Core` that the calling thread is running, or null.
+/// Like [`with_core`], with `None` if the worker does not belong to the scheduler that the thread
+/// has entered last.
 #[inline]
-pub(crate) fn worker() -> Erased {
-    read(ptr::null(), |context| context.worker.get())
+pub(crate) fn with_core_of_entered<R>(f: impl FnOnce(Option<&Core>) -> R) -> R {
+    let current = read(None, |context| context.current.get());
+    with_core(|core| f(core.filter(|core| Some(core.scheduler) == current)))
 }
 
 /// Whether the calling thread is running a worker.
 #[inline]
 pub(crate) fn is_worker() -> bool {
-    read(true, |context| !context.worker.get().is_null())
+    read(true, |context| !context.core.get().is_null())
 }
 
-/// The `Worker` whose loop the calling thread runs, or null.
-pub(crate) fn driven() -> Erased {
-    CONTEXT.with(|context| context.driven.get())
+/// Calls `f` with the worker whose loop the calling thread runs, also after the worker was handed
+/// off. `None` if the thread is [pinned](pin) to the worker, or if the loop runs inside a task.
+pub(crate) fn with_driven<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    let driven = CONTEXT.with(|context| context.driven.get());
+    // SAFETY: the pointer is null or of a worker that a guard of `enter_loop` borrows. The guard is
+    // a local variable of a function that is running further down this thread's stack, so it exists
+    // until `f` has returned.
+    f(unsafe { driven.as_ref() })
 }
 
 /// The number of the worker of `scheduler` whose loop the calling thread runs, also if the thread
@@ -142,23 +152,23 @@ pub(crate) fn set_current(scheduler: Option<Id>) {
     let _ = CONTEXT.try_with(|context| context.current.set(scheduler));
 }
 
-/// Runs code as a worker until the guard is dropped, which restores the outer worker.
-pub(crate) fn enter_worker<T>(core: &T) -> impl Drop {
-    let core = ptr::from_ref(core).cast();
-    let outer = CONTEXT.with(|context| context.worker.replace(core));
+/// Runs code as a worker until the guard is dropped, which restores the outer worker. The guard
+/// must be a local variable.
+pub(crate) fn enter_core(core: &Core) -> impl Drop {
+    let outer = CONTEXT.with(|context| context.core.replace(core));
     guard(outer, |outer| {
-        CONTEXT.with(|context| context.worker.set(outer))
+        CONTEXT.with(|context| context.core.set(outer))
     })
 }
 
-/// Like [`enter_worker`], to drop tasks at a shutdown. This does not count as a poll, but the
-/// thread may be in one already.
-pub(crate) fn enter_worker_to_cancel<T>(core: &T) -> impl Drop {
+/// Like [`enter_core`], to drop tasks at a shutdown. This does not count as a poll, but the thread
+/// may be in one already.
+pub(crate) fn enter_core_to_cancel(core: &Core) -> impl Drop {
     let cancelling = match is_polling() {
         true => ptr::null(),
-        false => ptr::from_ref(core).cast(),
+        false => ptr::from_ref(core),
     };
-    let entered = enter_worker(core);
+    let entered = enter_core(core);
     let outer = CONTEXT.with(|context| context.cancelling.replace(cancelling));
     guard((entered, outer), |(entered, outer)| {
         CONTEXT.with(|context| context.cancelling.set(outer));
@@ -168,14 +178,17 @@ pub(crate) fn enter_worker_to_cancel<T>(core: &T) -> impl Drop {
 
 /// Records the worker whose loop the calling thread runs, until the guard is dropped, which
 /// restores the former one. A task may hand the worker off, unless the loop itself runs inside a
-/// task: code that blocks in place is then known to run in a poll of this worker.
-pub(crate) fn enter_loop<T>(worker: &T, scheduler: Id, number: usize) -> impl Drop {
+/// task: code that blocks in place is then known to run in a poll of this worker. The guard must be
+/// a local variable.
+pub(crate) fn enter_loop(worker: &Worker) -> impl Drop {
+    let core = worker.core();
+    let in_loop = (core.scheduler, core.queues.number());
     let driven = match raddle_task::try_id() {
-        None => ptr::from_ref(worker).cast(),
+        None => ptr::from_ref(worker),
         Some(_) => ptr::null(),
     };
     let outer = CONTEXT.with(|context| {
-        let in_loop = context.in_loop.replace(Some((scheduler, number)));
+        let in_loop = context.in_loop.replace(Some(in_loop));
         let driven = context.driven.replace(driven);
         (driven, in_loop, context.blocking.get())
     });
@@ -201,7 +214,7 @@ pub(crate) fn pin() -> impl Drop {
 /// its worker, if it has one.
 pub(crate) fn leave(scheduler: Option<Id>) -> SavedContext {
     CONTEXT.with(|context| SavedContext {
-        worker: context.worker.replace(ptr::null()),
+        core: context.core.replace(ptr::null()),
         left: context.left.replace(scheduler.or(context.left.get())),
         blocking: context.blocking.replace(Blocking::No),
     })
@@ -211,7 +224,7 @@ pub(crate) fn leave(scheduler: Option<Id>) -> SavedContext {
 #[derive(Debug)]
 #[must_use = "the thread is to become again what it was"]
 pub(crate) struct SavedContext {
-    worker: Erased,
+    core: *const Core,
     left: Option<Id>,
     blocking: Blocking,
 }
@@ -224,7 +237,7 @@ impl SavedContext {
             match is_handed_off {
                 true => context.blocking.set(Blocking::BesideWorkers),
                 false => {
-                    context.worker.set(self.worker);
+                    context.core.set(self.core);
                     context.blocking.set(self.blocking);
                 }
             }
@@ -254,7 +267,7 @@ pub(crate) fn enter_blocking(how: Blocking) -> impl Drop {
 /// on another one.
 pub fn is_inside() -> bool {
     read(false, |context| {
-        !context.worker.get().is_null() || context.blocking.get() != Blocking::No
+        !context.core.get().is_null() || context.blocking.get() != Blocking::No
     })
 }
 
@@ -265,9 +278,9 @@ pub fn is_inside() -> bool {
 /// shuts down is in a poll.
 pub fn is_polling() -> bool {
     read(false, |context| {
-        let worker = context.worker.get();
+        let core = context.core.get();
         context.blocking.get() != Blocking::No
-            || !worker.is_null() && worker != context.cancelling.get()
+            || !core.is_null() && core != context.cancelling.get()
     })
 }
 

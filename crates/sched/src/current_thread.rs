@@ -61,8 +61,8 @@ impl WakeHook for UnparkWorker {
         // The thread that drives the worker checks for wakes before it parks, and when it returns
         // from the driver. Without this an own wake would cost a turn of the loop, and in the
         // driver a system call.
-        let is_seen = |worker: &Core| worker.queues.will_return_before_it_blocks();
-        if !self.0.worker().is_some_and(is_seen) {
+        let is_seen = |core: &Core| core.queues.will_return_before_it_blocks();
+        if !self.0.with_core(|core| core.is_some_and(is_seen)) {
             self.0.shared.unpark(0);
         }
     }

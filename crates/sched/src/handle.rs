@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::pin;
 
 use raddle_primitives::current::{self, Frame, HandleFrame};
@@ -63,12 +64,10 @@ impl Handle {
     #[track_caller]
     pub fn current() -> Self {
         // No closure: the panic would name a line in it instead of the caller's.
-        let Some(handle) = Self::try_current() else {
-            panic!(
-                "no runtime on this thread; call this inside block_on, a task, or Handle::enter"
-            );
-        };
-        handle
+        match Self::try_current() {
+            Some(handle) => handle,
+            None => no_runtime(),
+        }
     }
 
     /// Returns the scheduler that the calling thread has entered last, if any.
@@ -126,24 +125,31 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        box_if_large!(future: F, Box::pin => self.spawn_sized(future))
+        let location = Location::caller();
+        box_if_large!(future: F, Box::pin => {
+            // Moved into the closure, it would be copied once more.
+            let mut future = Some(future);
+            let mut take = || future.take().expect("a future is spawned once");
+            self.with_core(|core| match core {
+                Some(core) => home::spawn_onto(core, take(), location),
+                None => self.spawn_from_outside(take(), location),
+            })
+        })
     }
 
-    #[track_caller]
-    fn spawn_sized<F>(&self, future: F) -> JoinHandle<F::Output>
+    fn spawn_from_outside<F>(
+        &self,
+        future: F,
+        location: &'static Location<'static>,
+    ) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        match self.worker() {
-            Some(worker) => home::spawn_onto(worker, future),
-            None => {
-                let shared = Shared::part_for_spawn(&self.shared);
-                let (task, handle) = home::task(shared, future);
-                shared.inject_spawned(Task(task));
-                handle
-            }
-        }
+        let shared = Shared::part_for_spawn(&self.shared);
+        let (task, handle) = home::task(shared, future, location);
+        shared.inject_spawned(Task(task));
+        handle
     }
 
     /// Sends `make` to a worker of a sharded scheduler, which calls it and runs the future as a
@@ -193,11 +199,11 @@ impl Handle {
         // makes that poll, and adopts the task if it is pending, so that it is run and dropped on
         // one thread (`config/policy.rs` has the proof). The output is `Send`. The future borrows
         // nothing that ends.
-        let (task, handle) = unsafe { home::task_unchecked(shared, future) };
-        match self.worker() {
-            Some(here) if here.queues.number() == worker => here.start(task),
+        let (task, handle) = unsafe { home::task_unchecked(shared, future, Location::caller()) };
+        self.with_core(|core| match core {
+            Some(core) if core.queues.number() == worker => core.start(task),
             _ => shared.inject_spawned(Task(task)),
-        }
+        });
         handle
     }
 
@@ -229,14 +235,15 @@ impl Handle {
         output.unwrap_or_else(|| panics::end_block_on())
     }
 
-    /// Returns the scheduler's worker that the calling thread is running, if any.
-    pub(crate) fn worker<'a>(&self) -> Option<&'a Core> {
-        Core::current().filter(|worker| worker.scheduler == self.id())
+    /// Calls `f` with the core of the scheduler's worker that the calling thread is running.
+    #[inline]
+    pub(crate) fn with_core<R>(&self, f: impl FnOnce(Option<&Core>) -> R) -> R {
+        context::with_core(|core| f(core.filter(|core| core.scheduler == self.id())))
     }
 
     /// Returns the index of the scheduler's worker that the calling thread is running, if any.
     pub fn current_worker(&self) -> Option<usize> {
-        self.worker().map(|worker| worker.queues.number())
+        self.with_core(|core| core.map(|core| core.queues.number()))
     }
 
     /// Returns the index of the scheduler's worker whose loop the calling thread runs, if any: the
@@ -297,36 +304,48 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    box_if_large!(future: F, Box::pin => match Core::current_of_entered() {
-        Some(worker) => home::spawn_onto(worker, future),
-        None => spawn_from_outside(future),
-    })
+    let location = Location::caller();
+    let spawned = box_if_large!(future: F, Box::pin => {
+        // Moved into the closure, it would be copied once more.
+        let mut future = Some(future);
+        context::with_core_of_entered(|core| match core {
+            Some(core) => Some(home::spawn_onto(core, future.take()?, location)),
+            None => spawn_from_outside(&mut future, location),
+        })
+    });
+    match spawned {
+        Some(handle) => handle,
+        // Not in the closure, so that the message names the caller's line.
+        None => no_runtime(),
+    }
 }
 
 /// Spawns a task onto the current scheduler without a change of its reference count: the handle
 /// is borrowed, and no code of the user, which might enter another scheduler, runs meanwhile.
-#[track_caller]
+/// Returns `None` if there is no current scheduler.
 #[inline]
-fn spawn_from_outside<F>(future: F) -> JoinHandle<F::Output>
+fn spawn_from_outside<F>(
+    future: &mut Option<F>,
+    location: &'static Location<'static>,
+) -> Option<JoinHandle<F::Output>>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let mut future = Some(future);
     let spawned = current::with(|handle: &Handle| {
         let shared = Shared::part_for_spawn(&handle.shared);
         if shared.observes_tasks || shared.is_closed() {
             return None;
         }
-        let (task, join) = home::task(shared, future.take()?);
+        let (task, join) = home::task(shared, future.take()?, location);
         let pushed = shared.push_spawned(Task(task));
         let to_wake = pushed.map(|()| shared.idle.claim_to_wake(|| shared.worker_in_driver()));
         let calls_user = !matches!(to_wake, Ok(None));
         Some((join, to_wake, calls_user.then(|| shared.clone())))
     });
     let Some((join, to_wake, shared)) = spawned.flatten() else {
-        let future = future.expect("a task without hooks is spawned above");
-        return Handle::current().spawn(future);
+        let handle = Handle::try_current()?;
+        return Some(handle.spawn_from_outside(future.take()?, location));
     };
     if let Some(shared) = shared {
         match to_wake {
@@ -334,7 +353,7 @@ where
             Err(task) => shared.refuse(task),
         }
     }
-    join
+    Some(join)
 }
 
 /// Spawns a task on the calling worker, where it stays, so that the future and its output need not
@@ -378,21 +397,26 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let Some(worker) = Core::current_of_entered().filter(|worker| worker.is_pinned()) else {
+    let location = Location::caller();
+    let spawned = context::with_core_of_entered(|core| {
+        let core = core.filter(|core| core.is_pinned())?;
+        // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here; it
+        // is pinned and this thread runs it; so the task is run and dropped here
+        // (`config/policy.rs` has the proof). The handle is not `Send` unless the output is. The
+        // future borrows nothing that ends.
+        let (task, handle) = unsafe { home::task_unchecked(core.shared(), future, location) };
+        // Other tasks are adopted after their first poll. Until then this one would not keep the
+        // worker on its thread.
+        core.live.adopt(&task);
+        core.start(task);
+        Some(handle)
+    });
+    let Some(handle) = spawned else {
         panic!(
             "spawn_local was called outside the workers of a sharded scheduler; call it in a task \
              of one, or send it there by spawn_on"
         );
     };
-    // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here; it is
-    // pinned and this thread runs it; so the task is run and dropped here (`config/policy.rs` has
-    // the proof). The handle is not `Send` unless the output is. The future borrows nothing that
-    // ends.
-    let (task, handle) = unsafe { home::task_unchecked(worker.shared(), future) };
-    // Other tasks are adopted after their first poll. Until then this one would not keep the
-    // worker on its thread.
-    worker.live.adopt(&task);
-    worker.start(task);
     handle
 }
 
@@ -400,7 +424,7 @@ where
 /// worker of a sharded scheduler. Its tasks need not be `Send`, and it cannot be handed off to
 /// another thread.
 pub fn is_on_pinned_worker() -> bool {
-    Core::current_of_entered().is_some_and(Core::is_pinned)
+    context::with_core_of_entered(|core| core.is_some_and(Core::is_pinned))
 }
 
 /// Counts a nested poll as a step of the worker: for a set of tasks that is polled as one future.
@@ -425,7 +449,14 @@ pub fn is_on_pinned_worker() -> bool {
 /// ```
 #[inline]
 pub fn count_nested_poll() -> bool {
-    Core::current().is_none_or(|worker| worker.ticks.nested_step())
+    context::with_core(|core| core.is_none_or(|core| core.ticks.nested_step()))
+}
+
+/// Panics because the thread has entered no scheduler.
+#[cold]
+#[track_caller]
+fn no_runtime() -> ! {
+    panic!("no runtime on this thread; call this inside block_on, a task, or Handle::enter")
 }
 
 /// Panics because a scheduler of `workers` workers has none of that index.

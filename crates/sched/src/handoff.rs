@@ -78,6 +78,8 @@
 //! | `Pool::block_on`, threads outside every scheduler | the function runs, and may block on futures |
 //! | the current-thread scheduler, a sharded worker, and in the facade a `LocalSet` | a panic: no other thread could drive the other tasks |
 
+use std::ptr;
+
 use scopeguard::guard;
 
 use crate::config::handoff::Handoff;
@@ -121,39 +123,41 @@ where
          other tasks here; use spawn_blocking"
     );
     assert!(
-        !Core::current().is_some_and(Core::is_pinned),
+        !context::with_core(|core| core.is_some_and(Core::is_pinned)),
         "block_in_place needs workers whose tasks may go to another thread, and those of \
          Policy::Sharded may not; use spawn_blocking"
     );
-    let core = Core::current();
-    // `None` if the thread runs another worker inside the loop of this one.
-    let worker =
-        driven().filter(|worker| core.is_some_and(|core| std::ptr::eq(core, worker.core())));
-    let left = context::leave(core.map(|core| core.scheduler));
+    context::with_driven(|worker| {
+        // Also when `f` panics.
+        let _absence = leave(worker);
+        raddle_leaf::coop::unlimited(f)
+    })
+}
+
+/// Makes the calling thread leave the worker that it runs, until the guard is dropped. Offers the
+/// worker to other threads if it is `driven`, the worker whose loop the thread runs: the thread may
+/// also run another worker inside that loop.
+fn leave(driven: Option<&Worker>) -> impl Drop {
+    let (worker, scheduler) = context::with_core(|core| {
+        let is_core = |worker: &&Worker| core.is_some_and(|core| ptr::eq(core, worker.core()));
+        (driven.filter(is_core), core.map(|core| core.scheduler))
+    });
+    let left = context::leave(scheduler);
     // The worker, if other threads may take it over, and whether one must be requested.
     let offered = worker.and_then(|worker| Some((worker, offer(worker)?)));
-    // Also when `f` panics.
-    let _absence = guard(left, |left| {
+    let absence = guard(left, move |left| {
         left.come_back(offered.is_some_and(|(worker, _)| !worker.take_back()));
     });
     if let Some((worker, needs_thread)) = offered {
         request_thread(worker, needs_thread);
     }
-    raddle_leaf::coop::unlimited(f)
-}
-
-/// The worker whose loop the calling thread runs. `None` if the thread is pinned to it or the loop
-/// runs inside a task. The reference is valid in the code that the worker calls.
-fn driven<'a>() -> Option<&'a Worker> {
-    // SAFETY: the pointer is null or was set by `Worker::run`, whose guard outlives everything
-    // that the worker calls, and resets it.
-    unsafe { context::driven().cast::<Worker>().as_ref() }
+    absence
 }
 
 /// Whether the calling thread runs the loop of a worker of `scheduler`, finishes a handed-off poll
 /// of it, or has left a worker of it.
 pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
-    driven().is_some_and(|worker| worker.core().scheduler == scheduler)
+    context::with_driven(|worker| worker.is_some_and(|worker| worker.core().scheduler == scheduler))
         || context::left() == Some(scheduler)
 }
 

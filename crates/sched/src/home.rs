@@ -37,18 +37,24 @@ impl Home {
         // SAFETY: an `Arc`'s pointer is never null.
         Self(unsafe { NonNull::new_unchecked(Arc::as_ptr(shared).cast_mut()) })
     }
+
+    /// Whether a worker shares this state.
+    #[inline]
+    fn is_of(&self, core: &Core) -> bool {
+        std::ptr::eq(Arc::as_ptr(core.shared()), self.0.as_ptr())
+    }
 }
 
 impl Schedule for Home {
     #[inline]
     fn schedule(&self, task: Runnable) {
         let task = Task(task);
-        match Core::current() {
-            Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), self.0.as_ptr()) => {
-                if worker.shared().observes_tasks {
-                    return notify_and_schedule(worker, task);
+        context::with_core(|core| match core {
+            Some(core) if self.is_of(core) => {
+                if core.shared().observes_tasks {
+                    return notify_and_schedule(core, task);
                 }
-                worker.queues.schedule(task);
+                core.queues.schedule(task);
             }
             _ => {
                 // SAFETY: the pointer comes from `Arc::as_ptr`. `task` has not completed, and
@@ -62,7 +68,7 @@ impl Schedule for Home {
                 shared.config.notify(|observer| observer.task_woken(id));
                 shared.inject(task);
             }
-        }
+        });
     }
 
     /// Counts the completion, which the join handle does not show yet: a thread that has joined the
@@ -72,12 +78,10 @@ impl Schedule for Home {
         // SAFETY: the task that calls this has not completed, and until it has, a worker holds a
         // reference to the shared state (see `Home`).
         let shared = unsafe { self.0.as_ref() };
-        match Core::current() {
-            Some(worker) if std::ptr::eq(Arc::as_ptr(worker.shared()), self.0.as_ptr()) => {
-                worker.queues.counters.completed.add(1);
-            }
+        context::with_core(|core| match core {
+            Some(core) if self.is_of(core) => core.queues.counters.completed.add(1),
             _ => shared.count_completed_outside(),
-        }
+        });
         if shared.observes_tasks {
             context::set_end_reason(reason);
         }
@@ -90,27 +94,27 @@ impl Schedule for Home {
         if shared.config.unhandled_panic == UnhandledPanic::Ignore {
             return;
         }
-        match Core::current().filter(|worker| worker.scheduler == shared.id) {
-            Some(worker) => {
-                let parts = || Shared::parts(&worker.first_part);
+        context::with_core(|core| match core {
+            Some(core) if core.scheduler == shared.id => {
+                let parts = || Shared::parts(&core.first_part);
                 // Closed before another thread can learn of the panic and spawn again.
                 parts().for_each(|part| part.close());
                 parts().for_each(|part| part.panics.shut_down());
                 // The next step checks whether the scheduler is closed.
-                worker.ticks.force_tick();
+                core.ticks.force_tick();
             }
-            None => {
+            _ => {
                 shared.close();
                 shared.panics.shut_down();
             }
-        }
+        });
     }
 }
 
 /// Schedules a task on its worker, which is observed.
 #[inline(never)]
-fn notify_and_schedule(worker: &Core, task: Task) {
-    let (queues, id) = (&worker.queues, task.0.id());
+fn notify_and_schedule(core: &Core, task: Task) {
+    let (queues, id) = (&core.queues, task.0.id());
     queues.notify_observer(|observer, _| observer.task_woken(id));
     queues.schedule(task);
 }
@@ -140,16 +144,19 @@ impl Schedule for LocatedHome {
     }
 }
 
-/// Makes a task of a future.
+/// Makes a task of a future that is spawned at `location`.
 #[inline]
-#[track_caller]
-pub(crate) fn task<F>(shared: &Arc<Shared>, future: F) -> (Runnable, JoinHandle<F::Output>)
+pub(crate) fn task<F>(
+    shared: &Arc<Shared>,
+    future: F,
+    location: &'static Location<'static>,
+) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
     // SAFETY: the future and its output may be on any thread at any time.
-    unsafe { task_unchecked(shared, future) }
+    unsafe { task_unchecked(shared, future, location) }
 }
 
 /// Makes a task of a future that need not be `Send`, for a pinned worker.
@@ -158,10 +165,10 @@ where
 ///
 /// As for [`raddle_task::spawn_unchecked`].
 #[inline]
-#[track_caller]
 pub(crate) unsafe fn task_unchecked<F>(
     shared: &Arc<Shared>,
     future: F,
+    location: &'static Location<'static>,
 ) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future + 'static,
@@ -171,10 +178,10 @@ where
         // SAFETY: the caller upholds the same contract.
         false => unsafe { raddle_task::spawn_unchecked(future, Home::of(shared)) },
         // SAFETY: as above.
-        true => unsafe { spawn_located(shared, Box::pin(future)) },
+        true => unsafe { spawn_located(shared, Box::pin(future), location) },
     };
     if shared.observes_tasks {
-        notify_of_spawn(shared, &task, Location::caller());
+        notify_of_spawn(shared, &task, location);
     }
     (task, handle)
 }
@@ -185,14 +192,14 @@ where
 ///
 /// As for [`raddle_task::spawn_unchecked`].
 #[cold]
-#[track_caller]
 unsafe fn spawn_located<T: 'static>(
     shared: &Arc<Shared>,
     future: Pin<Box<dyn Future<Output = T>>>,
+    location: &'static Location<'static>,
 ) -> (Runnable, JoinHandle<T>) {
     let home = LocatedHome {
         home: Home::of(shared),
-        location: Location::caller(),
+        location,
     };
     // SAFETY: the caller upholds the same contract.
     unsafe { raddle_task::spawn_unchecked(future, home) }
@@ -214,13 +221,16 @@ fn notify_of_spawn(shared: &Shared, task: &Runnable, location: &'static Location
 
 /// Spawns a task onto a worker, which the calling thread runs.
 #[inline]
-#[track_caller]
-pub(crate) fn spawn_onto<F>(worker: &Core, future: F) -> JoinHandle<F::Output>
+pub(crate) fn spawn_onto<F>(
+    core: &Core,
+    future: F,
+    location: &'static Location<'static>,
+) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let (task, handle) = task(worker.shared(), future);
-    worker.start(task);
+    let (task, handle) = task(core.shared(), future, location);
+    core.start(task);
     handle
 }

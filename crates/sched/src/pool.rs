@@ -175,7 +175,7 @@ impl Pool {
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
         let id = self.handle.id();
-        let is_on_own_thread = self.handle.worker().is_some()
+        let is_on_own_thread = self.handle.current_worker().is_some()
             || handoff::is_in_loop_of(id)
             || context::pool() == Some(id);
         let wait = is_on_own_thread.then_some(Duration::ZERO).or(wait);

@@ -114,7 +114,7 @@ impl Worker {
     pub fn run(mut self) {
         self.end_park();
         let core = self.core();
-        let _loop = context::enter_loop(&self, core.scheduler, core.queues.number());
+        let _loop = context::enter_loop(&self);
         let _worker = core.enter();
         if core.shared().is_closed() {
             // The scheduler was closed before this thread started; the runtime may be gone.

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::context;
 use crate::worker::core::Core;
 
 /// Lets the other ready tasks run before this one continues.
@@ -48,9 +49,7 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         self.yielded = true;
-        if let Some(core) = Core::current() {
-            core.note_yield();
-        }
+        context::with_core(|core| core.map(Core::note_yield));
         cx.waker().wake_by_ref();
         Poll::Pending
     }

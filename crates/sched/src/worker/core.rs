@@ -81,34 +81,14 @@ impl Core {
         }
     }
 
-    /// Returns the worker that the calling thread is running.
-    ///
-    /// The reference is for immediate use: it is valid until the caller's caller returns to the
-    /// loop that entered the worker.
-    #[inline]
-    pub(crate) fn current<'a>() -> Option<&'a Self> {
-        // SAFETY: the pointer is null or was set by `enter`, whose guard outlives everything that
-        // the worker calls, this caller included, and resets it.
-        unsafe { context::worker().cast::<Self>().as_ref() }
-    }
-
-    /// The worker that the calling thread is running, if it belongs to the scheduler that was
-    /// entered last.
-    #[inline]
-    pub(crate) fn current_of_entered<'a>() -> Option<&'a Self> {
-        let (worker, scheduler) = context::worker_and_scheduler();
-        // SAFETY: as in `current`.
-        unsafe { worker.cast::<Self>().as_ref() }.filter(|core| Some(core.scheduler) == scheduler)
-    }
-
-    /// Runs code as the worker until the guard is dropped.
+    /// Runs code as the worker until the guard is dropped, which must be a local variable.
     ///
     /// # Panics
     ///
     /// Panics if the worker is bound to another thread.
     pub(crate) fn enter(&self) -> impl Drop {
         self.bind();
-        context::enter_worker(self)
+        context::enter_core(self)
     }
 
     /// Drops tasks as the worker, at the shutdown, until the guard is dropped. Tasks that the drops
@@ -124,7 +104,7 @@ impl Core {
     pub(crate) fn enter_to_cancel(&self) -> Option<impl Drop> {
         (!self.shared().is_current_thread).then(|| {
             self.bind();
-            context::enter_worker_to_cancel(self)
+            context::enter_core_to_cancel(self)
         })
     }
 

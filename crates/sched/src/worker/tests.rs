@@ -1,3 +1,5 @@
+use std::panic::Location;
+
 use super::monitoring;
 use super::queues::Queues;
 use super::shared::DrivenBy;
@@ -18,7 +20,7 @@ fn two_workers() -> (Arc<Shared>, [Worker; 2]) {
 
 /// Whether the push of a new task needs a notification.
 fn push(queues: &Queues) -> bool {
-    let (task, _handle) = home::task(&queues.shared, async {});
+    let (task, _handle) = home::task(&queues.shared, async {}, Location::caller());
     queues.push_needs_notify(Task(task))
 }
 
@@ -144,7 +146,7 @@ fn a_searcher_that_steals_one_task_has_none_to_be_stolen() {
 fn a_push_to_a_queue_that_holds_tasks_wakes_no_worker() {
     let (shared, [_asleep, runs]) = two_workers();
     let schedule = || {
-        let (task, _handle) = home::task(&shared, async {});
+        let (task, _handle) = home::task(&shared, async {}, Location::caller());
         runs.core().queues.schedule_new(Task(task));
     };
     let _ = shared.idle.transition_to_parked(0, false);
@@ -198,7 +200,7 @@ fn finds_task(monitor: &Worker) -> bool {
 #[test]
 fn the_task_in_the_slot_of_a_stuck_worker_is_taken_and_counted() {
     let (shared, workers) = stuck();
-    let (task, _handle) = home::task(&shared, async {});
+    let (task, _handle) = home::task(&shared, async {}, Location::caller());
     workers[1].core().queues.schedule_new(Task(task));
     let monitor = &workers[0].core().queues;
     assert!(finds_task(&workers[0]));
@@ -220,7 +222,7 @@ fn a_task_in_the_queue_of_another_worker_is_a_reason_to_run() {
 fn a_task_from_outside_is_a_reason_to_run() {
     let (shared, workers) = stuck();
     assert!(!finds_task(&workers[0]));
-    let (task, _handle) = home::task(&shared, async {});
+    let (task, _handle) = home::task(&shared, async {}, Location::caller());
     shared.inject(Task(task));
     assert!(finds_task(&workers[0]));
 }

@@ -1,3 +1,5 @@
+use std::panic::Location;
+
 use super::*;
 use crate::events::{MonitorAction, Observer};
 use raddle_primitives::sync::Arc;
@@ -221,7 +223,7 @@ fn the_worker_that_parks_last_takes_the_role_of_the_monitor_from_the_worker_in_t
         "the last one is on standby"
     );
     // An event ends the wait in the driver, and makes a task ready.
-    let (task, _handle) = home::task(&shared, async {});
+    let (task, _handle) = home::task(&shared, async {}, Location::caller());
     queues[0].schedule(Task(task));
     assert!(in_driver.end_wait(queues[0]).is_none());
     assert!(queues[1].remote().parker.is_notified(), "it was elected");
@@ -263,7 +265,7 @@ fn a_worker_claimed_while_another_is_in_the_driver_elects_a_monitor_when_it_fill
     assert!(!queues[0].remote().parker.is_notified());
     assert!(!queues[2].remote().parker.is_notified());
     // The worker has one elected before a task in its slot waits for its poll.
-    let (task, _handle) = home::task(&shared, async {});
+    let (task, _handle) = home::task(&shared, async {}, Location::caller());
     queues[1].schedule(Task(task));
     assert!(!shared.idle.lacks_monitor());
     assert!(!queues[0].remote().parker.is_notified());
@@ -275,7 +277,7 @@ fn a_worker_claimed_while_another_is_in_the_driver_elects_a_monitor_when_it_fill
 fn the_monitor_reports_the_worker_that_it_helps() {
     let actions = std::sync::Arc::new(Actions::default());
     let (shared, workers) = observed_workers(2, DrivenBy::Caller, Some(actions.clone()));
-    let (task, _handle) = home::task(&shared, async {});
+    let (task, _handle) = home::task(&shared, async {}, Location::caller());
     let _ = workers[0].core().queues.push_needs_notify(Task(task));
     let monitor = &workers[1].core().queues;
     assert!(monitoring::check_workers(
