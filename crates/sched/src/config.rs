@@ -1,6 +1,5 @@
 //! Scheduler configuration.
 
-pub(crate) mod handoff;
 pub(crate) mod policy;
 
 use std::fmt;
@@ -11,8 +10,8 @@ use crate::events::{Observer, TaskHook, TaskHooks, TaskMeta};
 use raddle_primitives::contain;
 
 use crate::context;
+use crate::handoff::Handoff;
 use crate::panics::UnhandledPanic;
-use handoff::Handoff;
 use policy::Policy;
 
 /// A function that a worker calls, for example before it parks.

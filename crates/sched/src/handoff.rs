@@ -78,18 +78,18 @@
 //! | `Pool::block_on`, threads outside every scheduler | the function runs, and may block on futures |
 //! | the current-thread scheduler, a sharded worker, and in the facade a `LocalSet` | a panic: no other thread could drive the other tasks |
 
+use std::fmt;
 use std::ptr;
 
 use scopeguard::guard;
 
-use crate::config::handoff::Handoff;
 use crate::context;
 use crate::handle::Handle;
 use crate::id::Id;
 use crate::shutdown;
 use crate::worker::Worker;
 use crate::worker::core::Core;
-use crate::worker::core_ref::CoreRef;
+use crate::worker::core_ref::{CoreRef, HandoffSlot};
 
 /// Calls a function that may block on the calling thread, inside a task or not.
 ///
@@ -196,18 +196,84 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
     drop(former);
     retirement.changed.notify_all();
     if let (true, Some(handoff)) = (needs_thread, &core.shared().config.handoff) {
-        handoff(Handoff::new(core.queues.number(), move |has_thread| {
-            let core = slot.take_requested(|core| {
-                has_thread
-                    // CHECK: the shutdown, which otherwise looks for the worker later than this.
-                    || core.shared().is_closed()
-            });
-            match core {
-                Some(core) if has_thread => drive(core),
-                Some(core) => shutdown::retire(core),
-                None => {}
-            }
-        }));
+        handoff(Handoff {
+            worker: core.queues.number(),
+            slot: Some(slot),
+        });
+    }
+}
+
+/// A worker whose thread is in [`block_in_place`](crate::block_in_place), to be driven by another
+/// thread. While a handoff has not been run or dropped, the worker requests no second one, even if
+/// its thread returns and blocks again.
+///
+/// Dropping a handoff leaves the worker where it is: its tasks wait until the function that blocks
+/// returns, unless other workers steal them. If the scheduler is shutting down, dropping it retires
+/// the worker, on the thread that drops it.
+///
+/// ```
+/// use std::sync::{Arc, mpsc};
+/// use std::thread;
+///
+/// use raddle_sched::{Config, Handoff, Pool};
+///
+/// // A thread for each handoff. A runtime takes threads of its blocking pool.
+/// let start = |handoff: Handoff| drop(thread::spawn(|| handoff.run()));
+/// let config = Config { handoff: Some(Arc::new(start)), ..Config::default() };
+/// let pool = Pool::start(config, None)?;
+/// let blocks = pool.handle().spawn(async {
+///     let (sender, receiver) = mpsc::channel();
+///     raddle_sched::spawn(async move { sender.send(42) });
+///     // The pool has one worker, which the other task needs.
+///     raddle_sched::block_in_place(|| receiver.recv().unwrap())
+/// });
+/// assert_eq!(pool.handle().block_on(blocks).unwrap(), 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use = "dropping it leaves the tasks of the worker waiting; call run on some thread"]
+pub struct Handoff {
+    worker: usize,
+    /// `Some` until the handoff is run or dropped.
+    slot: Option<HandoffSlot>,
+}
+
+impl Handoff {
+    /// Returns the index of the worker.
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// Drives the worker on the calling thread, until the scheduler shuts down or until a task of
+    /// the worker blocks in place and another thread takes the worker over. Returns at once if
+    /// another thread has the worker already.
+    ///
+    /// Meanwhile the scheduler is the current one.
+    /// [`Config::around_worker`](crate::Config::around_worker) is not called: the caller sets up
+    /// everything else that tasks expect, such as what belongs to the [worker](Self::worker).
+    pub fn run(mut self) {
+        let slot = self.slot.take();
+        if let Some(core) = slot.and_then(|slot| slot.take_requested(|_| true)) {
+            drive(core);
+        }
+    }
+}
+
+impl Drop for Handoff {
+    fn drop(&mut self) {
+        let slot = self.slot.take();
+        // CHECK: the shutdown, which otherwise looks for the worker later than this.
+        let is_closed = |core: &Core| core.shared().is_closed();
+        if let Some(core) = slot.and_then(|slot| slot.take_requested(is_closed)) {
+            shutdown::retire(core);
+        }
+    }
+}
+
+impl fmt::Debug for Handoff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handoff")
+            .field("worker", &self.worker)
+            .finish_non_exhaustive()
     }
 }
 

@@ -18,7 +18,6 @@ mod task;
 mod worker;
 mod yield_now;
 
-pub use config::handoff::Handoff;
 pub use config::policy::Policy;
 pub use config::{AroundWorker, Config, Hook, StartHandoff};
 pub use context::{is_inside, is_polling};
@@ -33,7 +32,7 @@ pub use events::{
     TaskRef, Turn,
 };
 pub use handle::{EnterGuard, Handle, count_nested_poll, is_on_pinned_worker, spawn, spawn_local};
-pub use handoff::block_in_place;
+pub use handoff::{Handoff, block_in_place};
 pub use id::{Id, take_id};
 pub use metrics::Metrics;
 pub use panics::UnhandledPanic;
