@@ -61,8 +61,8 @@ impl WakeHook for UnparkWorker {
         // The thread that drives the worker checks for wakes before it parks, and when it returns
         // from the driver. Without this an own wake would cost a turn of the loop, and in the
         // driver a system call.
-        let is_seen = |core: &Core| core.queues.will_return_before_it_blocks();
-        if !self.0.with_core(|core| core.is_some_and(is_seen)) {
+        let is_seen = |core: Option<&Core>| core.is_some_and(Core::will_return_before_it_blocks);
+        if !self.0.with_core(is_seen) {
             self.0.shared.unpark(0);
         }
     }
@@ -207,9 +207,9 @@ impl BlockOn<'_> {
                     }
                 }
                 before_future = core.shared().config.event_interval;
-                core.queues.put_behind_queue();
+                core.queues.delay_root_future();
             }
-            core.queues.count_step_to_future();
+            core.queues.root_future.count_step();
             match core.step() {
                 Step::Ran if core.queues.has_only_requeued() => before_future = 0,
                 Step::Ran => before_future -= 1,

@@ -2,11 +2,14 @@
 
 pub(crate) mod core;
 pub(crate) mod core_ref;
+mod driver;
 mod monitoring;
 mod next_task;
 mod park;
 mod queues;
 pub(crate) mod retirement;
+mod root_future;
+mod search;
 pub(crate) mod shared;
 mod ticks;
 
@@ -201,7 +204,7 @@ impl Worker {
         let worker = core.enter();
         // Kept while the driver runs, and given back also if the driver panics.
         if let Some(driver) = &mut self.parked.as_mut()?.driver {
-            core.queues.run_driver(driver, Some(Duration::ZERO));
+            driver::run(&core.queues, driver, Some(Duration::ZERO));
         }
         let parked = self.parked.take();
         let parked = parked.and_then(|parked| parked.end_wait(&core.queues));

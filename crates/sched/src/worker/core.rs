@@ -14,6 +14,7 @@ use raddle_queue::Owner;
 use raddle_task::{LiveList, Outcome, Runnable};
 use scopeguard::guard;
 
+use super::driver;
 use super::park::{self, Parked};
 use super::queues::Queues;
 use super::retirement::Retirement;
@@ -50,6 +51,8 @@ pub(crate) struct Core {
     idle_yield: IdleYield,
     /// Whether the observer, a hook or the histogram needs each poll.
     observes: bool,
+    /// Whether the thread that drives the worker is in a park that blocks.
+    is_parking: Cell<bool>,
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
     /// The first part of the worker's scheduler: the first shard, if the worker is that of a shard.
@@ -74,6 +77,7 @@ impl Core {
             yields: Cell::new(0),
             idle_yield: IdleYield::default(),
             observes: shared.observes_tasks || config.poll_time_histogram.is_some(),
+            is_parking: Cell::new(false),
             thread: Cell::new(None),
             first_part: first_part.clone(),
             queues: Queues::new(shared, index, queue),
@@ -135,10 +139,17 @@ impl Core {
 
     /// Blocks until there may be a task to run.
     pub(crate) fn park(&self) {
-        self.queues.is_parking.set(true);
+        self.is_parking.set(true);
         // Also if a hook or the driver panics.
-        let _parking = guard((), |()| self.queues.is_parking.set(false));
+        let _parking = guard((), |()| self.is_parking.set(false));
         park::block(&self.queues, self.begin_park());
+    }
+
+    /// Whether the calling thread, which drives this worker, returns to the loop that steps the
+    /// worker before it blocks: it is not in a park, where a hook or an observer may run before the
+    /// thread blocks, or it is in the driver, which returns after it has called wakers.
+    pub(crate) fn will_return_before_it_blocks(&self) -> bool {
+        !self.is_parking.get() || self.queues.in_driver.get()
     }
 
     /// Yields the processor before a park, so that other threads on it run first, and then checks
@@ -329,10 +340,10 @@ impl Core {
         let Some(driver) = &mut *lent else {
             return;
         };
-        self.queues.run_driver(driver, Some(Duration::ZERO));
+        driver::run(&self.queues, driver, Some(Duration::ZERO));
         drop(lent);
         // A worker that is notified may wait in the driver.
-        self.queues.notify_of_events();
+        driver::notify_of_events(&self.queues);
     }
 
     /// Records that a future yields in the current poll.

@@ -1,5 +1,5 @@
-//! What the monitor does: it checks the running workers, and takes tasks that wait behind a poll
-//! that does not return. `docs/scheduler.md`, the monitor.
+//! The monitor: how it checks the running workers, and takes tasks that wait behind a poll that does
+//! not return; and when a worker that begins to run elects it. `docs/scheduler.md`, the monitor.
 
 use std::time::Duration;
 
@@ -64,4 +64,31 @@ pub(super) fn stuck_driver_worker(queues: &Queues) -> Option<usize> {
 pub(super) fn notify_of_action(queues: &Queues, stuck: usize, action: MonitorAction) {
     let stuck = queues.shared.first_worker + stuck;
     queues.notify_observer(|observer, worker| observer.monitor_acted(worker, stuck, action));
+}
+
+/// Elects a monitor, if there is none and the worker that stops parking must not defer that.
+pub(super) fn elect_or_defer(queues: &Queues, has_cleared_alarm: bool) {
+    let (shared, idle) = (&queues.shared, &queues.shared.idle);
+    // A worker that is claimed while another is in the driver elects no monitor before it puts a
+    // task into its slot, so that a task from outside costs an idle pool one wake-up.
+    let is_claimed = queues.searching.get();
+    let elects = !is_claimed
+        || has_cleared_alarm
+        || idle.was_monitor(queues.index)
+        || !shared.driver.is_empty();
+    if elects && idle.lacks_monitor() {
+        shared.elect_monitor();
+    }
+    queues.defers_election.set(!elects);
+}
+
+/// Elects a monitor, if the worker has begun to run without a check that there is one. No worker is
+/// woken for the task that was just queued: before the current poll returns, only a worker that
+/// searches for another reason takes it, or the monitor, if it finds this worker stuck.
+#[inline]
+pub(super) fn elect_deferred(queues: &Queues) {
+    if queues.defers_election.get() && !queues.in_driver.get() {
+        queues.defers_election.set(false);
+        queues.shared.elect_monitor();
+    }
 }

@@ -9,6 +9,7 @@ use crate::events::MonitorAction;
 use raddle_idle::{BlockedOn, Duty, Monitor, Parking};
 use scopeguard::guard;
 
+use super::driver;
 use super::monitoring;
 use super::queues::Queues;
 use crate::driver::BoxedDriver;
@@ -47,7 +48,7 @@ pub(super) fn block(queues: &Queues, parked: Option<Parked>) {
         let until_release = raddle_task::memory::release_unused();
         let timeout = parked.timeout.or(until_release);
         match (&mut parked.driver, &queues.shared.alarm) {
-            (Some(driver), _) => queues.run_driver(driver, timeout),
+            (Some(driver), _) => driver::run(queues, driver, timeout),
             (None, Some(alarm)) if parked.blocked_on == BlockedOn::Alarm => {
                 parked.is_monitor = alarm.wait(timeout)
             }
@@ -191,19 +192,8 @@ impl Parked {
         unmark_parked(queues);
         queues.counters.clock.start();
         queues.counters.unparks.add(1);
-        // A worker that is claimed while another is in the driver elects no monitor before it puts
-        // a task into its slot, so that a task from outside costs an idle pool one wake-up.
-        let (shared, idle) = (&queues.shared, &queues.shared.idle);
-        let is_claimed = queues.searching.get();
-        let elects = !is_claimed
-            || self.has_cleared_alarm
-            || idle.was_monitor(queues.index)
-            || !shared.driver.is_empty();
-        if elects && idle.lacks_monitor() {
-            shared.elect_monitor();
-        }
-        queues.defers_election.set(!elects);
-        queues.notify_of_events();
+        monitoring::elect_or_defer(queues, self.has_cleared_alarm);
+        driver::notify_of_events(queues);
         queues.notify_observer(|observer, worker| observer.worker_unparked(worker));
         call_unpark_hook(queues);
         None

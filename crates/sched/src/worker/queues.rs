@@ -1,21 +1,20 @@
-//! The queues of one worker: its next-task slot and its run queue, what goes there, and where it
-//! takes tasks from when both are empty.
+//! The queues of one worker: its next-task slot, its run queue and its backlog, what goes there, and
+//! in which order it takes tasks from them and from the injection queue.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
 
 use crate::counters::WorkerCounters;
 use crate::events::Observer;
+use raddle_primitives::CachePadded;
 use raddle_primitives::sync::Arc;
-use raddle_primitives::{CachePadded, hint};
 use raddle_queue::local::CAPACITY;
 use raddle_queue::{Injection, Overflow, Owner};
-use scopeguard::guard;
 
+use super::monitoring;
 use super::next_task::SlotUse;
+use super::root_future::RootFuture;
 use super::shared::{Remote, Shared};
 use crate::config::policy::Policy;
-use crate::driver::BoxedDriver;
 use crate::task::Task;
 
 /// The queues of a worker, as the thread that drives the worker uses them.
@@ -39,9 +38,8 @@ pub(crate) struct Queues {
     /// Whether there is another worker to notify of new work.
     pub(super) has_others: bool,
     slot_use: SlotUse,
-    /// The number of steps until the run queue has only tasks that have run since the future of
-    /// `block_on` was polled, and have woken themselves. Kept by a worker that has no slot.
-    steps_to_future: Cell<usize>,
+    /// Kept by a worker that has no slot.
+    pub(crate) root_future: RootFuture,
     /// Whether the worker runs in the loop of a thread. If it is stepped, any time may pass between
     /// two steps. So it does nothing then that depends on the time: it does not scale its ticks,
     /// yield its processor before a park, or steal from next-task slots.
@@ -52,15 +50,10 @@ pub(crate) struct Queues {
     /// first queues a task without a notification.
     pub(super) defers_election: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.
-    random: Cell<u32>,
+    pub(super) random: Cell<u32>,
     /// Whether tasks are made ready by the driver, after which one other worker is notified.
-    in_driver: Cell<bool>,
-    /// Whether the thread that drives the worker is in a park that blocks.
-    pub(super) is_parking: Cell<bool>,
+    pub(super) in_driver: Cell<bool>,
 }
-
-/// How long a searcher waits before it takes a task from another worker's slot.
-const SLOT_WAIT: Duration = Duration::from_micros(3);
 
 impl Queues {
     pub(super) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Task>) -> Self {
@@ -75,13 +68,12 @@ impl Queues {
             has_slot: policy == Policy::WorkStealing && shared.config.next_task_slot,
             has_others,
             slot_use: SlotUse::default(),
-            steps_to_future: Cell::new(0),
+            root_future: RootFuture::default(),
             is_free_running: Cell::new(false),
             searching: Cell::new(false),
             defers_election: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
-            is_parking: Cell::new(false),
             shared,
             index,
         }
@@ -180,7 +172,7 @@ impl Queues {
         let share = injection.len() / self.shared.remotes.len() + 1;
         let limit = limit.min(share).min(CAPACITY / 2);
         let taken = injection.pop_into(limit, &self.run_queue)?;
-        self.put_behind_queue();
+        self.delay_root_future();
         // While a batch moves, it is in no queue, and a searcher may have parked meanwhile. A
         // worker that searches itself notifies when it runs the first task.
         if taken.moved > 0 && self.has_others {
@@ -190,100 +182,6 @@ impl Queues {
             }
         }
         Some(taken.first)
-    }
-
-    /// Looks for work in the other workers' queues.
-    pub(crate) fn search(&self) -> Option<Task> {
-        if !self.searching.get() {
-            if !self.shared.idle.transition_to_searching(self.index) {
-                return None;
-            }
-            self.searching.set(true);
-            self.notify_observer(|observer, worker| observer.search_started(worker));
-        }
-        self.shared.stealable.remove(self.index);
-        let start = self.next_random() as usize % self.shared.remotes.len();
-        self.shared
-            .stealable
-            .find_from(start, |victim| self.steal_from(victim))
-            .or_else(|| self.take_injected(self.policy.batch()))
-            .or_else(|| self.steal_from_slot())
-    }
-
-    /// Takes the task out of the next-task slot of one other worker, chosen at random, if that
-    /// worker begins no poll within `SLOT_WAIT`. So two tasks that wake each other stay on their
-    /// worker, and a task that was woken by a long poll runs beside it. Go's `runqgrab` waits in
-    /// the same way.
-    fn steal_from_slot(&self) -> Option<Task> {
-        let workers = self.shared.remotes.len();
-        if !self.is_free_running.get() || workers < 2 {
-            return None;
-        }
-        let others = self.next_random() as usize % (workers - 1);
-        let victim = (self.index + 1 + others) % workers;
-        let remote = &self.shared.remotes[victim];
-        if remote.slot.is_empty() {
-            return None;
-        }
-        let polls = remote.counters.polls.get();
-        let begin = Instant::now();
-        while begin.elapsed() < SLOT_WAIT {
-            if remote.slot.is_empty() || remote.counters.polls.get() != polls {
-                return None;
-            }
-            // No other worker is woken for a task from outside while this one searches.
-            if !self.shared.injection.is_empty() {
-                return self.take_injected(self.policy.batch());
-            }
-            hint::spin_loop();
-        }
-        let task = remote.slot.take()?;
-        self.note_stolen(victim, 1);
-        Some(task)
-    }
-
-    /// A number for the choice of a victim (Marsaglia's xorshift).
-    fn next_random(&self) -> u32 {
-        let mut random = self.random.get();
-        random ^= random << 13;
-        random ^= random >> 17;
-        random ^= random << 5;
-        self.random.set(random);
-        random
-    }
-
-    /// Steals half of the queue of another worker, which leaves the stealable set if there
-    /// is nothing in it.
-    fn steal_from(&self, victim: usize) -> Option<Task> {
-        let (shared, stealer) = (&self.shared, &self.shared.remotes[victim].stealer);
-        let Some(stolen) = stealer.steal_into(&self.run_queue, |n| n.div_ceil(2)) else {
-            // Otherwise another stealer may be active there, and leave tasks in the queue.
-            if stealer.is_empty() {
-                shared.stealable.remove_if(victim, || stealer.is_empty());
-            }
-            return None;
-        };
-        if stolen.moved > 0 {
-            // The end of the search has the fence.
-            shared.stealable.insert(self.index);
-        }
-        self.note_stolen(victim, 1 + stolen.moved);
-        Some(stolen.first)
-    }
-
-    /// Counts tasks that were stolen from another worker.
-    fn note_stolen(&self, victim: usize, count: usize) {
-        self.counters.count_steal(count);
-        let victim = self.shared.first_worker + victim;
-        self.notify_observer(|observer, worker| observer.tasks_stolen(worker, victim, count));
-    }
-
-    /// Leaves the search to another worker if there is anything more to find.
-    #[cold]
-    pub(super) fn end_search(&self) {
-        if self.shared.idle.end_search(self.index) && self.shared.has_work() {
-            self.shared.notify();
-        }
     }
 
     /// Gives the worker's tasks to the others, when it retires early: a hook or the driver
@@ -313,13 +211,13 @@ impl Queues {
         let slot = &self.remote().slot;
         if !self.has_slot || !slot.is_empty() {
             self.push_back(task);
-            return self.put_behind_queue();
+            return self.delay_root_future();
         }
         // SAFETY: only the thread that drives the worker puts tasks into its slot, and one thread
         // at a time drives it. The next one sees what this one has put there, as in `take_slot`.
         let former = unsafe { slot.put_exclusive(task) };
         debug_assert!(former.is_none(), "others only empty the slot");
-        self.elect_deferred_monitor();
+        monitoring::elect_deferred(self);
     }
 
     /// Queues a task that was woken on this worker: to be run next, while the data that it needs is
@@ -334,13 +232,13 @@ impl Queues {
             || self.slot_use.is_woken_again(task.0.id()) && !self.run_queue.is_empty();
         if !self.has_slot || is_woken_by_queue() {
             self.push_back(task);
-            return self.put_behind_queue();
+            return self.delay_root_future();
         }
         // SAFETY: as in `schedule_new`.
         if let Some(former) = unsafe { self.remote().slot.put_exclusive(task) } {
             self.push_back(former);
         }
-        self.elect_deferred_monitor();
+        monitoring::elect_deferred(self);
     }
 
     /// Queues a task that was woken while it ran, behind all others. If there are no others it
@@ -355,7 +253,7 @@ impl Queues {
         }
         let _not_notified = self.push_needs_notify(task);
         self.force_notify.set(true);
-        self.elect_deferred_monitor();
+        monitoring::elect_deferred(self);
     }
 
     /// Queues a task behind the others.
@@ -409,7 +307,7 @@ impl Queues {
 
     /// Notifies of what was pushed to the run queue.
     #[inline]
-    fn notify_of_push(&self) {
+    pub(super) fn notify_of_push(&self) {
         if self.has_others {
             self.shared.notify_of_push(self.index);
         }
@@ -424,41 +322,12 @@ impl Queues {
         }
     }
 
-    /// Elects a monitor, if the worker has begun to run without a check that there is one. No
-    /// worker is woken for the task that was just queued: before the current poll returns, only a
-    /// worker that searches for another reason takes it, or the monitor, if it finds this worker
-    /// stuck.
+    /// Makes the future of `block_on` wait for all tasks in the run queue.
     #[inline]
-    fn elect_deferred_monitor(&self) {
-        if self.defers_election.get() && !self.in_driver.get() {
-            self.defers_election.set(false);
-            self.shared.elect_monitor();
-        }
-    }
-}
-
-/// The turn of the future of `block_on`.
-impl Queues {
-    /// Makes the future wait for all tasks in the run queue.
-    #[inline]
-    pub(crate) fn put_behind_queue(&self) {
+    pub(crate) fn delay_root_future(&self) {
         if self.policy == Policy::Sharded {
-            self.steps_to_future.set(self.queued_len());
+            self.root_future.wait_for(self.queued_len());
         }
-    }
-
-    /// Counts a step that begins.
-    pub(crate) fn count_step_to_future(&self) {
-        let steps = self.steps_to_future.get();
-        self.steps_to_future.set(steps.saturating_sub(1));
-    }
-
-    /// Returns whether there are ready tasks, and all of them have run since the future was polled
-    /// and have woken themselves.
-    pub(crate) fn has_only_requeued(&self) -> bool {
-        self.steps_to_future.get() == 0
-            && !self.run_queue.is_empty()
-            && self.shared.injection.is_empty()
     }
 }
 
@@ -483,46 +352,15 @@ impl Queues {
             || self.policy == Policy::Shared && !self.shared.injection.is_empty()
     }
 
+    /// Whether there are ready tasks, and all of them have run since the future of `block_on` was
+    /// polled and have woken themselves.
+    pub(crate) fn has_only_requeued(&self) -> bool {
+        self.root_future.is_due() && !self.run_queue.is_empty() && self.shared.injection.is_empty()
+    }
+
     /// Whether there is a task in the slot.
     pub(super) fn has_next(&self) -> bool {
         !self.remote().slot.is_empty()
-    }
-}
-
-/// What the driver makes ready.
-impl Queues {
-    /// Waits in the driver at most for `timeout`. It makes tasks ready without a notification
-    /// for each.
-    pub(crate) fn run_driver(&self, driver: &mut BoxedDriver, timeout: Option<Duration>) {
-        self.notify_observer(|observer, worker| observer.driver_started(worker, timeout));
-        self.in_driver.set(true);
-        // Also if the driver panics.
-        let in_driver = guard((), |()| self.in_driver.set(false));
-        // As many events as the queue has room for, but at least one: tasks that are always ready
-        // must not starve the events. If the tasks go to another queue, the limit is the size of
-        // this one.
-        driver.park(timeout, self.run_queue.room().max(1));
-        drop(in_driver);
-        self.notify_observer(|observer, worker| {
-            observer.driver_finished(worker, driver.last_turn());
-        });
-    }
-
-    /// Whether the calling thread, which drives this worker, returns to the loop that steps the
-    /// worker before it blocks: it is not in a park, where a hook or an observer may run before the
-    /// thread blocks, or it is in the driver, which returns after it has called wakers.
-    pub(crate) fn will_return_before_it_blocks(&self) -> bool {
-        !self.is_parking.get() || self.in_driver.get()
-    }
-
-    /// Wakes another worker if events made more tasks ready than this one runs next: the task in
-    /// its slot, or the first of the injection queue if all tasks are there.
-    pub(super) fn notify_of_events(&self) {
-        match self.policy {
-            Policy::Shared if self.queued_len() > 1 => self.shared.notify(),
-            Policy::WorkStealing if !self.run_queue.is_empty() => self.notify_of_push(),
-            _ => {}
-        }
     }
 }
 

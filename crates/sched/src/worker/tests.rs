@@ -29,13 +29,13 @@ fn a_worker_notifies_of_the_events_that_it_does_not_run_next() {
     let (shared, [asleep, runs]) = two_workers();
     let runs = &runs.core().queues;
     let _ = shared.idle.transition_to_parked(0, false);
-    runs.notify_of_events();
+    driver::notify_of_events(runs);
     assert!(
         shared.idle.is_parked(0),
         "no event is left for another worker"
     );
     push(runs);
-    runs.notify_of_events();
+    driver::notify_of_events(runs);
     assert!(!shared.idle.is_parked(0) && asleep.is_unparked());
 }
 

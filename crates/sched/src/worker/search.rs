@@ -1,0 +1,108 @@
+//! How a worker without tasks searches the queues and slots of the others.
+
+use std::time::{Duration, Instant};
+
+use raddle_primitives::hint;
+
+use super::queues::Queues;
+use crate::task::Task;
+
+/// How long a searcher waits before it takes a task from another worker's slot.
+const SLOT_WAIT: Duration = Duration::from_micros(3);
+
+/// Searching.
+impl Queues {
+    /// Looks for work in the other workers' queues.
+    pub(crate) fn search(&self) -> Option<Task> {
+        if !self.searching.get() {
+            if !self.shared.idle.transition_to_searching(self.index) {
+                return None;
+            }
+            self.searching.set(true);
+            self.notify_observer(|observer, worker| observer.search_started(worker));
+        }
+        self.shared.stealable.remove(self.index);
+        let start = self.next_random() as usize % self.shared.remotes.len();
+        self.shared
+            .stealable
+            .find_from(start, |victim| self.steal_from(victim))
+            .or_else(|| self.take_injected(self.policy.batch()))
+            .or_else(|| self.steal_from_slot())
+    }
+
+    /// Takes the task out of the next-task slot of one other worker, chosen at random, if that
+    /// worker begins no poll within `SLOT_WAIT`. So two tasks that wake each other stay on their
+    /// worker, and a task that was woken by a long poll runs beside it. Go's `runqgrab` waits in
+    /// the same way.
+    fn steal_from_slot(&self) -> Option<Task> {
+        let workers = self.shared.remotes.len();
+        if !self.is_free_running.get() || workers < 2 {
+            return None;
+        }
+        let others = self.next_random() as usize % (workers - 1);
+        let victim = (self.index + 1 + others) % workers;
+        let remote = &self.shared.remotes[victim];
+        if remote.slot.is_empty() {
+            return None;
+        }
+        let polls = remote.counters.polls.get();
+        let begin = Instant::now();
+        while begin.elapsed() < SLOT_WAIT {
+            if remote.slot.is_empty() || remote.counters.polls.get() != polls {
+                return None;
+            }
+            // No other worker is woken for a task from outside while this one searches.
+            if !self.shared.injection.is_empty() {
+                return self.take_injected(self.policy.batch());
+            }
+            hint::spin_loop();
+        }
+        let task = remote.slot.take()?;
+        self.note_stolen(victim, 1);
+        Some(task)
+    }
+
+    /// A number for the choice of a victim (Marsaglia's xorshift).
+    fn next_random(&self) -> u32 {
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        self.random.set(random);
+        random
+    }
+
+    /// Steals half of the queue of another worker, which leaves the stealable set if there
+    /// is nothing in it.
+    fn steal_from(&self, victim: usize) -> Option<Task> {
+        let (shared, stealer) = (&self.shared, &self.shared.remotes[victim].stealer);
+        let Some(stolen) = stealer.steal_into(&self.run_queue, |n| n.div_ceil(2)) else {
+            // Otherwise another stealer may be active there, and leave tasks in the queue.
+            if stealer.is_empty() {
+                shared.stealable.remove_if(victim, || stealer.is_empty());
+            }
+            return None;
+        };
+        if stolen.moved > 0 {
+            // The end of the search has the fence.
+            shared.stealable.insert(self.index);
+        }
+        self.note_stolen(victim, 1 + stolen.moved);
+        Some(stolen.first)
+    }
+
+    /// Counts tasks that were stolen from another worker.
+    fn note_stolen(&self, victim: usize, count: usize) {
+        self.counters.count_steal(count);
+        let victim = self.shared.first_worker + victim;
+        self.notify_observer(|observer, worker| observer.tasks_stolen(worker, victim, count));
+    }
+
+    /// Leaves the search to another worker if there is anything more to find.
+    #[cold]
+    pub(super) fn end_search(&self) {
+        if self.shared.idle.end_search(self.index) && self.shared.has_work() {
+            self.shared.notify();
+        }
+    }
+}
