@@ -1,6 +1,6 @@
 //! A set of tasks that stay on one thread, and are polled as one future.
 
-mod local;
+mod executor;
 mod shared;
 mod woken_flag;
 
@@ -13,7 +13,7 @@ use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 use raddle_leaf::wait::Resource;
 
-use self::local::{Entered, Local, Poller};
+use self::executor::{Entered, Executor, Poller};
 use self::woken_flag::FlagWaker;
 use crate::{JoinHandle, box_if_large};
 
@@ -44,7 +44,7 @@ use crate::{JoinHandle, box_if_large};
 /// assert_eq!(length, 8);
 /// ```
 pub struct LocalSet {
-    local: Rc<Local>,
+    executor: Rc<Executor>,
     /// `Some` while the set itself is awaited.
     poller: Option<Poller>,
 }
@@ -57,7 +57,7 @@ impl LocalSet {
     /// time.
     pub fn new(may_poll: fn() -> bool) -> Self {
         Self {
-            local: Local::new(may_poll),
+            executor: Executor::new(may_poll),
             poller: None,
         }
     }
@@ -72,7 +72,7 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        box_if_large!(future: F, Box::pin => self.local.spawn(future))
+        box_if_large!(future: F, Box::pin => self.executor.spawn(future))
     }
 
     /// Runs `future` and the tasks of the set concurrently, until `future` is ready. Tasks that
@@ -98,12 +98,12 @@ impl LocalSet {
     /// If it does, the set drops its other tasks, cancels those that are spawned later, and panics
     /// wherever it is polled.
     pub fn shut_down_on_panic(&mut self, shuts_down: bool) {
-        self.local.shuts_down_on_panic.set(shuts_down);
+        self.executor.shuts_down_on_panic.set(shuts_down);
     }
 
     /// Returns the number of tasks that have not completed.
     pub fn len(&self) -> usize {
-        self.local.len()
+        self.executor.len()
     }
 
     /// Returns whether every task has completed.
@@ -115,7 +115,7 @@ impl LocalSet {
     /// run before the set is polled.
     pub fn enter(&self) -> LocalEnterGuard {
         LocalEnterGuard {
-            _entered: Entered::enter(Rc::clone(&self.local)),
+            _entered: Entered::enter(Rc::clone(&self.executor)),
         }
     }
 }
@@ -125,11 +125,13 @@ impl Future for LocalSet {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { local, poller } = self.get_mut();
-        poller
-            .get_or_insert_with(|| Poller::new(local))
-            .poll(cx.waker(), || None::<()>, || false);
-        if local.len() > 0 {
+        let Self { executor, poller } = self.get_mut();
+        poller.get_or_insert_with(|| Poller::new(executor)).poll(
+            cx.waker(),
+            || None::<()>,
+            || false,
+        );
+        if executor.len() > 0 {
             raddle_leaf::wait::note(cx, "LocalSet", None, Resource::Unknown);
             return Poll::Pending;
         }
@@ -141,7 +143,7 @@ impl Future for LocalSet {
 
 impl Drop for LocalSet {
     fn drop(&mut self) {
-        self.local.close();
+        self.executor.close();
     }
 }
 
@@ -186,12 +188,12 @@ impl fmt::Debug for LocalEnterGuard {
 ///     assert_eq!(current.spawn_local(async { 42 }).await.unwrap(), 42);
 /// }));
 /// ```
-pub struct CurrentLocalSet(Rc<Local>);
+pub struct CurrentLocalSet(Rc<Executor>);
 
 impl CurrentLocalSet {
     /// Returns the current set, if there is one.
     pub fn get() -> Option<Self> {
-        local::current().map(Self)
+        executor::current().map(Self)
     }
 
     /// Spawns a task in the set, like [`LocalSet::spawn_local`].
@@ -207,7 +209,7 @@ impl CurrentLocalSet {
     /// Returns whether this thread is polling any set: also one that is not current because another
     /// was entered inside it. If the thread blocks, the tasks of that set wait.
     pub fn is_any_polled() -> bool {
-        local::is_any_polled()
+        executor::is_any_polled()
     }
 
     /// Returns whether this thread is polling the set, and has not only entered it.
@@ -253,7 +255,7 @@ impl<F: Future> Future for RunUntil<'_, F> {
         let is_woken = || flag_waker.is_woken();
         let poller = this
             .poller
-            .get_or_insert_with(|| Poller::new(&this.set.local));
+            .get_or_insert_with(|| Poller::new(&this.set.executor));
         let polled = poller.poll(cx.waker(), first, is_woken);
         if polled.is_none() {
             raddle_leaf::wait::note(cx, "LocalSet", None, Resource::Unknown);

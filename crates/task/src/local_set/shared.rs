@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 
-use super::local::{self, Pushed};
+use super::executor::{self, Pushed};
 use crate::{Arrivals, LocalRunnable, ScheduleLocal};
 
 /// The queue of tasks that are woken on other threads than their set's, with the wakers of the
@@ -18,7 +18,7 @@ pub(super) struct Shared {
 
 impl ScheduleLocal for Shared {
     fn schedule(&self, task: LocalRunnable) {
-        match local::push(self, task) {
+        match executor::push(self, task) {
             Pushed::Seen => {}
             Pushed::Unseen => self.wake_pollers(),
             Pushed::Elsewhere(task) => self.push(task),

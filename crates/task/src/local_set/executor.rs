@@ -1,4 +1,4 @@
-//! The side of a set that stays on its thread.
+//! The executor of a set: the side that stays on the thread of the set.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -12,18 +12,18 @@ use raddle_primitives::sync::Arc;
 use super::shared::Shared;
 use crate::{JoinHandle, LocalList, LocalRunnable};
 
-/// The number of tasks that one poll of a set runs before it returns to its executor.
+/// The number of tasks that one poll of a set runs before it lets the outer scheduler run others.
 const POLLS: usize = 61;
 
 raddle_primitives::thread_local! {
     /// The set whose tasks this thread runs, or that was entered.
-    static CURRENT: RefCell<Option<Rc<Local>>> = RefCell::new(None);
+    static CURRENT: RefCell<Option<Rc<Executor>>> = RefCell::new(None);
     /// The number of sets that this thread polls, one inside the other.
     static POLLED: Cell<usize> = Cell::new(0);
 }
 
-/// The tasks of a set, and the queue of those that are ready to run.
-pub(super) struct Local {
+/// Runs the tasks of a set: has them all, and the queue of those that are ready.
+pub(super) struct Executor {
     /// Whether a poll of the set may run another task.
     may_poll: fn() -> bool,
     tasks: LocalList,
@@ -42,7 +42,7 @@ pub(super) struct Local {
     shared: Arc<Shared>,
 }
 
-impl Local {
+impl Executor {
     pub(super) fn new(may_poll: fn() -> bool) -> Rc<Self> {
         Rc::new(Self {
             may_poll,
@@ -179,16 +179,16 @@ impl Local {
 
 /// A future that polls a set, and is woken when a task of it is ready.
 pub(super) struct Poller {
-    local: Rc<Local>,
+    executor: Rc<Executor>,
     /// The index among the set's pollers.
     place: usize,
 }
 
 impl Poller {
-    pub(super) fn new(local: &Rc<Local>) -> Self {
+    pub(super) fn new(executor: &Rc<Executor>) -> Self {
         Self {
-            local: Rc::clone(local),
-            place: local.shared.join(),
+            executor: Rc::clone(executor),
+            place: executor.shared.join(),
         }
     }
 
@@ -205,19 +205,19 @@ impl Poller {
         first: impl FnOnce() -> Option<R>,
         is_woken: impl Fn() -> bool,
     ) -> Option<R> {
-        let local = &self.local;
-        local.check_panic();
-        local.shared.register(self.place, waker);
-        let _entered = Entered::enter(Rc::clone(local));
-        let _driven = Driven::begin(local);
+        let executor = &self.executor;
+        executor.check_panic();
+        executor.shared.register(self.place, waker);
+        let _entered = Entered::enter(Rc::clone(executor));
+        let _driven = Driven::begin(executor);
         let result = first();
         if result.is_none() {
-            local.tick(is_woken);
-            if !local.due.borrow().is_empty() {
+            executor.tick(is_woken);
+            if !executor.due.borrow().is_empty() {
                 // Wakes this poller too, unless it was woken since it registered.
-                local.shared.wake_pollers();
+                executor.shared.wake_pollers();
             }
-            local.check_panic();
+            executor.check_panic();
         }
         result
     }
@@ -226,11 +226,11 @@ impl Poller {
 /// Leaves the ready tasks to the other pollers.
 impl Drop for Poller {
     fn drop(&mut self) {
-        let local = &*self.local;
-        local.shared.leave(self.place);
+        let executor = &*self.executor;
+        executor.shared.leave(self.place);
         // The push of a task that has arrived has woken the other pollers.
-        if !local.due.borrow().is_empty() {
-            local.shared.wake_pollers();
+        if !executor.due.borrow().is_empty() {
+            executor.shared.wake_pollers();
         }
     }
 }
@@ -238,38 +238,38 @@ impl Drop for Poller {
 /// Sets `driven` until it is dropped. The outermost one closes a set that a panic has shut down, in
 /// which no task runs any more.
 struct Driven<'a> {
-    local: &'a Rc<Local>,
+    executor: &'a Rc<Executor>,
     outer: bool,
 }
 
 impl<'a> Driven<'a> {
-    fn begin(local: &'a Rc<Local>) -> Self {
+    fn begin(executor: &'a Rc<Executor>) -> Self {
         POLLED.with(|polled| polled.set(polled.get() + 1));
-        let outer = local.driven.replace(true);
-        Self { local, outer }
+        let outer = executor.driven.replace(true);
+        Self { executor, outer }
     }
 }
 
 impl Drop for Driven<'_> {
     fn drop(&mut self) {
         POLLED.with(|polled| polled.set(polled.get() - 1));
-        self.local.driven.set(self.outer);
-        if self.local.panicked.get() && !self.outer {
-            self.local.close();
-            self.local.shared.wake_pollers();
+        self.executor.driven.set(self.outer);
+        if self.executor.panicked.get() && !self.outer {
+            self.executor.close();
+            self.executor.shared.wake_pollers();
         }
     }
 }
 
 /// Makes a set the current one until it is dropped.
 pub(super) struct Entered {
-    outer: Option<Rc<Local>>,
+    outer: Option<Rc<Executor>>,
 }
 
 impl Entered {
-    pub(super) fn enter(local: Rc<Local>) -> Self {
+    pub(super) fn enter(executor: Rc<Executor>) -> Self {
         Self {
-            outer: set_current(Some(local)),
+            outer: set_current(Some(executor)),
         }
     }
 }
@@ -282,9 +282,9 @@ impl Drop for Entered {
 
 /// Sets the current set and returns the former one. On a thread that is exiting there may be no
 /// current set any more.
-fn set_current(local: Option<Rc<Local>>) -> Option<Rc<Local>> {
+fn set_current(executor: Option<Rc<Executor>>) -> Option<Rc<Executor>> {
     CURRENT
-        .try_with(|current| current.replace(local))
+        .try_with(|current| current.replace(executor))
         .ok()
         .flatten()
 }
@@ -295,7 +295,7 @@ pub(super) fn is_any_polled() -> bool {
 }
 
 /// Returns the current set.
-pub(super) fn current() -> Option<Rc<Local>> {
+pub(super) fn current() -> Option<Rc<Executor>> {
     CURRENT
         .try_with(|current| current.borrow().clone())
         .ok()
@@ -318,12 +318,12 @@ pub(super) fn push(shared: &Shared, task: LocalRunnable) -> Pushed {
     let mut task = Some(task);
     let seen = CURRENT.try_with(|current| {
         let current = current.borrow();
-        let local = current.as_deref()?;
-        if !ptr::eq(&raw const *local.shared, shared) {
+        let executor = current.as_deref()?;
+        if !ptr::eq(&raw const *executor.shared, shared) {
             return None;
         }
-        local.due.borrow_mut().extend(task.take());
-        Some(local.driven.get())
+        executor.due.borrow_mut().extend(task.take());
+        Some(executor.driven.get())
     });
     match (seen.ok().flatten(), task) {
         (_, Some(task)) => Pushed::Elsewhere(task),
