@@ -22,9 +22,13 @@ use crate::{LiveList, Schedule, memory, run};
 pub(crate) struct Header {
     pub(crate) state: State,
     pub(crate) vtable: &'static Vtable,
-    /// The next task in the queue that holds this one (rule 3).
+    /// The next task in the queue that holds this one. It belongs to the queue, stack or batch that
+    /// holds the runnable, or, if the task left its list while the list aborted it, to the thread
+    /// of that list.
     pub(crate) queue_link: UnsafeCell<Option<NonNull<()>>>,
-    /// The task's place in its live list (rule 4).
+    /// The task's place in its live list. Written by the holder of the runnable when a list adopts
+    /// the task, and by the runner when the list moves to another thread during a poll. Read by the
+    /// holder of the runnable.
     pub(crate) slot: UnsafeCell<Option<SlotRef>>,
     pub(crate) id: Id,
     /// Takes no room without the feature `tracing`.
@@ -33,7 +37,8 @@ pub(crate) struct Header {
 
 /// The part of a cell that is the same for every task. It is at the end of the cell.
 pub(crate) struct Trailer {
-    /// The waker of the task that joins (rule 2).
+    /// The waker of the task that joins. It belongs to the join handle while `JOIN_WAKER` is clear,
+    /// and to the thread that set `COMPLETE` if `JOIN_WAKER` was set at that moment.
     pub(crate) join_waker: UnsafeCell<Option<Waker>>,
 }
 
@@ -54,6 +59,9 @@ pub(crate) struct Vtable {
 pub(crate) struct Cell<F: Future, S> {
     pub(crate) header: Header,
     pub(crate) scheduler: S,
+    /// It belongs to the runner from the start of the run until it sets `COMPLETE`. After that it
+    /// belongs to the join handle if `JOIN_INTEREST` was set at that moment; otherwise the runner
+    /// empties it, and no thread accesses it any more.
     stage: UnsafeCell<Stage<F>>,
     trailer: Trailer,
 }
@@ -124,11 +132,11 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///
     /// # Safety
     ///
-    /// Rule 1: the caller is the runner, and the future has not been dropped.
+    /// The caller is the runner, and the future has not been dropped.
     #[inline]
     pub(crate) unsafe fn poll(&self, cx: &mut Context<'_>) -> Poll<F::Output> {
         self.stage.with_mut(|stage| {
-            // SAFETY: only the caller accesses the stage (rule 1).
+            // SAFETY: the stage is the runner's, which the caller is.
             let Stage::Future(future) = (unsafe { &mut *stage }) else {
                 unreachable!("a task that runs has its future");
             };
@@ -142,7 +150,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///
     /// # Safety
     ///
-    /// Rule 1.
+    /// The [stage](Self::stage) belongs to the caller.
     #[inline]
     pub(crate) unsafe fn clear_stage(&self) {
         struct Empty<F: Future>(*mut Stage<F>);
@@ -154,8 +162,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         }
         self.stage.with_mut(|stage| {
             let _empty = Empty(stage);
-            // SAFETY: only the caller accesses the stage, and `Empty` overwrites it without another
-            // drop.
+            // SAFETY: the stage is the caller's, and `Empty` overwrites it without another drop.
             unsafe { ptr::drop_in_place(stage) };
         });
     }
@@ -164,11 +171,11 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///
     /// # Safety
     ///
-    /// Rule 1.
+    /// The [stage](Self::stage) belongs to the caller.
     #[inline]
     pub(crate) unsafe fn store_output(&self, output: Result<F::Output, JoinError>) {
         self.stage.with_mut(|stage| {
-            // SAFETY: only the caller accesses the stage, which is empty.
+            // SAFETY: the stage is the caller's, and is empty.
             unsafe { ptr::write(stage, Stage::Output(output)) };
         });
     }
@@ -177,11 +184,11 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///
     /// # Safety
     ///
-    /// Rule 1: the caller is the join handle, after completion.
+    /// The caller is the join handle, and the task has completed.
     pub(crate) unsafe fn take_output(&self) -> Result<F::Output, JoinError> {
         self.stage.with_mut(|stage| {
-            // SAFETY: only the caller accesses the stage. It holds no future any more, so its
-            // content may be moved.
+            // SAFETY: after the completion the stage is the join handle's. It holds no future any
+            // more, so its content may be moved.
             match std::mem::replace(unsafe { &mut *stage }, Stage::Empty) {
                 Stage::Output(output) => output,
                 _ => panic!("a join handle was polled after it had completed"),
@@ -233,7 +240,7 @@ impl Header {
     /// The caller has dropped the last reference.
     #[cold]
     pub(crate) unsafe fn dealloc(header: NonNull<Self>) {
-        // SAFETY: no other code can reach the cell (rule 7).
+        // SAFETY: the last reference is gone, so no other code can reach the cell.
         unsafe { (header.as_ref().vtable.dealloc)(header) };
     }
 
@@ -241,12 +248,12 @@ impl Header {
     ///
     /// # Safety
     ///
-    /// Rule 2: the caller owns the field.
+    /// The [field](Trailer::join_waker) belongs to the caller, which holds a reference.
     pub(crate) unsafe fn take_join_waker(header: NonNull<Self>) -> Option<Waker> {
         // SAFETY: the caller's reference keeps the cell alive.
         unsafe { Self::trailer(header) }
             .join_waker
-            // SAFETY: only the caller accesses the field (rule 2).
+            // SAFETY: the field is the caller's.
             .with_mut(|waker| unsafe { (*waker).take() })
     }
 }

@@ -111,8 +111,7 @@ impl<T> JoinHandle<T> {
         if snapshot.is_complete() || (snapshot.has_join_waker() && !state.unset_join_waker()) {
             return false;
         }
-        // SAFETY: the bit is clear, and only this handle sets it, so this thread owns the field
-        // (rule 2).
+        // SAFETY: while the bit is clear the field is the handle's, and only the handle sets it.
         let former = unsafe { Header::take_join_waker(self.header) };
         let waker = match former {
             Some(former) if former.will_wake(waker) => former,
@@ -121,9 +120,10 @@ impl<T> JoinHandle<T> {
                 waker.clone()
             }
         };
-        // SAFETY: as above.
+        // SAFETY: the handle's reference keeps the cell alive.
         unsafe { Header::trailer(self.header) }
             .join_waker
+            // SAFETY: the bit is still clear.
             .with_mut(|field| unsafe { *field = Some(waker) });
         if state.set_join_waker() {
             return true;
@@ -146,8 +146,8 @@ impl<T> Future for JoinHandle<T> {
         }
         budget.made_progress();
         let mut output = Poll::Pending;
-        // SAFETY: the task completed while the handle existed, so the handle owns the output (rule
-        // 1); its type is that of the task.
+        // SAFETY: the task has completed, and found the handle's bit set, so the runner has left
+        // the output to the handle; its type is that of the task.
         unsafe {
             (self.header().vtable.take_output)(self.header, (&raw mut output).cast());
         }
@@ -162,12 +162,14 @@ impl<T> Drop for JoinHandle<T> {
             Detach::Nothing => {}
             Detach::DropWaker => {
                 let _reference = Reference(self.header);
-                // SAFETY: the transition cleared the bit before completion (rule 2).
+                // SAFETY: the transition cleared the bit before the task completed, so the runner
+                // does not touch the waker.
                 drop(unsafe { Header::take_join_waker(self.header) });
             }
             Detach::DropOutput => {
                 let _reference = Reference(self.header);
-                // SAFETY: the task completed while the handle existed (rule 1).
+                // SAFETY: the task has completed, and found the handle's bit set, so the runner has
+                // left the output to the handle.
                 unsafe { (self.header().vtable.drop_output)(self.header) };
             }
         }

@@ -63,7 +63,8 @@ pub struct LiveList {
 }
 
 // SAFETY: the list may move to another thread as a whole. It is not `Sync`, so one thread at a time
-// accesses its pages, except for the parts that other threads use (rule 5).
+// accesses its pages. Other threads only read which list a page belongs to and change the page's
+// atomic word, while a task that they run is in the page.
 unsafe impl Send for LiveList {}
 
 impl LiveList {
@@ -98,7 +99,7 @@ impl LiveList {
         // SAFETY: the runnable keeps the cell alive.
         unsafe { header.as_ref() }
             .slot
-            // SAFETY: the caller holds the runnable (rule 4).
+            // SAFETY: only the holder of the runnable accesses the slot of a task in no list.
             .with_mut(|slot| unsafe { *slot = Some(taken) });
     }
 
@@ -157,7 +158,8 @@ impl LiveList {
             unsafe { self.admit(header) };
         }
         task.slot.with_mut(|slot| {
-            // SAFETY: this thread runs the task, and it is not complete (rule 4).
+            // SAFETY: this thread runs the task, which is not complete, so it holds the runnable,
+            // and no other thread accesses the slot.
             let slot = unsafe { &mut *slot };
             // SAFETY: as above, so it is in its slot.
             *slot = slot.map(|slot| match unsafe { slot.list() } == self.id {
@@ -247,7 +249,8 @@ impl CompletedTasks {
         // SAFETY: the caller passes the reference.
         unsafe { header.as_ref() }
             .queue_link
-            // SAFETY: a completed task is in no queue (rule 3).
+            // SAFETY: a completed task is in no queue, and its reference is the caller's, so no
+            // other thread uses the link.
             .with_mut(|link| unsafe { *link = self.0.map(NonNull::cast) });
         self.0 = Some(header);
     }
@@ -259,7 +262,7 @@ impl Drop for CompletedTasks {
             // SAFETY: the chain owns the reference.
             self.0 = unsafe { header.as_ref() }
                 .queue_link
-                // SAFETY: as in `push` (rule 3).
+                // SAFETY: as in `push`.
                 .with(|link| unsafe { *link })
                 .map(NonNull::cast);
             // SAFETY: the reference is given up here.
@@ -276,7 +279,7 @@ impl Chain {
         let task = task.into_raw();
         // SAFETY: the runnable was given up, so the chain owns it.
         unsafe { Runnable::queue_link(task) }
-            // SAFETY: the chain holds the runnable (rule 3).
+            // SAFETY: the link is used by the holder of the runnable only, which the chain is.
             .with_mut(|link| unsafe { *link = self.0 });
         self.0 = Some(task);
     }
@@ -289,7 +292,7 @@ impl Iterator for Chain {
         let task = self.0?;
         // SAFETY: the chain holds the runnable.
         self.0 = unsafe { Runnable::queue_link(task) }
-            // SAFETY: as above (rule 3).
+            // SAFETY: the link is used by the holder of the runnable only, which the chain is.
             .with(|link| unsafe { *link });
         // SAFETY: `push` gave it up, and it is taken back only here.
         Some(unsafe { Runnable::from_raw(task) })
@@ -312,7 +315,7 @@ unsafe fn slot_of(header: NonNull<Header>) -> Option<SlotRef> {
     // SAFETY: the caller's runnable keeps the cell alive.
     unsafe { header.as_ref() }
         .slot
-        // SAFETY: the caller holds the runnable (rule 4).
+        // SAFETY: the caller holds the runnable, and only the holder accesses the slot.
         .with(|slot| unsafe { *slot })
 }
 

@@ -90,7 +90,7 @@ unsafe fn poll<F: Future, S: Schedule>(
     // it.
     let waker = borrowed_waker(header);
     let mut cx = Context::from_waker(&waker);
-    // SAFETY: the caller is the runner (rule 1).
+    // SAFETY: the caller is the runner, and the future is still there.
     let polled = catch_unwind(AssertUnwindSafe(|| unsafe { cell.poll(&mut cx) }));
     let output = match polled {
         Ok(Poll::Pending) => return Poll::Pending,
@@ -118,7 +118,7 @@ fn panicked<F: Future, S: Schedule>(cell: &Cell<F, S>, payload: Box<dyn Any + Se
 ///
 /// # Safety
 ///
-/// Rule 1.
+/// The stage belongs to the caller.
 #[inline]
 unsafe fn clear<F: Future, S: Schedule>(cell: &Cell<F, S>) -> Result<(), Box<dyn Any + Send>> {
     // SAFETY: the caller owns the stage.
@@ -148,7 +148,7 @@ unsafe fn complete<F: Future, S: Schedule>(
     if state.is_detached() {
         swallow(|| drop(output));
         // Check after the drop, during which the list may move to another thread.
-        // SAFETY: the caller holds the runnable (rule 4).
+        // SAFETY: the caller is the runner, so it holds the runnable.
         let place = unsafe { ListMembership::of(header, live) };
         if let ListMembership::Elsewhere(slot) = place {
             // The task is detached, so only the reference must be given up.
@@ -169,7 +169,7 @@ unsafe fn complete<F: Future, S: Schedule>(
     }
     // SAFETY: the caller is the runner; the stage is empty.
     unsafe { cell.store_output(output) };
-    // SAFETY: the caller holds the runnable (rule 4).
+    // SAFETY: the caller is the runner, so it holds the runnable.
     let place = unsafe { ListMembership::of(header, live) };
     if let ListMembership::Elsewhere(slot) = place {
         let completion = state.transition_to_complete();
@@ -219,15 +219,15 @@ unsafe fn leave(header: NonNull<Header>, slot: SlotRef, current: Entered) {
 unsafe fn hand_over<F: Future, S: Schedule>(header: NonNull<Header>, completion: Completion) {
     match completion {
         Completion::JoinedWithWaker => swallow(|| {
-            // SAFETY: the bit was set when the task completed, so this thread owns the waker (rule
-            // 2).
+            // SAFETY: the bit was set when this thread completed the task, so the handle leaves
+            // the waker to it.
             if let Some(waker) = unsafe { Header::take_join_waker(header) } {
                 waker.wake();
             }
         }),
         Completion::Joined => {}
-        // SAFETY: the handle was dropped before completion, so this thread owns the output (rule
-        // 1); the caller's reference keeps the cell.
+        // SAFETY: the handle was dropped before this thread completed the task, so the output is
+        // still this thread's; the caller's reference keeps the cell.
         Completion::Detached => swallow(|| unsafe { cell::<F, S>(header).clear_stage() }),
     }
 }
@@ -272,10 +272,11 @@ pub(crate) unsafe fn spawned_at<F: Future, S: Schedule>(
 ///
 /// # Safety
 ///
-/// Rule 1: the caller is the join handle, after completion.
+/// The caller is the join handle, and the task has completed.
 pub(crate) unsafe fn drop_output<F: Future, S: Schedule>(header: NonNull<Header>) {
     let _current = current::enter(header);
-    // SAFETY: the caller holds a reference; rule 1.
+    // SAFETY: the handle's reference keeps the cell, and after the completion the stage is the
+    // handle's.
     swallow(|| unsafe { cell::<F, S>(header).clear_stage() });
 }
 
@@ -283,12 +284,13 @@ pub(crate) unsafe fn drop_output<F: Future, S: Schedule>(header: NonNull<Header>
 ///
 /// # Safety
 ///
-/// Rule 1: the caller is the join handle, after completion, and `destination` is valid for a write.
+/// The caller is the join handle, the task has completed, and `destination` is valid for a write.
 pub(crate) unsafe fn take_output<F: Future, S: Schedule>(
     header: NonNull<Header>,
     destination: *mut (),
 ) {
-    // SAFETY: the caller holds a reference; rule 1.
+    // SAFETY: the handle's reference keeps the cell, and after the completion the stage is the
+    // handle's.
     let output = unsafe { cell::<F, S>(header).take_output() };
     // SAFETY: the caller ensures the type and the destination; the assignment drops the `Pending`
     // there.
@@ -299,7 +301,7 @@ pub(crate) unsafe fn take_output<F: Future, S: Schedule>(
 ///
 /// # Safety
 ///
-/// Rule 7.
+/// The last reference is gone.
 pub(crate) unsafe fn dealloc<F: Future, S: Schedule>(header: NonNull<Header>) {
     // SAFETY: the header belongs to a cell of this type, which no other code can reach.
     unsafe { Cell::<F, S>::free(header.cast()) };

@@ -120,7 +120,7 @@ impl Core {
                 "a worker of a sharded scheduler was used on another thread while it has tasks; \
                  keep it on the thread that runs it"
             );
-            // Claim 1.
+            // While it has tasks, only this thread may enter it.
             self.thread.set(Some(thread::current_id()));
         }
     }
