@@ -138,7 +138,8 @@ impl Snapshot {
     }
 }
 
-/// The duty of a worker that was marked as parked, before it blocks.
+/// What a worker does right after it was marked as parked: the result of
+/// [`IdleSet::transition_to_parked`].
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parking {
@@ -148,7 +149,8 @@ pub enum Parking {
     Sleep,
 }
 
-/// The duty of a parked worker.
+/// What a parked worker does next: the result of [`IdleSet::duty`], which it calls before each
+/// wait.
 ///
 /// ```
 /// use raddle_idle::{Duty, IdleSet};

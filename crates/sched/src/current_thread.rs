@@ -18,7 +18,7 @@ use crate::handle::Handle;
 use crate::panics;
 use crate::pool;
 use crate::worker::core::{Core, Step};
-use crate::worker::shared::DrivenBy;
+use crate::worker::shard::DrivenBy;
 use crate::worker::{Worker, begin_driving};
 
 /// A scheduler with one worker and no threads. Its tasks run while a thread is in
@@ -63,7 +63,7 @@ impl WakeHook for UnparkWorker {
         // driver a system call.
         let is_seen = |core: Option<&Core>| core.is_some_and(Core::will_return_before_it_blocks);
         if !self.0.with_core(is_seen) {
-            self.0.shared.unpark(0);
+            self.0.first_shard.unpark(0);
         }
     }
 }
@@ -119,7 +119,7 @@ impl CurrentThread {
         let _handle = self.handle.enter_once();
         let signal = Arc::new(ThreadWaker::new(true, UnparkWorker(self.handle.clone())));
         let waker = Waker::from(signal.clone());
-        let _woken = self.handle.shared.panics.wake_on_panic(&waker);
+        let _woken = self.handle.first_shard.panics.wake_on_panic(&waker);
         let call = BlockOn {
             scheduler: self,
             signal,
@@ -132,7 +132,7 @@ impl CurrentThread {
     /// Begins the shutdown: tasks that are spawned from now on are cancelled at once. So a runtime
     /// can drop what belongs to the tasks before [`shutdown`](Self::shutdown) drops them.
     pub fn close(&mut self) {
-        self.handle.shared.close();
+        self.handle.first_shard.close();
     }
 
     /// Drops every task. Tasks that are spawned later are cancelled at once.
@@ -170,7 +170,7 @@ impl BlockOn<'_> {
         let handle = &self.scheduler.handle;
         let mut poll_future = || {
             let worker = handle.current_worker();
-            handle.shared.poll_root(worker, future.as_mut(), cx)
+            handle.first_shard.poll_root(worker, future.as_mut(), cx)
         };
         let mut undriven = self.scheduler.undriven.lock();
         if undriven.worker.is_none() {
@@ -206,7 +206,7 @@ impl BlockOn<'_> {
                         return output;
                     }
                 }
-                before_future = core.shared().config.event_interval;
+                before_future = core.shard().config.event_interval;
                 core.queues.delay_root_future();
             }
             core.queues.root_future.count_step();
@@ -234,7 +234,7 @@ impl BlockOn<'_> {
 /// scheduler down, the worker is dropped instead, and the tasks with it.
 impl Drop for BlockOn<'_> {
     fn drop(&mut self) {
-        if self.scheduler.handle.shared.panics.is_fatal() {
+        if self.scheduler.handle.first_shard.panics.is_fatal() {
             // The panic has woken the calls that wait for the worker.
             self.worker = None;
         }

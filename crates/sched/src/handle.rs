@@ -11,12 +11,12 @@ use raddle_primitives::thread;
 use raddle_task::{JoinHandle, MAX_INLINE_SIZE, box_if_large};
 
 use crate::context::{self, Blocking};
-use crate::home;
 use crate::id::Id;
 use crate::panics;
+use crate::spawn;
 use crate::task::Task;
 use crate::worker::core::Core;
-use crate::worker::shared::{Remote, Shared};
+use crate::worker::shard::{Peer, Shard};
 
 /// A reference to a scheduler. It does not keep the scheduler running.
 ///
@@ -34,26 +34,26 @@ use crate::worker::shared::{Remote, Shared};
 /// ```
 #[derive(Clone)]
 pub struct Handle {
-    /// The first part of the scheduler.
-    pub(crate) shared: Arc<Shared>,
+    /// The first shard of the scheduler.
+    pub(crate) first_shard: Arc<Shard>,
 }
 
 impl Handle {
     /// The scheduler of a worker.
     pub(crate) fn of_worker(worker: &Core) -> Self {
         Self {
-            shared: worker.first_part.clone(),
+            first_shard: worker.first_shard.clone(),
         }
     }
 
-    /// The parts of the workers that other workers access, in the order of the workers' numbers.
-    pub(crate) fn remotes(&self) -> impl Iterator<Item = &Remote> {
-        Shared::parts(&self.shared).flat_map(|part| &part.remotes)
+    /// All workers, in the order of their numbers.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = &Peer> {
+        Shard::all(&self.first_shard).flat_map(|shard| &shard.peers)
     }
 
     /// Returns the scheduler's id.
     pub fn id(&self) -> Id {
-        self.shared.id
+        self.first_shard.id
     }
 
     /// Returns the scheduler that the calling thread has entered last.
@@ -131,13 +131,14 @@ impl Handle {
             let mut future = Some(future);
             let mut take = || future.take().expect("a future is spawned once");
             self.with_core(|core| match core {
-                Some(core) => home::spawn_onto(core, take(), location),
-                None => self.spawn_from_outside(take(), location),
+                Some(core) => spawn::spawn_onto(core, take(), location),
+                None => self.spawn_injected(take(), location),
             })
         })
     }
 
-    fn spawn_from_outside<F>(
+    /// Spawns a task through the injection queue.
+    pub(crate) fn spawn_injected<F>(
         &self,
         future: F,
         location: &'static Location<'static>,
@@ -146,9 +147,9 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let shared = Shared::part_for_spawn(&self.shared);
-        let (task, handle) = home::task(shared, future, location);
-        shared.inject_spawned(Task(task));
+        let shard = Shard::for_spawn(&self.first_shard);
+        let (task, handle) = spawn::task(shard, future, location);
+        shard.inject_spawned(Task(task));
         handle
     }
 
@@ -189,20 +190,20 @@ impl Handle {
         F::Output: Send + 'static,
     {
         assert!(
-            self.shared.pins_tasks,
+            self.first_shard.pins_tasks,
             "spawn_on needs workers that keep their tasks; use Policy::Sharded"
         );
-        let Some(shared) = Shared::parts(&self.shared).nth(worker) else {
+        let Some(shard) = Shard::all(&self.first_shard).nth(worker) else {
             no_worker(worker, self.workers());
         };
         // SAFETY: until the first poll the future may move (the caller's promise). A pinned worker
         // makes that poll, and adopts the task if it is pending, so that it is run and dropped on
         // one thread (`config/policy.rs` has the proof). The output is `Send`. The future borrows
         // nothing that ends.
-        let (task, handle) = unsafe { home::task_unchecked(shared, future, Location::caller()) };
+        let (task, handle) = unsafe { spawn::task_unchecked(shard, future, Location::caller()) };
         self.with_core(|core| match core {
             Some(core) if core.queues.number() == worker => core.start(task),
-            _ => shared.inject_spawned(Task(task)),
+            _ => shard.inject_spawned(Task(task)),
         });
         handle
     }
@@ -223,12 +224,12 @@ impl Handle {
     fn block_on_sized<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::BesideWorkers);
         let _handle = self.enter_once();
-        let shared = &self.shared;
+        let shard = &self.first_shard;
         let mut future = pin!(future);
         let mut woken = None;
         let output = thread::block_on(|cx| {
-            woken.get_or_insert_with(|| shared.panics.wake_on_panic(cx.waker()));
-            let polled = shared.poll_root(None, future.as_mut(), cx);
+            woken.get_or_insert_with(|| shard.panics.wake_on_panic(cx.waker()));
+            let polled = shard.poll_root(None, future.as_mut(), cx);
             let _ = raddle_task::memory::release_unused();
             polled
         });
@@ -257,7 +258,7 @@ impl Handle {
 
     /// Returns the number of workers.
     pub fn workers(&self) -> usize {
-        self.remotes().count()
+        self.peers().count()
     }
 }
 
@@ -265,7 +266,7 @@ impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle")
             .field("id", &self.id())
-            .field("idle", &self.shared.idle)
+            .field("idle", &self.first_shard.idle)
             .finish_non_exhaustive()
     }
 }
@@ -290,141 +291,6 @@ impl Drop for Refresh {
     fn drop(&mut self) {
         refresh_current();
     }
-}
-
-/// Spawns a task on the current scheduler.
-///
-/// # Panics
-///
-/// Panics outside any scheduler.
-#[track_caller]
-#[inline]
-pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    let location = Location::caller();
-    let spawned = box_if_large!(future: F, Box::pin => {
-        // Moved into the closure, it would be copied once more.
-        let mut future = Some(future);
-        context::with_core_of_entered(|core| match core {
-            Some(core) => Some(home::spawn_onto(core, future.take()?, location)),
-            None => spawn_from_outside(&mut future, location),
-        })
-    });
-    match spawned {
-        Some(handle) => handle,
-        // Not in the closure, so that the message names the caller's line.
-        None => no_runtime(),
-    }
-}
-
-/// Spawns a task onto the current scheduler without a change of its reference count: the handle
-/// is borrowed, and no code of the user, which might enter another scheduler, runs meanwhile.
-/// Returns `None` if there is no current scheduler.
-#[inline]
-fn spawn_from_outside<F>(
-    future: &mut Option<F>,
-    location: &'static Location<'static>,
-) -> Option<JoinHandle<F::Output>>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    let spawned = current::with(|handle: &Handle| {
-        let shared = Shared::part_for_spawn(&handle.shared);
-        if shared.observes_tasks || shared.is_closed() {
-            return None;
-        }
-        let (task, join) = home::task(shared, future.take()?, location);
-        let pushed = shared.push_spawned(Task(task));
-        let to_wake = pushed.map(|()| shared.idle.claim_to_wake(|| shared.worker_in_driver()));
-        let calls_user = !matches!(to_wake, Ok(None));
-        Some((join, to_wake, calls_user.then(|| shared.clone())))
-    });
-    let Some((join, to_wake, shared)) = spawned.flatten() else {
-        let handle = Handle::try_current()?;
-        return Some(handle.spawn_from_outside(future.take()?, location));
-    };
-    if let Some(shared) = shared {
-        match to_wake {
-            Ok(worker) => worker.into_iter().for_each(|worker| shared.wake(worker)),
-            Err(task) => shared.refuse(task),
-        }
-    }
-    Some(join)
-}
-
-/// Spawns a task on the calling worker, where it stays, so that the future and its output need not
-/// be `Send`.
-///
-/// # Panics
-///
-/// Panics unless it is called on a worker of the current scheduler, in a task or in other code, and
-/// the policy is [`Policy::Sharded`](crate::Policy::Sharded): see [`is_on_pinned_worker`].
-///
-/// # Examples
-///
-/// ```
-/// use std::rc::Rc;
-///
-/// use raddle_sched::{Config, Policy, Pool};
-///
-/// let config = Config { policy: Policy::Sharded, ..Config::default() };
-/// let pool = Pool::start(config, None)?;
-/// let task = pool.handle().spawn_on(0, || async {
-///     let text = Rc::new("not Send");
-///     let shared = Rc::clone(&text);
-///     let length = raddle_sched::spawn_local(async move { shared.len() });
-///     (length.await.unwrap(), Rc::strong_count(&text))
-/// });
-/// assert_eq!(pool.handle().block_on(task).unwrap(), (8, 1));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[track_caller]
-pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
-where
-    F: Future + 'static,
-    F::Output: 'static,
-{
-    box_if_large!(future: F, Box::pin => spawn_local_sized(future))
-}
-
-#[track_caller]
-fn spawn_local_sized<F>(future: F) -> JoinHandle<F::Output>
-where
-    F: Future + 'static,
-    F::Output: 'static,
-{
-    let location = Location::caller();
-    let spawned = context::with_core_of_entered(|core| {
-        let core = core.filter(|core| core.is_pinned())?;
-        // SAFETY: the worker adopts the task, before anything can wake it, or cancels it here; it
-        // is pinned and this thread runs it; so the task is run and dropped here
-        // (`config/policy.rs` has the proof). The handle is not `Send` unless the output is. The
-        // future borrows nothing that ends.
-        let (task, handle) = unsafe { home::task_unchecked(core.shared(), future, location) };
-        // Other tasks are adopted after their first poll. Until then this one would not keep the
-        // worker on its thread.
-        core.live.adopt(&task);
-        core.start(task);
-        Some(handle)
-    });
-    let Some(handle) = spawned else {
-        panic!(
-            "spawn_local was called outside the workers of a sharded scheduler; call it in a task \
-             of one, or send it there by spawn_on"
-        );
-    };
-    handle
-}
-
-/// Returns whether the calling thread runs a pinned worker of the current scheduler, that is, a
-/// worker of a sharded scheduler. Its tasks need not be `Send`, and it cannot be handed off to
-/// another thread.
-pub fn is_on_pinned_worker() -> bool {
-    context::with_core_of_entered(|core| core.is_some_and(Core::is_pinned))
 }
 
 /// Counts a nested poll as a step of the worker: for a set of tasks that is polled as one future.
@@ -455,7 +321,7 @@ pub fn count_nested_poll() -> bool {
 /// Panics because the thread has entered no scheduler.
 #[cold]
 #[track_caller]
-fn no_runtime() -> ! {
+pub(crate) fn no_runtime() -> ! {
     panic!("no runtime on this thread; call this inside block_on, a task, or Handle::enter")
 }
 

@@ -29,7 +29,7 @@
 //!    retired workers holds it. It changes hands under a lock.
 //! 2. **A thread in a handed-off poll does not touch the core.** The frames of the loop and of the
 //!    poll still refer to it; the thread's `Worker` keeps the memory until they are gone. The
-//!    thread reads only what never changes (the shared state, the index) and the number of the live
+//!    thread reads only what never changes (the shard, the index) and the number of the live
 //!    list. Right after the poll, `Core::run` checks whether the thread still has its worker.
 //! 3. **A worker is handed off only in a poll.** Hooks, the driver and its unpark are user code
 //!    that a worker calls outside polls; a task hook and an unpark may also run in a spawn or wake
@@ -168,7 +168,7 @@ pub(crate) fn is_in_loop_of(scheduler: Id) -> bool {
 /// The calling thread has called [`context::leave`].
 fn offer(worker: &Worker) -> Option<bool> {
     let core = worker.core();
-    if core.shared().config.handoff.is_none() || !core.live.prepare_handoff() {
+    if core.shard().config.handoff.is_none() || !core.live.prepare_handoff() {
         return None;
     }
     // Other workers can steal it from the queue if no thread takes the worker over.
@@ -182,7 +182,7 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
     let core = worker.core();
     // CHECK: the shutdown, which may have checked the slot after the former request and before the
     // thread left its worker again.
-    if !needs_thread && !core.shared().is_closed() {
+    if !needs_thread && !core.shard().is_closed() {
         return;
     }
     let slot = worker.handoff_slot.clone();
@@ -195,7 +195,7 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
     drop(retired);
     drop(former);
     retirement.changed.notify_all();
-    if let (true, Some(handoff)) = (needs_thread, &core.shared().config.handoff) {
+    if let (true, Some(handoff)) = (needs_thread, &core.shard().config.handoff) {
         handoff(Handoff {
             worker: core.queues.number(),
             slot: Some(slot),
@@ -262,7 +262,7 @@ impl Drop for Handoff {
     fn drop(&mut self) {
         let slot = self.slot.take();
         // CHECK: the shutdown, which otherwise looks for the worker later than this.
-        let is_closed = |core: &Core| core.shared().is_closed();
+        let is_closed = |core: &Core| core.shard().is_closed();
         if let Some(core) = slot.and_then(|slot| slot.take_requested(is_closed)) {
             shutdown::retire(core);
         }

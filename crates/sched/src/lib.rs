@@ -8,12 +8,13 @@ mod driver;
 mod events;
 mod handle;
 mod handoff;
-mod home;
 mod id;
 mod metrics;
 mod panics;
 mod pool;
+mod schedule;
 mod shutdown;
+mod spawn;
 mod task;
 mod worker;
 mod yield_now;
@@ -31,12 +32,13 @@ pub use events::{
     EndReason, MonitorAction, Observer, PollResult, SpawnedTask, TaskHook, TaskHooks, TaskMeta,
     TaskRef, Turn,
 };
-pub use handle::{EnterGuard, Handle, count_nested_poll, is_on_pinned_worker, spawn, spawn_local};
+pub use handle::{EnterGuard, Handle, count_nested_poll};
 pub use handoff::{Handoff, block_in_place};
 pub use id::{Id, take_id};
 pub use metrics::Metrics;
 pub use panics::UnhandledPanic;
 pub use pool::Pool;
+pub use spawn::{is_on_pinned_worker, spawn, spawn_local};
 pub use worker::core::Step;
 pub use worker::{Worker, WorkerWait};
 pub use yield_now::{YieldNow, yield_now};

@@ -4,7 +4,7 @@
 use crate::counters::{Histogram, HistogramRecorder, WorkerCounters, WorkerMetrics};
 
 use crate::handle::{Handle, no_worker};
-use crate::worker::shared::{Remote, Shared};
+use crate::worker::shard::{Peer, Shard};
 
 /// A view of a scheduler's counters. Each method reads the current values.
 ///
@@ -52,36 +52,36 @@ impl Metrics {
     pub fn alive_tasks(&self) -> usize {
         // Completions are read first: a completion that is seen makes its spawn visible, so the
         // difference is not negative.
-        let completed = self.sum(Shared::completed_outside, |worker| worker.completed.get());
-        let refused = self.sum(Shared::refused, |_| 0);
+        let completed = self.sum(Shard::completed_outside, |worker| worker.completed.get());
+        let refused = self.sum(Shard::refused, |_| 0);
         (self.spawned_tasks() + refused - completed) as usize
     }
 
     /// Returns the number of tasks that were spawned.
     pub fn spawned_tasks(&self) -> u64 {
         self.sum(
-            |part| part.outside.spawned.get(),
+            |shard| shard.injected.spawned.get(),
             |worker| worker.spawned.get(),
         )
     }
 
     /// Returns the number of tasks in the injection queue, or in those of all shards.
     pub fn injection_depth(&self) -> usize {
-        self.sum(|part| part.injection.len() as u64, |_| 0) as usize
+        self.sum(|shard| shard.injection.len() as u64, |_| 0) as usize
     }
 
     /// Returns how often a thread that is not a worker of the scheduler queued a task, in the
     /// injection queue.
     pub fn remote_schedules(&self) -> u64 {
-        self.sum(|part| part.outside.schedules.get(), |_| 0)
+        self.sum(|shard| shard.injected.schedules.get(), |_| 0)
     }
 
-    /// The sum of a count of each part of the scheduler and of a count of each worker.
-    fn sum(&self, of_part: fn(&Shared) -> u64, of_worker: fn(&WorkerCounters) -> u64) -> u64 {
-        let parts = Shared::parts(&self.handle.shared).map(|part| of_part(part));
-        let workers = self.handle.remotes();
-        let workers = workers.map(|remote| of_worker(&remote.counters));
-        parts.chain(workers).sum()
+    /// The sum of a count of each shard and of a count of each worker.
+    fn sum(&self, of_shard: fn(&Shard) -> u64, of_worker: fn(&WorkerCounters) -> u64) -> u64 {
+        let shards = Shard::all(&self.handle.first_shard).map(|shard| of_shard(shard));
+        let workers = self.handle.peers();
+        let workers = workers.map(|peer| of_worker(&peer.counters));
+        shards.chain(workers).sum()
     }
 
     /// Returns the counts of a worker.
@@ -91,9 +91,9 @@ impl Metrics {
     /// Panics if there is no worker with that index.
     #[track_caller]
     pub fn worker(&self, index: usize) -> WorkerMetrics {
-        let remote = self.remote(index);
-        let queued = remote.stealer.len() + usize::from(!remote.slot.is_empty());
-        remote.counters.metrics(queued)
+        let peer = self.peer(index);
+        let queued = peer.stealer.len() + usize::from(!peer.slot.is_empty());
+        peer.counters.metrics(queued)
     }
 
     /// Returns the histogram of the durations of a worker's polls, or `None` if
@@ -105,7 +105,7 @@ impl Metrics {
     /// Panics if there is no worker with that index.
     #[track_caller]
     pub fn poll_times(&self, worker: usize) -> Option<&Histogram> {
-        let recorder = self.remote(worker).counters.poll_times.as_ref();
+        let recorder = self.peer(worker).counters.poll_times.as_ref();
         recorder.map(HistogramRecorder::histogram)
     }
 
@@ -117,13 +117,13 @@ impl Metrics {
     #[cfg(not(raddle_loom))]
     #[track_caller]
     pub fn worker_thread_id(&self, worker: usize) -> Option<std::thread::ThreadId> {
-        self.remote(worker).parker.thread_id()
+        self.peer(worker).parker.thread_id()
     }
 
     #[track_caller]
-    fn remote(&self, worker: usize) -> &Remote {
-        match self.handle.remotes().nth(worker) {
-            Some(remote) => remote,
+    fn peer(&self, worker: usize) -> &Peer {
+        match self.handle.peers().nth(worker) {
+            Some(peer) => peer,
             None => no_worker(worker, self.workers()),
         }
     }

@@ -16,7 +16,7 @@ use crate::handoff;
 use crate::id::Id;
 use crate::worker::Worker;
 use crate::worker::retirement::{CountedThread, Retirement};
-use crate::worker::shared::{DrivenBy, Shared};
+use crate::worker::shard::{DrivenBy, Shard};
 
 /// A pool of worker threads.
 ///
@@ -112,7 +112,7 @@ impl Pool {
     }
 
     fn start_thread(&self, number: usize, worker: Worker) -> io::Result<JoinHandle<()>> {
-        let config = &self.handle.shared.config;
+        let config = &self.handle.first_shard.config;
         let name = (config.thread_name)();
         if name.contains('\0') {
             return Err(io::Error::new(
@@ -132,7 +132,7 @@ impl Pool {
                 let _counted = counted;
                 let handle = handle;
                 let _pool = context::enter_pool(handle.id());
-                let around = handle.shared.config.around_worker.clone();
+                let around = handle.first_shard.config.around_worker.clone();
                 let _current = handle.enter();
                 // Dropped inside the wrapper function, so that tasks which end with the worker
                 // still have its surroundings.
@@ -179,14 +179,17 @@ impl Pool {
             || handoff::is_in_loop_of(id)
             || context::pool() == Some(id);
         let wait = is_on_own_thread.then_some(Duration::ZERO).or(wait);
-        for part in &self.retirements {
-            Retirement::close(part, wait.is_some());
+        for retirement in &self.retirements {
+            Retirement::close(retirement, wait.is_some());
         }
         // A deadline that the clock cannot represent is no limit.
         let deadline = wait.and_then(|wait| Instant::now().checked_add(wait));
         // The threads end when their polls return, or a later call joins them.
-        let has_ended =
-            self.retirements.iter().all(|part| part.wait(deadline)) && self.threads.join(deadline);
+        let has_ended = self
+            .retirements
+            .iter()
+            .all(|retirement| retirement.wait(deadline))
+            && self.threads.join(deadline);
         if has_ended {
             raddle_task::memory::release();
         }
@@ -194,7 +197,7 @@ impl Pool {
     }
 }
 
-/// Makes the workers of a scheduler: one part for all workers, or one part for each worker of a
+/// Makes a scheduler and its workers: one shard with all workers, or one shard for each worker of a
 /// sharded scheduler.
 pub(crate) fn build(
     config: Config,
@@ -202,34 +205,34 @@ pub(crate) fn build(
     driven: DrivenBy,
 ) -> (Handle, Vec<Worker>) {
     config.check();
-    let (parts, workers) = match config.policy {
+    let (shards, workers) = match config.policy {
         Policy::Sharded => (config.workers, 1),
         Policy::WorkStealing | Policy::Shared => (1, config.workers),
     };
     let mut drivers: Vec<_> = drivers.into_iter().map(Some).collect();
     assert!(
-        drivers.is_empty() || drivers.len() == parts,
+        drivers.is_empty() || drivers.len() == shards,
         "a scheduler has one driver or none, and a sharded scheduler has one for each worker or \
-         none; this one has places for {parts}, but got {}",
+         none; this one has places for {shards}, but got {}",
         drivers.len()
     );
-    drivers.resize_with(parts, || None);
+    drivers.resize_with(shards, || None);
     config.notify(|observer| observer.started(config.workers));
-    let of_part = Config { workers, ..config };
+    let of_shard = Config { workers, ..config };
     let id = Id::next();
-    let new_part = |first_worker, driver, others| {
-        Shared::new(id, first_worker, of_part.clone(), driver, driven, others)
+    let new_shard = |first_worker, driver, others| {
+        Shard::new(id, first_worker, of_shard.clone(), driver, driven, others)
     };
     let later = drivers.split_off(1).into_iter().zip(1..);
-    let later = later.map(|(driver, number)| new_part(number, driver, Vec::new()));
+    let later = later.map(|(driver, number)| new_shard(number, driver, Vec::new()));
     let (others, mut queues): (Vec<_>, Vec<_>) = later.unzip();
-    let (first, first_queues) = new_part(0, drivers.remove(0), others);
+    let (first, first_queues) = new_shard(0, drivers.remove(0), others);
     queues.insert(0, first_queues);
-    let workers = Shared::parts(&first)
+    let workers = Shard::all(&first)
         .zip(queues)
-        .flat_map(|(part, queues)| Worker::build(part.clone(), &first, queues))
+        .flat_map(|(shard, queues)| Worker::build(shard.clone(), &first, queues))
         .collect();
-    (Handle { shared: first }, workers)
+    (Handle { first_shard: first }, workers)
 }
 
 impl Drop for Pool {

@@ -21,13 +21,13 @@ use crate::worker::retirement::{Retired, Retirement};
 pub(crate) fn retire(core: CoreRef) {
     core.queues.counters.stop_clock();
     let retirement = core.retirement.clone();
-    if !core.shared().is_closed() {
+    if !core.shard().is_closed() {
         core.queues.abandon();
     }
     retirement.finish_after(|retired| retired.workers.push(core));
     // CHECK: the shutdown, also one that began after the check above: the workers that retired for
     // it did not find this worker among those that had retired before.
-    if retirement.shared.is_closed() {
+    if retirement.shard.is_closed() {
         retirement.cancel_left_behind();
     }
 }
@@ -44,7 +44,7 @@ impl Retirement {
     /// Closes the scheduler, and drops the tasks that retired workers have left. If the shutdown
     /// `has_limit`, another thread drops them, since the drop of a future may take long.
     pub(crate) fn close(this: &Arc<Self>, has_limit: bool) {
-        this.shared.close();
+        this.shard.close();
         if this.retired.lock().workers.is_empty() {
             return;
         }
@@ -97,7 +97,7 @@ impl Retirement {
     fn finish_after(&self, change: impl FnOnce(&mut Retired)) {
         let mut retired = self.retired.lock();
         change(&mut retired);
-        while retired.workers.len() == self.shared.remotes.len() {
+        while retired.workers.len() == self.shard.peers.len() {
             let is_last = retired.handed_off == 0;
             if !is_last && std::mem::replace(&mut retired.has_released, true) {
                 return;
@@ -117,13 +117,13 @@ impl Retirement {
     /// Drops everything that handed-off polls may wait for: all tasks but theirs, and the driver,
     /// in which no worker waits any more.
     fn release_handed_off(&self, cores: &[CoreRef]) {
-        self.shared.close();
+        self.shard.close();
         cancel_waiting(cores);
         // No worker checks the queue from here on. A thread that wakes a task which was not found
         // there cancels it.
-        self.shared.injection.close();
+        self.shard.injection.close();
         cancel_waiting(cores);
-        self.shared.shut_down_driver();
+        self.shard.shut_down_driver();
     }
 
     fn finish(&self, cores: Vec<CoreRef>) {
@@ -137,7 +137,7 @@ impl Retirement {
                 self.changed.notify_all();
             }
         });
-        self.shared.close();
+        self.shard.close();
         cancel_waiting(&cores);
         let backoff = Backoff::new();
         while cores.iter().any(|core| !core.live.is_empty()) {
@@ -145,14 +145,14 @@ impl Retirement {
             backoff.snooze();
             cancel_waiting(&cores);
         }
-        self.shared.injection.close();
+        self.shard.injection.close();
         cancel_waiting(&cores);
         debug_assert!(
             cores.iter().all(|core| core.live.is_empty()),
             "a task came into a live list that had ended"
         );
         drop(cores);
-        self.shared.shut_down_driver();
+        self.shard.shut_down_driver();
         raddle_task::memory::release();
         drop(announce);
     }
@@ -177,7 +177,7 @@ fn cancel_waiting(cores: &[CoreRef]) {
     let _worker = first.enter_to_cancel();
     for core in cores {
         // Tasks that were idle are queued.
-        core.live.abort_all(|task| core.shared().inject(Task(task)));
+        core.live.abort_all(|task| core.shard().inject(Task(task)));
     }
     // Queued tasks, also those in the queues of workers that are in polls.
     let next = || {
@@ -187,6 +187,6 @@ fn cancel_waiting(cores: &[CoreRef]) {
     };
     while let Some(task) = next() {
         // This thread has all of `cores`.
-        first.count_elsewhere(&first.shared().cancel(task));
+        first.count_elsewhere(&first.shard().cancel(task));
     }
 }

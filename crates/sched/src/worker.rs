@@ -10,7 +10,7 @@ mod queues;
 pub(crate) mod retirement;
 mod root_future;
 mod search;
-pub(crate) mod shared;
+pub(crate) mod shard;
 mod ticks;
 
 use std::cell::Cell;
@@ -28,7 +28,7 @@ use core::{Core, Step};
 use core_ref::{CoreRef, HandoffSlot};
 use park::Parked;
 use retirement::Retirement;
-use shared::Shared;
+use shard::Shard;
 
 /// The wait of a worker that has parked without blocking its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,15 +56,15 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Makes the workers of one part of a scheduler, one for each queue. No thread drives them yet.
+    /// Makes the workers of a shard, one for each queue. No thread drives them yet.
     pub(crate) fn build(
-        shared: Arc<Shared>,
-        first_part: &Arc<Shared>,
+        shard: Arc<Shard>,
+        first_shard: &Arc<Shard>,
         queues: Vec<Owner<Task>>,
     ) -> impl Iterator<Item = Self> {
-        let retirement = Arc::new(Retirement::new(shared));
+        let retirement = Arc::new(Retirement::new(shard));
         queues.into_iter().enumerate().map(move |(index, queue)| {
-            let core = Core::new(retirement.clone(), first_part, index, queue);
+            let core = Core::new(retirement.clone(), first_shard, index, queue);
             Self::new(CoreRef::new(core))
         })
     }
@@ -119,7 +119,7 @@ impl Worker {
         let core = self.core();
         let _loop = context::enter_loop(&self);
         let _worker = core.enter();
-        if core.shared().is_closed() {
+        if core.shard().is_closed() {
             // The scheduler was closed before this thread started; the runtime may be gone.
             return;
         }
@@ -191,7 +191,7 @@ impl Worker {
     /// Returns whether a worker that waits outside the driver was unparked. Its wait has ended
     /// then.
     pub fn is_unparked(&self) -> bool {
-        self.core().queues.remote().parker.is_notified()
+        self.core().queues.peer().parker.is_notified()
     }
 
     /// Continues a park after the wait, and polls the driver if the worker waited there. Returns

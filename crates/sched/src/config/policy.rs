@@ -16,8 +16,8 @@
 //!    adopted is `Send`, and may be dropped anywhere.
 //! 3. **A runnable of an adopted task reaches its own shard only:** the worker's queue, or the
 //!    shard's injection queue, which only this worker takes from. Nothing panics before the push,
-//!    which would drop the task on the wrong thread: the `Home` is `Copy`, the order of locks is
-//!    checked after the push (`Mutex::lock_unordered`), and a panic of the user's `Unpark` is
+//!    which would drop the task on the wrong thread: the `ShardPtr` is `Copy`, the order of locks
+//!    is checked after the push (`Mutex::lock_unordered`), and a panic of the user's `Unpark` is
 //!    contained.
 //! 4. **A shard's injection queue is closed after its live list is empty.** A runnable that is
 //!    refused, and cancelled on the thread at hand, belongs to a task that no worker has adopted.

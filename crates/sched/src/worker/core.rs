@@ -18,7 +18,7 @@ use super::driver;
 use super::park::{self, Parked};
 use super::queues::Queues;
 use super::retirement::Retirement;
-use super::shared::Shared;
+use super::shard::Shard;
 use super::ticks::Ticks;
 use crate::config::call_hook;
 use crate::context;
@@ -55,32 +55,32 @@ pub(crate) struct Core {
     is_parking: Cell<bool>,
     /// The thread that runs a pinned worker.
     thread: Cell<Option<ThreadId>>,
-    /// The first part of the worker's scheduler: the first shard, if the worker is that of a shard.
-    pub(crate) first_part: Arc<Shared>,
+    /// The first shard of the worker's scheduler.
+    pub(crate) first_shard: Arc<Shard>,
     pub(crate) retirement: Arc<Retirement>,
 }
 
 impl Core {
     pub(crate) fn new(
         retirement: Arc<Retirement>,
-        first_part: &Arc<Shared>,
+        first_shard: &Arc<Shard>,
         index: usize,
         queue: Owner<Task>,
     ) -> Self {
-        let shared = retirement.shared.clone();
-        let config = &shared.config;
+        let shard = retirement.shard.clone();
+        let config = &shard.config;
         Self {
-            scheduler: shared.id,
+            scheduler: shard.id,
             live: LiveList::new(),
             ticks: Ticks::new(config.global_queue_interval, config.event_interval),
             has_yielded: Cell::new(false),
             yields: Cell::new(0),
             idle_yield: IdleYield::default(),
-            observes: shared.observes_tasks || config.poll_time_histogram.is_some(),
+            observes: shard.observes_tasks || config.poll_time_histogram.is_some(),
             is_parking: Cell::new(false),
             thread: Cell::new(None),
-            first_part: first_part.clone(),
-            queues: Queues::new(shared, index, queue),
+            first_shard: first_shard.clone(),
+            queues: Queues::new(shard, index, queue),
             retirement,
         }
     }
@@ -106,7 +106,7 @@ impl Core {
     ///
     /// As [`enter`](Self::enter).
     pub(crate) fn enter_to_cancel(&self) -> Option<impl Drop> {
-        (!self.shared().is_current_thread).then(|| {
+        (!self.shard().is_current_thread).then(|| {
             self.bind();
             context::enter_core_to_cancel(self)
         })
@@ -126,14 +126,14 @@ impl Core {
     }
 
     #[inline]
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.queues.shared
+    pub(crate) fn shard(&self) -> &Arc<Shard> {
+        &self.queues.shard
     }
 
     /// Records that the calling thread drives the worker. When the thread stops driving it, it must
     /// call [`WorkerCounters::stop_clock`](crate::counters::WorkerCounters::stop_clock).
     pub(crate) fn attach(&self) {
-        self.queues.remote().parker.attach();
+        self.queues.peer().parker.attach();
         self.queues.counters.clock.start();
     }
 
@@ -167,7 +167,7 @@ impl Core {
         if took >= IdleYield::MIN_SWITCH_TIME {
             self.poll_driver();
         }
-        let has_task = queues.has_queued() || !queues.shared.injection.is_empty();
+        let has_task = queues.has_queued() || !queues.shard.injection.is_empty();
         self.idle_yield.record(took, has_task);
         has_task
     }
@@ -182,8 +182,8 @@ impl Core {
     /// Schedules a task that this worker has spawned.
     #[inline]
     pub(crate) fn start(&self, task: Runnable) {
-        if self.shared().is_closed() {
-            self.shared().refuse(Task(task));
+        if self.shard().is_closed() {
+            self.shard().refuse(Task(task));
         } else {
             self.queues.schedule_new(Task(task));
         }
@@ -196,7 +196,7 @@ impl Core {
     /// Whether the worker stays on its thread while it has tasks.
     #[inline]
     pub(crate) fn is_pinned(&self) -> bool {
-        self.shared().pins_tasks
+        self.shard().pins_tasks
     }
 
     /// Whether the calling thread may run the worker.
@@ -216,7 +216,7 @@ impl Core {
         }
         match self.queues.next_task().or_else(|| self.queues.search()) {
             Some(task) => self.run(task),
-            None if self.shared().is_closed() => Step::Shutdown,
+            None if self.shard().is_closed() => Step::Shutdown,
             None => Step::Idle,
         }
     }
@@ -232,11 +232,11 @@ impl Core {
         if due.events {
             self.live.reclaim();
             self.poll_driver();
-            if self.shared().is_closed() {
+            if self.shard().is_closed() {
                 return Some(Step::Shutdown);
             }
         }
-        let interval = self.shared().config.global_queue_interval;
+        let interval = self.shard().config.global_queue_interval;
         let limit = queues.policy.batch_of_tick(interval);
         let injected = due.injection.then(|| queues.take_injected(limit));
         Some(self.run(injected.flatten()?))
@@ -284,7 +284,7 @@ impl Core {
         match outcome {
             Outcome::Idle | Outcome::CompleteElsewhere => {}
             Outcome::Complete => unreachable!("the list that was handed off has the task"),
-            Outcome::Again(task) => self.shared().inject(Task(task)),
+            Outcome::Again(task) => self.shard().inject(Task(task)),
         }
         Step::Shutdown
     }
@@ -308,7 +308,7 @@ impl Core {
     /// Polls a task, calls the observer and the hooks, and records the time of the poll.
     #[inline(never)]
     fn poll_observed(&self, task: Task) -> Outcome {
-        let (number, config) = (self.queues.number(), &self.shared().config);
+        let (number, config) = (self.queues.number(), &self.shard().config);
         let (id, meta) = (task.0.id(), TaskRef::new(&task.0).meta());
         config.notify(|observer| observer.poll_started(number, TaskRef::new(&task.0)));
         call_hook(&config.task_hooks.before_poll, &meta);
@@ -322,7 +322,7 @@ impl Core {
         call_hook(&config.task_hooks.after_poll, &meta);
         let result = PollResult::of(&outcome);
         config.notify(|observer| observer.poll_finished(worker, id, result));
-        self.shared().notify_if_ended(result, id, &meta);
+        self.shard().notify_if_ended(result, id, &meta);
         outcome
     }
 }
@@ -334,8 +334,8 @@ impl Core {
     pub(crate) fn poll_driver(&self) {
         self.yields.set(0);
         // Returned even if the driver panics.
-        let mut lent = guard(self.shared().driver.take(), |driver| {
-            self.shared().return_driver(driver);
+        let mut lent = guard(self.shard().driver.take(), |driver| {
+            self.shard().return_driver(driver);
         });
         let Some(driver) = &mut *lent else {
             return;

@@ -47,12 +47,12 @@ pub(super) fn block(queues: &Queues, parked: Option<Parked>) {
         // The monitor looks at the memory again before each of its sleeps, which are short.
         let until_release = raddle_task::memory::release_unused();
         let timeout = parked.timeout.or(until_release);
-        match (&mut parked.driver, &queues.shared.alarm) {
+        match (&mut parked.driver, &queues.shard.alarm) {
             (Some(driver), _) => driver::run(queues, driver, timeout),
             (None, Some(alarm)) if parked.blocked_on == BlockedOn::Alarm => {
                 parked.is_monitor = alarm.wait(timeout)
             }
-            _ => queues.remote().parker.block(timeout),
+            _ => queues.peer().parker.block(timeout),
         }
         let parked = blocked.take();
         *blocked = parked.and_then(|parked| parked.end_wait(queues));
@@ -62,8 +62,8 @@ pub(super) fn block(queues: &Queues, parked: Option<Parked>) {
 impl Parked {
     /// From running or searching to parked. None if there is something to do after all.
     pub(crate) fn begin(queues: &Queues) -> Option<Self> {
-        let shared = &queues.shared;
-        if let Some(hook) = &shared.config.on_thread_park {
+        let shard = &queues.shard;
+        if let Some(hook) = &shard.config.on_thread_park {
             hook();
         }
         // CHECK: a task that the hook has queued, or that a caller which steps the worker has left
@@ -73,10 +73,10 @@ impl Parked {
             return None;
         }
         queues.notify_observer(|observer, worker| observer.worker_parked(worker));
-        let alarm = shared.alarm.as_ref();
+        let alarm = shard.alarm.as_ref();
         let alarm = alarm.filter(|alarm| alarm.is_worth_clearing());
         if let Some(alarm) = alarm {
-            if !shared.idle.put_monitor_on_standby(|| alarm.clear()) {
+            if !shard.idle.put_monitor_on_standby(|| alarm.clear()) {
                 alarm.set(Monitor::STANDBY_INTERVAL);
             }
         }
@@ -95,13 +95,13 @@ impl Parked {
     /// that is free, unless it has waited elsewhere before. Then it does so only as the monitor, if
     /// a stuck worker does not return to the driver.
     fn begin_wait(mut self, queues: &Queues) -> Option<Self> {
-        let shared = &queues.shared;
+        let shard = &queues.shard;
         loop {
-            let duty = shared.idle.duty(queues.index, || shared.worker_in_driver());
+            let duty = shard.idle.duty(queues.index, || shard.worker_in_driver());
             match duty {
                 Duty::Search => return self.finish(queues),
                 Duty::Elect => {
-                    shared.elect_monitor();
+                    shard.elect_monitor();
                     continue;
                 }
                 Duty::Sleep | Duty::Monitor | Duty::Standby => {}
@@ -116,20 +116,20 @@ impl Parked {
                 _ => monitoring::stuck_driver_worker(queues),
             };
             if self.blocked_on == BlockedOn::Driver || stuck.is_some() {
-                self.driver = shared.driver.take();
+                self.driver = shard.driver.take();
             }
             if self.driver.is_some() {
-                shared.set_last_poller(queues.index);
+                shard.set_last_poller(queues.index);
                 if let Some(stuck) = stuck {
                     monitoring::notify_of_action(queues, stuck, MonitorAction::TookDriver);
                 }
             }
-            self.blocked_on = match (&self.driver, &shared.alarm) {
+            self.blocked_on = match (&self.driver, &shard.alarm) {
                 (Some(_), _) => BlockedOn::Driver,
                 (None, Some(alarm)) if duty == Duty::Standby && alarm.take() => BlockedOn::Alarm,
                 (None, _) => BlockedOn::Parker,
             };
-            if queues.remote().parker.enter(self.blocked_on) {
+            if queues.peer().parker.enter(self.blocked_on) {
                 return Some(self);
             }
             self.return_driver_or_alarm(queues);
@@ -156,14 +156,14 @@ impl Parked {
 
     /// Leaves the parker, and the driver if the worker was in it.
     fn leave_wait(&mut self, queues: &Queues) {
-        queues.remote().parker.leave();
+        queues.peer().parker.leave();
         self.return_driver_or_alarm(queues);
     }
 
     /// Returns the driver or the alarm, if the worker waited on it.
     fn return_driver_or_alarm(&mut self, queues: &Queues) {
-        queues.shared.return_driver(self.driver.take());
-        if let (BlockedOn::Alarm, Some(alarm)) = (self.blocked_on, &queues.shared.alarm) {
+        queues.shard.return_driver(self.driver.take());
+        if let (BlockedOn::Alarm, Some(alarm)) = (self.blocked_on, &queues.shard.alarm) {
             alarm.give_back();
         }
     }
@@ -174,7 +174,7 @@ impl Parked {
         // CHECK: what the driver has just made ready, which no other worker may know of.
         if queues.has_queued()
             // CHECK: the shutdown flag, for which the worker was unparked.
-            || queues.shared.is_closed()
+            || queues.shard.is_closed()
         {
             return false;
         }
@@ -202,7 +202,7 @@ impl Parked {
 
 /// Ends what the park hook has begun.
 fn call_unpark_hook(queues: &Queues) {
-    if let Some(hook) = &queues.shared.config.on_thread_unpark {
+    if let Some(hook) = &queues.shard.config.on_thread_unpark {
         hook();
     }
 }
@@ -210,22 +210,22 @@ fn call_unpark_hook(queues: &Queues) {
 /// Marks the worker as parked. If there is work after all, returns false, and the worker searches
 /// again.
 fn mark_parked(queues: &Queues) -> bool {
-    let (shared, index) = (&queues.shared, queues.index);
-    let parking = shared
+    let (shard, index) = (&queues.shard, queues.index);
+    let parking = shard
         .idle
         .transition_to_parked(index, queues.searching.take());
     let is_wanted = || {
         // CHECK: a task that was pushed before its pusher could see that this worker is parked.
-        shared.has_work()
+        shard.has_work()
             // CHECK: the shutdown flag. Each worker is unparked after it is set, so this only saves
             // a park.
-            || shared.is_closed()
+            || shard.is_closed()
     };
     if parking == Parking::RecheckQueues && is_wanted() {
-        shared.idle.cancel_parking(index);
+        shard.idle.cancel_parking(index);
         queues.searching.set(true);
-        if shared.idle.was_monitor(index) {
-            shared.elect_monitor();
+        if shard.idle.was_monitor(index) {
+            shard.elect_monitor();
         }
         return false;
     }
@@ -234,7 +234,7 @@ fn mark_parked(queues: &Queues) -> bool {
 }
 
 fn unmark_parked(queues: &Queues) {
-    let is_claimed = queues.shared.idle.transition_to_running(queues.index);
+    let is_claimed = queues.shard.idle.transition_to_running(queues.index);
     queues.searching.set(is_claimed);
 }
 

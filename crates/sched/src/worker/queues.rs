@@ -1,5 +1,5 @@
-//! The queues of one worker: its next-task slot, its run queue and its backlog, what goes there, and
-//! in which order it takes tasks from them and from the injection queue.
+//! The queues of one worker: its next-task slot, its run queue and its backlog, what goes there,
+//! and in which order it takes tasks from them and from the injection queue.
 
 use std::cell::Cell;
 
@@ -13,13 +13,13 @@ use raddle_queue::{Injection, Overflow, Owner};
 use super::monitoring;
 use super::next_task::SlotUse;
 use super::root_future::RootFuture;
-use super::shared::{Remote, Shared};
+use super::shard::{Peer, Shard};
 use crate::config::policy::Policy;
 use crate::task::Task;
 
 /// The queues of a worker, as the thread that drives the worker uses them.
 pub(crate) struct Queues {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shard: Arc<Shard>,
     pub(crate) index: usize,
     pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
     /// Besides its own tasks, the worker puts stolen and injected ones here.
@@ -56,16 +56,16 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    pub(super) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Task>) -> Self {
-        let policy = shared.config.policy;
-        let has_others = shared.remotes.len() > 1;
+    pub(super) fn new(shard: Arc<Shard>, index: usize, queue: Owner<Task>) -> Self {
+        let policy = shard.config.policy;
+        let has_others = shard.peers.len() > 1;
         Self {
-            counters: shared.remotes[index].counters.clone(),
+            counters: shard.peers[index].counters.clone(),
             run_queue: queue,
             force_notify: Cell::new(false),
             backlog: Injection::with_name("backlog of a worker"),
             policy,
-            has_slot: policy == Policy::WorkStealing && shared.config.next_task_slot,
+            has_slot: policy == Policy::WorkStealing && shard.config.next_task_slot,
             has_others,
             slot_use: SlotUse::default(),
             root_future: RootFuture::default(),
@@ -74,27 +74,27 @@ impl Queues {
             defers_election: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
-            shared,
+            shard,
             index,
         }
     }
 
     #[inline]
-    pub(crate) fn remote(&self) -> &Remote {
-        &self.shared.remotes[self.index]
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.shard.peers[self.index]
     }
 
     /// Which of all workers of the scheduler it is.
     #[inline]
     pub(crate) fn number(&self) -> usize {
-        self.shared.first_worker + self.index
+        self.shard.first_worker + self.index
     }
 
     /// Calls the observer, if there is one, with the worker's number.
     #[inline]
     pub(crate) fn notify_observer(&self, call: impl FnOnce(&dyn Observer, usize)) {
         let number = self.number();
-        self.shared.config.notify(|observer| call(observer, number));
+        self.shard.config.notify(|observer| call(observer, number));
     }
 }
 
@@ -116,7 +116,7 @@ impl Queues {
     /// Takes the task to run next out of the slot.
     #[inline]
     fn take_slot(&self) -> Option<Task> {
-        let slot = &self.remote().slot;
+        let slot = &self.peer().slot;
         if self.has_others {
             return slot.take();
         }
@@ -153,13 +153,13 @@ impl Queues {
 
     /// A task from anywhere but other workers, in no particular order.
     pub(crate) fn take_any(&self) -> Option<Task> {
-        self.take_own().or_else(|| self.shared.injection.pop())
+        self.take_own().or_else(|| self.shard.injection.pop())
     }
 
     /// Takes a task of another worker, when the scheduler shuts down: the task waits in the slot or
     /// the queue of that worker for a poll to return.
     pub(crate) fn take_from_others(&self) -> Option<Task> {
-        let others = self.shared.remotes.iter().enumerate();
+        let others = self.shard.peers.iter().enumerate();
         others
             .filter(|&(victim, _)| victim != self.index)
             .find_map(|(_, other)| other.slot.take().or_else(|| other.stealer.steal()))
@@ -168,8 +168,8 @@ impl Queues {
     /// Takes a fair share of the injection queue, at most `limit` tasks: returns the first, and
     /// moves the others to the run queue.
     pub(super) fn take_injected(&self, limit: usize) -> Option<Task> {
-        let injection = &self.shared.injection;
-        let share = injection.len() / self.shared.remotes.len() + 1;
+        let injection = &self.shard.injection;
+        let share = injection.len() / self.shard.peers.len() + 1;
         let limit = limit.min(share).min(CAPACITY / 2);
         let taken = injection.pop_into(limit, &self.run_queue)?;
         self.delay_root_future();
@@ -177,8 +177,8 @@ impl Queues {
         // worker that searches itself notifies when it runs the first task.
         if taken.moved > 0 && self.has_others {
             match self.searching.get() {
-                true => self.shared.stealable.insert(self.index),
-                false => self.shared.notify_of_push(self.index),
+                true => self.shard.stealable.insert(self.index),
+                false => self.shard.notify_of_push(self.index),
             }
         }
         Some(taken.first)
@@ -189,13 +189,13 @@ impl Queues {
     pub(crate) fn abandon(&self) {
         if self.searching.take() {
             // Whether or not it was the last searcher, a worker is woken below.
-            let _ = self.shared.idle.end_search(self.index);
+            let _ = self.shard.idle.end_search(self.index);
         }
-        self.shared.idle.remove(self.index);
+        self.shard.idle.remove(self.index);
         let tasks = std::iter::from_fn(|| self.take_own());
-        tasks.for_each(|task| self.shared.inject(task));
+        tasks.for_each(|task| self.shard.inject(task));
         // Another worker has to wait in the driver.
-        self.shared.notify();
+        self.shard.notify();
     }
 }
 
@@ -208,7 +208,7 @@ impl Queues {
     pub(crate) fn schedule_new(&self, task: Task) {
         self.counters.spawned.add(1);
         self.counters.local_schedules.add(1);
-        let slot = &self.remote().slot;
+        let slot = &self.peer().slot;
         if !self.has_slot || !slot.is_empty() {
             self.push_back(task);
             return self.delay_root_future();
@@ -235,7 +235,7 @@ impl Queues {
             return self.delay_root_future();
         }
         // SAFETY: as in `schedule_new`.
-        if let Some(former) = unsafe { self.remote().slot.put_exclusive(task) } {
+        if let Some(former) = unsafe { self.peer().slot.put_exclusive(task) } {
             self.push_back(former);
         }
         monitoring::elect_deferred(self);
@@ -247,7 +247,7 @@ impl Queues {
     #[inline]
     pub(super) fn requeue(&self, task: Task) {
         self.counters.local_schedules.add(1);
-        let is_alone = self.run_queue.is_empty() && self.remote().slot.is_empty();
+        let is_alone = self.run_queue.is_empty() && self.peer().slot.is_empty();
         if self.policy != Policy::WorkStealing || !is_alone {
             return self.push_back(task);
         }
@@ -274,11 +274,11 @@ impl Queues {
     /// Queues a task in the injection queue, as a worker does that has no queue of its own.
     #[cold]
     fn push_common(&self, task: Task) {
-        if let Err(task) = self.shared.injection.push(task) {
-            drop(self.shared.cancel(task));
+        if let Err(task) = self.shard.injection.push(task) {
+            drop(self.shard.cancel(task));
         }
         if self.has_others && !self.in_driver.get() {
-            self.shared.notify();
+            self.shard.notify();
         }
     }
 
@@ -309,13 +309,13 @@ impl Queues {
     #[inline]
     pub(super) fn notify_of_push(&self) {
         if self.has_others {
-            self.shared.notify_of_push(self.index);
+            self.shard.notify_of_push(self.index);
         }
     }
 
     /// Moves the task of the slot to the queue, where others can take it.
     pub(crate) fn empty_slot_into_queue(&self) {
-        if let Some(task) = self.remote().slot.take() {
+        if let Some(task) = self.peer().slot.take() {
             if self.push_needs_notify(task) {
                 self.notify_of_push();
             }
@@ -340,7 +340,7 @@ impl Queues {
             Policy::WorkStealing | Policy::Sharded => {
                 CAPACITY - self.run_queue.room() + self.backlog.len()
             }
-            Policy::Shared => self.shared.injection.len(),
+            Policy::Shared => self.shard.injection.len(),
         }
     }
 
@@ -349,18 +349,18 @@ impl Queues {
         !self.run_queue.is_empty()
             || !self.backlog.is_empty()
             || self.has_next()
-            || self.policy == Policy::Shared && !self.shared.injection.is_empty()
+            || self.policy == Policy::Shared && !self.shard.injection.is_empty()
     }
 
     /// Whether there are ready tasks, and all of them have run since the future of `block_on` was
     /// polled and have woken themselves.
     pub(crate) fn has_only_requeued(&self) -> bool {
-        self.root_future.is_due() && !self.run_queue.is_empty() && self.shared.injection.is_empty()
+        self.root_future.is_due() && !self.run_queue.is_empty() && self.shard.injection.is_empty()
     }
 
     /// Whether there is a task in the slot.
     pub(super) fn has_next(&self) -> bool {
-        !self.remote().slot.is_empty()
+        !self.peer().slot.is_empty()
     }
 }
 
@@ -368,6 +368,6 @@ impl Queues {
 impl Overflow<Task> for Queues {
     fn push_batch(&self, tasks: impl Iterator<Item = Task>) {
         self.counters.overflows.add(1);
-        Overflow::push_batch(&*self.shared.injection, tasks);
+        Overflow::push_batch(&*self.shard.injection, tasks);
     }
 }

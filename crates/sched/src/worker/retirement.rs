@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 
 use super::core_ref::{CoreRef, HandoffSlot};
-use super::shared::Shared;
+use super::shard::Shard;
 
 /// What the shutdown of a scheduler needs to know about its workers: `docs/scheduler.md`, shutdown.
 pub(crate) struct Retirement {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shard: Arc<Shard>,
     pub(crate) retired: Mutex<Retired>,
     /// Notified when the shutdown [has ended](Retired::has_ended) and when `handoff_slots` of
     /// [`Retired`] is set.
@@ -64,9 +64,9 @@ impl Drop for CountedThread {
 }
 
 impl Retirement {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shard: Arc<Shard>) -> Self {
         Self {
-            shared,
+            shard,
             retired: Mutex::ranked(Rank::leaf("retired workers"), Retired::default()),
             changed: Condvar::new(),
         }

@@ -15,15 +15,15 @@ impl Queues {
     /// Looks for work in the other workers' queues.
     pub(crate) fn search(&self) -> Option<Task> {
         if !self.searching.get() {
-            if !self.shared.idle.transition_to_searching(self.index) {
+            if !self.shard.idle.transition_to_searching(self.index) {
                 return None;
             }
             self.searching.set(true);
             self.notify_observer(|observer, worker| observer.search_started(worker));
         }
-        self.shared.stealable.remove(self.index);
-        let start = self.next_random() as usize % self.shared.remotes.len();
-        self.shared
+        self.shard.stealable.remove(self.index);
+        let start = self.next_random() as usize % self.shard.peers.len();
+        self.shard
             .stealable
             .find_from(start, |victim| self.steal_from(victim))
             .or_else(|| self.take_injected(self.policy.batch()))
@@ -35,29 +35,29 @@ impl Queues {
     /// worker, and a task that was woken by a long poll runs beside it. Go's `runqgrab` waits in
     /// the same way.
     fn steal_from_slot(&self) -> Option<Task> {
-        let workers = self.shared.remotes.len();
+        let workers = self.shard.peers.len();
         if !self.is_free_running.get() || workers < 2 {
             return None;
         }
         let others = self.next_random() as usize % (workers - 1);
         let victim = (self.index + 1 + others) % workers;
-        let remote = &self.shared.remotes[victim];
-        if remote.slot.is_empty() {
+        let peer = &self.shard.peers[victim];
+        if peer.slot.is_empty() {
             return None;
         }
-        let polls = remote.counters.polls.get();
+        let polls = peer.counters.polls.get();
         let begin = Instant::now();
         while begin.elapsed() < SLOT_WAIT {
-            if remote.slot.is_empty() || remote.counters.polls.get() != polls {
+            if peer.slot.is_empty() || peer.counters.polls.get() != polls {
                 return None;
             }
             // No other worker is woken for a task from outside while this one searches.
-            if !self.shared.injection.is_empty() {
+            if !self.shard.injection.is_empty() {
                 return self.take_injected(self.policy.batch());
             }
             hint::spin_loop();
         }
-        let task = remote.slot.take()?;
+        let task = peer.slot.take()?;
         self.note_stolen(victim, 1);
         Some(task)
     }
@@ -75,17 +75,17 @@ impl Queues {
     /// Steals half of the queue of another worker, which leaves the stealable set if there
     /// is nothing in it.
     fn steal_from(&self, victim: usize) -> Option<Task> {
-        let (shared, stealer) = (&self.shared, &self.shared.remotes[victim].stealer);
+        let (shard, stealer) = (&self.shard, &self.shard.peers[victim].stealer);
         let Some(stolen) = stealer.steal_into(&self.run_queue, |n| n.div_ceil(2)) else {
             // Otherwise another stealer may be active there, and leave tasks in the queue.
             if stealer.is_empty() {
-                shared.stealable.remove_if(victim, || stealer.is_empty());
+                shard.stealable.remove_if(victim, || stealer.is_empty());
             }
             return None;
         };
         if stolen.moved > 0 {
             // The end of the search has the fence.
-            shared.stealable.insert(self.index);
+            shard.stealable.insert(self.index);
         }
         self.note_stolen(victim, 1 + stolen.moved);
         Some(stolen.first)
@@ -94,15 +94,15 @@ impl Queues {
     /// Counts tasks that were stolen from another worker.
     fn note_stolen(&self, victim: usize, count: usize) {
         self.counters.count_steal(count);
-        let victim = self.shared.first_worker + victim;
+        let victim = self.shard.first_worker + victim;
         self.notify_observer(|observer, worker| observer.tasks_stolen(worker, victim, count));
     }
 
     /// Leaves the search to another worker if there is anything more to find.
     #[cold]
     pub(super) fn end_search(&self) {
-        if self.shared.idle.end_search(self.index) && self.shared.has_work() {
-            self.shared.notify();
+        if self.shard.idle.end_search(self.index) && self.shard.has_work() {
+            self.shard.notify();
         }
     }
 }

@@ -6,11 +6,11 @@ use raddle_primitives::sync::Arc;
 
 use crate::config::Config;
 use crate::driver::{Driver, Unpark};
-use crate::home;
 use crate::pool;
+use crate::spawn;
 use crate::task::Task;
 use crate::worker::Worker;
-use crate::worker::shared::{DrivenBy, Shared};
+use crate::worker::shard::{DrivenBy, Shard};
 
 /// A driver without events.
 struct NoEvents;
@@ -40,7 +40,7 @@ impl Observer for Actions {
 }
 
 /// Workers that share a driver and have no alarm. Each has polled once.
-fn workers(count: usize) -> (Arc<Shared>, Vec<Worker>) {
+fn workers(count: usize) -> (Arc<Shard>, Vec<Worker>) {
     observed_workers(count, DrivenBy::Caller, None)
 }
 
@@ -48,7 +48,7 @@ fn observed_workers(
     count: usize,
     driven: DrivenBy,
     observer: Option<std::sync::Arc<dyn Observer>>,
-) -> (Arc<Shared>, Vec<Worker>) {
+) -> (Arc<Shard>, Vec<Worker>) {
     let config = Config {
         workers: count,
         has_monitor: true,
@@ -61,7 +61,7 @@ fn observed_workers(
         worker.core().attach();
         worker.core().queues.counters.polls.add(1);
     }
-    (handle.shared, workers)
+    (handle.first_shard, workers)
 }
 
 /// Begins the park of a running worker, up to where it would block.
@@ -83,13 +83,13 @@ fn monitor(workers: &[Worker]) -> Parked {
 
 #[test]
 fn an_unparked_worker_without_work_waits_in_the_same_place_again() {
-    let (shared, workers) = workers(2);
+    let (shard, workers) = workers(2);
     for worker in [0, 1] {
         // The worker is unparked before it blocks, and again while it blocks.
-        shared.unpark(worker);
+        shard.unpark(worker);
         let parked = begin(&workers[worker]).expect("there is nothing to do");
         assert_eq!(parked.driver.is_some(), worker == 0);
-        shared.unpark(worker);
+        shard.unpark(worker);
         let parked = parked.end_wait(&workers[worker].core().queues);
         let parked = parked.expect("there is nothing to do");
         assert_eq!(parked.driver.is_some(), worker == 0);
@@ -103,8 +103,8 @@ fn an_unparked_worker_without_work_waits_in_the_same_place_again() {
 /// The thread that drives the worker may itself have unparked it.
 #[test]
 fn the_only_worker_returns_when_it_is_unparked_without_work() {
-    let (shared, workers) = workers(1);
-    shared.unpark(0);
+    let (shard, workers) = workers(1);
+    shard.unpark(0);
     assert!(begin(&workers[0]).is_none());
     let parked = begin(&workers[0]).expect("there is nothing to do");
     assert!(parked.end_wait(&workers[0].core().queues).is_none());
@@ -129,13 +129,13 @@ fn a_monitor_on_standby_begins_with_the_shortest_sleep_again() {
 #[test]
 fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
     let actions = std::sync::Arc::new(Actions::default());
-    let (shared, workers) = observed_workers(2, DrivenBy::Caller, Some(actions.clone()));
+    let (shard, workers) = observed_workers(2, DrivenBy::Caller, Some(actions.clone()));
     let queues = &workers[1].core().queues;
     let monitor = monitor(&workers).end_wait(queues);
     let mut monitor = monitor.expect("the other worker makes progress");
     assert!(monitor.driver.is_none());
     monitor.leave_wait(queues);
-    shared.unpark(1);
+    shard.unpark(1);
     let monitor = monitor.begin_wait(queues);
     assert!(monitor.expect("there is nothing to do").driver.is_some());
     assert_eq!(*actions.0.lock(), [(1, 0, MonitorAction::TookDriver)]);
@@ -145,13 +145,13 @@ fn a_monitor_that_finds_a_worker_stuck_waits_in_the_driver() {
 /// before it takes the driver, so no worker would wait there during its next poll.
 #[test]
 fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
-    let (shared, workers) = workers(2);
+    let (shard, workers) = workers(2);
     let monitor = monitor(&workers);
     let [claimed, queues] = [0, 1].map(|worker: usize| &workers[worker].core().queues);
     assert!(mark_parked(claimed));
     let asleep = monitor.end_wait(queues).expect("there is nothing to do");
     assert!(!asleep.is_monitor && asleep.driver.is_none());
-    shared.notify();
+    shard.notify();
     let parked = Parked {
         driver: None,
         timeout: None,
@@ -162,7 +162,7 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
     };
     assert!(parked.begin_wait(claimed).is_none());
     assert!(claimed.searching.get(), "it was claimed");
-    assert!(queues.remote().parker.is_notified());
+    assert!(queues.peer().parker.is_notified());
     let elected = asleep.end_wait(queues).expect("there is nothing to do");
     assert!(elected.is_monitor);
 }
@@ -171,14 +171,14 @@ fn a_worker_that_is_claimed_before_it_takes_the_driver_has_a_monitor_elected() {
 #[test]
 fn a_claimed_worker_has_a_monitor_elected_if_it_cleared_the_alarm() {
     for has_cleared_alarm in [false, true] {
-        let (shared, workers) = workers(2);
+        let (shard, workers) = workers(2);
         let monitor = monitor(&workers);
         let [claimed, queues] = [0, 1].map(|worker: usize| &workers[worker].core().queues);
         // Take the driver, as a third worker in the driver would.
-        let _driver = shared.driver.take();
+        let _driver = shard.driver.take();
         assert!(mark_parked(claimed));
         let _on_standby = monitor.end_wait(queues).expect("there is nothing to do");
-        shared.notify();
+        shard.notify();
         let parked = Parked {
             driver: None,
             timeout: None,
@@ -189,60 +189,60 @@ fn a_claimed_worker_has_a_monitor_elected_if_it_cleared_the_alarm() {
         };
         assert!(parked.begin_wait(claimed).is_none());
         assert!(claimed.searching.get(), "it was claimed");
-        assert_eq!(queues.remote().parker.is_notified(), has_cleared_alarm);
+        assert_eq!(queues.peer().parker.is_notified(), has_cleared_alarm);
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn the_last_worker_that_parks_clears_the_alarm_and_puts_the_monitor_on_standby() {
-    let (shared, workers) = observed_workers(2, DrivenBy::Pool, None);
+    let (shard, workers) = observed_workers(2, DrivenBy::Pool, None);
     let _monitor = monitor(&workers);
-    let alarm = shared.alarm.as_ref().expect("Linux has this timer");
+    let alarm = shard.alarm.as_ref().expect("Linux has this timer");
     // An alarm that is set often is not cleared, so let some time pass.
     std::thread::sleep(Duration::from_millis(3));
     alarm.set(Duration::from_secs(10));
-    assert!(alarm.is_worth_clearing() && !shared.idle.lacks_monitor());
+    assert!(alarm.is_worth_clearing() && !shard.idle.lacks_monitor());
     let last = begin(&workers[0]).expect("there is nothing to do");
-    assert!(!alarm.is_worth_clearing() && shared.idle.lacks_monitor());
+    assert!(!alarm.is_worth_clearing() && shard.idle.lacks_monitor());
     last.abort(&workers[0].core().queues);
-    assert!(!shared.idle.lacks_monitor());
+    assert!(!shard.idle.lacks_monitor());
 }
 
 /// A worker in the driver is the next to run, so it is not the monitor if there is another one.
 #[test]
 fn the_worker_that_parks_last_takes_the_role_of_the_monitor_from_the_worker_in_the_driver() {
-    let (shared, workers) = workers(2);
+    let (shard, workers) = workers(2);
     let queues = [0, 1].map(|worker: usize| &workers[worker].core().queues);
     let in_driver = begin(&workers[0]).expect("there is nothing to do");
     assert!(in_driver.is_monitor && in_driver.driver.is_some());
-    assert!(shared.idle.was_monitor(0));
+    assert!(shard.idle.was_monitor(0));
     let last = begin(&workers[1]).expect("there is nothing to do");
     assert!(
-        !shared.idle.was_monitor(0) && !last.is_monitor,
+        !shard.idle.was_monitor(0) && !last.is_monitor,
         "the last one is on standby"
     );
     // An event ends the wait in the driver, and makes a task ready.
-    let (task, _handle) = home::task(&shared, async {}, Location::caller());
+    let (task, _handle) = spawn::task(&shard, async {}, Location::caller());
     queues[0].schedule(Task(task));
     assert!(in_driver.end_wait(queues[0]).is_none());
-    assert!(queues[1].remote().parker.is_notified(), "it was elected");
-    assert!(!shared.idle.was_monitor(0) && shared.idle.was_monitor(1));
+    assert!(queues[1].peer().parker.is_notified(), "it was elected");
+    assert!(!shard.idle.was_monitor(0) && shard.idle.was_monitor(1));
 }
 
 /// Events are taken up while all other workers are in polls.
 #[test]
 fn a_task_from_outside_wakes_the_monitor_rather_than_the_worker_in_the_driver() {
     for count in [2, 3] {
-        let (shared, workers) = workers(count);
+        let (shard, workers) = workers(count);
         let parked: Vec<_> = workers.iter().map(begin).collect();
         for (woken, worker) in workers.iter().enumerate().skip(1) {
-            shared.notify();
+            shard.notify();
             assert!(worker.is_unparked());
-            let _is_claimed = shared.idle.transition_to_running(woken);
-            let _is_last = shared.idle.end_search(woken);
+            let _is_claimed = shard.idle.transition_to_running(woken);
+            let _is_last = shard.idle.end_search(woken);
         }
-        assert!(shared.idle.is_parked(0) && shared.worker_in_driver() == Some(0));
+        assert!(shard.idle.is_parked(0) && shard.worker_in_driver() == Some(0));
         std::mem::forget(parked);
     }
 }
@@ -250,7 +250,7 @@ fn a_task_from_outside_wakes_the_monitor_rather_than_the_worker_in_the_driver() 
 /// So a task that is spawned from outside onto an idle pool wakes one worker.
 #[test]
 fn a_worker_claimed_while_another_is_in_the_driver_elects_a_monitor_when_it_fills_its_slot() {
-    let (shared, workers) = workers(3);
+    let (shard, workers) = workers(3);
     let queues = [0, 1, 2].map(|worker: usize| &workers[worker].core().queues);
     let parked = queues.map(|queues| Parked::begin(queues).expect("there is nothing to do"));
     let [in_driver, claimed, _asleep] = parked;
@@ -259,25 +259,25 @@ fn a_worker_claimed_while_another_is_in_the_driver_elects_a_monitor_when_it_fill
     let in_driver = in_driver.end_wait(queues[0]);
     let in_driver = in_driver.expect("there is nothing to do");
     assert!(in_driver.driver.is_some() && !in_driver.is_monitor);
-    shared.notify();
+    shard.notify();
     assert!(claimed.end_wait(queues[1]).is_none());
-    assert!(shared.idle.lacks_monitor());
-    assert!(!queues[0].remote().parker.is_notified());
-    assert!(!queues[2].remote().parker.is_notified());
+    assert!(shard.idle.lacks_monitor());
+    assert!(!queues[0].peer().parker.is_notified());
+    assert!(!queues[2].peer().parker.is_notified());
     // The worker has one elected before a task in its slot waits for its poll.
-    let (task, _handle) = home::task(&shared, async {}, Location::caller());
+    let (task, _handle) = spawn::task(&shard, async {}, Location::caller());
     queues[1].schedule(Task(task));
-    assert!(!shared.idle.lacks_monitor());
-    assert!(!queues[0].remote().parker.is_notified());
-    assert!(queues[2].remote().parker.is_notified());
+    assert!(!shard.idle.lacks_monitor());
+    assert!(!queues[0].peer().parker.is_notified());
+    assert!(queues[2].peer().parker.is_notified());
 }
 
 /// The task in the queue of the other worker is left to the search that follows.
 #[test]
 fn the_monitor_reports_the_worker_that_it_helps() {
     let actions = std::sync::Arc::new(Actions::default());
-    let (shared, workers) = observed_workers(2, DrivenBy::Caller, Some(actions.clone()));
-    let (task, _handle) = home::task(&shared, async {}, Location::caller());
+    let (shard, workers) = observed_workers(2, DrivenBy::Caller, Some(actions.clone()));
+    let (task, _handle) = spawn::task(&shard, async {}, Location::caller());
     let _ = workers[0].core().queues.push_needs_notify(Task(task));
     let monitor = &workers[1].core().queues;
     assert!(monitoring::check_workers(

@@ -1,4 +1,4 @@
-//! What the workers of one scheduler share.
+//! A shard: the state that workers share, and what they do for each other with it.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -21,18 +21,18 @@ use crate::id::Id;
 use crate::panics::Panics;
 use crate::task::Task;
 
-/// The state of a scheduler that every worker and handle reaches. What workers write often is on
-/// cache lines of its own, apart from what each spawn reads.
-pub(crate) struct Shared {
+/// Workers that share an injection queue, an idle set and a driver. A sharded scheduler consists of
+/// shards of one worker; any other scheduler is one shard. What workers write often is on cache
+/// lines of its own, apart from what each spawn reads.
+pub(crate) struct Shard {
     pub(crate) id: Id,
-    /// The number of its first worker in the whole scheduler: not zero in the later shards of a
-    /// sharded scheduler.
+    /// The number of its first worker in the whole scheduler: not zero in the later shards.
     pub(crate) first_worker: usize,
     /// Whether each task stays on the thread of its worker.
     pub(crate) pins_tasks: bool,
     /// Whether the threads that call `block_on` drive the worker.
     pub(crate) is_current_thread: bool,
-    /// The other shards, in the first shard of a sharded scheduler.
+    /// The other shards of the scheduler, in the first one.
     other_shards: Box<[Arc<Self>]>,
     /// The number of tasks that other threads have spawned on the shards.
     spawns_on_shards: AtomicUsize,
@@ -43,14 +43,15 @@ pub(crate) struct Shared {
     pub(crate) locates_tasks: bool,
     pub(crate) injection: CachePadded<Injection<Task>>,
     /// Written under the injection queue's lock.
-    pub(crate) outside: CachePadded<RemoteCounts>,
+    pub(crate) injected: CachePadded<InjectedCounts>,
     pub(crate) idle: IdleSet,
     pub(crate) monitor: Monitor,
     /// For the monitor on standby. `None` without a monitor, for workers that the caller drives, in
     /// a model, and where there is no such timer.
     pub(crate) alarm: Option<Box<Alarm>>,
     pub(crate) stealable: StealableSet,
-    pub(crate) remotes: Box<[Remote]>,
+    /// The workers.
+    pub(crate) peers: Box<[Peer]>,
     /// Empty while a worker has the driver, and if there is none.
     pub(crate) driver: CachePadded<Slot<BoxedDriver>>,
     /// The worker that was in the driver last. A hint.
@@ -66,8 +67,8 @@ pub(crate) struct Shared {
     refused: AtomicU64,
 }
 
-/// What the other workers need of one worker.
-pub(crate) struct Remote {
+/// A worker as the other workers of its shard see it.
+pub(crate) struct Peer {
     pub(crate) stealer: Stealer<Task>,
     /// The task to run next. Only its worker puts tasks in.
     pub(crate) slot: Slot<Task>,
@@ -88,13 +89,13 @@ pub(crate) enum DrivenBy {
 
 /// Counts of tasks from outside the workers. Written under the lock of the injection queue.
 #[derive(Debug, Default)]
-pub(crate) struct RemoteCounts {
+pub(crate) struct InjectedCounts {
     pub(crate) schedules: Count,
     pub(crate) spawned: Count,
 }
 
-impl Shared {
-    /// Makes the shared state of a scheduler, and the run queues of its workers.
+impl Shard {
+    /// Makes a shard, and the run queues of its workers.
     pub(crate) fn new(
         id: Id,
         first_worker: usize,
@@ -105,10 +106,10 @@ impl Shared {
     ) -> (Arc<Self>, Vec<Owner<Task>>) {
         let epoch = Epoch::now();
         let has_monitor = config.has_monitor && config.workers > 1;
-        let (owners, remotes): (Vec<_>, Vec<_>) = (0..config.workers)
+        let (owners, peers): (Vec<_>, Vec<_>) = (0..config.workers)
             .map(|_| {
                 let (owner, stealer) = raddle_queue::local::new();
-                let remote = Remote {
+                let peer = Peer {
                     stealer,
                     slot: Slot::new(),
                     parker: Parker::default(),
@@ -117,10 +118,10 @@ impl Shared {
                         epoch,
                     ))),
                 };
-                (owner, remote)
+                (owner, peer)
             })
             .unzip();
-        let shared = Arc::new(Self {
+        let shard = Arc::new(Self {
             id,
             first_worker,
             is_current_thread: driven == DrivenBy::BlockOn,
@@ -130,7 +131,7 @@ impl Shared {
             observes_tasks: config.observer.is_some() || config.task_hooks.are_set(),
             locates_tasks: config.needs_locations(),
             injection: CachePadded::new(Injection::new()),
-            outside: CachePadded::default(),
+            injected: CachePadded::default(),
             monitor: Monitor::new(config.workers),
             alarm: (has_monitor && driven == DrivenBy::Pool && cfg!(not(raddle_loom)))
                 .then(Alarm::new)
@@ -138,7 +139,7 @@ impl Shared {
                 .map(Box::new),
             idle: IdleSet::new(config.workers, has_monitor),
             stealable: StealableSet::new(config.workers),
-            remotes: remotes.into(),
+            peers: peers.into(),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: CachePadded::new(Slot::new()),
             last_poller: named("last poller of the driver", AtomicUsize::new(0)),
@@ -148,28 +149,28 @@ impl Shared {
             refused: named("refused tasks", AtomicU64::new(0)),
             config,
         });
-        let shared = named("references of the scheduler", shared);
-        shared.return_driver(driver.map(Box::new));
-        (shared, owners)
+        let shard = named("references of the scheduler", shard);
+        shard.return_driver(driver.map(Box::new));
+        (shard, owners)
     }
 
-    /// The parts of the scheduler of this first part: all shards, or this part alone.
-    pub(crate) fn parts(first: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+    /// All shards of a scheduler, from its first one.
+    pub(crate) fn all(first: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         std::iter::once(first).chain(&first.other_shards)
     }
 
-    /// The part that gets the next task that is spawned outside the workers. Shards get tasks in
+    /// The shard that gets the next task that is spawned outside the workers. Shards get tasks in
     /// turn, as long as they are not closed.
     #[inline]
-    pub(crate) fn part_for_spawn(first: &Arc<Self>) -> &Arc<Self> {
+    pub(crate) fn for_spawn(first: &Arc<Self>) -> &Arc<Self> {
         if first.other_shards.is_empty() {
             return first;
         }
         // ORDERING: any distribution is correct.
         let spawns = first.spawns_on_shards.fetch_add(1, Ordering::Relaxed);
         let turn = spawns % (1 + first.other_shards.len());
-        let mut in_turn = Self::parts(first).skip(turn).chain(Self::parts(first));
-        in_turn.find(|part| !part.is_closed()).unwrap_or(first)
+        let mut in_turn = Self::all(first).skip(turn).chain(Self::all(first));
+        in_turn.find(|shard| !shard.is_closed()).unwrap_or(first)
     }
 
     /// Queues a task from outside the workers, and wakes a worker for it. After the shutdown of the
@@ -177,7 +178,7 @@ impl Shared {
     pub(crate) fn inject(&self, task: Task) {
         match self
             .injection
-            .push_with(task, || self.outside.schedules.add(1))
+            .push_with(task, || self.injected.schedules.add(1))
         {
             Ok(()) => self.notify(),
             Err(task) => drop(self.cancel(task)),
@@ -255,8 +256,8 @@ impl Shared {
     #[inline]
     pub(crate) fn push_spawned(&self, task: Task) -> Result<(), Task> {
         self.injection.push_with(task, || {
-            self.outside.schedules.add(1);
-            self.outside.spawned.add(1);
+            self.injected.schedules.add(1);
+            self.injected.spawned.add(1);
         })
     }
 
@@ -291,7 +292,7 @@ impl Shared {
     pub(crate) fn elect_monitor(&self) {
         if let Some(monitor) = self.idle.elect_monitor(self.worker_in_driver()) {
             match &self.alarm {
-                Some(alarm) if self.remotes[monitor].parker.is_on_alarm() => {
+                Some(alarm) if self.peers[monitor].parker.is_on_alarm() => {
                     alarm.set(Monitor::STANDBY_INTERVAL);
                 }
                 _ => {
@@ -306,7 +307,7 @@ impl Shared {
     #[cold]
     pub(crate) fn unpark(&self, worker: usize) -> Option<BlockedOn> {
         let _pinned = context::pin();
-        self.remotes[worker].parker.unpark(|blocked_on| {
+        self.peers[worker].parker.unpark(|blocked_on| {
             if let (BlockedOn::Alarm, Some(alarm)) = (blocked_on, &self.alarm) {
                 return alarm.notify();
             }
@@ -321,7 +322,7 @@ impl Shared {
     pub(crate) fn worker_in_driver(&self) -> Option<usize> {
         // ORDERING: a hint, which worker to wake first.
         let poller = self.last_poller.load(Ordering::Relaxed);
-        let is_there = self.remotes[poller].parker.is_in_driver();
+        let is_there = self.peers[poller].parker.is_in_driver();
         is_there.then_some(poller)
     }
 
@@ -344,7 +345,7 @@ impl Shared {
 
     /// Whether there is anything that an idle worker could take.
     pub(crate) fn has_work(&self) -> bool {
-        let is_stealable = |worker: usize| (!self.remotes[worker].stealer.is_empty()).then_some(());
+        let is_stealable = |worker: usize| (!self.peers[worker].stealer.is_empty()).then_some(());
         // CHECK: a task from outside.
         !self.injection.is_empty()
             // CHECK: a task of another worker, which relied on this one to search.
@@ -367,7 +368,7 @@ impl Shared {
         if !was_closed && self.first_worker == 0 {
             self.config.notify(|observer| observer.shutdown_started());
         }
-        for worker in 0..self.remotes.len() {
+        for worker in 0..self.peers.len() {
             self.unpark(worker);
         }
     }
