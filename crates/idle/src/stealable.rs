@@ -42,7 +42,7 @@ const GROUP: usize = match cfg!(raddle_loom) {
     false => usize::BITS as usize,
 };
 
-/// A bit for each worker: set by the worker when it pushes to its empty queue; cleared by the
+/// A bit for each worker: set by the worker at each push that notifies; cleared by the
 /// worker when it begins to search, since its queue is empty then, or by a searcher that finds that
 /// queue empty.
 ///

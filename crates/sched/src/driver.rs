@@ -66,7 +66,8 @@ pub trait Driver: Send {
     /// events, the others at the next call.
     ///
     /// May return spuriously, and must return after it has called wakers: a wake on the thread that
-    /// is inside this call does not unpark the driver.
+    /// is inside this call does not unpark the driver. A panic ends the worker; its tasks go to the
+    /// others.
     fn park(&mut self, timeout: Option<Duration>, limit: usize);
 
     /// Returns the result of the last [`park`](Self::park), for an [`Observer`](crate::Observer).

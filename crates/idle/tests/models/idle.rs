@@ -349,7 +349,7 @@ fn the_monitor_and_then_the_worker_in_the_driver_are_woken_last() {
     });
 }
 
-/// Ends a park as `Core::finish_park` does, and returns the worker that has to be unparked as the
+/// Ends a park as `Parked::finish` in raddle-sched does, and returns the worker that has to be unparked as the
 /// monitor.
 fn finish_park(idle: &IdleSet, worker: usize) -> Option<usize> {
     let is_claimed = idle.transition_to_running(worker);

@@ -29,7 +29,7 @@ pub(crate) struct WorkerCounters {
     pub(crate) noops: Count,
     /// Tasks that the worker has stolen.
     pub(crate) steals: Count,
-    /// Steals.
+    /// Steals; one takes several tasks.
     pub(crate) steal_operations: Count,
     /// How often the full run queue moved tasks to the injection queue.
     pub(crate) overflows: Count,
@@ -147,7 +147,7 @@ pub struct WorkerMetrics {
     /// those that another worker ran first or spawned, and those from whose poll this worker was
     /// handed off.
     pub completed_elsewhere: u64,
-    /// The number of tasks in its run queue and its next-task slot.
+    /// The number of tasks in its run queue, its next-task slot and its backlog.
     pub local_queue_depth: usize,
     /// The time during which a thread drove the worker and it was not parked.
     pub busy: Duration,

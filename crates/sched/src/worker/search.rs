@@ -12,7 +12,7 @@ const SLOT_WAIT: Duration = Duration::from_micros(3);
 
 /// Searching.
 impl Queues {
-    /// Looks for work in the other workers' queues.
+    /// Looks for work in the other workers' queues, the injection queue and one other slot.
     pub(crate) fn search(&self) -> Option<Task> {
         if !self.searching.get() {
             if !self.shard.idle.transition_to_searching(self.index) {

@@ -343,7 +343,8 @@ impl Shard {
         }
     }
 
-    /// Whether there is anything that an idle worker could take.
+    /// Whether there is anything that an idle worker could take. A search must be able to take
+    /// whatever this finds: otherwise a worker that parks would search and find nothing, forever.
     pub(crate) fn has_work(&self) -> bool {
         let is_stealable = |worker: usize| (!self.peers[worker].stealer.is_empty()).then_some(());
         // CHECK: a task from outside.
