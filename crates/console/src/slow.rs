@@ -24,10 +24,16 @@ type Stack = LazyLock<String, Box<dyn FnOnce() -> String + Send>>;
 ///
 /// use raddle_console::{Console, SlowPoll};
 ///
-/// let console = Console::bind("127.0.0.1:0")?; console.slow_polls().push(SlowPoll { task:
-/// Some(17), name: Some("parse".to_owned()), location: None, thread: "raddle-worker".to_owned(),
-/// elapsed: Duration::from_millis(250), // Called only if a client opens the poll. stack:
-/// Box::new(|| "no stack on this system".to_owned()), });
+/// let console = Console::bind("127.0.0.1:0")?;
+/// console.slow_polls().push(SlowPoll {
+///     task: Some(17),
+///     name: Some("parse".to_owned()),
+///     location: None,
+///     thread: "raddle-worker".to_owned(),
+///     elapsed: Duration::from_millis(250),
+///     // Called only if a client opens the poll.
+///     stack: Box::new(|| "no stack on this system".to_owned()),
+/// });
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct SlowPoll {
