@@ -379,10 +379,7 @@ impl Run {
             state.ended[shard] |= is_last;
         });
         self.workers[worker].drop_worker();
-        self.world.with(|state| {
-            state.worker = None;
-            state.queue_model.worker_dropped(worker);
-        });
+        self.world.with(|state| state.worker = None);
     }
 
     /// Drops the workers one after the other, with other actions in between. Then nothing may be

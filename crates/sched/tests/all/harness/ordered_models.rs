@@ -28,7 +28,7 @@ impl QueueModel for SharedModel {
         }
     }
 
-    fn scheduled(&mut self, task: TaskId, _is_new: bool, _worker: Option<usize>) {
+    fn scheduled(&mut self, task: TaskId, _worker: Option<usize>) {
         self.due.push_back(task);
     }
 
@@ -91,7 +91,7 @@ impl QueueModel for ShardedModel {
         }
     }
 
-    fn scheduled(&mut self, task: TaskId, _is_new: bool, worker: Option<usize>) {
+    fn scheduled(&mut self, task: TaskId, worker: Option<usize>) {
         let shard = self.tasks[task];
         let model = &mut self.shards[shard];
         match worker == Some(shard) {

@@ -149,9 +149,6 @@ impl SteppedWorker {
                 });
                 let step = worker.step();
                 world.with(|state| {
-                    if let Err(message) = state.queue_model.check_injected() {
-                        state.fail(|| message);
-                    }
                     state.check(step != Step::Shutdown, || {
                         format!("worker {index} shuts down before the last worker was dropped")
                     });
@@ -161,13 +158,8 @@ impl SteppedWorker {
                     Step::Idle | Step::Shutdown => Activity::Idle,
                 }
             }
-            Activity::Parked { waiting, .. } => {
-                world.with(|state| {
-                    state.note(Event::Resume, index);
-                    if waiting.timeout.is_some() {
-                        state.queue_model.monitored(index);
-                    }
-                });
+            Activity::Parked { .. } => {
+                world.with(|state| state.note(Event::Resume, index));
                 activity_of(world, worker.resume_park())
             }
         };

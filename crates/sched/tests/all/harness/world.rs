@@ -57,10 +57,9 @@ pub(crate) enum End {
 pub(crate) enum TaskLocation {
     /// It is not ready, or it runs.
     NotQueued,
-    Slot(usize),
     Queue(usize),
     Injection,
-    /// It was stolen or rescued, or its worker was dropped.
+    /// It may have been stolen.
     Unknown,
 }
 
@@ -72,7 +71,7 @@ pub(crate) trait QueueModel {
     fn location_of(&self, task: TaskId) -> TaskLocation;
 
     /// A task becomes ready on a worker, or outside the workers (`None`).
-    fn scheduled(&mut self, task: TaskId, is_new: bool, worker: Option<usize>);
+    fn scheduled(&mut self, task: TaskId, worker: Option<usize>);
 
     /// A task that is still ready after its poll goes to the end of its worker's queue.
     fn requeued(&mut self, task: TaskId, worker: usize);
@@ -85,17 +84,6 @@ pub(crate) trait QueueModel {
 
     /// Whether some idle worker can certainly take a task.
     fn has_stealable(&self) -> bool;
-
-    /// Checks after a step that no task has waited too long in the injection queue.
-    fn check_injected(&self) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// The monitor has checked the slots of the other workers.
-    fn monitored(&mut self, _monitor: usize) {}
-
-    /// The tasks of a dropped worker go to the injection queue.
-    fn worker_dropped(&mut self, _worker: usize) {}
 }
 
 /// The model of one task.
@@ -163,7 +151,7 @@ impl World {
         let (shards, queue_model): (_, Box<dyn QueueModel + Send>) = match config.policy {
             Policy::Shared => (1, Box::new(SharedModel::new(workers))),
             Policy::Sharded => (workers, Box::new(ShardedModel::new(workers, interval))),
-            _ => (1, Box::new(StealingModel::new(workers, interval))),
+            _ => (1, Box::new(StealingModel::new(workers))),
         };
         Self(Arc::new(Mutex::new(State {
             rng,
@@ -279,8 +267,7 @@ impl State {
         }
         task.notified = Some(self.now);
         if !task.running {
-            let is_new = matches!(event, Event::Spawn);
-            self.queue_model.scheduled(id, is_new, self.worker);
+            self.queue_model.scheduled(id, self.worker);
         }
     }
 
