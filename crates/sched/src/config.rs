@@ -131,10 +131,12 @@ impl Config {
         self.task_hooks.are_set() || observer.is_some_and(|observer| observer.needs_locations())
     }
 
-    /// Calls the observer, if there is one. A panic is caught.
+    /// Calls the observer, if there is one, while the thread is pinned to its worker. A panic is
+    /// caught.
     #[inline]
     pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer)) {
         if let Some(observer) = &self.observer {
+            let _pinned = context::pin();
             contain(|| call(&**observer));
         }
     }

@@ -87,11 +87,39 @@ pub(crate) fn end_reason() -> EndReason {
 /// Calls `f` with the core of the worker that the calling thread is running.
 #[inline]
 pub(crate) fn with_core<R>(f: impl FnOnce(Option<&Core>) -> R) -> R {
-    let core = read(ptr::null(), |context| context.core.get());
+    let core = core();
     // SAFETY: the pointer is null or of a core that a guard of `enter_core` borrows. The guard is a
     // local variable of a function that is running further down this thread's stack, so it exists
     // until `f` has returned.
     f(unsafe { core.as_ref() })
+}
+
+/// The core of the worker that the calling thread is running, or null.
+#[inline]
+pub(crate) fn core() -> *const Core {
+    read(ptr::null(), |context| context.core.get())
+}
+
+/// Like [`with_core`] for the rest of the block: declares `$core`, an `Option<&Core>`. A closure
+/// would copy a future that it captures.
+macro_rules! let_core {
+    ($core:ident) => {
+        let pointer = $crate::context::core();
+        // SAFETY: the pointer is null or of a core that a guard of `enter_core` borrows. The guard
+        // is a local variable of a function that is running further down this thread's stack, and
+        // the reference ends with the variable `pointer`, which the block cannot name or move.
+        let $core = unsafe { $crate::context::borrow(&pointer) };
+    };
+}
+pub(crate) use let_core;
+
+/// # Safety
+///
+/// The core must exist for as long as the pointer is borrowed, unless the pointer is null.
+#[inline]
+pub(crate) unsafe fn borrow(pointer: &*const Core) -> Option<&Core> {
+    // SAFETY: the caller's promise.
+    unsafe { pointer.as_ref() }
 }
 
 /// Like [`with_core`], with `None` if the worker does not belong to the scheduler that the thread

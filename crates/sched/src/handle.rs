@@ -10,7 +10,7 @@ use raddle_primitives::sync::Arc;
 use raddle_primitives::thread;
 use raddle_task::{JoinHandle, MAX_INLINE_SIZE, box_if_large};
 
-use crate::context::{self, Blocking};
+use crate::context::{self, Blocking, let_core};
 use crate::id::Id;
 use crate::panics;
 use crate::spawn;
@@ -127,13 +127,11 @@ impl Handle {
     {
         let location = Location::caller();
         box_if_large!(future: F, Box::pin => {
-            // Moved into the closure, it would be copied once more.
-            let mut future = Some(future);
-            let mut take = || future.take().expect("a future is spawned once");
-            self.with_core(|core| match core {
-                Some(core) => spawn::spawn_onto(core, take(), location),
-                None => self.spawn_injected(take(), location),
-            })
+            let_core!(core);
+            match core.filter(|core| core.scheduler == self.id()) {
+                Some(core) => spawn::spawn_onto(core, future, location),
+                None => self.spawn_injected(future, location),
+            }
         })
     }
 

@@ -9,7 +9,7 @@ use raddle_primitives::sync::Arc;
 use raddle_task::{JoinHandle, Runnable, box_if_large};
 
 use crate::config::call_hook;
-use crate::context;
+use crate::context::{self, let_core};
 use crate::events::{SpawnedTask, TaskRef};
 use crate::handle::{Handle, no_runtime};
 use crate::schedule::{ShardPtr, ShardPtrWithLocation};
@@ -31,16 +31,14 @@ where
 {
     let location = Location::caller();
     let spawned = box_if_large!(future: F, Box::pin => {
-        // Moved into the closure, it would be copied once more.
-        let mut future = Some(future);
-        context::with_core_of_entered(|core| match core {
-            Some(core) => Some(spawn_onto(core, future.take()?, location)),
-            None => spawn_from_outside(&mut future, location),
-        })
+        let_core!(core);
+        match core.filter(|core| context::is_current(core.scheduler)) {
+            Some(core) => Some(spawn_onto(core, future, location)),
+            None => spawn_from_outside(future, location),
+        }
     });
     match spawned {
         Some(handle) => handle,
-        // Not in the closure, so that the message names the caller's line.
         None => no_runtime(),
     }
 }
@@ -50,13 +48,14 @@ where
 /// Returns `None` if there is no current scheduler.
 #[inline]
 fn spawn_from_outside<F>(
-    future: &mut Option<F>,
+    future: F,
     location: &'static Location<'static>,
 ) -> Option<JoinHandle<F::Output>>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    let mut future = Some(future);
     let spawned = current::with(|handle: &Handle| {
         let shard = Shard::for_spawn(&handle.first_shard);
         if shard.observes_tasks || shard.is_closed() {
@@ -218,7 +217,6 @@ unsafe fn spawn_located<T: 'static>(
 fn notify_of_spawn(shard: &Shard, task: &Runnable, location: &'static Location<'static>) {
     let config = &shard.config;
     if config.observer.is_some() {
-        let _pinned = context::pin();
         let name = raddle_task::take_name();
         let spawned = SpawnedTask::new(task.id(), location, name.as_deref());
         config.notify(|observer| observer.task_spawned(&spawned));

@@ -13,8 +13,10 @@ use crate::common::handoff::Handoffs;
 use crate::common::{DropTracker, Gate, Signal, config, current_thread, message_of, wait_until};
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
-    Config, Driver, Handle, Handoff, Pool, Unpark, block_in_place, is_inside, spawn, yield_now,
+    Config, Driver, Handle, Handoff, Observer, Pool, SpawnedTask, UnhandledPanic, Unpark,
+    block_in_place, is_inside, spawn, yield_now,
 };
+use raddle_task::Id;
 
 /// Runs `body` as a task of a pool and returns its output.
 fn run<F>(workers: usize, body: F) -> F::Output
@@ -457,6 +459,62 @@ fn hooks_and_nested_polls_keep_the_worker() {
     pool.handle().block_on(task).unwrap();
     drop(pool);
     assert!(calls.load(SeqCst) > 50);
+    assert_eq!(handoffs.count(), 0);
+}
+
+/// Blocks in place in each call that a poll can cause.
+struct BlockingObserver(Box<dyn Fn() + Send + Sync>);
+
+impl Observer for BlockingObserver {
+    fn task_spawned(&self, _: &SpawnedTask<'_>) {
+        (self.0)();
+    }
+
+    fn task_woken(&self, _: Id) {
+        (self.0)();
+    }
+
+    fn shutdown_started(&self) {
+        (self.0)();
+    }
+}
+
+/// The worker's own code continues after a call of the observer, which may be made in a poll.
+#[test]
+fn an_observer_keeps_the_worker() {
+    let handoffs = Handoffs::default();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    let blocks = move || {
+        block_in_place(|| counted.fetch_add(1, SeqCst));
+    };
+    let pool = handoffs.pool(Config {
+        observer: Some(Arc::new(BlockingObserver(Box::new(blocks)))),
+        unhandled_panic: UnhandledPanic::ShutdownRuntime,
+        ..config(1)
+    });
+    let task = pool.handle().spawn(async {
+        for _ in 0..10 {
+            let waker = Arc::new(Mutex::new(None));
+            let slot = waker.clone();
+            let woken = spawn(poll_fn(move |cx| {
+                match slot.lock().replace(cx.waker().clone()) {
+                    Some(_) => Poll::Ready(()),
+                    None => Poll::Pending,
+                }
+            }));
+            yield_now().await;
+            let waker = waker.lock().clone();
+            waker.expect("the task was polled").wake();
+            woken.await.unwrap();
+        }
+        // Shuts the scheduler down in a poll.
+        spawn(async { panic!("planted") });
+        yield_now().await;
+    });
+    let _ = catch_unwind(AssertUnwindSafe(|| pool.handle().block_on(task)));
+    drop(pool);
+    assert!(calls.load(SeqCst) >= 30, "ten spawns, wakes and joins");
     assert_eq!(handoffs.count(), 0);
 }
 

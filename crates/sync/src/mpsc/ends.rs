@@ -153,8 +153,8 @@ macro_rules! receiver {
 
             /// Receives the next message if one has been sent.
             ///
-            /// If a sender is just writing the message, the thread yields its processor until the
-            /// message is written.
+            /// If a sender is just writing the message, the thread spins, and then yields its
+            /// processor, until the message is written.
             ///
             /// # Errors
             ///
