@@ -57,7 +57,8 @@ use crate::{JoinError, JoinHandle, Runnable, box_if_large};
 /// ```
 pub trait Schedule: Clone + Send + Sync + 'static {
     /// Accepts a task that is ready to run. Called on the thread that wakes the task. It is not
-    /// called for a task that is woken while it runs; [`Outcome::Again`] returns that one.
+    /// called for a task that is woken while it runs;
+    /// [`Outcome::Again`](crate::Outcome::Again) returns that one.
     ///
     /// `self` is a clone: the task with the original in it may have run and been freed before this
     /// returns.
@@ -117,7 +118,7 @@ impl<F: Fn(Runnable) + Clone + Send + Sync + 'static> Schedule for F {
 
 /// Makes a task from a future. Returns its first runnable, without scheduling it.
 ///
-/// A future that is larger than [`MAX_INLINE_SIZE`] is boxed.
+/// A future that is larger than [`MAX_INLINE_SIZE`](crate::MAX_INLINE_SIZE) is boxed.
 ///
 /// The future must be `Send`, since its runnable is:
 ///
