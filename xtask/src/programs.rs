@@ -18,13 +18,15 @@ pub(crate) struct Program {
     pub(crate) executable: PathBuf,
 }
 
-/// Runs a `cargo test --no-run` and returns the programs that it builds.
+/// Runs a `cargo test --no-run` and returns the test programs that it builds.
 pub(crate) fn build(command: &mut Command) -> Result<Vec<Program>> {
     command.args(["--message-format", "json-render-diagnostics"]);
     let messages = steps::output(command.stderr(Stdio::inherit()))?;
     let mut programs = Vec::new();
     for message in Message::parse_stream(messages.as_bytes()) {
         if let Message::CompilerArtifact(artifact) = message?
+            // Cargo also builds the programs of a package, for its tests.
+            && artifact.profile.test
             && let Some(executable) = artifact.executable
         {
             let dir = artifact.manifest_path.parent();
