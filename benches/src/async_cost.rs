@@ -8,7 +8,6 @@ pub mod bare;
 pub mod boxes;
 #[path = "../../crates/bare/examples/async_cost/fake_io.rs"]
 pub mod fake_io;
-mod one_thread;
 #[path = "../../crates/bare/examples/async_cost/poll_loop.rs"]
 pub mod poll_loop;
 #[path = "../../crates/bare/examples/async_cost/reactor.rs"]
@@ -16,7 +15,6 @@ pub mod reactor;
 pub mod scheduler;
 #[path = "../../crates/bare/examples/async_cost/tasks.rs"]
 pub mod tasks;
-pub mod wakers;
 
 use std::time::{Duration, Instant};
 
@@ -33,44 +31,23 @@ pub const LARGE_BUFFER: usize = 4096;
 /// The numbers of requests that a run serves.
 pub const REQUESTS: [usize; 2] = [32, 256];
 
-/// One way to run the server.
-#[derive(Clone, Copy, Debug)]
-pub struct Variant {
-    /// The name in tables.
-    pub name: &'static str,
-    /// How it differs from the others.
-    pub about: &'static str,
-    time: fn(&'static Calls, usize, u32) -> Duration,
-}
+/// One way to run the server: its name in tables, and the function that returns the time of some
+/// runs of some requests each, after one run that is not measured.
+pub type Variant = (&'static str, fn(&'static Calls, usize, u32) -> Duration);
 
-impl Variant {
-    /// Returns the time of `runs` runs of `requests` each, after one run that is not measured.
-    pub fn time(&self, calls: &'static Calls, requests: usize, runs: u32) -> Duration {
-        (self.time)(calls, requests, runs)
-    }
-}
-
-const fn variant(
-    name: &'static str,
-    about: &'static str,
-    time: fn(&'static Calls, usize, u32) -> Duration,
-) -> Variant {
-    Variant { name, about, time }
-}
-
-/// The poll loop, then async functions.
+/// The poll loop, then async functions; `docs/cost-of-async.md` describes each.
 #[rustfmt::skip]
 pub const VARIANTS: [Variant; 10] = [
-    variant("run_sync", "the loop written by hand", run_sync),
-    variant("run_async", "raddle-bare, futures by value", bare::run_async),
-    variant("unchecked", "likewise, without the check of the thread", bare::unchecked),
-    variant("caller_boxed", "raddle-bare, each future of the one type boxed", bare::caller_boxed),
-    variant("boxed", "raddle-bare, boxed futures of any type", bare::boxed),
-    variant("large_future", "raddle-bare, by value, with buffers of 4 KiB", bare::large_future),
-    variant("rc_waker", "boxed futures, a waker that is an Rc", boxes::run::<wakers::Unchecked>),
-    variant("checked_rc_waker", "likewise, which checks its thread", boxes::run::<wakers::Checked>),
-    variant("arc_waker", "boxed futures, a waker that is an Arc", boxes::run::<wakers::Atomic>),
-    variant("current_thread", "the scheduler of Raddle's current-thread runtime", scheduler::current_thread),
+    ("run_sync", run_sync),
+    ("run_async", bare::run_async),
+    ("unchecked", bare::unchecked),
+    ("caller_boxed", bare::caller_boxed),
+    ("boxed", bare::boxed),
+    ("large_future", bare::large_future),
+    ("rc_waker", boxes::run::<boxes::Unchecked>),
+    ("checked_rc_waker", boxes::run::<boxes::Checked>),
+    ("arc_waker", boxes::run::<boxes::Atomic>),
+    ("current_thread", scheduler::current_thread),
 ];
 
 fn run_sync(calls: &'static Calls, requests: usize, runs: u32) -> Duration {

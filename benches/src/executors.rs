@@ -1,14 +1,14 @@
 //! The runtimes that are compared.
 
-mod threadpool;
-
 use std::future::Future;
+use std::io::Result;
 use std::thread;
 
 use futures_lite::future;
+use futures_util::compat::Compat;
 use raddle::runtime::Policy;
-
-pub use threadpool::{TokioThreadpool, TokioThreadpoolSpawner};
+use tokio::sync::oneshot;
+use tokio_threadpool::ThreadPool;
 
 /// What a workload needs from a runtime.
 pub trait Executor {
@@ -29,19 +29,15 @@ pub trait Executor {
 }
 
 /// A contestant that has been started: a runtime with its threads, or a queue.
-#[expect(
-    missing_debug_implementations,
-    reason = "a closure has nothing to show"
-)]
-pub struct Ready<I, O> {
+pub struct Ready<I> {
     /// The name in tables.
     pub name: &'static str,
-    /// Runs the benchmark once.
-    pub run: Box<dyn Fn(I) -> O>,
+    /// Runs the benchmark once and returns its figures.
+    pub run: Box<dyn Fn(I) -> Result<Vec<f64>>>,
 }
 
 /// Starts each of the listed runtimes with a number of workers, and makes a [`Ready`] of each that
-/// runs the expression with the runtime and an input.
+/// evaluates the expression with the runtime and an input.
 #[macro_export]
 macro_rules! ready {
     ($workers:expr, |$runtime:ident, $input:ident: $type:ty| $run:expr; $($listed:ty),+) => {
@@ -49,7 +45,7 @@ macro_rules! ready {
             let $runtime = <$listed as $crate::executors::Executor>::new($workers);
             $crate::executors::Ready {
                 name: <$listed as $crate::executors::Executor>::NAME,
-                run: Box::new(move |$input: $type| $run),
+                run: Box::new(move |$input: $type| Ok($run)),
             }
         }),+]
     };
@@ -81,8 +77,7 @@ macro_rules! runtime {
         $(, $option:ident($value:expr))*
     ) => {
         $(#[$doc])*
-        #[derive(Debug)]
-        pub struct $name($library::runtime::Runtime);
+        pub struct $name(pub(crate) $library::runtime::Runtime);
 
         impl Executor for $name {
             const NAME: &'static str = $called;
@@ -160,7 +155,6 @@ macro_rules! on_async_executor {
     ($(#[$doc:meta])* $name:ident: $block_on:path) => {
         $(#[$doc])*
         /// The threads live as long as the process, so an executor should be built only once.
-        #[derive(Debug)]
         pub struct $name(AsyncExecutorSpawner);
 
         impl Executor for $name {
@@ -206,5 +200,63 @@ impl Spawn for AsyncExecutorSpawner {
         future: impl Future<Output = ()> + Send + 'static,
     ) -> impl Future<Output = ()> + Send + 'static {
         self.0.spawn(future)
+    }
+}
+
+/// tokio-threadpool 0.1, Tokio's scheduler of 2018.
+///
+/// Its tasks are futures 0.1, so each future that a workload spawns is converted by `futures-util`.
+/// That costs a second box, since a future 0.1 is not pinned, and one look-up of the current task
+/// in each poll. A native future 0.1 also looks up its task, but only when it has to wait. The
+/// README states this cost; avoiding it takes unsafe code.
+///
+/// The threads live as long as the process and sleep when there is no task, so an executor should
+/// be built only once.
+pub struct TokioThreadpool(TokioThreadpoolSpawner);
+
+/// Spawns on the pool that it refers to.
+#[derive(Clone, Copy, Debug)]
+pub struct TokioThreadpoolSpawner(&'static ThreadPool);
+
+impl Executor for TokioThreadpool {
+    const NAME: &'static str = "tokio-threadpool";
+    type Spawner = TokioThreadpoolSpawner;
+
+    fn new(workers: usize) -> Self {
+        let pool = tokio_threadpool::Builder::new().pool_size(workers).build();
+        Self(TokioThreadpoolSpawner(Box::leak(Box::new(pool))))
+    }
+
+    fn spawner(&self) -> Self::Spawner {
+        self.0
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        future::block_on(future)
+    }
+}
+
+impl Spawn for TokioThreadpoolSpawner {
+    fn spawn(self, future: impl Future<Output = ()> + Send + 'static) {
+        let fallible = async {
+            future.await;
+            Ok::<(), ()>(())
+        };
+        self.0.spawn(Compat::new(Box::pin(fallible)));
+    }
+
+    /// Waits through a oneshot. The pool's own handles do the same, but with futures 0.1, which
+    /// would have to be converted back.
+    fn spawn_joined(
+        self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let (finish, finished) = oneshot::channel();
+        self.spawn(async {
+            future.await;
+            // Nothing waits for the completion if the receiver was dropped.
+            let _ = finish.send(());
+        });
+        async { finished.await.expect("the task ends") }
     }
 }

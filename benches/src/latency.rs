@@ -11,20 +11,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::ValueEnum;
 use hdrhistogram::Histogram;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::executors::{Executor, Spawn, all};
-use crate::sheet::Figure;
+use crate::record::Figure;
 use crate::workloads::{self, MICROSECOND, burn};
 
 /// The percentiles that a comparison shows.
-pub const PERCENTILES: [Figure; 4] = [
-    Figure::percentile(50.0, "us"),
-    Figure::percentile(99.0, "us"),
-    Figure::percentile(99.9, "us"),
-    Figure::percentile(100.0, "us"),
+pub const PERCENTILES: &[Figure] = &[
+    Figure::less("p50", "us"),
+    Figure::less("p99", "us"),
+    Figure::less("p99.9", "us"),
+    Figure::less("worst", "us"),
 ];
 
 /// A request that is not done this long after the last one came is lost.
@@ -41,7 +40,7 @@ const LONG: u64 = 2_000 * MICROSECOND;
 const SLOW: u64 = 10_000 * MICROSECOND;
 
 /// The work of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A task that computes for 5 us; every 50th computes for 2 ms.
     Skewed,
@@ -56,16 +55,14 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Skewed => "skewed requests, one in 50 of 2 ms",
-            Self::ForkJoin => "fork-join of 16 leaves",
-            Self::FanOut => "fan-out to 16 tasks and in",
-            Self::Chain => "request and response over 4 tasks",
-            Self::SlowPoll => "a slow poll of 10 ms in one of 50",
-        }
-    }
+    /// All shapes, in the order of tables, and their names.
+    pub const ALL: [(Self, &str); 5] = [
+        (Self::Skewed, "skewed requests, one in 50 of 2 ms"),
+        (Self::ForkJoin, "fork-join of 16 leaves"),
+        (Self::FanOut, "fan-out to 16 tasks and in"),
+        (Self::Chain, "request and response over 4 tasks"),
+        (Self::SlowPoll, "a slow poll of 10 ms in one of 50"),
+    ];
 
     /// Sends `rate` requests a second for `duration`, and returns the latencies in nanoseconds.
     pub fn run<E: Executor>(
@@ -152,10 +149,9 @@ impl Shape {
 
 /// Returns the percentiles of latencies, converted from nanoseconds to microseconds.
 pub fn percentiles(latencies: &Histogram<u64>) -> Vec<f64> {
-    let percentiles = PERCENTILES.iter().filter_map(|figure| figure.percentile);
-    percentiles
+    [50.0, 99.0, 99.9, 100.0]
         .map(|percentile| latencies.value_at_percentile(percentile) as f64 / 1e3)
-        .collect()
+        .into()
 }
 
 /// Makes a histogram of latencies in nanoseconds, up to a minute, with three digits.
@@ -166,12 +162,8 @@ pub fn histogram() -> Histogram<u64> {
 
 /// Makes the system wake the calling thread in time, and not some 50 us later.
 fn precise() {
-    #[cfg(target_os = "linux")]
-    {
-        let least = std::num::NonZeroU64::new(1);
-        // If this fails, each request of every contestant is a little later.
-        let _ = rustix::thread::set_current_timer_slack(least);
-    }
+    // If this fails, each request of every contestant is a little later.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
 /// Holds the latency of each request.

@@ -1,26 +1,29 @@
 //! The records from which the report is made: a file for each run of a program.
 
+use std::borrow::Cow;
+use std::fmt::{self, Display};
 use std::fs;
 use std::io::{Error, Result};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::Machine;
-use crate::stats::{Interval, interval, median, ratios};
+use crate::stats::{Interval, interval, median};
 
 /// The runtime to which ratios refer, wherever it took part.
 pub const PEER: &str = "tokio";
 
 /// The measurements of one run of a program.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// The command line.
     pub command: String,
     /// When it ended, in seconds since 1970.
-    pub finished: i64,
-    /// The machine.
-    pub machine: Machine,
+    pub finished: u64,
+    /// The machine, the versions and the commit.
+    pub machine: String,
+    /// The number of hardware threads.
+    pub cores: usize,
     /// Notes for the reader: what was not measured, and why.
     pub notes: Vec<String>,
     /// The comparisons, in the order in which they ran.
@@ -28,62 +31,54 @@ pub struct Record {
 }
 
 /// One figure of contestants that took turns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Comparison {
     /// The section of the report.
     pub section: Section,
     /// The workload.
-    pub title: String,
-    /// The varied parameter, if this is one of several runs that differ in it.
-    pub parameter: Option<Parameter>,
-    /// The name of the figure.
-    pub figure: String,
-    /// The unit of the figure.
-    pub unit: String,
-    /// Whether less or more is better.
-    pub better: Better,
+    pub case: Case,
+    /// What was measured.
+    pub figure: Figure,
     /// The contestants, Raddle first.
     pub contestants: Vec<Contestant>,
 }
 
 /// A part of the report, whose title and text are in `report/sections.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "sections.md describes them")]
 pub enum Section {
-    /// Tasks spawned, woken and joined.
     Scheduler,
-    /// The latency of requests that come at fixed times.
     Latency,
-    /// The policies of Raddle's scheduler.
     Policies,
-    /// Operations that the scheduler counts with many stepped workers.
-    Scaling,
-    /// The run queue alone.
     Queue,
-    /// Timers.
     Timers,
-    /// Channels and locks.
     Sync,
-    /// Servers on sockets.
     Sockets,
-    /// Hyper.
     Http,
-    /// Hyper on cores that other processes use too.
     Sharing,
-    /// Servers and clients of the ecosystem on the stand-in.
     Ecosystem,
-    /// The memory of a task, a timer and a connection.
     Memory,
-    /// Async compared with a hand-written loop.
     AsyncCost,
 }
 
-/// A parameter that was varied.
+/// The workload of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Parameter {
-    /// The name of the parameter.
-    pub name: String,
-    /// The value of the parameter.
-    pub value: f64,
+pub struct Case {
+    /// The title.
+    pub title: String,
+    /// The name and the value of the parameter that varies between cases with the same title.
+    pub parameter: Option<(String, usize)>,
+}
+
+/// A figure that is measured in each round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The name of the figure.
+    pub name: Cow<'static, str>,
+    /// The unit of the figure.
+    pub unit: Cow<'static, str>,
+    /// Whether less or more is better.
+    pub better: Better,
 }
 
 /// Whether less or more of a figure is better.
@@ -98,7 +93,7 @@ pub enum Better {
 }
 
 /// The values of one contestant, round by round.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Contestant {
     /// The name.
     pub name: String,
@@ -107,30 +102,77 @@ pub struct Contestant {
 }
 
 impl Record {
-    /// Writes the file, and the directories above it.
-    pub fn write(&self, file: &Path) -> Result<()> {
-        if let Some(directory) = file.parent() {
-            fs::create_dir_all(directory)?;
-        }
-        fs::write(file, serde_json::to_vec(self)?)
-    }
-
-    /// Reads all records of a directory, the oldest first. `None` if there is no such directory.
+    /// Reads all records of a directory, the oldest first. Fails if there are none.
     pub fn read_all(directory: &Path) -> Result<Vec<Self>> {
-        let mut records = Vec::new();
-        if !directory.exists() {
-            return Ok(records);
-        }
-        for entry in fs::read_dir(directory)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|it| it == "json") {
-                let record: Self = serde_json::from_slice(&fs::read(&path)?)
-                    .map_err(|error| Error::other(format!("{}: {error}", path.display())))?;
-                records.push(record);
-            }
+        let none = |_| Error::other(format!("nothing is recorded in {}", directory.display()));
+        let mut records = Vec::<Self>::new();
+        for entry in fs::read_dir(directory).map_err(none)? {
+            records.push(serde_json::from_slice(&fs::read(entry?.path())?)?);
         }
         records.sort_by_key(|record| record.finished);
         Ok(records)
+    }
+}
+
+impl Case {
+    /// Makes a single case.
+    pub fn new(title: impl Display) -> Self {
+        let title = title.to_string();
+        Self {
+            title,
+            parameter: None,
+        }
+    }
+
+    /// Makes one of several cases that differ in the number `value`.
+    pub fn with(title: impl Display, name: &str, value: usize) -> Self {
+        Self {
+            parameter: Some((name.to_owned(), value)),
+            ..Self::new(title)
+        }
+    }
+}
+
+impl Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.parameter {
+            None => write!(f, "{}", self.title),
+            Some((name, value)) => write!(f, "{}, {name} {}", self.title, round(*value)),
+        }
+    }
+}
+
+/// Formats a number with a suffix if it is round.
+fn round(value: usize) -> String {
+    match value {
+        1_000_000.. if value.is_multiple_of(1_000_000) => format!("{}M", value / 1_000_000),
+        1_000.. if value.is_multiple_of(1_000) => format!("{}k", value / 1_000),
+        _ => format!("{value}"),
+    }
+}
+
+impl Figure {
+    /// Makes a figure of which less is better.
+    pub const fn less(name: &'static str, unit: &'static str) -> Self {
+        Self::new(name, unit, Better::Less)
+    }
+
+    /// Makes a figure of which more is better.
+    pub const fn more(name: &'static str, unit: &'static str) -> Self {
+        Self::new(name, unit, Better::More)
+    }
+
+    /// Makes a figure that explains others and is neither better nor worse.
+    pub const fn neutral(name: &'static str, unit: &'static str) -> Self {
+        Self::new(name, unit, Better::Neither)
+    }
+
+    const fn new(name: &'static str, unit: &'static str, better: Better) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            unit: Cow::Borrowed(unit),
+            better,
+        }
     }
 }
 
@@ -154,34 +196,39 @@ impl Comparison {
         if first.median() < 0.005 || other.median() < 0.005 {
             return None;
         }
-        let mut ratios = match self.better {
-            Better::Less => ratios(&other.rounds, &first.rounds),
-            Better::More => ratios(&first.rounds, &other.rounds),
-            Better::Neither => return None,
-        };
-        ratios.retain(|ratio| ratio.is_finite());
+        let pairs = first.rounds.iter().zip(&other.rounds);
+        let ratios = pairs.filter_map(|(first, other)| match self.figure.better {
+            Better::Less => Some(other / first),
+            Better::More => Some(first / other),
+            Better::Neither => None,
+        });
+        let ratios: Vec<_> = ratios.filter(|ratio| ratio.is_finite()).collect();
         (!ratios.is_empty()).then(|| interval(&ratios))
     }
 
-    /// Returns the workload with the varied parameter.
-    pub fn name(&self) -> String {
-        named(&self.title, self.parameter.as_ref())
+    /// Returns the value of the varied parameter.
+    pub(crate) fn value(&self) -> usize {
+        self.case.parameter.as_ref().map_or(0, |(_, value)| *value)
+    }
+
+    /// Whether both are the same except for their rounds and the value of the varied parameter.
+    pub(crate) fn is_varied(&self, other: &Self) -> bool {
+        let name = |one: &Self| Some(one.case.parameter.as_ref()?.0.clone());
+        let key = |one: &Self| {
+            (
+                one.section,
+                one.case.title.clone(),
+                one.figure.clone(),
+                name(one),
+            )
+        };
+        key(self) == key(other)
     }
 
     /// Whether both are the same except for their rounds, so that the later one replaces the
     /// earlier.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.is_varied(other) && self.parameter == other.parameter
-    }
-
-    /// Whether both are the same except for their rounds and the varied parameter.
-    pub fn is_varied(&self, other: &Self) -> bool {
-        let varied = |one: &Self| one.parameter.as_ref().map(|one| one.name.clone());
-        self.section == other.section
-            && self.title == other.title
-            && self.figure == other.figure
-            && self.unit == other.unit
-            && varied(self) == varied(other)
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.is_varied(other) && self.value() == other.value()
     }
 }
 
@@ -191,82 +238,3 @@ impl Contestant {
         median(&self.rounds)
     }
 }
-
-impl Parameter {
-    /// Makes a parameter.
-    pub fn new(name: &str, value: f64) -> Self {
-        let name = name.to_owned();
-        Self { name, value }
-    }
-
-    /// Returns the value with few digits and a suffix.
-    pub fn short(&self) -> String {
-        let bytes = self.name == "bytes";
-        let (kilo, mega, k, m) = match bytes {
-            true => (1024.0, 1_048_576.0, " KiB", " MiB"),
-            false => (1000.0, 1_000_000.0, "k", "M"),
-        };
-        match self.value {
-            value if value >= mega && value % mega == 0.0 => format!("{}{m}", value / mega),
-            value if value >= kilo && value % kilo == 0.0 => format!("{}{k}", value / kilo),
-            value if bytes => format!("{value} B"),
-            value => format!("{value}"),
-        }
-    }
-}
-
-impl std::fmt::Display for Parameter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.name.as_str() {
-            "bytes" => write!(f, "{}", self.short()),
-            "percentile" => write!(f, "{}", percentile(self.value)),
-            name => write!(f, "{name} {}", self.short()),
-        }
-    }
-}
-
-/// Returns a title with the varied parameter, if there is one.
-pub(crate) fn named(title: &str, parameter: Option<&Parameter>) -> String {
-    match parameter {
-        None => title.to_owned(),
-        Some(parameter) => format!("{title}, {parameter}"),
-    }
-}
-
-/// Returns the name of a percentile; the last is the worst.
-pub fn percentile(value: f64) -> String {
-    match value {
-        100.0 => "worst".to_owned(),
-        _ => format!("p{value}"),
-    }
-}
-
-#[cfg(test)]
-impl Comparison {
-    /// Makes a comparison of the scheduler's times in microseconds. Each contestant has the same
-    /// value in six rounds.
-    pub(crate) fn sample(title: &str, contestants: &[(&str, f64)]) -> Self {
-        let contestants = contestants.iter().map(|(name, value)| Contestant {
-            name: (*name).to_owned(),
-            rounds: vec![*value; 6],
-        });
-        Self {
-            section: Section::Scheduler,
-            title: title.to_owned(),
-            parameter: None,
-            figure: "time".to_owned(),
-            unit: "us".to_owned(),
-            better: Better::Less,
-            contestants: contestants.collect(),
-        }
-    }
-
-    /// Returns the comparison with a varied parameter.
-    pub(crate) fn with(self, name: &str, value: f64) -> Self {
-        let parameter = Some(Parameter::new(name, value));
-        Self { parameter, ..self }
-    }
-}
-
-#[cfg(test)]
-mod tests;

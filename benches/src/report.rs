@@ -1,38 +1,46 @@
-//! The report: all records, as one page and as a summary for a terminal.
+//! The report: the tables and changes of all records, as Markdown.
 
 mod announced;
 mod plot;
-mod text;
 
 use std::fs;
 use std::io::{Error, Result};
 use std::path::Path;
 
-use crate::record::{Comparison, PEER, Record};
+use crate::executors::{Executor, Raddle};
+use crate::record::{Comparison, Contestant, PEER, Record};
 use crate::stats::{Interval, median};
+use crate::table::{self, short, times};
+
+/// A title and a text for each [`Section`](crate::record::Section), in order.
+const SECTIONS: &str = include_str!("report/sections.md");
+
+/// The largest number of changes since a saved report that are listed.
+const CHANGES: usize = 40;
+
+/// The largest number of listed figures in which Raddle is behind.
+const LISTED: usize = 8;
+
+/// Texts in the titles of figures that the documentation omits: pinned servers and system calls,
+/// which explain other figures, and cases that repeat another case.
+const OMITTED: [&str; 5] = [
+    "on core",
+    "system calls",
+    ", on tokio,",
+    "TCP, 1 connection,",
+    "UDP, 1 socket, datagrams of 64 bytes sent back",
+];
 
 /// Records by section, with the values of a varied parameter side by side.
-#[derive(Debug)]
 pub struct Report {
-    /// The command that repeats the report.
-    command: String,
     records: Vec<Record>,
     groups: Vec<Group>,
-    saved: Option<Saved>,
-}
-
-/// Records that were saved under a name, to compare with.
-#[derive(Debug)]
-pub struct Saved {
-    /// The name.
-    pub name: String,
-    /// The records.
-    pub records: Vec<Record>,
+    /// The name of saved records to compare with, and their comparisons.
+    saved: Option<(String, Vec<Group>)>,
 }
 
 /// Comparisons that differ only in the varied parameter, in its order; or a single comparison.
-#[derive(Debug)]
-struct Group(Vec<Comparison>);
+type Group = Vec<Comparison>;
 
 /// Whether Raddle is ahead of its main rival, as far as the interval and two decimals show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,82 +53,141 @@ enum Standing {
 impl Report {
     /// Arranges `records`, the oldest first. Of two records of the same measurement, the later one
     /// is used.
-    pub fn new(command: String, records: Vec<Record>, saved: Option<Saved>) -> Self {
+    pub fn new(records: Vec<Record>, saved: Option<(String, Vec<Record>)>) -> Self {
         let groups = groups(&records);
+        let saved = saved.map(|(name, records)| (name, self::groups(&records)));
         Self {
-            command,
             records,
             groups,
             saved,
         }
     }
 
-    /// Returns the page, which needs no other file.
+    /// Returns the whole report.
     pub fn page(&self) -> String {
-        text::page(self)
+        let mut text = format!("# Raddle side by side\n\n{}", self.summary());
+        for part in self.parts() {
+            let (title, about) = about(part);
+            let rows: String = part.iter().map(|group| table::rows(group)).collect();
+            text += &format!("\n## {title}: all figures\n\n{about}\n\n```text\n{rows}```\n");
+        }
+        text += &format!("\n## What ran\n\n{}\n", self.machine());
+        for record in &self.records {
+            text += &format!("- `{}`\n", record.command);
+            let notes = record.notes.iter().map(|note| format!("  - {note}\n"));
+            text.extend(notes);
+        }
+        text
     }
 
-    /// Returns the tables and the totals, as Markdown for a terminal.
+    /// Returns the tables, the changes and the total.
     pub fn summary(&self) -> String {
-        text::summary(self)
+        let all = self.groups.iter().flatten();
+        let total = tally(all).unwrap_or_default();
+        format!(
+            "{}{}\nIn all: {total}\n",
+            self.tables(|_| true),
+            self.changes()
+        )
     }
 
-    /// Returns the machine and the tables, as Markdown for a page of the documentation.
-    pub fn tables(&self) -> String {
-        text::machine(self) + &text::tables(self, text::is_documented)
+    /// Returns the machine and the tables for the documentation, which omits waits and [`OMITTED`]
+    /// titles, and all percentiles but the 99th.
+    pub fn documented(&self) -> String {
+        let is_shown = |one: &Comparison| {
+            let is_omitted = OMITTED.iter().any(|text| one.case.title.contains(*text));
+            !is_omitted
+                && one.figure.unit != "times"
+                && !["p50", "p99.9", "worst"].contains(&&*one.figure.name)
+        };
+        self.machine() + &self.tables(is_shown)
     }
 
-    /// Returns the curves of these figures under a title that begins with `title`, as one
-    /// stand-alone picture. `None` if one of them has no curve.
-    pub fn picture(&self, title: &str, figures: &[&str]) -> Option<String> {
-        let curves = figures.iter().map(|figure| {
-            self.groups.iter().find(|group| {
-                let first = group.first();
-                group.is_curve() && first.title.starts_with(title) && first.figure == *figure
-            })
-        });
-        let curves: Vec<_> = curves.collect::<Option<_>>()?;
-        Some(plot::alone(&plot::curves(&curves)))
+    fn machine(&self) -> String {
+        let machine = self.records.last().map(|record| &record.machine);
+        machine.map_or_else(String::new, |machine| format!("Measured on {machine}.\n"))
     }
 
-    /// Returns how many times as good the first contestant is as each other one where the parameter
-    /// has this `value`, as a stand-alone picture.
-    pub fn leads(&self, label: &str, value: f64) -> String {
-        let comparisons = self.comparisons().filter(|one| one.value() == value);
-        plot::alone(&plot::forest(label, &leads(comparisons)))
-    }
-
-    fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
-        self.groups.iter().flat_map(|group| &group.0)
+    /// Returns the tables, with the rows for which `is_shown` holds.
+    fn tables(&self, is_shown: fn(&Comparison) -> bool) -> String {
+        let mut text = announced::table(self);
+        for part in self.parts() {
+            let rows = rows(part, is_shown);
+            if !rows.is_empty() {
+                text += &format!("\n### {}\n{rows}", about(part).0);
+            }
+        }
+        text
     }
 
     /// Returns the groups of each section.
     fn parts(&self) -> impl Iterator<Item = &[Group]> {
-        let section = |group: &Group| group.first().section;
-        self.groups.chunk_by(move |a, b| section(a) == section(b))
+        self.groups.chunk_by(|a, b| a[0].section == b[0].section)
+    }
+
+    /// Lists the changes since the saved report: first those whose intervals do not overlap, the
+    /// largest first.
+    ///
+    /// Times of two runs cannot be compared, because the state of the machine differed. The ratio
+    /// to a contestant that ran beside Raddle both times can be.
+    fn changes(&self) -> String {
+        let Some((name, saved)) = &self.saved else {
+            return String::new();
+        };
+        let changes = self.groups.iter().flatten().filter_map(|one| {
+            let earlier = saved
+                .iter()
+                .flatten()
+                .find(|earlier| earlier.is_same(one))?;
+            let rival = one.rival()?;
+            let (then, now) = (earlier.lead(rival)?, one.lead(rival)?);
+            let apart = now.low > then.high || now.high < then.low;
+            let is_sure = apart && now.is_sure && then.is_sure;
+            let bold = if is_sure { "**" } else { "" };
+            let factor = now.median / then.median;
+            let row = format!(
+                "| {}, {} / {rival} | {} | {} | {bold}{:+.0} %{bold} |\n",
+                one.case,
+                one.figure.name,
+                times(then),
+                times(now),
+                (factor - 1.0) * 100.0
+            );
+            Some((is_sure, factor.ln().abs(), row))
+        });
+        let mut changes: Vec<_> = changes.collect();
+        changes.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        let rows = changes.into_iter().take(CHANGES).map(|(.., row)| row);
+        format!(
+            "\n### Against {name}\n\nHow many times as good as Tokio, or as the contestant that ran \
+             beside it, Raddle was then and is now. Only where the intervals are apart, in bold, is \
+             it more than chance. Times of two runs are not compared.\n\n| | then | now | change \
+             |\n|---|---|---|---|\n{}",
+            rows.collect::<String>()
+        )
     }
 }
 
 /// Replaces the text between the marks of `name` in the `page` by `tables`.
 pub fn renew(page: &Path, name: &str, tables: &str) -> Result<()> {
-    let renewed = renewed(&fs::read_to_string(page)?, name, tables);
-    let no_marks = || Error::other(format!("{} has no marks of {name}", page.display()));
-    fs::write(page, renewed.ok_or_else(no_marks)?)
-}
-
-fn renewed(document: &str, name: &str, tables: &str) -> Option<String> {
+    let text = fs::read_to_string(page)?;
     let [begin, end] = ["", "end of "].map(|what| format!("<!-- {what}{name} -->"));
-    let (before, rest) = document.split_once(&begin)?;
-    let (_, after) = rest.split_once(&end)?;
-    Some(format!("{before}{begin}\n\n{tables}\n{end}{after}"))
+    let (before, rest) = text.split_once(&begin).unwrap_or_default();
+    let Some((_, after)) = rest.split_once(&end) else {
+        let text = format!("{} has no marks of {name}", page.display());
+        return Err(Error::other(text));
+    };
+    fs::write(page, format!("{before}{begin}\n\n{tables}\n{end}{after}"))
 }
 
 fn groups(records: &[Record]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for comparison in records.iter().flat_map(|record| &record.comparisons) {
-        let varied = |group: &&mut Group| group.first().is_varied(comparison);
-        let Some(Group(group)) = groups.iter_mut().find(varied) else {
-            groups.push(Group(vec![comparison.clone()]));
+        let group = groups
+            .iter_mut()
+            .find(|group| group[0].is_varied(comparison));
+        let Some(group) = group else {
+            groups.push(vec![comparison.clone()]);
             continue;
         };
         match group.iter_mut().find(|one| one.is_same(comparison)) {
@@ -128,40 +195,69 @@ fn groups(records: &[Record]) -> Vec<Group> {
             None => group.push(comparison.clone()),
         }
     }
-    groups.sort_by_key(|group| group.first().section);
-    for Group(group) in &mut groups {
-        group.sort_by(|a, b| a.value().total_cmp(&b.value()));
+    groups.sort_by_key(|group| group[0].section);
+    for group in &mut groups {
+        group.sort_by_key(Comparison::value);
     }
     groups
 }
 
-/// Returns a row for each comparison with Tokio or, where Tokio did not take part, with each other
-/// contestant. The names omit the words with which all of them end.
-fn leads<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<(String, Interval)> {
-    let mut rows = Vec::new();
-    for one in comparisons {
-        let name = format!("{}, {}", one.name(), one.figure);
-        if one.contestant(PEER).is_some() {
-            rows.extend(one.lead(PEER).map(|lead| (name, lead)));
-            continue;
-        }
-        for rival in one.contestants.iter().skip(1) {
-            let name = format!("{}: {name}", rival.name);
-            rows.extend(one.lead(&rival.name).map(|lead| (name, lead)));
-        }
+/// Returns the title of a part, and a text that explains it.
+fn about(part: &[Group]) -> (&'static str, &'static str) {
+    let section = part[0][0].section as usize;
+    let text = SECTIONS.split("\n## ").nth(1 + section);
+    text.and_then(|text| text.trim_end().split_once("\n\n"))
+        .unwrap_or_default()
+}
+
+/// Returns the outcome of a part, and a row for each shown figure that has a rival. Of a varied
+/// parameter, it shows the value in the middle. The head of the table has the words with which the
+/// names of all rows end.
+fn rows(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
+    let usual = part.iter().map(|group| &group[(group.len() - 1) / 2]);
+    let rows = usual.filter(|one| is_shown(one)).filter_map(|one| {
+        let cells = format!(
+            "{} | {} | {} | {}",
+            median_of(one.contestants.first()?, Raddle::NAME),
+            median_of(one.contestant(one.rival()?)?, PEER),
+            times(one.lead(one.rival()?)?),
+            one.figure.unit
+        );
+        Some((format!("{}: {}", one.case, one.figure.name), cells))
+    });
+    let mut rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
     }
-    remove_common_end(&mut rows);
-    rows
+    let end = remove_common_end(&mut rows);
+    let rows = rows
+        .iter()
+        .map(|(name, cells)| format!("| {name} | {cells} |\n"));
+    format!(
+        "{}\n|{} | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{}",
+        verdict(part),
+        end.trim_start_matches(','),
+        rows.collect::<String>()
+    )
+}
+
+/// Returns the median, and the contestant's name unless it is `expected`.
+fn median_of(one: &Contestant, expected: &str) -> String {
+    let median = short(one.median());
+    match one.name.as_str() {
+        name if name == expected => median,
+        name => format!("{median} ({name})"),
+    }
 }
 
 /// Removes the words, after a comma, with which the names of all rows end. Returns them, with the
 /// comma.
-fn remove_common_end<T>(rows: &mut [(String, T)]) -> String {
+fn remove_common_end(rows: &mut [(String, String)]) -> String {
     let mut common = String::new();
-    while let [(first, _), _, ..] = &rows[..]
-        && let Some((_, last)) = first.rsplit_once(", ")
+    while let [(first, _), _, ..] = rows
+        && let Some(place) = first.rfind(", ")
     {
-        let end = format!(", {last}");
+        let end = first[place..].to_owned();
         if !rows.iter().all(|(name, _)| name.ends_with(&end)) {
             break;
         }
@@ -173,36 +269,38 @@ fn remove_common_end<T>(rows: &mut [(String, T)]) -> String {
     common
 }
 
-impl Group {
-    fn first(&self) -> &Comparison {
-        &self.0[0]
-    }
-
-    fn is_curve(&self) -> bool {
-        self.0.len() > 1
-    }
-
-    /// Returns the comparison that represents the group: the one in the middle, or the next below
-    /// it.
-    fn usual(&self) -> &Comparison {
-        &self.0[(self.0.len() - 1) / 2]
-    }
+/// Describes the outcome of a part in two sentences.
+fn verdict(part: &[Group]) -> String {
+    let Some(tally) = tally(part.iter().flatten()) else {
+        return String::new();
+    };
+    let behind = part.iter().flatten().filter_map(|one| {
+        let (lead, standing) = one.standing()?;
+        let lead = short(lead.median);
+        (standing == Standing::Behind)
+            .then(|| format!("{}, {} ({lead})", one.case, one.figure.name))
+    });
+    let mut behind: Vec<_> = behind.collect();
+    let more = behind.len().saturating_sub(LISTED);
+    behind.truncate(LISTED);
+    let listed = match (behind.join("; "), more) {
+        (listed, _) if listed.is_empty() => listed,
+        (listed, 0) => format!(" Behind: {listed}."),
+        (listed, more) => format!(" Behind: {listed}, and {more} more."),
+    };
+    format!("\n{tally}{listed}\n")
 }
 
 impl Comparison {
-    /// Returns the value of the varied parameter.
-    fn value(&self) -> f64 {
-        self.parameter.as_ref().map_or(0.0, |one| one.value)
-    }
-
     /// Returns the main rival of Raddle: Tokio, or the next contestant.
     fn rival(&self) -> Option<&str> {
         let rival = self.contestant(PEER).or(self.contestants.get(1))?;
         Some(&rival.name)
     }
 
+    /// Returns the lead over Tokio.
     fn standing(&self) -> Option<(Interval, Standing)> {
-        let lead = self.lead(self.rival()?)?;
+        let lead = self.lead(PEER)?;
         Some((lead, Standing::of(lead)))
     }
 }
@@ -210,7 +308,7 @@ impl Comparison {
 impl Standing {
     fn of(lead: Interval) -> Self {
         match lead {
-            _ if !lead.is_sure() => Self::Level,
+            _ if !lead.is_sure => Self::Level,
             Interval { low, .. } if low >= 1.005 => Self::Ahead,
             Interval { high, .. } if high < 0.995 => Self::Behind,
             _ => Self::Level,
@@ -218,41 +316,22 @@ impl Standing {
     }
 }
 
-/// The number of comparisons with Tokio, by their outcome.
-#[derive(Debug, Default)]
-struct Tally {
-    ahead: usize,
-    level: usize,
-    behind: usize,
-    count: usize,
-    /// The median of the leads.
-    median: f64,
-}
-
-impl Tally {
-    /// `None` if Tokio took part in none of them.
-    fn of<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Option<Self> {
-        let (mut tally, mut leads) = (Self::default(), Vec::new());
-        for one in comparisons {
-            if one.rival() != Some(PEER) {
-                continue;
-            }
-            let Some((lead, standing)) = one.standing() else {
-                continue;
-            };
-            leads.push(lead.median);
-            *match standing {
-                Standing::Ahead => &mut tally.ahead,
-                Standing::Level => &mut tally.level,
-                Standing::Behind => &mut tally.behind,
-            } += 1;
-        }
-        (!leads.is_empty()).then(|| Self {
-            count: leads.len(),
-            median: median(&leads),
-            ..tally
-        })
-    }
+/// Counts the standings of comparisons with Tokio. `None` if Tokio took part in none of them.
+fn tally<'a>(comparisons: impl Iterator<Item = &'a Comparison>) -> Option<String> {
+    let compared: Vec<_> = comparisons.filter_map(Comparison::standing).collect();
+    let leads: Vec<_> = compared.iter().map(|(lead, _)| lead.median).collect();
+    let count = |wanted| compared.iter().filter(|(_, one)| *one == wanted).count();
+    (!leads.is_empty()).then(|| {
+        format!(
+            "Of {} figures that Tokio has too, Raddle is ahead at {}, level at {} and behind at {}; \
+             in the middle it is {} times as good.",
+            leads.len(),
+            count(Standing::Ahead),
+            count(Standing::Level),
+            count(Standing::Behind),
+            short(median(&leads))
+        )
+    })
 }
 
 #[cfg(test)]

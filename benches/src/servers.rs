@@ -1,27 +1,24 @@
 //! Servers. A program of this package starts them as copies of itself, so that the measurements of
 //! a server exclude its client.
 
+pub mod client;
 mod floor;
+pub mod http_load;
 mod old;
-mod process;
+pub mod process;
+pub mod services;
+pub mod sharing;
+pub mod strace;
 
-use std::convert::Infallible;
-use std::io::{self, Error, Read, Result, Write};
+use std::io::{self, Read, Result, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::thread;
 
 use clap::ValueEnum;
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
 
-use crate::executors::{Executor, Raddle, Smol, Spawn, Tokio};
-use crate::sockets::Sockets;
-use crate::timing::on_worker;
-
-pub use process::{Launch, Placement, Process, Usage, check, on_core};
+use crate::executors::{Executor, Raddle, Smol, Tokio};
+use crate::sheet::Options;
+pub use process::{Launch, Placement, Process};
 
 /// The body of every answer over HTTP.
 pub const HELLO: &str = "Hello, world!";
@@ -52,29 +49,12 @@ pub enum Contestant {
 
 impl Contestant {
     /// All contestants, Raddle and Tokio first.
-    pub const ALL: [Self; 5] = [
-        Self::Raddle,
-        Self::Tokio,
-        Self::AsyncExecutor,
-        Self::Old,
-        Self::Mio,
-    ];
+    #[rustfmt::skip]
+    pub const ALL: [Self; 5] = [Self::Raddle, Self::Tokio, Self::AsyncExecutor, Self::Old, Self::Mio];
 
-    /// The name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Raddle => Raddle::NAME,
-            Self::Tokio => Tokio::NAME,
-            Self::AsyncExecutor => Smol::NAME,
-            Self::Old => "tokio 0.1",
-            Self::Mio => "mio loop",
-        }
-    }
-
-    /// Adds the name of the server to an error.
-    pub fn in_error(self, error: Error) -> Error {
-        Error::new(error.kind(), format!("{}: {error}", self.name()))
-    }
+    /// Their names in tables.
+    #[rustfmt::skip]
+    pub const NAMES: [&str; 5] = [Raddle::NAME, Tokio::NAME, Smol::NAME, "tokio 0.1", "mio loop"];
 }
 
 /// The service of a server.
@@ -103,38 +83,28 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Serves with `workers` workers, if this process was started as a server; otherwise measures.
-    /// A server prints its address in a line, and exits when its standard input ends, so it does
-    /// not outlive the process that started it.
-    pub fn or_measure(self, workers: usize, measure: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Serves if this process was started as a server; otherwise measures. A server prints its
+    /// address in a line, and exits when its standard input ends, so it does not outlive the
+    /// process that started it.
+    pub fn or_measure(self, options: &Options, measure: impl FnOnce() -> Result<()>) -> Result<()> {
         let Some(contestant) = self.contestant else {
+            // If this fails, a server or its client reports what it lacks.
+            let _ = process::allow_sockets();
             return measure();
         };
+        let workers = options.workers(&[2])[0];
         thread::spawn(|| {
             let _ = io::stdin().read_to_end(&mut Vec::new());
             std::process::exit(0);
         });
         match contestant {
-            Contestant::Raddle => serve::<Raddle>(self.service, workers),
-            Contestant::Tokio => serve::<Tokio>(self.service, workers),
-            Contestant::AsyncExecutor => serve::<Smol>(self.service, workers),
+            Contestant::Raddle => services::on_raddle::serve(self.service, workers),
+            Contestant::Tokio => services::on_tokio::serve(self.service, workers),
+            Contestant::AsyncExecutor => services::on_smol::serve(self.service, workers),
             Contestant::Old => old::serve(listen()?, workers),
             Contestant::Mio => floor::serve(listen()?),
         }
     }
-}
-
-fn serve<T: Sockets>(service: Service, workers: usize) -> Result<()> {
-    let runtime = T::new(workers);
-    let spawner = runtime.spawner();
-    // A worker accepts the connections.
-    let Err(error) = match service {
-        Service::Http => on_worker(&runtime, http::<T>(listen()?, spawner)),
-        Service::Echo => on_worker(&runtime, echo::<T>(listen()?, spawner)),
-        Service::Datagrams => on_worker(&runtime, datagrams::<T>(bind()?)),
-        Service::Count => on_worker(&runtime, count::<T>(bind()?)),
-    };
-    Err(Error::other(format!("the server failed: {error}")))
 }
 
 fn listen() -> Result<TcpListener> {
@@ -144,16 +114,6 @@ fn listen() -> Result<TcpListener> {
     socket.set_nonblocking(true)?;
     announce(socket.local_addr()?)?;
     Ok(socket)
-}
-
-/// Starts the hand-written loop in a thread of this process.
-#[cfg(test)]
-pub(crate) fn greeting() -> Result<SocketAddr> {
-    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    socket.set_nonblocking(true)?;
-    let address = socket.local_addr()?;
-    thread::spawn(|| floor::serve(socket));
-    Ok(address)
 }
 
 fn bind() -> Result<UdpSocket> {
@@ -167,63 +127,4 @@ fn announce(address: SocketAddr) -> Result<()> {
     let mut out = io::stdout();
     writeln!(out, "{address}")?;
     out.flush()
-}
-
-async fn http<T: Sockets>(socket: TcpListener, spawner: T::Spawner) -> Result<Infallible> {
-    let listener = T::listener(socket)?;
-    loop {
-        let stream = T::accept(&listener).await?;
-        spawner.spawn(async move {
-            // A client that disconnects is no failure.
-            let _ = http1::Builder::new()
-                .serve_connection(T::hyper(stream), service_fn(hello))
-                .await;
-        });
-    }
-}
-
-async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
-    Ok(Response::new(Full::new(Bytes::from_static(
-        HELLO.as_bytes(),
-    ))))
-}
-
-async fn echo<T: Sockets>(socket: TcpListener, spawner: T::Spawner) -> Result<Infallible> {
-    let listener = T::listener(socket)?;
-    loop {
-        spawner.spawn(send_back::<T>(T::accept(&listener).await?));
-    }
-}
-
-/// Sends back all bytes until the end of the stream.
-pub(crate) async fn send_back<T: Sockets>(mut stream: T::Stream) {
-    let mut piece = vec![0; PIECE];
-    while let Ok(length @ 1..) = T::read(&mut stream, &mut piece).await {
-        if T::write_all(&mut stream, &piece[..length]).await.is_err() {
-            break;
-        }
-    }
-}
-
-async fn datagrams<T: Sockets>(socket: UdpSocket) -> Result<Infallible> {
-    let socket = T::datagrams(socket)?;
-    let mut piece = vec![0; PIECE];
-    loop {
-        let (length, from) = T::receive(&socket, &mut piece).await?;
-        T::send(&socket, &piece[..length], from).await?;
-    }
-}
-
-async fn count<T: Sockets>(socket: UdpSocket) -> Result<Infallible> {
-    let socket = T::datagrams(socket)?;
-    let mut piece = vec![0; PIECE];
-    let mut count = 0_u64;
-    loop {
-        let (length, from) = T::receive(&socket, &mut piece).await?;
-        if length == QUESTION {
-            T::send(&socket, &count.to_le_bytes(), from).await?;
-        } else {
-            count += 1;
-        }
-    }
 }

@@ -1,31 +1,36 @@
 //! The measurements of a program, printed at once and recorded for the report.
 
 use std::fmt::Display;
-use std::io::Result;
+use std::fs;
+use std::io::{Error, Result};
 use std::path::PathBuf;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
+use clap::value_parser;
 
 use crate::executors::Ready;
-use crate::machine::Machine;
-use crate::record::{Better, Comparison, Contestant, Parameter, Record, Section, named};
-use crate::rounds::in_turn;
+use crate::record::{Case, Comparison, Contestant, Figure, Record, Section};
 use crate::table;
 
-/// The number of rounds of `--quick`.
-const QUICK: usize = 8;
+/// The lock file of the workspace, which fixes the version of every package.
+const LOCK: &str = include_str!("../../Cargo.lock");
 
 /// The options of every program that measures.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Parser)]
 pub struct Options {
     /// The number of rounds
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = value_parser!(u16).range(1..))]
     rounds: u16,
 
-    /// Measure 8 rounds
-    #[arg(long, conflicts_with = "rounds")]
-    quick: bool,
+    /// The numbers of worker threads, separated by commas; the programs have a default
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(1..=256))]
+    workers: Vec<u16>,
+
+    /// Measure only the cases whose titles contain one of these texts, separated by commas
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    only: Vec<String>,
 
     /// Also write the measurements to this file, for the report
     #[arg(long, value_name = "FILE")]
@@ -33,110 +38,30 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the requested number of rounds.
-    pub fn rounds(&self) -> usize {
-        match self.quick {
-            true => QUICK,
-            false => self.rounds.into(),
+    /// Returns the requested numbers of workers, or the default.
+    pub fn workers(&self, default: &[usize]) -> Vec<usize> {
+        match self.workers.is_empty() {
+            true => default.to_owned(),
+            false => self.workers.iter().copied().map(usize::from).collect(),
         }
     }
-}
-
-/// A figure that is measured in each round.
-#[derive(Clone, Copy, Debug)]
-pub struct Figure {
-    /// The name of the figure.
-    pub name: &'static str,
-    /// The unit of the figure.
-    pub unit: &'static str,
-    /// Whether less or more is better.
-    pub better: Better,
-    /// The percentile, if the figure is one of a latency.
-    pub percentile: Option<f64>,
-}
-
-/// The workload of a comparison.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// The title.
-    pub title: String,
-    /// The parameter that varies between cases with the same title.
-    pub parameter: Option<Parameter>,
 }
 
 /// The comparisons of one run of a program.
-#[derive(Debug)]
 pub struct Sheet {
     section: Section,
-    rounds: usize,
-    file: Option<PathBuf>,
+    options: Options,
     notes: Vec<String>,
     comparisons: Vec<Comparison>,
-}
-
-impl Figure {
-    /// Makes a figure of which less is better.
-    pub const fn less(name: &'static str, unit: &'static str) -> Self {
-        Self {
-            name,
-            unit,
-            better: Better::Less,
-            percentile: None,
-        }
-    }
-
-    /// Makes a figure of which more is better.
-    pub const fn more(name: &'static str, unit: &'static str) -> Self {
-        Self {
-            better: Better::More,
-            ..Self::less(name, unit)
-        }
-    }
-
-    /// Makes a figure that explains others and is neither better nor worse.
-    pub const fn neutral(name: &'static str, unit: &'static str) -> Self {
-        Self {
-            better: Better::Neither,
-            ..Self::less(name, unit)
-        }
-    }
-
-    /// Makes a percentile of a latency, 100 for the worst.
-    pub const fn percentile(value: f64, unit: &'static str) -> Self {
-        Self {
-            percentile: Some(value),
-            ..Self::less("latency", unit)
-        }
-    }
-}
-
-impl Case {
-    /// Makes a single case.
-    pub fn new(title: impl Display) -> Self {
-        Self {
-            title: title.to_string(),
-            parameter: None,
-        }
-    }
-
-    /// Makes one of several cases that differ in the number `value`.
-    pub fn with(title: impl Display, name: &str, value: usize) -> Self {
-        Self {
-            parameter: Some(Parameter::new(name, value as f64)),
-            ..Self::new(title)
-        }
-    }
 }
 
 impl Sheet {
     /// Makes an empty sheet, and prints how to read it.
     pub fn new(section: Section, options: &Options) -> Self {
-        let rounds = options.rounds();
-        println!("{}", table::header(rounds));
+        println!("{}", table::header(options.rounds));
         Self {
             section,
-            rounds,
-            file: options.json.clone(),
+            options: options.clone(),
             notes: Vec::new(),
             comparisons: Vec::new(),
         }
@@ -154,15 +79,25 @@ impl Sheet {
     }
 
     /// Measures the contestants with these `names` in turn, Raddle first. In each round `measure`
-    /// gets the index of a contestant and returns its `figures`.
+    /// gets the index of a contestant and returns its `figures`. A failure becomes a note.
     pub fn measure<R: AsRef<[f64]>>(
         &mut self,
         case: &Case,
         figures: &[Figure],
         names: &[&str],
-        measure: impl FnMut(usize) -> Result<R>,
-    ) -> Result<()> {
-        let measured = in_turn(names.len(), self.rounds, measure)?;
+        mut measure: impl FnMut(usize) -> Result<R>,
+    ) {
+        let only = &self.options.only;
+        if !only.is_empty() && !only.iter().any(|text| case.title.contains(text)) {
+            return;
+        }
+        let named = |index: usize| {
+            measure(index).map_err(|error| Error::other(format!("{}: {error}", names[index])))
+        };
+        let measured = match in_turn(names.len(), self.options.rounds, named) {
+            Ok(measured) => measured,
+            Err(error) => return self.note(format!("{case}: not measured, {error}")),
+        };
         let first = self.comparisons.len();
         for (place, figure) in figures.iter().enumerate() {
             let contestants = names.iter().zip(&measured);
@@ -170,97 +105,139 @@ impl Sheet {
                 name: (*name).to_owned(),
                 rounds: rounds.iter().map(|round| round.as_ref()[place]).collect(),
             });
-            let parameter = case.parameter.as_ref();
-            let (title, parameter) = match figure.percentile {
-                // The percentile is what varies.
-                Some(one) => (
-                    named(&case.title, parameter),
-                    Some(Parameter::new("percentile", one)),
-                ),
-                None => (case.title.clone(), parameter.cloned()),
-            };
             self.comparisons.push(Comparison {
                 section: self.section,
-                title,
-                parameter,
-                figure: figure.name.to_owned(),
-                unit: figure.unit.to_owned(),
-                better: figure.better,
+                case: case.clone(),
+                figure: figure.clone(),
                 contestants: contestants.collect(),
             });
         }
         print!("{}", table::rows(&self.comparisons[first..]));
-        Ok(())
     }
 
-    /// Like [`measure`](Self::measure), with contestants that have been started: `measure` gets a
-    /// function that runs one of them.
-    pub fn compare<I, O, R: AsRef<[f64]>>(
+    /// Like [`measure`](Self::measure), with contestants that have been started, which get `input`.
+    pub fn compare<I: Copy>(
         &mut self,
         case: &Case,
         figures: &[Figure],
-        contestants: &[Ready<I, O>],
-        mut measure: impl FnMut(&dyn Fn(I) -> O) -> Result<R>,
-    ) -> Result<()> {
+        contestants: &[Ready<I>],
+        input: I,
+    ) {
         let names: Vec<_> = contestants.iter().map(|one| one.name).collect();
         self.measure(case, figures, &names, |index| {
-            measure(&*contestants[index].run)
-        })
+            (contestants[index].run)(input)
+        });
     }
 
-    /// Like [`measure`](Self::measure), but a failure becomes a note, and the program continues.
-    pub fn attempt<R: AsRef<[f64]>>(
-        &mut self,
-        case: &Case,
-        figures: &[Figure],
-        names: &[&str],
-        measure: impl FnMut(usize) -> Result<R>,
-    ) {
-        if let Err(error) = self.measure(case, figures, names, measure) {
-            let error = error.to_string();
-            let first = error.lines().next().unwrap_or_default();
-            let name = named(&case.title, case.parameter.as_ref());
-            self.note(format!("{name}: not measured, {first}"));
-        }
-    }
-
-    /// Returns the comparisons so far.
-    pub fn comparisons(&self) -> &[Comparison] {
-        &self.comparisons
-    }
-
-    /// Returns the record of the comparisons so far.
-    pub fn record(&self) -> Record {
-        Record {
-            command: command(std::env::args()),
-            finished: Timestamp::now().as_second(),
-            machine: Machine::this(),
-            notes: self.notes.clone(),
-            comparisons: self.comparisons.clone(),
-        }
-    }
-
-    /// Writes the record, if requested.
+    /// Writes the record, if requested. Fails if there is none.
     pub fn finish(self) -> Result<()> {
-        match &self.file {
-            None => Ok(()),
-            Some(file) => self.record().write(file),
+        if self.comparisons.is_empty() && self.notes.is_empty() {
+            return Err(Error::other("no case has a title with the text of --only"));
         }
+        let Some(file) = &self.options.json else {
+            return Ok(());
+        };
+        if let Some(directory) = file.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let record = Record {
+            command: std::env::args().collect::<Vec<_>>().join(" "),
+            finished: since.map_or(0, |since| since.as_secs()),
+            machine: machine(),
+            cores: cores(),
+            notes: self.notes,
+            comparisons: self.comparisons,
+        };
+        fs::write(file, serde_json::to_vec(&record)?)
     }
 }
 
-/// Returns the command line that repeats the run, without the file of its record.
-fn command(mut args: impl Iterator<Item = String>) -> String {
-    let program = args.next().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or_default();
-    let mut words = vec![name.to_owned()];
-    while let Some(word) = args.next() {
-        match word.as_str() {
-            "--json" => drop(args.next()),
-            _ => words.push(word),
+/// Measures each contestant in each round, and returns a list of results for each. `measure` gets
+/// the index of the contestant. The first contestant changes, and every other round runs backwards,
+/// so no contestant always follows the same one. The first round is not counted. An error ends the
+/// rounds.
+fn in_turn<T>(
+    contestants: usize,
+    rounds: u16,
+    mut measure: impl FnMut(usize) -> Result<T>,
+) -> Result<Vec<Vec<T>>> {
+    for contestant in 0..contestants {
+        measure(contestant)?;
+    }
+    let mut measured: Vec<Vec<T>> = (0..contestants).map(|_| Vec::new()).collect();
+    for round in 0..usize::from(rounds) {
+        for turn in 0..contestants {
+            let place = match round % 2 {
+                0 => turn,
+                _ => contestants - 1 - turn,
+            };
+            let contestant = (round / 2 + place) % contestants;
+            measured[contestant].push(measure(contestant)?);
         }
     }
-    words.join(" ")
+    Ok(measured)
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Describes this machine, the versions and the commit. What the system does not tell is "?".
+fn machine() -> String {
+    let processor = after("/proc/cpuinfo", "model name\t: ");
+    let system = after("/etc/os-release", "PRETTY_NAME=");
+    let kernel = after("/proc/sys/kernel/osrelease", "");
+    let commit = output_of("git", &["rev-parse", "--short=10", "HEAD"]);
+    let changed = output_of("git", &["status", "--porcelain", "--untracked-files=no"]);
+    format!(
+        "{processor} ({} cores), {}, Linux {kernel}, {}, tokio {}, async-executor {}, \
+         commit {commit}{}",
+        cores(),
+        system.trim_matches('"'),
+        output_of("rustc", &["--version"]),
+        version("tokio"),
+        version("async-executor"),
+        if changed.is_empty() {
+            ""
+        } else {
+            ", with changes"
+        }
+    )
+}
+
+/// Returns the latest version of a package.
+fn version(package: &str) -> &'static str {
+    let label = format!("name = \"{package}\"\nversion = \"");
+    let versions = LOCK.split(&label);
+    let versions = versions.skip(1).filter_map(|rest| rest.split('"').next());
+    versions.max().unwrap_or("?")
+}
+
+/// Returns the rest of the line that begins with a label.
+fn after(file: &str, label: &str) -> String {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let rest = text.lines().find_map(|line| line.strip_prefix(label));
+    rest.unwrap_or("?").to_owned()
+}
+
+fn output_of(program: &str, args: &[&str]) -> String {
+    let output = Command::new(program).args(args).output();
+    output.map_or("?".to_owned(), |output| {
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    })
+}
+
+/// Times `run` in microseconds.
+pub fn micros(run: impl FnOnce()) -> f64 {
+    let start = std::time::Instant::now();
+    run();
+    in_micros(start.elapsed())
+}
+
+/// Returns a time in microseconds.
+pub fn in_micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
 }
 
 #[cfg(test)]

@@ -9,16 +9,9 @@ pub struct Interval {
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
-    /// The number of values.
-    pub count: usize,
-}
-
-impl Interval {
-    /// Whether there are enough values for an interval of 95 %. With fewer, even the smallest and
-    /// the largest value do not reach it.
-    pub fn is_sure(self) -> bool {
-        outside(self.count).is_some()
-    }
+    /// Whether there are enough values for an interval of 95 %. With fewer than 6, even the
+    /// smallest and the largest value do not reach it.
+    pub is_sure: bool,
 }
 
 /// Returns the value below which a `share` of the sorted `values` lies, 0.5 for the median,
@@ -27,10 +20,8 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     let sorted = sorted(values);
     let last = sorted.len().checked_sub(1).expect("there are values");
     let position = share * last as f64;
-    let below = position.floor() as usize;
-    let above = position.ceil() as usize;
-    let part = position - position.floor();
-    sorted[below] + (sorted[above] - sorted[below]) * part
+    let (below, above) = (position.floor() as usize, position.ceil() as usize);
+    sorted[below] + (sorted[above] - sorted[below]) * position.fract()
 }
 
 /// Returns the median.
@@ -41,15 +32,16 @@ pub fn median(values: &[f64]) -> f64 {
 /// Returns the median of `values`, with an interval that contains the true median with a
 /// probability of at least 95 %, whatever the distribution of the values: each value is above or
 /// below the true median with equal probability (the sign test). With fewer than 6 values the
-/// interval reaches from the smallest to the largest, and is not [sure](Interval::is_sure).
+/// interval reaches from the smallest to the largest, and is not sure.
 pub fn interval(values: &[f64]) -> Interval {
     let sorted = sorted(values);
-    let outside = outside(sorted.len()).unwrap_or(0);
+    let outside = outside(sorted.len());
+    let omitted = outside.unwrap_or(0);
     Interval {
         median: median(values),
-        low: sorted[outside],
-        high: sorted[sorted.len() - 1 - outside],
-        count: sorted.len(),
+        low: sorted[omitted],
+        high: sorted[sorted.len() - 1 - omitted],
+        is_sure: outside.is_some(),
     }
 }
 
@@ -71,14 +63,8 @@ fn outside(count: usize) -> Option<usize> {
 
 fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
-    sorted.sort_by(|a, b| a.partial_cmp(b).expect("every value is a number"));
+    sorted.sort_by(f64::total_cmp);
     sorted
-}
-
-/// Returns the ratio of each of `values` to its counterpart in `base`.
-pub fn ratios(values: &[f64], base: &[f64]) -> Vec<f64> {
-    let pairs = values.iter().zip(base);
-    pairs.map(|(value, base)| value / base).collect()
 }
 
 #[cfg(test)]

@@ -12,14 +12,9 @@ use crate::executors::Spawn;
 /// A load that runs on any runtime, and returns the number of its operations.
 pub type Load<S> = fn(S) -> Pin<Box<dyn Future<Output = u64> + Send>>;
 
-/// One workload, and the libraries that support it.
-#[derive(Debug)]
-pub struct Workload<S: 'static> {
-    /// The name of the workload.
-    pub name: &'static str,
-    /// The libraries' names, each with its load: Raddle's first, then Tokio's.
-    pub loads: Vec<(&'static str, Load<S>)>,
-}
+/// The name of a workload, and the libraries that support it, each with its load: Raddle's first,
+/// then Tokio's.
+pub type Workload<S> = (&'static str, Vec<(&'static str, Load<S>)>);
 
 /// Returns every workload.
 pub fn workloads<S: Spawn + Sync>() -> Vec<Workload<S>> {

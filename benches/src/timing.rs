@@ -94,13 +94,8 @@ pub fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Returns how many bytes of this process are in memory.
-pub fn resident_bytes() -> Result<usize> {
-    resident_of("self")
-}
-
-/// Returns how many bytes of a process are in memory.
-pub(crate) fn resident_of(process: &str) -> Result<usize> {
+/// Returns how many bytes of a process, or of "self", are in memory.
+pub fn resident_of(process: &str) -> Result<usize> {
     let text = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());

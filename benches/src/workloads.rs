@@ -1,17 +1,15 @@
 //! The workloads of the scheduler, which are the same for each runtime.
 
-mod shapes;
-
+use std::future::Future;
+use std::hint::black_box;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::executors::{Executor, Spawn};
-
-pub use shapes::{MICROSECOND, Request, burn, chain, tree};
 
 const CHAINED: usize = 1_000;
 const PAIRS: usize = 1_000;
@@ -20,61 +18,63 @@ const JOINED_AT_ONCE: usize = 100;
 const YIELDING: usize = 200;
 const YIELDS: usize = 1_000;
 
-/// Defines the enum of the workloads from their list.
-macro_rules! workloads {
-    ($($(#[$doc:meta])+ $variant:ident, $name:literal: |$spawner:ident| $run:expr;)+) => {
-        /// A workload, which is the same for every runtime.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Workload {
-            $($(#[$doc])+ $variant,)+
+/// The number of rounds of arithmetic that take about a microsecond.
+pub const MICROSECOND: u64 = 1_000;
+
+/// The number of tasks that the producer of `skewed` spawns, and the number of short tasks per long
+/// task.
+const SKEWED: usize = 2_000;
+const SHORT_PER_LONG: usize = 200;
+const LONG: u64 = 200 * MICROSECOND;
+
+/// The depth of the tree of `fork_join`, which has 2 to the power of this leaves.
+const DEPTH: u32 = 11;
+
+/// The number of times that `fan_out` spreads its work, and the number of tasks.
+const FANS: usize = 50;
+const FAN: usize = 64;
+
+/// The number of clients that send requests down the chain at once, the number of requests of each,
+/// and the number of tasks in the chain.
+const CLIENTS: usize = 16;
+const REQUESTS: usize = 50;
+const LINKS: usize = 4;
+
+/// The names of all workloads, in the order of tables.
+#[rustfmt::skip]
+pub const WORKLOADS: [&str; 10] = [
+    "chained_spawn", "ping_pong", "spawn_many_remote", "spawn_many_local", "spawn_join",
+    "yield_many", "skewed", "fork_join", "fan_out", "request_chain",
+];
+
+/// Runs a workload once on `executor`, until all its tasks have completed.
+pub fn run(workload: &str, executor: &impl Executor) {
+    let spawner = executor.spawner();
+    executor.block_on(async {
+        match workload {
+            // 1,000 tasks, each spawning the next.
+            "chained_spawn" => chained_spawn(spawner).await,
+            // 1,000 pairs of tasks exchanging two oneshots.
+            "ping_pong" => ping_pong(spawner).await,
+            // 10,000 empty tasks spawned from the thread of `block_on`.
+            "spawn_many_remote" => spawn_many_remote(spawner).await,
+            // 10,000 empty tasks spawned from a task.
+            "spawn_many_local" => spawn_many_local(spawner, SPAWNED).await,
+            // 10,000 empty tasks spawned and awaited in hundreds, from a task.
+            "spawn_join" => spawn_join(spawner).await,
+            // 200 tasks waking themselves 1,000 times each.
+            "yield_many" => yield_many(spawner, YIELDING, YIELDS).await,
+            // 2,000 tasks spawned from one; one in 200 is long.
+            "skewed" => skewed(spawner).await,
+            // A binary tree of tasks, each awaiting what it has spawned, with 2,048 leaves.
+            "fork_join" => fork_join(spawner).await,
+            // A task that spreads work over 64 others and gathers it, 50 times.
+            "fan_out" => fan_out(spawner).await,
+            // 16 clients sending 50 requests each down a chain of 4 tasks.
+            "request_chain" => request_chain(spawner).await,
+            other => panic!("there is no workload {other}"),
         }
-
-        impl Workload {
-            /// Every workload, in the order of tables.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
-
-            /// The name in tables and on the command line.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
-            }
-
-            /// Runs the workload once on `executor`, until all its tasks have completed.
-            pub fn run(self, executor: &impl Executor) {
-                let spawner = executor.spawner();
-                match self {
-                    $(Self::$variant => executor.block_on(async move {
-                        let $spawner = spawner;
-                        $run.await;
-                    }),)+
-                }
-            }
-        }
-    };
-}
-
-workloads! {
-    /// 1,000 tasks, each spawning the next.
-    ChainedSpawn, "chained_spawn": |spawner| chained_spawn(spawner);
-    /// 1,000 pairs of tasks exchanging two oneshots.
-    PingPong, "ping_pong": |spawner| ping_pong(spawner);
-    /// 10,000 empty tasks spawned from the thread of `block_on`.
-    SpawnManyRemote, "spawn_many_remote": |spawner| spawn_many_remote(spawner);
-    /// 10,000 empty tasks spawned from a task.
-    SpawnManyLocal, "spawn_many_local": |spawner| spawn_many_local(spawner, SPAWNED);
-    /// 10,000 empty tasks spawned and awaited in hundreds, from a task.
-    SpawnJoin, "spawn_join": |spawner| spawn_join(spawner);
-    /// 200 tasks waking themselves 1,000 times each.
-    YieldMany, "yield_many": |spawner| yield_many(spawner, YIELDING, YIELDS);
-    /// 2,000 tasks spawned from one; one in 200 is long.
-    Skewed, "skewed": |spawner| shapes::skewed(spawner);
-    /// A binary tree of tasks, each awaiting what it has spawned, with 2,048 leaves.
-    ForkJoin, "fork_join": |spawner| shapes::fork_join(spawner);
-    /// A task that spreads work over 64 others and gathers it, 50 times.
-    FanOut, "fan_out": |spawner| shapes::fan_out(spawner);
-    /// 16 clients sending 50 requests each down a chain of 4 tasks.
-    RequestChain, "request_chain": |spawner| shapes::request_chain(spawner);
+    });
 }
 
 async fn chained_spawn(spawner: impl Spawn) {
@@ -113,26 +113,14 @@ async fn ping_pong(spawner: impl Spawn) {
     finished.wait().await;
 }
 
-/// Spawns `tasks` empty tasks from a task, and waits until all have completed.
-pub fn spawn_all(executor: &impl Executor, tasks: usize) {
-    let spawner = executor.spawner();
-    executor.block_on(spawn_many_local(spawner, tasks));
-}
-
-/// Spawns `tasks` tasks that each wake themselves `yields` times, and waits until all have
-/// completed.
-pub fn yield_all(executor: &impl Executor, tasks: usize, yields: usize) {
-    let spawner = executor.spawner();
-    executor.block_on(yield_many(spawner, tasks, yields));
-}
-
 async fn spawn_many_remote(spawner: impl Spawn) {
     let countdown = Countdown::new(SPAWNED);
     spawn_many(spawner, SPAWNED, &countdown);
     countdown.wait().await;
 }
 
-async fn spawn_many_local(spawner: impl Spawn, tasks: usize) {
+/// Spawns `tasks` empty tasks from a task, and waits until all have completed.
+pub async fn spawn_many_local(spawner: impl Spawn, tasks: usize) {
     let countdown = Countdown::new(tasks);
     let finished = Arc::clone(&countdown);
     spawner.spawn(async move { spawn_many(spawner, tasks, &countdown) });
@@ -162,12 +150,125 @@ async fn spawn_join(spawner: impl Spawn) {
     finished.wait().await;
 }
 
-async fn yield_many(spawner: impl Spawn, tasks: usize, yields: usize) {
+/// Spawns `tasks` tasks that each wake themselves `yields` times, and waits until all have
+/// completed.
+pub async fn yield_many(spawner: impl Spawn, tasks: usize, yields: usize) {
     let countdown = Countdown::new(tasks);
     for _ in 0..tasks {
         let countdown = Arc::clone(&countdown);
         spawner.spawn(async move {
             Yields(yields).await;
+            countdown.finish_one();
+        });
+    }
+    countdown.wait().await;
+}
+
+/// Computes, and does nothing else.
+pub fn burn(rounds: u64) {
+    let mut state = black_box(1_u64);
+    for _ in 0..rounds {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).rotate_left(7);
+    }
+    black_box(state);
+}
+
+/// One task spawns all the others, a few of which compute for long.
+async fn skewed(spawner: impl Spawn) {
+    let countdown = Countdown::new(SKEWED);
+    let finished = Arc::clone(&countdown);
+    spawner.spawn(async move {
+        for task in 0..SKEWED {
+            let countdown = Arc::clone(&countdown);
+            spawner.spawn(async move {
+                burn(match task % SHORT_PER_LONG {
+                    0 => LONG,
+                    _ => MICROSECOND,
+                });
+                countdown.finish_one();
+            });
+        }
+    });
+    finished.wait().await;
+}
+
+/// A task spawns two tasks, which do the same, and each waits for those that it has spawned.
+async fn fork_join<S: Spawn>(spawner: S) {
+    spawner.spawn_joined(tree(spawner, DEPTH)).await;
+}
+
+/// A tree of this depth, with a microsecond of work at its leaves.
+pub fn tree<S: Spawn>(spawner: S, depth: u32) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        if depth == 0 {
+            burn(MICROSECOND);
+            return;
+        }
+        let other = spawner.spawn_joined(tree(spawner, depth - 1));
+        tree(spawner, depth - 1).await;
+        other.await;
+    })
+}
+
+/// Repeatedly, a task spreads work over others and gathers the results.
+async fn fan_out(spawner: impl Spawn) {
+    let spread = async move {
+        let (results, mut gathered) = mpsc::unbounded_channel();
+        for _ in 0..FANS {
+            for part in 0..FAN {
+                let results = results.clone();
+                spawner.spawn(async move {
+                    burn(MICROSECOND);
+                    results.send(part).expect("the results are gathered");
+                });
+            }
+            for _ in 0..FAN {
+                gathered.recv().await.expect("a sender is kept");
+            }
+        }
+    };
+    spawner.spawn_joined(spread).await;
+}
+
+/// A request that goes down a chain: the sender of its answer.
+pub type Request = oneshot::Sender<()>;
+
+/// Spawns tasks of which each passes its requests to the next; the last one answers. They complete
+/// when the sender is dropped.
+pub fn chain(spawner: impl Spawn, links: usize) -> mpsc::UnboundedSender<Request> {
+    let (first, mut behind) = mpsc::unbounded_channel::<Request>();
+    for _ in 1..links {
+        let (sender, next) = mpsc::unbounded_channel();
+        spawner.spawn(async move {
+            while let Some(request) = behind.recv().await {
+                burn(MICROSECOND);
+                // If the next task has completed, no task waits for the answer any more.
+                let _ = sender.send(request);
+            }
+        });
+        behind = next;
+    }
+    spawner.spawn(async move {
+        while let Some(request) = behind.recv().await {
+            burn(MICROSECOND);
+            let _ = request.send(());
+        }
+    });
+    first
+}
+
+/// Clients send requests down a chain of tasks, each after the last was answered.
+async fn request_chain(spawner: impl Spawn) {
+    let first = chain(spawner, LINKS);
+    let countdown = Countdown::new(CLIENTS);
+    for _ in 0..CLIENTS {
+        let (first, countdown) = (first.clone(), Arc::clone(&countdown));
+        spawner.spawn(async move {
+            for _ in 0..REQUESTS {
+                let (request, answer) = oneshot::channel();
+                first.send(request).expect("the chain is there");
+                answer.await.expect("the chain answers");
+            }
             countdown.finish_one();
         });
     }

@@ -1,6 +1,5 @@
 //! The counting build: its tests, and the program that counts for `cargo xtask bench scaling`.
 
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
@@ -22,11 +21,11 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Makes the command that counts and writes the counts to `file`.
-pub(crate) fn count(file: &Path, args: &[String]) -> Command {
-    let mut run = counted("run --release --quiet -p raddle-scaling --");
-    run.args(args).arg("--json").arg(file);
-    run
+/// Makes the command that counts.
+pub(crate) fn count(args: &str) -> Command {
+    counted(&format!(
+        "run --release --quiet -p raddle-scaling -- {args}"
+    ))
 }
 
 /// Makes a cargo command with the cfg and its own target directory.

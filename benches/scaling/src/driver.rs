@@ -1,7 +1,7 @@
 //! A driver whose events come from a load.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -18,33 +18,30 @@ struct Pending {
 }
 
 impl Events {
-    fn with<R>(&self, f: impl FnOnce(&mut Pending) -> R) -> R {
-        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// Makes an event due. The driver then wakes `waker`.
     pub(crate) fn raise(&self, waker: Waker) {
-        self.with(|pending| pending.due.push_back(waker));
+        self.0.lock().unwrap().due.push_back(waker);
     }
 
     /// Whether an event is due.
     pub(crate) fn is_due(&self) -> bool {
-        self.with(|pending| !pending.due.is_empty())
+        !self.0.lock().unwrap().due.is_empty()
     }
 
     /// Whether a wait in the driver ends now.
     pub(crate) fn is_ready(&self) -> bool {
-        self.with(|pending| pending.unparked || !pending.due.is_empty())
+        let pending = self.0.lock().unwrap();
+        pending.unparked || !pending.due.is_empty()
     }
 }
 
 impl Driver for Events {
     fn park(&mut self, _: Option<Duration>, limit: usize) {
-        let woken: Vec<Waker> = self.with(|pending| {
-            pending.unparked = false;
-            let count = limit.min(pending.due.len());
-            pending.due.drain(..count).collect()
-        });
+        let mut pending = self.0.lock().unwrap();
+        pending.unparked = false;
+        let count = limit.min(pending.due.len());
+        let woken: Vec<Waker> = pending.due.drain(..count).collect();
+        drop(pending);
         woken.into_iter().for_each(Waker::wake);
     }
 
@@ -57,6 +54,6 @@ impl Driver for Events {
 
 impl Unpark for Events {
     fn unpark(&self) {
-        self.with(|pending| pending.unparked = true);
+        self.0.lock().unwrap().unparked = true;
     }
 }

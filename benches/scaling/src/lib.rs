@@ -1,21 +1,18 @@
-//! Counts the operations of Raddle's scheduler with 2 to 256 workers, stepped on one thread:
-//! `docs/scaling.md`.
-//!
-//! Every build can read [`Counts`]. Only the counting build, under `--cfg raddle_count`, can count.
+//! Counts the operations of Raddle's scheduler with 2 to 256 workers, stepped on one thread, in the
+//! counting build: `docs/scaling.md`.
+#![cfg(raddle_count)]
 #![forbid(unsafe_code)]
+#![allow(
+    missing_debug_implementations,
+    reason = "only the program uses these types"
+)]
 
 mod counts;
-#[cfg(raddle_count)]
 mod driver;
-#[cfg(raddle_count)]
 pub mod loads;
-#[cfg(raddle_count)]
 mod pool;
-#[cfg(raddle_count)]
 mod rng;
 
-pub use counts::{Counts, Figure, Phase, Run, Scope, Tally, Word};
-#[cfg(raddle_count)]
-pub use loads::Load;
-#[cfg(raddle_count)]
+pub use counts::{Figure, Phase, Run, operations};
+pub use loads::LOADS;
 pub use pool::run;

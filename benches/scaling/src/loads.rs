@@ -3,43 +3,46 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use crate::driver::Events;
 use crate::rng::Rng;
 
-/// The load of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// One task per worker spawns 16 tasks in each of 16 polls.
-    SpawnStorm,
-    /// A single task spawns 16 tasks in each poll, 4,096 in all.
-    OneSpawner,
-    /// A binary tree of tasks with 128 leaves per worker. Each task awaits the tasks that it has
-    /// spawned.
-    ForkJoin,
-    /// Servers at 5 % of the workers' capacity: requests come as events of the driver, and each
-    /// takes three polls of two tasks.
-    ServersAt5,
-    /// The same at 90 %.
-    ServersAt90,
-    /// Two tasks per worker. Each exchanges messages with every other task, with two at a time.
-    PingPong,
-    /// Eight waiting tasks per worker. In each round code outside wakes a quarter as many tasks as
-    /// there are workers.
-    OutsideWakes,
-}
+/// A load: its name in tables, and the function that spawns its tasks.
+pub type Load = (&'static str, fn(&mut Context) -> Box<dyn Body>);
+
+/// All loads.
+pub const LOADS: [Load; 7] = [
+    // One task per worker spawns 16 tasks in each of 16 polls.
+    ("spawn storm", |context| {
+        storm(context.workers, BATCH * BATCHES)
+    }),
+    // A single task spawns 16 tasks in each poll, 4,096 in all.
+    ("one spawner", |_| storm(1, ONE_SPAWNS)),
+    // A binary tree of tasks with 128 leaves per worker. Each task awaits the tasks that it has
+    // spawned.
+    ("fork-join", |context| tree(LEAVES * context.workers)),
+    // Servers at 5 % of the workers' capacity: requests come as events of the driver, and each
+    // takes three polls of two tasks.
+    ("servers at 5 %", |context| Servers::start(context, 0.05)),
+    ("servers at 90 %", |context| Servers::start(context, 0.9)),
+    // Two tasks per worker. Each exchanges messages with every other task, with two at a time.
+    ("ping-pong", |context| tournament(2 * context.workers)),
+    // Eight waiting tasks per worker. In each round code outside wakes a quarter as many tasks as
+    // there are workers.
+    ("wakes from outside", |context| Sleepers::start(context)),
+];
 
 /// What a load needs for its run.
-pub(crate) struct Context {
+pub struct Context {
     workers: usize,
     pub(crate) events: Events,
     rng: Rng,
 }
 
 /// A running load.
-pub(crate) trait Body {
+pub trait Body {
     /// Does what happens outside the workers after one of the first [`ROUNDS`] rounds.
     fn act_outside(&mut self, context: &mut Context);
 
@@ -64,45 +67,6 @@ const MESSAGES: usize = 256;
 const WAITING: usize = 8;
 const OUTSIDE_RATE: f64 = 0.25;
 
-impl Load {
-    /// All loads.
-    pub const ALL: [Self; 7] = [
-        Self::SpawnStorm,
-        Self::OneSpawner,
-        Self::ForkJoin,
-        Self::ServersAt5,
-        Self::ServersAt90,
-        Self::PingPong,
-        Self::OutsideWakes,
-    ];
-
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SpawnStorm => "spawn storm",
-            Self::OneSpawner => "one spawner",
-            Self::ForkJoin => "fork-join",
-            Self::ServersAt5 => "servers at 5 %",
-            Self::ServersAt90 => "servers at 90 %",
-            Self::PingPong => "ping-pong",
-            Self::OutsideWakes => "wakes from outside",
-        }
-    }
-
-    /// Spawns the tasks of the load.
-    pub(crate) fn body(self, context: &mut Context) -> Box<dyn Body> {
-        match self {
-            Self::SpawnStorm => Box::new(storm(context.workers, BATCH * BATCHES)),
-            Self::OneSpawner => Box::new(storm(1, ONE_SPAWNS)),
-            Self::ForkJoin => Box::new(tree(LEAVES * context.workers)),
-            Self::ServersAt5 => Box::new(Servers::start(context, 0.05)),
-            Self::ServersAt90 => Box::new(Servers::start(context, 0.9)),
-            Self::PingPong => Box::new(tournament(2 * context.workers)),
-            Self::OutsideWakes => Box::new(Sleepers::start(context)),
-        }
-    }
-}
-
 impl Context {
     pub(crate) fn new(workers: usize, events: Events, seed: u64) -> Self {
         Self {
@@ -111,10 +75,6 @@ impl Context {
             rng: Rng::new(seed),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Yields once.
@@ -153,7 +113,7 @@ impl Body for Remaining {
     }
 }
 
-fn storm(spawners: usize, each: usize) -> Remaining {
+fn storm(spawners: usize, each: usize) -> Box<dyn Body> {
     let left = Remaining::new(spawners * (each + 1));
     for _ in 0..spawners {
         let left = left.clone();
@@ -169,17 +129,17 @@ fn storm(spawners: usize, each: usize) -> Remaining {
         };
         drop(raddle_sched::spawn(spawner));
     }
-    left
+    Box::new(left)
 }
 
-fn tree(leaves: usize) -> Remaining {
+fn tree(leaves: usize) -> Box<dyn Body> {
     let left = Remaining::new(1);
     let done = left.clone();
     drop(raddle_sched::spawn(async move {
         branch(leaves).await;
         done.done();
     }));
-    left
+    Box::new(left)
 }
 
 fn branch(leaves: usize) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -202,7 +162,7 @@ impl Inbox {
     /// Sends one message.
     fn send(&self) {
         let waker = {
-            let mut inbox = lock(&self.0);
+            let mut inbox = self.0.lock().unwrap();
             inbox.0 += 1;
             inbox.1.take()
         };
@@ -214,7 +174,7 @@ impl Inbox {
     /// Waits for one message and takes it.
     async fn receive(&self) {
         poll_fn(|cx| {
-            let mut inbox = lock(&self.0);
+            let mut inbox = self.0.lock().unwrap();
             if inbox.0 > 0 {
                 inbox.0 -= 1;
                 return Poll::Ready(());
@@ -227,7 +187,7 @@ impl Inbox {
 
     /// Adds one message, and returns the waker of the waiting task.
     fn add_message(&self) -> Option<Waker> {
-        let mut inbox = lock(&self.0);
+        let mut inbox = self.0.lock().unwrap();
         let waker = inbox.1.take()?;
         inbox.0 += 1;
         Some(waker)
@@ -242,16 +202,16 @@ struct Servers {
 }
 
 impl Servers {
-    fn start(context: &Context, load: f64) -> Self {
+    fn start(context: &Context, load: f64) -> Box<dyn Body> {
         let under_way = Arc::new(AtomicUsize::new(0));
         let connections = (0..CONNECTIONS * context.workers)
             .map(|_| Self::connection(under_way.clone()))
             .collect();
-        Self {
+        Box::new(Self {
             connections,
             rate: load * context.workers as f64 / POLLS_OF_A_REQUEST,
             under_way,
-        }
+        })
     }
 
     /// A task that passes each request to another task and waits for the answer.
@@ -299,7 +259,7 @@ impl Body for Servers {
 
 /// Tasks of which each meets every other, by the circle method: one keeps its place and the others
 /// rotate.
-fn tournament(tasks: usize) -> Remaining {
+fn tournament(tasks: usize) -> Box<dyn Body> {
     let left = Remaining::new(tasks);
     let meetings = (MESSAGES / 2).max(tasks - 1);
     let inboxes = |_| (0..tasks).map(|_| Inbox::default()).collect();
@@ -315,7 +275,7 @@ fn tournament(tasks: usize) -> Remaining {
             left.done();
         }));
     }
-    left
+    Box::new(left)
 }
 
 /// Returns the task that a task meets.
@@ -334,7 +294,7 @@ struct Sleepers {
 }
 
 impl Sleepers {
-    fn start(context: &Context) -> Self {
+    fn start(context: &Context) -> Box<dyn Body> {
         let inboxes = (0..WAITING * context.workers)
             .map(|_| {
                 let inbox = Arc::new(Inbox::default());
@@ -347,10 +307,10 @@ impl Sleepers {
                 inbox
             })
             .collect();
-        Self {
+        Box::new(Self {
             inboxes,
             rate: OUTSIDE_RATE * context.workers as f64,
-        }
+        })
     }
 }
 

@@ -1,9 +1,11 @@
 //! Runs a load on stepped workers and counts.
 
-use raddle_primitives::counting::{self, Kind, OUTSIDE, Operations};
+use std::sync::{Mutex, PoisonError};
+
+use raddle_primitives::counting::{self, Entry, Kind, OUTSIDE, Operations};
 use raddle_sched::{Config, Driver, Pool, Step, Worker, WorkerWait};
 
-use crate::counts::{Phase, Run, Scope, Tally, Word};
+use crate::counts::{Phase, Run};
 use crate::driver::Events;
 use crate::loads::{Context, Load, ROUNDS};
 use crate::rng::Rng;
@@ -28,15 +30,15 @@ enum Posture {
     },
 }
 
-struct SteppedWorker {
-    worker: Worker,
-    posture: Posture,
-}
+/// A worker, and what it does.
+type Stepped = (Worker, Posture);
 
 /// Runs a load until it is done.
 ///
-/// Only one run at a time can count: it removes the counts of the run before.
-pub fn run(load: Load, workers: usize, seed: u64) -> Run {
+/// Waits for runs on other threads: only one at a time can count.
+pub fn run((name, load): Load, workers: usize, seed: u64) -> Run {
+    static COUNTING: Mutex<()> = Mutex::new(());
+    let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
     counting::act_as(OUTSIDE);
     counting::reset();
     let mut rng = Rng::new(seed);
@@ -47,86 +49,80 @@ pub fn run(load: Load, workers: usize, seed: u64) -> Run {
     };
     let (handle, stepped) = Pool::stepped(config, [Box::new(events.clone()) as Box<dyn Driver>]);
     let current = handle.enter();
-    let mut stepped_workers: Vec<SteppedWorker> = stepped
-        .into_iter()
-        .map(|worker| SteppedWorker {
-            worker,
-            posture: Posture::Awake,
-        })
-        .collect();
+    let stepped = stepped.into_iter();
+    let mut stepped: Vec<Stepped> = stepped.map(|worker| (worker, Posture::Awake)).collect();
     let mut context = Context::new(workers, events, rng.below(usize::MAX) as u64);
     let mut tally = Run {
-        load: load.name().to_owned(),
         workers,
-        seed,
         ..Run::default()
     };
-    let mut body = load.body(&mut context);
+    let mut body = load(&mut context);
+    let mut rounds = 0;
     counting::settle(NOT_COUNTED);
     let mut order: Vec<usize> = (0..workers).collect();
-    while !body.is_done(tally.rounds) {
+    while !body.is_done(rounds) {
         rng.shuffle(&mut order);
         for &worker in &order {
             counting::act_as(worker + 1);
-            drive(&mut stepped_workers[worker], &context.events, &mut tally);
+            let now = rounds * ROUND_MICROS;
+            drive(&mut stepped[worker], now, &context.events, &mut tally);
         }
         counting::act_as(OUTSIDE);
-        if tally.rounds < ROUNDS {
+        if rounds < ROUNDS {
             body.act_outside(&mut context);
         }
         counting::settle(Phase::Outside as usize);
-        tally.rounds += 1;
+        rounds += 1;
         assert!(
-            tally.rounds < MAX_ROUNDS,
-            "{} on {workers} workers does not end: a wake-up was lost",
-            tally.load
+            rounds < MAX_ROUNDS,
+            "{name} on {workers} workers does not end: a wake-up was lost"
         );
     }
-    count_steals(&handle, &mut tally);
-    tally.words = words(workers, &mut tally);
-    drop(stepped_workers);
+    let metrics = handle.metrics();
+    for worker in 0..workers {
+        tally.steals += metrics.worker(worker).steal_operations;
+    }
+    counting::settle(NOT_COUNTED);
+    tally.words = words(&mut tally);
+    drop(stepped);
     drop(current);
     tally
 }
 
 /// Lets a worker do one thing, unless it waits.
-fn drive(stepped: &mut SteppedWorker, events: &Events, tally: &mut Run) {
-    let now = tally.rounds * ROUND_MICROS;
-    let phase = match &stepped.posture {
-        Posture::Awake => match stepped.worker.step() {
+fn drive((worker, state): &mut Stepped, now: u64, events: &Events, tally: &mut Run) {
+    let phase = match &state {
+        Posture::Awake => match worker.step() {
             Step::Ran => {
                 tally.polls += 1;
                 Phase::Task
             }
             Step::Idle | Step::Shutdown => {
-                stepped.posture = Posture::Idle;
+                *state = Posture::Idle;
                 Phase::Search
             }
         },
         Posture::Idle => {
-            let waiting = stepped.worker.begin_park();
+            let waiting = worker.begin_park();
             tally.parks += u64::from(waiting.is_some());
-            stepped.posture = posture(waiting, now);
+            *state = posture(waiting, now);
             Phase::Park
         }
         Posture::Parked { waiting, deadline } => {
             // The check is no operation of the worker, which sleeps.
             let notified = match waiting.in_driver {
                 true => events.is_ready(),
-                false => stepped.worker.is_unparked(),
+                false => worker.is_unparked(),
             };
             counting::settle(NOT_COUNTED);
             let over = deadline.is_some_and(|deadline| deadline <= now);
             if !notified && !over {
                 return;
             }
-            match (notified, waiting.in_driver && events.is_due()) {
-                (false, _) => tally.timeouts += 1,
-                (true, true) => tally.events += 1,
-                (true, false) => tally.wakeups += 1,
-            }
-            let waiting = stepped.worker.resume_park();
-            stepped.posture = posture(waiting, now);
+            let is_event = waiting.in_driver && events.is_due();
+            tally.wakeups += u64::from(notified && !is_event);
+            let waiting = worker.resume_park();
+            *state = posture(waiting, now);
             Phase::Unpark
         }
     };
@@ -145,50 +141,21 @@ fn posture(waiting: Option<WorkerWait>, now: u64) -> Posture {
     }
 }
 
-fn count_steals(handle: &raddle_sched::Handle, tally: &mut Run) {
-    let metrics = handle.metrics();
-    for worker in 0..metrics.workers() {
-        let counts = metrics.worker(worker);
-        tally.steals += counts.steal_operations;
-        tally.stolen += counts.steals;
-    }
-    counting::settle(NOT_COUNTED);
-}
-
-/// Returns the counts of each word. Events become figures of the run.
-fn words(workers: usize, tally: &mut Run) -> Vec<Word> {
-    let mut words = Vec::new();
-    for entry in counting::report() {
-        let phases = Phase::ALL.map(|phase| entry.phases[phase as usize]);
+/// Returns the counts of each word. The attempts to steal, which are an event, become a count of
+/// the run.
+fn words(tally: &mut Run) -> Vec<Entry> {
+    let mut words = counting::report();
+    words.retain(|entry| {
+        let phases = &entry.phases[..Phase::ALL.len()];
         if entry.kind == Kind::Event {
-            let events = phases.iter().map(|phase| phase.events).sum();
-            match entry.name.as_str() {
-                "steal attempt" => tally.steal_attempts = events,
-                "fence" => tally.fences = events,
-                _ => {}
+            if entry.name == "steal attempt" {
+                tally.steal_attempts = phases.iter().map(|phase| phase.events).sum();
             }
-            continue;
+            return false;
         }
         let is_used = phases.iter().any(|phase| *phase != Operations::default());
-        if !is_used || OF_THREADS.contains(&entry.name.as_str()) {
-            continue;
-        }
-        words.push(Word {
-            name: entry.name,
-            scope: match (entry.made as usize) < workers {
-                true => Scope::Common,
-                false => Scope::Own,
-            },
-            made: entry.made,
-            actors: entry.actors,
-            phases: phases.map(|phase| Tally {
-                loads: phase.loads,
-                writes: phase.stores + phase.read_modify_writes,
-                locks: phase.locks,
-                transfers: phase.transfers,
-            }),
-        });
-    }
+        is_used && !OF_THREADS.contains(&entry.name.as_str())
+    });
     words.sort_by(|a, b| a.name.cmp(&b.name));
     words
 }

@@ -4,19 +4,18 @@
 
 use std::io::{Error, Result};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use clap::Parser;
-use raddle_benches::exit;
-use raddle_benches::record::Section;
-use raddle_benches::servers::{Contestant, Process, check, on_core};
-use raddle_benches::sheet::{Case, Figure, Options, Sheet};
-use raddle_benches::{h2load, wrk};
+use clap::{Parser, value_parser};
+use raddle_benches::record::{Case, Figure, Section};
+use raddle_benches::servers::http_load::{Loaded, h2load, measure, wrk};
+use raddle_benches::servers::process::{check, each, on_core};
+use raddle_benches::servers::{Contestant, Process};
+use raddle_benches::sheet::{Options, Sheet};
 
-const CONTESTANTS: [Contestant; 2] = [Contestant::Raddle, Contestant::Tokio];
-const FIGURES: [Figure; 3] = [
+const FIGURES: &[Figure] = &[
     Figure::more("requests", "/s"),
     Figure::less("server CPU a request", "us"),
     Figure::less("p99", "ms"),
@@ -31,51 +30,26 @@ const WEB: [(&str, &str); 4] = [
 const CONNECTIONS: usize = 50;
 const METHOD: &str = "/raddle.Doubler/Double";
 
-/// 64 tasks that query a database over a few connections.
-struct Queries {
-    /// The names by which the measured program selects the client and the server.
-    client: &'static str,
-    server: &'static str,
-    query: &'static str,
-    connections: usize,
-    workers: usize,
-    /// Whether the client runs on core 0 and the server on core 1, or both on any core.
-    apart: bool,
-}
+/// 64 tasks that query a database: the client and the server, by the names that the measured program
+/// knows; the query; the numbers of connections and of workers; and whether the client runs on core
+/// 0 and the server on core 1, or both on any core.
+struct Queries(&'static str, &'static str, &'static str, usize, usize, bool);
 
-const SQLX: Queries = Queries {
-    client: "sqlx",
-    server: "postgres",
-    query: "SELECT 1",
-    connections: 8,
-    workers: 2,
-    apart: false,
-};
-const TOKIO_POSTGRES: Queries = Queries {
-    client: "tokio-postgres",
-    ..SQLX
-};
-const REDIS: Queries = Queries {
-    client: "redis",
-    server: "redis-server",
-    query: "PING",
-    ..SQLX
-};
 #[rustfmt::skip]
 const QUERIES: [Queries; 11] = [
-    SQLX,
-    Queries { workers: 1, ..SQLX },
-    Queries { workers: 4, ..SQLX },
-    Queries { connections: 1, ..SQLX },
-    Queries { query: "SELECT pg_sleep(0.001)", ..SQLX },
-    Queries { apart: true, ..SQLX },
-    Queries { apart: true, workers: 1, ..SQLX },
-    TOKIO_POSTGRES,
-    Queries { apart: true, ..TOKIO_POSTGRES },
-    REDIS,
-    Queries { apart: true, ..REDIS },
+    Queries("sqlx", "postgres", "SELECT 1", 8, 2, false),
+    Queries("sqlx", "postgres", "SELECT 1", 8, 1, false),
+    Queries("sqlx", "postgres", "SELECT 1", 8, 4, false),
+    Queries("sqlx", "postgres", "SELECT 1", 1, 2, false),
+    Queries("sqlx", "postgres", "SELECT pg_sleep(0.001)", 8, 2, false),
+    Queries("sqlx", "postgres", "SELECT 1", 8, 2, true),
+    Queries("sqlx", "postgres", "SELECT 1", 8, 1, true),
+    Queries("tokio-postgres", "postgres", "SELECT 1", 8, 2, false),
+    Queries("tokio-postgres", "postgres", "SELECT 1", 8, 2, true),
+    Queries("redis", "redis-server", "PING", 8, 2, false),
+    Queries("redis", "redis-server", "PING", 8, 2, true),
 ];
-const QUERY_FIGURES: [Figure; 5] = [
+const QUERY_FIGURES: &[Figure] = &[
     Figure::more("queries", "/s"),
     Figure::less("client CPU a query", "us"),
     Figure::neutral("client waits a query", "times"),
@@ -101,53 +75,44 @@ struct Args {
     databases: bool,
 
     /// For how long a server is loaded in each round
-    #[arg(long, value_name = "S", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "S", default_value_t = 2, value_parser = value_parser!(u16).range(1..))]
     seconds: u16,
-
-    /// The number of worker threads of a runtime, except for the databases
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: u16,
 
     #[command(flatten)]
     options: Options,
 }
 
-fn main() -> ExitCode {
-    exit("ecosystem", Args::parse().run())
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let mut sheet = Sheet::new(Section::Ecosystem, &args.options);
+    if args.databases {
+        QUERIES
+            .iter()
+            .for_each(|queries| args.query(&mut sheet, queries));
+        return sheet.finish();
+    }
+    let duration = args.duration();
+    for workers in args.options.workers(&[2]) {
+        for (title, path) in WEB {
+            args.serve(&mut sheet, title, ["wrk", "web"], workers, |server| {
+                let url = format!("http://{}{path}", server.address);
+                wrk(&url, CONNECTIONS, duration, None)
+            });
+        }
+        args.serve(
+            &mut sheet,
+            "tonic, unary calls",
+            ["h2load", "rpc"],
+            workers,
+            |server| h2load(server.address, METHOD, duration),
+        );
+    }
+    sheet.finish()
 }
 
 impl Args {
-    fn run(&self) -> Result<()> {
-        let mut sheet = Sheet::new(Section::Ecosystem, &self.options);
-        let duration = Duration::from_secs(self.seconds.into());
-        if self.databases {
-            for queries in &QUERIES {
-                if let Err(error) = self.query(&mut sheet, queries, duration) {
-                    sheet.note(format!("{}: not measured, {error}", queries.title()));
-                }
-            }
-            return sheet.finish();
-        }
-        match check("wrk") {
-            Ok(()) => {
-                for (title, path) in WEB {
-                    self.attempt(&mut sheet, title, "web", |server| {
-                        let url = format!("http://{}{path}", server.address());
-                        wrk::run(&url, CONNECTIONS, duration, None)
-                    });
-                }
-            }
-            Err(error) => sheet.note(format!("axum: not measured, {error}")),
-        }
-        match check("h2load") {
-            Ok(()) => self.attempt(&mut sheet, "tonic, unary calls", "rpc", |server| {
-                h2load::run(server.address(), METHOD, duration)
-            }),
-            Err(error) => sheet.note(format!("tonic: not measured, {error}")),
-        }
-        sheet.finish()
+    fn duration(&self) -> Duration {
+        Duration::from_secs(self.seconds.into())
     }
 
     /// Returns the program on the stand-in (0) or on Tokio (1).
@@ -156,80 +121,66 @@ impl Args {
     }
 
     /// Measures clients of a server that is started for each case.
-    fn query(&self, sheet: &mut Sheet, queries: &Queries, duration: Duration) -> Result<()> {
-        let place = |core| queries.apart.then_some(core);
+    fn query(&self, sheet: &mut Sheet, queries: &Queries) {
+        let &Queries(client, server, query, connections, workers, is_apart) = queries;
+        let place = |core| is_apart.then_some(core);
         let mut command = on_core(place(1), &self.stand_in);
-        let server = Process::new(command.arg(queries.server))?;
-        let names = CONTESTANTS.map(Contestant::name);
+        let server = match Process::new(command.arg(server)) {
+            Ok(server) => server,
+            Err(error) => return sheet.note(format!("{}: {error}", queries.title())),
+        };
         let case = Case::new(queries.title());
-        sheet.attempt(&case, &QUERY_FIGURES, &names, |index| {
+        sheet.measure(&case, QUERY_FIGURES, &Contestant::NAMES[..2], |index| {
             let mut command = on_core(place(0), self.program(index));
             command
-                .args([queries.client, &queries.workers.to_string()])
-                .arg(server.address().to_string())
-                .args([&queries.connections.to_string(), queries.query])
+                .args([client, &workers.to_string()])
+                .arg(server.address.to_string())
+                .args([&connections.to_string(), query])
                 .stderr(Stdio::piped());
             let client = Process::new(&mut command)?;
             let before = client.usage()?;
-            thread::sleep(duration);
-            let used = client.usage()?.since(before);
+            thread::sleep(self.duration());
+            let after = client.usage()?;
             let text = client.end()?;
             let words = text.split_whitespace();
             let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
             let [rate, parks] = numbers[..] else {
                 return Err(Error::other(text));
             };
-            let count = rate * duration.as_secs_f64();
-            Ok([
-                rate,
-                used.processor.as_secs_f64() * 1e6 / count,
-                used.waits as f64 / count,
-                used.preemptions as f64 / count,
-                parks,
-            ])
+            let queries = rate * self.duration().as_secs_f64();
+            let [micros, waits, preemptions] = each(before, after, queries);
+            Ok([rate, micros, waits, preemptions, parks])
         });
-        Ok(())
     }
 
-    /// Measures a case on servers that are started in each round.
-    fn attempt(
+    /// Measures a case on servers that are started in each round, if the program that loads them is
+    /// installed.
+    fn serve(
         &self,
         sheet: &mut Sheet,
         title: &str,
-        service: &str,
-        load: impl Fn(&Process) -> Result<wrk::Report>,
+        [loader, service]: [&str; 2],
+        workers: usize,
+        load: impl Fn(&Process) -> Result<Loaded>,
     ) {
-        let case = Case::new(format!("{title}, {} workers", self.workers));
-        let names = CONTESTANTS.map(Contestant::name);
-        sheet.attempt(&case, &FIGURES, &names, |index| {
-            let mut command = Command::new(self.program(index));
-            command.args([service, &self.workers.to_string()]);
-            let server = Process::new(&mut command)?;
-            let before = server.usage()?;
-            let report = load(&server)?;
-            let used = server.usage()?.since(before);
-            Ok([
-                report.rate,
-                used.processor.as_secs_f64() * 1e6 / report.requests as f64,
-                report.p99.as_secs_f64() * 1e3,
-            ])
+        let case = Case::new(format!("{title}, {workers} workers"));
+        sheet.measure(&case, FIGURES, &Contestant::NAMES[..2], |index| {
+            check(loader)?;
+            let mut command = on_core(None, self.program(index));
+            let server = Process::new(command.args([service, &workers.to_string()]))?;
+            measure(&server, || load(&server))
         });
     }
 }
 
 impl Queries {
     fn title(&self) -> String {
-        let Self {
-            client,
-            connections,
-            workers,
-            ..
-        } = self;
-        let sleep = match self.query.contains("sleep") {
+        let Self(client, _, query, connections, workers, is_apart) = self;
+        let sleep = match query.contains("sleep") {
             true => " that sleep 1 ms",
             false => "",
         };
-        let cores = match self.apart {
+        let cores = match is_apart {
             true => "on core 0, the server on core 1",
             false => "on the server's cores",
         };

@@ -3,15 +3,15 @@
 #![forbid(unsafe_code)]
 
 use std::io::Result;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
-use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Ready, Tokio, TokioThreadpool};
+use clap::{Parser, value_parser};
+use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Tokio, TokioThreadpool};
 use raddle_benches::ready;
-use raddle_benches::record::Section;
-use raddle_benches::sheet::{Case, Figure, Options, Sheet};
+use raddle_benches::record::{Case, Figure, Section};
+use raddle_benches::sheet::{Options, Sheet, in_micros, micros};
 use raddle_benches::timing::{Timing, sleep_all};
-use raddle_benches::workloads::{spawn_all, yield_all};
+use raddle_benches::workloads::{spawn_many_local, yield_many};
 
 /// The least number of tasks in a round, over as many passes as that takes.
 const MIN_TASKS_PER_ROUND: usize = 20_000;
@@ -23,91 +23,27 @@ const SLEEP_PER_TASK: Duration = Duration::from_micros(2);
 #[derive(Parser)]
 #[command(about = "Runs 10 to 1,000,000 tasks and sleepers on each runtime in turn")]
 struct Args {
-    /// The number of worker threads
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: u16,
-
-    /// Measure only these kinds, separated by commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    only: Vec<Kind>,
-
     /// The largest number of tasks at once
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    #[arg(value_parser = clap::value_parser!(u32).range(10..))]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = value_parser!(u32).range(10..))]
     most: u32,
 
     #[command(flatten)]
     options: Options,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// Tasks that are spawned from a task, and complete
-    Tasks,
-    /// Tasks that all yield 10 times
-    Yields,
-    /// Tasks that all sleep at the same time
-    Sleepers,
-}
-
-impl Kind {
-    /// Returns the title, the section, the parameter and the figures.
-    fn about(self) -> (&'static str, Section, &'static str, Vec<Figure>) {
-        match self {
-            Self::Tasks => (
-                "tasks spawned from one, until all ended",
-                Section::Scheduler,
-                "tasks",
-                vec![Figure::less("time a task", "ns")],
-            ),
-            Self::Yields => (
-                "tasks that all yield 10 times",
-                Section::Scheduler,
-                "tasks",
-                vec![Figure::less("time a yield", "ns")],
-            ),
-            Self::Sleepers => (
-                "tasks that sleep all at once",
-                Section::Timers,
-                "sleepers",
-                vec![
-                    Figure::less("CPU a sleeper", "us"),
-                    Figure::less("worst lateness", "ms"),
-                ],
-            ),
-        }
-    }
-
-    fn contestants(self, workers: usize) -> Vec<Ready<usize, Vec<f64>>> {
-        match self {
-            Self::Sleepers => ready!(
-                workers, |runtime, sleepers: usize| sleep(&runtime, sleepers);
-                Raddle, Tokio
-            )
-            .into(),
-            _ => ready!(
-                workers, |runtime, tasks: usize| self.work(&runtime, tasks);
-                Raddle, Tokio, AsyncExecutor, TokioThreadpool
-            )
-            .into(),
-        }
-    }
-
-    /// Returns the nanoseconds per task, or per yield.
-    fn work(self, runtime: &impl Executor, tasks: usize) -> Vec<f64> {
-        let passes = MIN_TASKS_PER_ROUND.div_ceil(tasks);
-        let start = Instant::now();
+/// Returns the nanoseconds per task or, if there are any, per yield.
+fn work(runtime: &impl Executor, (tasks, yields): (usize, usize)) -> Vec<f64> {
+    let spawner = runtime.spawner();
+    let passes = MIN_TASKS_PER_ROUND.div_ceil(tasks);
+    let micros = micros(|| {
         for _ in 0..passes {
-            match self {
-                Self::Yields => yield_all(runtime, tasks, YIELDS),
-                _ => spawn_all(runtime, tasks),
+            match yields {
+                0 => runtime.block_on(spawn_many_local(spawner, tasks)),
+                _ => runtime.block_on(yield_many(spawner, tasks, yields)),
             }
         }
-        let each = if self == Self::Yields { YIELDS } else { 1 };
-        let nanos = start.elapsed().as_secs_f64() * 1e9;
-        vec![nanos / (passes * tasks * each) as f64]
-    }
+    });
+    vec![micros * 1e3 / (passes * tasks * yields.max(1)) as f64]
 }
 
 /// Runs tasks that sleep at the same time and wake within 100 ms, plus the time in which they were
@@ -116,30 +52,45 @@ impl Kind {
 fn sleep(runtime: &impl Timing, sleepers: usize) -> Vec<f64> {
     let least = Duration::from_millis(20) + SLEEP_PER_TASK * sleepers as u32;
     let (spent, worst) = sleep_all(runtime, sleepers, least);
-    vec![
-        spent.as_secs_f64() * 1e6 / sleepers as f64,
-        worst.as_secs_f64() * 1e3,
-    ]
+    vec![in_micros(spent) / sleepers as f64, in_micros(worst) / 1e3]
 }
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let workers = args.workers.into();
     let mut sheet = Sheet::new(Section::Scheduler, &args.options);
-    for &kind in Kind::value_variants() {
-        if !args.only.is_empty() && !args.only.contains(&kind) {
-            continue;
-        }
-        let contestants = kind.contestants(workers);
-        let (title, section, parameter, figures) = kind.about();
-        let title = format!("{title}, {workers} workers");
-        sheet.section(section);
-        for count in (1..=6).map(|power| 10_usize.pow(power)) {
-            if count > args.most as usize {
-                continue;
+    let counts = (1..=6).map(|power| 10_usize.pow(power));
+    let counts: Vec<_> = counts
+        .filter(|count| *count <= args.most as usize)
+        .collect();
+    for workers in args.options.workers(&[2]) {
+        let contestants = ready!(
+            workers, |runtime, input: (usize, usize)| work(&runtime, input);
+            Raddle, Tokio, AsyncExecutor, TokioThreadpool
+        );
+        sheet.section(Section::Scheduler);
+        for (title, figure, yields) in [
+            ("tasks spawned from one, until all ended", "time a task", 0),
+            ("tasks that all yield 10 times", "time a yield", YIELDS),
+        ] {
+            for &count in &counts {
+                let case = Case::with(format!("{title}, {workers} workers"), "tasks", count);
+                let figures = [Figure::less(figure, "ns")];
+                sheet.compare(&case, &figures, &contestants, (count, yields));
             }
-            let case = Case::with(&title, parameter, count);
-            sheet.compare(&case, &figures, &contestants, |run| Ok(run(count)))?;
+        }
+        let contestants = ready!(
+            workers, |runtime, sleepers: usize| sleep(&runtime, sleepers);
+            Raddle, Tokio
+        );
+        sheet.section(Section::Timers);
+        for &count in &counts {
+            let title = format!("tasks that sleep all at once, {workers} workers");
+            let case = Case::with(title, "sleepers", count);
+            let figures = [
+                Figure::less("CPU a sleeper", "us"),
+                Figure::less("worst lateness", "ms"),
+            ];
+            sheet.compare(&case, &figures, &contestants, count);
         }
     }
     sheet.finish()

@@ -4,22 +4,20 @@
 #![forbid(unsafe_code)]
 
 use std::io::Result;
-use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
-use raddle_benches::client::Paced;
-use raddle_benches::descriptors::allow;
-use raddle_benches::exit;
-use raddle_benches::http_load::{Loader, REQUEST, answer, load};
+use clap::{Parser, value_parser};
 use raddle_benches::latency::{PERCENTILES, percentiles};
-use raddle_benches::record::Section;
+use raddle_benches::record::{Case, Figure, Section};
+use raddle_benches::servers::client::Until;
+use raddle_benches::servers::http_load::{load, load_server, measure};
+use raddle_benches::servers::process::check;
+use raddle_benches::servers::sharing::Sharing;
+use raddle_benches::servers::strace;
 use raddle_benches::servers::{Contestant, Launch, Placement, Serve, Service};
-use raddle_benches::sharing::Sharing;
-use raddle_benches::sheet::{Case, Figure, Options, Sheet};
-use raddle_benches::strace;
+use raddle_benches::sheet::{Options, Sheet};
 
-const FIGURES: [Figure; 4] = [
+const FIGURES: &[Figure] = &[
     Figure::more("requests", "/s"),
     Figure::less("server CPU a request", "us"),
     Figure::less("p99", "ms"),
@@ -32,14 +30,12 @@ const COUNTED: usize = 10_000;
 #[command(about = "Loads hyper on several runtimes and a hand-written loop with wrk in turn")]
 struct Args {
     /// The numbers of connections that wrk keeps open, separated by commas
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(1..))]
     #[arg(default_value = "1,10,50,1000,10000")]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     connections: Vec<u16>,
 
     /// For how long wrk loads a server in each round
-    #[arg(long, value_name = "S", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "S", default_value_t = 2, value_parser = value_parser!(u16).range(1..))]
     seconds: u16,
 
     #[command(flatten)]
@@ -51,7 +47,7 @@ struct Args {
 
     /// Measure only the latency of this number of requests a second, which come at fixed times
     #[arg(long, value_name = "RATE", conflicts_with = "syscalls")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_parser = value_parser!(u32).range(1..))]
     paced: Option<u32>,
 
     #[command(flatten)]
@@ -61,134 +57,104 @@ struct Args {
     options: Options,
 }
 
-fn main() -> ExitCode {
+fn main() -> Result<()> {
     let args = Args::parse();
-    let workers = args.placement.workers();
-    exit("http", args.serve.or_measure(workers, || args.run()))
+    args.serve.or_measure(&args.options, || args.run())
 }
 
 impl Args {
+    fn duration(&self) -> Duration {
+        Duration::from_secs(self.seconds.into())
+    }
+
     fn run(&self) -> Result<()> {
         let mut sheet = Sheet::new(Section::Http, &self.options);
         if let Err(error) = self.placement.prepare() {
-            sheet.note(format!("{}: not measured, {error}", self.title()));
+            sheet.note(format!("hyper: not measured, {error}"));
             return sheet.finish();
         }
-        let loader = Loader::find();
-        if loader == Loader::BuiltIn && !self.placement.syscalls && self.paced.is_none() {
+        if check("wrk").is_err() && !self.placement.syscalls && self.paced.is_none() {
             sheet.note(
-                "hyper: there is no program wrk; a thread of the benchmark was the load in its place (install the \
-                 package wrk for figures that others have)",
+                "hyper: there is no program wrk; a thread of the benchmark was the load in its \
+                 place (install wrk for figures that others have)",
             );
         }
-        if self.shared {
-            self.share(&mut sheet, loader);
-            return sheet.finish();
-        }
-        let title = self.title();
-        let names = Contestant::ALL.map(Contestant::name);
-        for &connections in &self.connections {
-            let case = Case::with(&title, "connections", connections.into());
-            if let Err(error) = allow(connections.into()) {
-                sheet.note(format!("{title}, {connections} connections: {error}"));
-                continue;
+        for workers in self.placement.workers(&self.options) {
+            match self.shared {
+                true => self.share(&mut sheet, workers),
+                false => self.alone(&mut sheet, workers),
             }
-            let figures: &[_] = match (self.placement.syscalls, self.paced) {
-                (true, _) => &strace::FIGURES,
-                (_, Some(_)) => &PERCENTILES,
-                _ => &FIGURES,
-            };
-            sheet.attempt(&case, figures, &names, |index| {
-                let contestant = Contestant::ALL[index];
-                let measured = match (self.placement.syscalls, self.paced) {
-                    (true, _) => self.count(contestant, connections.into()),
-                    (_, Some(rate)) => self.pace(contestant, connections.into(), rate),
-                    _ => self.measure(self.launch(contestant), connections.into(), loader),
-                };
-                measured.map_err(|error| contestant.in_error(error))
-            });
         }
         sheet.finish()
     }
 
+    fn alone(&self, sheet: &mut Sheet, workers: usize) {
+        let (syscalls, place) = (self.placement.syscalls, self.placement.title(workers));
+        let (title, figures) = match (syscalls, self.paced) {
+            (true, _) => ("hyper, system calls a request".to_owned(), strace::FIGURES),
+            (_, Some(rate)) => (format!("hyper, {rate} requests a second"), PERCENTILES),
+            _ => ("hyper".to_owned(), FIGURES),
+        };
+        for connections in self.connections.iter().copied().map(usize::from) {
+            let case = Case::with(format!("{title}, {place}"), "connections", connections);
+            sheet.measure(&case, figures, &Contestant::NAMES, |index| {
+                let contestant = Contestant::ALL[index];
+                let launch = self.placement.launch(contestant, Service::Http, workers);
+                match self.paced {
+                    _ if syscalls => {
+                        let load = load(launch.start()?.address, connections)?;
+                        let each = COUNTED.div_ceil(connections) as u64;
+                        Ok(strace::per_message(launch, &load, each)?.to_vec())
+                    }
+                    Some(rate) => {
+                        let server = launch.start()?;
+                        let until = Until::Paced(rate, self.duration());
+                        let load = load(server.address, connections)?;
+                        let (done, ()) = load.run(server.address, until, || Ok(()))?;
+                        Ok(percentiles(&done.latencies))
+                    }
+                    None => self.measure(launch, connections),
+                }
+            });
+        }
+    }
+
     /// Measures Raddle and Tokio beside other processes, in each way in turn.
-    fn share(&self, sheet: &mut Sheet, loader: Loader) {
+    fn share(&self, sheet: &mut Sheet, workers: usize) {
         sheet.section(Section::Sharing);
-        for sharing in Sharing::ALL {
-            let workers = sharing.workers(self.placement.workers());
-            let title = format!("hyper, {workers} workers, {sharing}");
-            let begun = match sharing.begin() {
+        for (sharing, name) in Sharing::ALL {
+            let workers = sharing.workers(workers);
+            let title = format!("hyper, {workers} workers, {name}");
+            let _begun = match sharing.begin() {
                 Ok(begun) => begun,
                 Err(error) => {
                     sheet.note(format!("{title}: not measured, {error}"));
                     continue;
                 }
             };
-            for &connections in &self.connections {
-                let case = Case::with(&title, "connections", connections.into());
-                let names = Contestant::ALL.map(Contestant::name);
-                sheet.attempt(&case, &FIGURES, &names[..2], |index| {
+            for connections in self.connections.iter().copied().map(usize::from) {
+                let case = Case::with(&title, "connections", connections);
+                sheet.measure(&case, FIGURES, &Contestant::NAMES[..2], |index| {
+                    let contestant = Contestant::ALL[index];
                     let launch = Launch {
-                        workers,
                         is_nice: sharing == Sharing::Nice,
-                        ..self.launch(Contestant::ALL[index])
+                        ..self.placement.launch(contestant, Service::Http, workers)
                     };
-                    self.measure(launch, connections.into(), loader)
+                    self.measure(launch, connections)
                 });
             }
-            drop(begun);
         }
-    }
-
-    fn title(&self) -> String {
-        let placement = self.placement;
-        match (placement.syscalls, self.paced) {
-            (true, _) => format!("hyper, system calls a request, {placement}"),
-            (_, Some(rate)) => format!("hyper, {rate} requests a second, {placement}"),
-            _ => format!("hyper, {placement}"),
-        }
-    }
-
-    fn launch(&self, contestant: Contestant) -> Launch {
-        self.placement.launch(contestant, Service::Http)
     }
 
     /// Measures a server that is started in each round, so that the layout of its memory differs
     /// between rounds.
-    fn measure(&self, launch: Launch, connections: usize, loader: Loader) -> Result<Vec<f64>> {
+    fn measure(&self, launch: Launch, connections: usize) -> Result<Vec<f64>> {
         let server = launch.start()?;
-        let before = server.usage()?;
         // Thousands of connections take a while to open.
-        let seconds = usize::from(self.seconds).max(connections / 2_000);
-        let duration = Duration::from_secs(seconds as u64);
+        let least = Duration::from_secs(connections as u64 / 2_000);
+        let duration = self.duration().max(least);
         let core = self.placement.client_core();
-        let report = loader.run(server.address(), connections, duration, core)?;
-        let used = server.usage()?.since(before);
-        let requests = report.requests as f64;
-        Ok(vec![
-            report.rate,
-            used.processor.as_secs_f64() * 1e6 / requests,
-            report.p99.as_secs_f64() * 1e3,
-            used.waits as f64 / requests,
-        ])
-    }
-
-    fn pace(&self, contestant: Contestant, connections: usize, rate: u32) -> Result<Vec<f64>> {
-        let server = self.launch(contestant).start()?;
-        let paced = Paced {
-            connections,
-            request: REQUEST.into(),
-            answer: answer(server.address())?,
-            rate,
-            duration: Duration::from_secs(self.seconds.into()),
-        };
-        Ok(percentiles(&paced.run(server.address())?))
-    }
-
-    fn count(&self, contestant: Contestant, connections: usize) -> Result<Vec<f64>> {
-        let launch = self.launch(contestant);
-        let load = load(launch.start()?.address(), connections)?;
-        let each = COUNTED.div_ceil(connections) as u64;
-        Ok(strace::per_message(launch, &load, each)?.to_vec())
+        let load = || load_server(server.address, connections, duration, core);
+        Ok(measure(&server, load)?.into())
     }
 }

@@ -4,21 +4,19 @@
 
 use std::future::{Future, pending};
 use std::io::{Error, Result};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::{Parser, ValueEnum};
-use raddle_benches::client::Until;
-use raddle_benches::descriptors::allow;
+use clap::Parser;
 use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Spawn, Tokio, TokioThreadpool};
-use raddle_benches::exit;
-use raddle_benches::http_load::load;
-use raddle_benches::record::Section;
+use raddle_benches::record::{Case, Figure, Section};
+use raddle_benches::servers::client::Until;
+use raddle_benches::servers::http_load::load;
 use raddle_benches::servers::{Contestant, Launch, Serve, Service};
-use raddle_benches::sheet::{Case, Figure, Options, Sheet};
-use raddle_benches::timing::{Timing, resident_bytes};
+use raddle_benches::sheet::{Options, Sheet};
+use raddle_benches::timing::{Timing, resident_of};
 
 const TASKS: usize = 100_000;
 const CONNECTIONS: usize = 1_000;
@@ -30,126 +28,89 @@ const RESIDENT: Figure = Figure::less("resident", "bytes");
 /// The number of tasks that have begun. A static, so that it takes no space in the tasks.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
-/// The runtimes whose waiting tasks are measured, and those whose sleeping tasks are.
-const WAITING: [&str; 4] = [
-    Raddle::NAME,
-    Tokio::NAME,
-    TokioThreadpool::NAME,
-    AsyncExecutor::NAME,
+type Measure = fn(usize) -> Result<f64>;
+
+/// The runtimes whose waiting tasks are measured, then those whose sleeping tasks are.
+const MEASURED: [(&str, Measure); 6] = [
+    (Raddle::NAME, waiting::<Raddle>),
+    (Tokio::NAME, waiting::<Tokio>),
+    (TokioThreadpool::NAME, waiting::<TokioThreadpool>),
+    (AsyncExecutor::NAME, waiting::<AsyncExecutor>),
+    (Raddle::NAME, sleeping::<Raddle>),
+    (Tokio::NAME, sleeping::<Tokio>),
 ];
-const SLEEPING: [&str; 2] = [Raddle::NAME, Tokio::NAME];
+const WAITING: usize = 4;
 
 #[derive(Parser)]
 #[command(
     about = "Measures the memory that each runtime keeps for a task, a timer and a connection"
 )]
 struct Args {
-    /// The number of worker threads
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: u16,
-
     #[command(flatten)]
     options: Options,
 
     #[command(flatten)]
     serve: Serve,
 
-    /// Print the memory of a task of this kind in this process
-    #[arg(long, hide = true, requires = "runtime")]
-    of: Option<Kind>,
-
+    /// Print the memory of a task in this process, by the place in the list
     #[arg(long, hide = true)]
-    runtime: Option<String>,
+    here: Option<usize>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
-    Waiting,
-    Sleeping,
-}
-
-fn main() -> ExitCode {
+fn main() -> Result<()> {
     let args = Args::parse();
-    let workers = args.workers.into();
-    exit("memory", args.serve.or_measure(workers, || args.run()))
+    args.serve.or_measure(&args.options, || args.run())
 }
 
 impl Args {
     fn run(&self) -> Result<()> {
-        if let (Some(kind), Some(runtime)) = (self.of, &self.runtime) {
-            println!("{}", self.here(kind, runtime)?);
+        let workers = self.options.workers(&[2])[0];
+        if let Some(place) = self.here {
+            println!("{}", MEASURED[place].1(workers)?);
             // The process exits, so the tasks need not be dropped one by one.
             std::process::exit(0);
         }
         let mut sheet = Sheet::new(Section::Memory, &self.options);
-        let case = Case::new(format!("a task that waits, of {TASKS}"));
-        sheet.measure(&case, &[RESIDENT], &WAITING, |index| {
-            self.elsewhere("waiting", WAITING[index])
-        })?;
-        let case = Case::new(format!("a task that sleeps, of {TASKS}"));
-        sheet.measure(&case, &[RESIDENT], &SLEEPING, |index| {
-            self.elsewhere("sleeping", SLEEPING[index])
-        })?;
-        if let Err(error) = allow(CONNECTIONS) {
-            sheet.note(format!("memory of a connection: {error}"));
-            return sheet.finish();
+        for (title, first, last) in [
+            ("a task that waits", 0, WAITING),
+            ("a task that sleeps", WAITING, MEASURED.len()),
+        ] {
+            let case = Case::new(format!("{title}, of {TASKS}"));
+            let names = MEASURED.map(|(name, _)| name);
+            let names = &names[first..last];
+            sheet.measure(&case, &[RESIDENT], names, |index| {
+                elsewhere(workers, first + index)
+            });
         }
         let case = Case::new(format!("an idle connection of hyper, of {CONNECTIONS}"));
-        let names = Contestant::ALL.map(Contestant::name);
-        sheet.measure(&case, &[RESIDENT], &names, |index| {
-            let contestant = Contestant::ALL[index];
-            let measured = self.connection(contestant);
-            measured.map_err(|error| contestant.in_error(error))
-        })?;
+        sheet.measure(&case, &[RESIDENT], &Contestant::NAMES, |index| {
+            connection(Contestant::ALL[index], workers)
+        });
         sheet.finish()
     }
+}
 
-    /// Measures in a new process.
-    fn elsewhere(&self, kind: &str, runtime: &str) -> Result<[f64; 1]> {
-        let output = Command::new(std::env::current_exe()?)
-            .args(["--workers", &self.workers.to_string()])
-            .args(["--of", kind, "--runtime", runtime])
-            .output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let number = text.trim().parse();
-        let number = number.map_err(|_| {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            Error::other(format!("{runtime}: {kind}: {text}{errors}"))
-        })?;
-        Ok([number])
-    }
+/// Measures the memory that a server keeps for a connection over which one request was answered.
+fn connection(contestant: Contestant, workers: usize) -> Result<[f64; 1]> {
+    let launch = Launch::new(contestant, Service::Http, workers);
+    let server = launch.start()?;
+    // The first connection is answered before the measurement.
+    let load = load(server.address, CONNECTIONS)?;
+    let before = server.resident()?;
+    let (_, after) = load.run(server.address, Until::Each(1), || server.resident())?;
+    Ok([after.saturating_sub(before) as f64 / CONNECTIONS as f64])
+}
 
-    fn here(&self, kind: Kind, runtime: &str) -> Result<f64> {
-        let workers = self.workers.into();
-        match (kind, runtime) {
-            (Kind::Waiting, Raddle::NAME) => waiting::<Raddle>(workers),
-            (Kind::Waiting, Tokio::NAME) => waiting::<Tokio>(workers),
-            (Kind::Waiting, AsyncExecutor::NAME) => waiting::<AsyncExecutor>(workers),
-            (Kind::Waiting, TokioThreadpool::NAME) => waiting::<TokioThreadpool>(workers),
-            (Kind::Sleeping, Raddle::NAME) => sleeping::<Raddle>(workers),
-            (Kind::Sleeping, Tokio::NAME) => sleeping::<Tokio>(workers),
-            _ => Err(Error::other(format!("{runtime} has no task of this kind"))),
-        }
-    }
-
-    /// Measures the memory that a server keeps for a connection over which one request was
-    /// answered.
-    fn connection(&self, contestant: Contestant) -> Result<[f64; 1]> {
-        let launch = Launch {
-            contestant,
-            service: Service::Http,
-            workers: self.workers.into(),
-            core: None,
-            is_nice: false,
-        };
-        let server = launch.start()?;
-        // The first connection is answered before the measurement.
-        let load = load(server.address(), CONNECTIONS)?;
-        let before = server.resident()?;
-        let (_, after) = load.run(server.address(), Until::Each(1), || server.resident())?;
-        Ok([after.saturating_sub(before) as f64 / CONNECTIONS as f64])
-    }
+/// Measures in a new process.
+fn elsewhere(workers: usize, place: usize) -> Result<[f64; 1]> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["--workers", &workers.to_string()])
+        .args(["--here", &place.to_string()])
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = || String::from_utf8_lossy(&output.stderr);
+    let number = text.trim().parse().map_err(|_| Error::other(errors()))?;
+    Ok([number])
 }
 
 fn waiting<E: Executor>(workers: usize) -> Result<f64> {
@@ -166,7 +127,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let spawner = executor.spawner();
-    let before = resident_bytes()?;
+    let before = resident_of("self")?;
     // This thread is no worker, so it may block.
     executor.block_on(async {
         for _ in 0..TASKS {
@@ -187,5 +148,5 @@ where
     }
     // Give the last tasks time to finish their poll.
     thread::sleep(Duration::from_millis(100));
-    Ok((resident_bytes()? - before) as f64 / TASKS as f64)
+    Ok((resident_of("self")? - before) as f64 / TASKS as f64)
 }

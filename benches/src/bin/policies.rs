@@ -3,38 +3,24 @@
 #![forbid(unsafe_code)]
 
 use std::io::Result;
-use std::time::Instant;
 
-use clap::Parser;
+use clap::Parser as _;
 use raddle_benches::policies::{LOADS, POLICIES, runtime};
-use raddle_benches::record::Section;
-use raddle_benches::sheet::{Case, Figure, Options, Sheet};
-
-#[derive(Parser)]
-#[command(about = "Runs loads that differ under each policy in turn, round by round")]
-struct Args {
-    /// The number of worker threads
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
-    workers: u16,
-
-    #[command(flatten)]
-    options: Options,
-}
+use raddle_benches::record::{Case, Figure, Section};
+use raddle_benches::sheet::{Options, Sheet, micros};
 
 fn main() -> Result<()> {
-    let args = Args::parse();
-    let workers = args.workers.into();
-    let runtimes = POLICIES.map(|(_, policy)| runtime(policy, workers));
+    let options = Options::parse();
+    let mut sheet = Sheet::new(Section::Policies, &options);
     let names = POLICIES.map(|(name, _)| name);
-    let mut sheet = Sheet::new(Section::Policies, &args.options);
-    for load in &LOADS {
-        let case = Case::new(format!("{}, {workers} workers", load.name()));
-        sheet.measure(&case, &[Figure::less("time", "us")], &names, |index| {
-            let start = Instant::now();
-            load.run(&runtimes[index], POLICIES[index].1);
-            Ok([start.elapsed().as_secs_f64() * 1e6])
-        })?;
+    for workers in options.workers(&[2]) {
+        let runtimes = POLICIES.map(|(_, policy)| runtime(policy, workers));
+        for (name, run) in LOADS {
+            let case = Case::new(format!("{name}, {workers} workers"));
+            sheet.measure(&case, &[Figure::less("time", "us")], &names, |index| {
+                Ok([micros(|| run(&runtimes[index], POLICIES[index].1))])
+            });
+        }
     }
     sheet.finish()
 }

@@ -1,15 +1,13 @@
-//! Makes the page and the summary from the records of the other programs.
+//! Makes the report from the records of the other programs.
 #![forbid(unsafe_code)]
 
 use std::fs;
-use std::io::{Error, Result};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::io::Result;
+use std::path::PathBuf;
 
 use clap::Parser;
-use raddle_benches::exit;
 use raddle_benches::record::Record;
-use raddle_benches::report::{Report, Saved, renew};
+use raddle_benches::report::{Report, renew};
 
 #[derive(Parser)]
 #[command(about = "Makes the report of what the other programs have recorded")]
@@ -18,15 +16,11 @@ struct Args {
     #[arg(long, value_name = "DIR")]
     directory: PathBuf,
 
-    /// The command that the report shows as its own
-    #[arg(long, value_name = "TEXT", default_value = "cargo xtask bench")]
-    command: String,
-
-    /// Keep the records under this name
+    /// Save the records under this name
     #[arg(long, value_name = "NAME")]
     save: Option<String>,
 
-    /// Compare the ratios with those kept under this name
+    /// Compare the ratios with those saved under this name
     #[arg(long, value_name = "NAME")]
     compare: Option<String>,
 
@@ -41,75 +35,36 @@ const PICTURES: [(&str, &str, &str); 2] = [
     ("bench-sleepers.svg", "tasks that sleep", "CPU a sleeper"),
 ];
 
-fn main() -> ExitCode {
-    exit("report", Args::parse().run())
-}
-
-impl Args {
-    fn run(&self) -> Result<()> {
-        let run = self.directory.join("run");
-        let records = Record::read_all(&run)?;
-        if records.is_empty() {
-            let text = format!("nothing is recorded in {}", run.display());
-            return Err(Error::other(text));
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let run = args.directory.join("run");
+    let saved = |name: &String| args.directory.join("saved").join(name);
+    let records = Record::read_all(&run)?;
+    let compared = match &args.compare {
+        None => None,
+        Some(name) => Some((name.clone(), Record::read_all(&saved(name))?)),
+    };
+    let report = Report::new(records, compared);
+    if let Some(name) = &args.save {
+        let directory = saved(name);
+        if directory.exists() {
+            fs::remove_dir_all(&directory)?;
         }
-        let saved = self.compare.as_ref().map(|name| self.saved(name));
-        let saved = saved.transpose()?;
-        if let Some(name) = &self.save {
-            keep(&run, &self.kept(name))?;
-        }
-        let report = Report::new(self.command.clone(), records, saved);
-        print!("{}", report.summary());
-        let page = self.directory.join("report.html");
-        fs::write(&page, report.page())?;
-        println!("report: {}", page.display());
-        if let Some(directory) = &self.docs {
-            document(&report, directory)?;
-        }
-        Ok(())
-    }
-
-    fn kept(&self, name: &str) -> PathBuf {
-        self.directory.join("saved").join(name)
-    }
-
-    fn saved(&self, name: &str) -> Result<Saved> {
-        let directory = self.kept(name);
-        let records = Record::read_all(&directory)?;
-        if records.is_empty() {
-            let text = format!(
-                "nothing is kept in {}; run with --save {name} before",
-                directory.display()
-            );
-            return Err(Error::other(text));
-        }
-        let name = name.to_owned();
-        Ok(Saved { name, records })
-    }
-}
-
-/// Copies the records. Replaces records that were kept under the name before.
-fn keep(run: &Path, kept: &Path) -> Result<()> {
-    if kept.exists() {
-        fs::remove_dir_all(kept)?;
-    }
-    fs::create_dir_all(kept)?;
-    for entry in fs::read_dir(run)? {
-        let path = entry?.path();
-        if let Some(name) = path.file_name() {
-            fs::copy(&path, kept.join(name))?;
+        fs::create_dir_all(&directory)?;
+        for entry in fs::read_dir(run)? {
+            let entry = entry?;
+            fs::copy(entry.path(), directory.join(entry.file_name()))?;
         }
     }
-    Ok(())
-}
-
-fn document(report: &Report, directory: &Path) -> Result<()> {
-    let page = directory.join("benchmarks.md");
-    renew(&page, "figures", &report.tables())?;
-    for (file, title, figure) in PICTURES {
-        let picture = report.picture(title, &[figure]);
-        let none = || Error::other(format!("no curve of {title} was recorded"));
-        fs::write(directory.join(file), picture.ok_or_else(none)?)?;
+    print!("{}", report.summary());
+    let page = args.directory.join("report.md");
+    fs::write(&page, report.page())?;
+    println!("report: {}", page.display());
+    if let Some(docs) = &args.docs {
+        renew(&docs.join("benchmarks.md"), "figures", &report.documented())?;
+        for (file, title, figure) in PICTURES {
+            report.draw_curve(title, figure, &docs.join(file))?;
+        }
     }
     Ok(())
 }

@@ -3,55 +3,27 @@
 #![forbid(unsafe_code)]
 
 use std::io::Result;
-use std::time::Instant;
 
-use clap::Parser;
-use clap::builder::PossibleValuesParser;
+use clap::Parser as _;
 use raddle_benches::executors::{
     AsyncExecutor, Raddle, RaddleSharded, RaddleShared, Tokio, TokioThreadpool,
 };
 use raddle_benches::ready;
-use raddle_benches::record::Section;
-use raddle_benches::sheet::{Case, Figure, Options, Sheet};
-use raddle_benches::workloads::Workload;
-
-const TIME: Figure = Figure::less("time", "us");
-
-#[derive(Parser)]
-#[command(about = "Runs each workload on every runtime in turn, and compares them round by round")]
-struct Args {
-    /// The numbers of worker threads, separated by commas
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,2")]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: Vec<u16>,
-
-    /// Measure only this workload
-    #[arg(long, value_name = "NAME")]
-    #[arg(value_parser = PossibleValuesParser::new(Workload::ALL.map(Workload::name)))]
-    only: Option<String>,
-
-    #[command(flatten)]
-    options: Options,
-}
+use raddle_benches::record::{Case, Figure, Section};
+use raddle_benches::sheet::{Options, Sheet, micros};
+use raddle_benches::workloads::{WORKLOADS, run};
 
 fn main() -> Result<()> {
-    let args = Args::parse();
-    let mut sheet = Sheet::new(Section::Scheduler, &args.options);
-    for &workers in &args.workers {
+    let options = Options::parse();
+    let mut sheet = Sheet::new(Section::Scheduler, &options);
+    for workers in options.workers(&[1, 2]) {
         let contestants = ready!(
-            workers.into(), |runtime, workload: Workload| workload.run(&runtime);
+            workers, |runtime, workload: &'static str| vec![micros(|| run(workload, &runtime))];
             Raddle, Tokio, TokioThreadpool, AsyncExecutor, RaddleShared, RaddleSharded
         );
-        for workload in Workload::ALL {
-            let only = args.only.as_deref();
-            if only.is_none_or(|only| only == workload.name()) {
-                let case = Case::with(workload.name(), "workers", workers.into());
-                sheet.compare(&case, &[TIME], &contestants, |run| {
-                    let start = Instant::now();
-                    run(workload);
-                    Ok([start.elapsed().as_secs_f64() * 1e6])
-                })?;
-            }
+        for workload in WORKLOADS {
+            let case = Case::with(workload, "workers", workers);
+            sheet.compare(&case, &[Figure::less("time", "us")], &contestants, workload);
         }
     }
     sheet.finish()

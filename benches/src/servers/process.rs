@@ -1,16 +1,17 @@
 //! The process of a server, as its client sees it.
 
-use std::fmt;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use clap::ValueEnum;
+use rustix::process::{Resource, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::{Contestant, Service};
+use crate::sheet::Options;
 use crate::timing::resident_of;
 
 /// How to start a server.
@@ -31,14 +32,9 @@ pub struct Launch {
 /// Where the servers of a program run, and whether their system calls are counted.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Placement {
-    /// The number of worker threads of a runtime; a hand-written loop has one thread
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: u16,
-
     /// Run the server, with one worker, on core 0 and its client on core 1
     #[arg(long, conflicts_with = "workers")]
-    pinned: bool,
+    pub pinned: bool,
 
     /// Measure only the system calls per message, under strace
     #[arg(long)]
@@ -46,43 +42,38 @@ pub struct Placement {
 }
 
 /// A server. Dropping this value ends it.
-#[derive(Debug)]
 pub struct Process {
     child: Child,
-    address: SocketAddr,
+    /// The address of the server.
+    pub address: SocketAddr,
 }
 
-/// The resources that a process has used so far. Subtract an earlier value to measure a period.
-#[derive(Clone, Copy, Debug)]
-pub struct Usage {
-    /// The time that its threads have spent on a processor.
-    pub processor: Duration,
-    /// The number of times they have waited.
-    pub waits: u64,
-    /// The number of times they were preempted.
-    pub preemptions: u64,
-}
+/// The resources that the threads of a process have used so far: the microseconds on a processor,
+/// the waits and the preemptions.
+pub type Usage = [f64; 3];
 
 impl Placement {
-    /// Checks that the tools are installed, and keeps this process on its core.
+    /// Checks that the tools are installed, and keeps this process, which must have only one
+    /// thread, on its core. The servers that it starts choose their own core.
     pub fn prepare(&self) -> Result<()> {
         if self.syscalls {
             check("strace")?;
         }
-        match self.client_core() {
-            Some(core) => stay_on(core),
-            None => Ok(()),
+        if let Some(core) = self.client_core() {
+            let mut cores = CpuSet::new();
+            cores.set(core);
+            sched_setaffinity(None, &cores)?;
+            check("taskset")?;
         }
+        Ok(())
     }
 
-    /// Returns the number of workers of a server.
-    pub fn workers(&self) -> usize {
-        if self.pinned { 1 } else { self.workers.into() }
-    }
-
-    /// Whether the server and the client each have their own core.
-    pub fn is_pinned(&self) -> bool {
-        self.pinned
+    /// Returns the numbers of workers of the servers.
+    pub fn workers(&self, options: &Options) -> Vec<usize> {
+        match self.pinned {
+            true => vec![1],
+            false => options.workers(&[2]),
+        }
     }
 
     /// Returns the only core on which the client may run.
@@ -91,64 +82,66 @@ impl Placement {
     }
 
     /// Returns how to start a server.
-    pub fn launch(&self, contestant: Contestant, service: Service) -> Launch {
+    pub fn launch(&self, contestant: Contestant, service: Service, workers: usize) -> Launch {
         Launch {
-            contestant,
-            service,
-            workers: self.workers(),
             core: self.pinned.then_some(0),
-            is_nice: false,
+            ..Launch::new(contestant, service, workers)
         }
     }
-}
 
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Describes the placement in a title.
+    pub fn title(&self, workers: usize) -> String {
         match self.pinned {
-            true => f.write_str("1 worker on core 0, the client on core 1"),
-            false => write!(f, "{} workers", self.workers),
+            true => "1 worker on core 0, the client on core 1".to_owned(),
+            false => format!("{workers} workers"),
         }
     }
 }
 
 impl Launch {
+    /// Describes a server that may run on all cores.
+    pub fn new(contestant: Contestant, service: Service, workers: usize) -> Self {
+        Self {
+            contestant,
+            service,
+            workers,
+            core: None,
+            is_nice: false,
+        }
+    }
+
     /// Starts the server.
     pub fn start(self) -> Result<Process> {
-        let mut command = self.placed(&std::env::current_exe()?);
-        Process::new(self.with_arguments(&mut command))
+        let this = std::env::current_exe()?;
+        if !self.is_nice {
+            return self.start_by(on_core(self.core, this));
+        }
+        let mut command = on_core(self.core, "nice");
+        command.args(["-n", "10"]).arg(this);
+        self.start_by(command)
     }
 
     /// Starts the server under `strace`, which counts its system calls.
     pub fn start_traced(self) -> Result<Process> {
-        let mut command = self.placed(Path::new("strace"));
+        let mut command = on_core(self.core, "strace");
         command.args(["-c", "-f"]).arg(std::env::current_exe()?);
         command.stderr(Stdio::piped());
-        Process::new(self.with_arguments(&mut command))
+        self.start_by(command)
     }
 
-    fn placed(self, program: &Path) -> Command {
-        if !self.is_nice {
-            return on_core(self.core, program);
-        }
-        let mut command = on_core(self.core, Path::new("nice"));
-        command.args(["-n", "10"]).arg(program);
-        command
-    }
-
-    fn with_arguments(self, command: &mut Command) -> &mut Command {
-        let name = |value: Option<clap::builder::PossibleValue>| {
-            let value = value.expect("no value is hidden");
+    fn start_by(self, mut command: Command) -> Result<Process> {
+        fn name(value: impl ValueEnum) -> String {
+            let value = value.to_possible_value().expect("no value is hidden");
             value.get_name().to_owned()
-        };
-        command
-            .args(["--serve", &name(self.contestant.to_possible_value())])
-            .args(["--service", &name(self.service.to_possible_value())])
-            .args(["--workers", &self.workers.to_string()])
+        }
+        command.args(["--serve", &name(self.contestant)]);
+        command.args(["--service", &name(self.service)]);
+        Process::new(command.args(["--workers", &self.workers.to_string()]))
     }
 }
 
 /// Makes a command that runs on one core, if one is given.
-pub fn on_core(core: Option<usize>, program: &Path) -> Command {
+pub fn on_core(core: Option<usize>, program: impl AsRef<OsStr>) -> Command {
     let Some(core) = core else {
         return Command::new(program);
     };
@@ -157,40 +150,21 @@ pub fn on_core(core: Option<usize>, program: &Path) -> Command {
     command
 }
 
-/// Keeps the calling process, which must have only one thread, on one core. The servers that it
-/// starts choose their own core.
-fn stay_on(core: usize) -> Result<()> {
-    let this = std::process::id().to_string();
-    let mut command = Command::new("taskset");
-    command.args(["-c", "-p", &core.to_string(), &this]);
-    let output = command.output();
-    let output = output.map_err(|error| or_missing(error, "taskset"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(Error::other(format!("taskset: {}", output.status))),
-    }
-}
-
 /// Checks whether a program can be started.
 pub fn check(program: &str) -> Result<()> {
     // Some of them do not know the option, which does not matter.
     let output = Command::new(program).arg("--version").output();
-    output.map(drop).map_err(|error| or_missing(error, program))
+    output.map(drop).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::other(format!("there is no program {program}; install it")),
+        _ => error,
+    })
 }
 
-fn or_missing(error: Error, program: &str) -> Error {
-    let package = match program {
-        "taskset" => "util-linux",
-        "h2load" => "nghttp2-client",
-        _ => program,
-    };
-    match error.kind() {
-        ErrorKind::NotFound => Error::new(
-            ErrorKind::NotFound,
-            format!("there is no program {program}; install the package {package}"),
-        ),
-        _ => error,
-    }
+/// Raises the limit of sockets for this process and its children as far as possible.
+pub(super) fn allow_sockets() -> Result<()> {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    Ok(setrlimit(Resource::Nofile, limit)?)
 }
 
 impl Process {
@@ -214,29 +188,17 @@ impl Process {
         }
     }
 
-    /// Returns the address of the server.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// Returns what the threads that exist now have used since they began.
     pub fn usage(&self) -> Result<Usage> {
-        let mut usage = Usage {
-            processor: Duration::ZERO,
-            waits: 0,
-            preemptions: 0,
-        };
+        let mut usage = Usage::default();
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let thread = thread?.path();
+            let read = |file| fs::read_to_string(thread.join(file));
             // A thread may exit meanwhile.
-            if let Some(nanos) = number(&thread.join("schedstat"), "")
-                && let Some(waits) = number(&thread.join("status"), "voluntary_ctxt_switches:")
-                && let Some(preemptions) =
-                    number(&thread.join("status"), "nonvoluntary_ctxt_switches:")
-            {
-                usage.processor += Duration::from_nanos(nanos);
-                usage.waits += waits;
-                usage.preemptions += preemptions;
+            if let (Ok(times), Ok(status)) = (read("schedstat"), read("status")) {
+                usage[0] += number(&times, "") / 1e3;
+                usage[1] += number(&status, "voluntary_ctxt_switches:");
+                usage[2] += number(&status, "nonvoluntary_ctxt_switches:");
             }
         }
         Ok(usage)
@@ -254,27 +216,20 @@ impl Process {
         if let Some(mut stderr) = self.child.stderr.take() {
             stderr.read_to_string(&mut text)?;
         }
-        self.child.wait()?;
         Ok(text)
     }
 }
 
 /// Returns the number after `label` at the beginning of a line.
-fn number(file: &Path, label: &str) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
-    let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
-    rest.split_whitespace().next()?.parse().ok()
+fn number(text: &str, label: &str) -> f64 {
+    let rest = text.lines().find_map(|line| line.strip_prefix(label));
+    let word = rest.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+    word.unwrap_or(0.0)
 }
 
-impl Usage {
-    /// Returns what was used since `before`.
-    pub fn since(self, before: Self) -> Self {
-        Self {
-            processor: self.processor.saturating_sub(before.processor),
-            waits: self.waits.saturating_sub(before.waits),
-            preemptions: self.preemptions.saturating_sub(before.preemptions),
-        }
-    }
+/// Returns what was used between `before` and `after`, per message.
+pub fn each(before: Usage, after: Usage, messages: f64) -> Usage {
+    std::array::from_fn(|place| (after[place] - before[place]).max(0.0) / messages)
 }
 
 impl Drop for Process {

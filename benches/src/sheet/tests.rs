@@ -1,85 +1,49 @@
+use clap::Parser as _;
+
 use super::*;
 
-fn sheet(rounds: u16) -> Sheet {
-    let options = Options {
-        rounds,
-        quick: false,
-        json: None,
-    };
-    Sheet::new(Section::Scheduler, &options)
-}
-
 #[test]
-fn each_figure_becomes_a_comparison() {
-    let mut sheet = sheet(3);
+fn each_contestant_is_first_in_some_rounds_and_a_ratio_is_taken_within_a_round() {
+    let mut sheet = Sheet::new(Section::Scheduler, &Options::parse_from(["", "--rounds=4"]));
+    let mut order = Vec::new();
     let figures = [Figure::less("time", "us"), Figure::more("rate", "/s")];
-    let case = Case::with("spawn", "workers", 2);
-    sheet
-        .measure(&case, &figures, &["raddle", "tokio"], |index| {
-            Ok([index as f64, 10.0 * index as f64])
-        })
-        .unwrap();
+    sheet.measure(&Case::new("x"), &figures, &["a", "b", "c"], |contestant| {
+        order.push(contestant);
+        Ok([order.len() as f64, 1.0])
+    });
+    assert_eq!(order, [0, 1, 2, 0, 1, 2, 2, 1, 0, 1, 2, 0, 0, 2, 1]);
     let [time, rate] = &sheet.comparisons[..] else {
         panic!("two figures");
     };
-    assert_eq!((time.better, rate.better), (Better::Less, Better::More));
-    assert_eq!(rate.contestants[1].rounds, [10.0; 3]);
-    assert_eq!(rate.name(), "spawn, workers 2");
-}
-
-#[test]
-fn percentiles_make_one_curve() {
-    let mut sheet = sheet(1);
-    let figures = [50.0, 99.0].map(|value| Figure::percentile(value, "us"));
-    let case = Case::with("chain", "rate", 2000);
-    sheet
-        .measure(&case, &figures, &["raddle"], |_| Ok([1.0, 2.0]))
-        .unwrap();
-    let [median, tail] = &sheet.comparisons[..] else {
-        panic!("two figures");
-    };
-    assert!(median.is_varied(tail));
-    assert_eq!(tail.name(), "chain, rate 2k, p99");
-}
-
-#[test]
-fn a_failed_measurement_is_not_recorded() {
-    let mut sheet = sheet(2);
-    let mut turns = 0;
-    let result = sheet.measure(
-        &Case::new("x"),
-        &[Figure::less("time", "us")],
-        &["raddle"],
-        |_| {
-            turns += 1;
-            match turns {
-                3 => Err(std::io::Error::other("no")),
-                _ => Ok([1.0]),
-            }
-        },
+    let rounds: Vec<_> = time.contestants.iter().map(|one| &one.rounds[..]).collect();
+    assert_eq!(
+        rounds,
+        [
+            [4.0, 9.0, 12.0, 13.0],
+            [5.0, 8.0, 10.0, 15.0],
+            [6.0, 7.0, 11.0, 14.0]
+        ]
     );
-    assert!(result.is_err() && sheet.comparisons.is_empty());
+    // The ratios are 5/4, 8/9, 10/12 and 15/13.
+    let lead = time.lead("b").unwrap();
+    assert_eq!((lead.low, lead.high), (10.0 / 12.0, 5.0 / 4.0));
+    assert_eq!(rate.lead("b").unwrap().median, 1.0);
+    assert_eq!(time.lead("d"), None);
 }
 
 #[test]
-fn the_recorded_command_omits_the_option_json() {
-    let args = ["/x/y/http", "--rounds", "3", "--json", "a.json", "--pinned"];
-    let command_line = command(args.into_iter().map(str::to_owned));
-    assert_eq!(command_line, "http --rounds 3 --pinned");
-}
-
-#[test]
-fn a_failed_attempt_becomes_a_note() {
-    let mut sheet = sheet(2);
-    let figures = [Figure::less("time", "us")];
-    let case = Case::with("hyper", "connections", 10_000);
-    sheet.attempt(&case, &figures, &["raddle"], |_| {
-        Err::<[f64; 1], _>(std::io::Error::other("no sockets\nand more"))
-    });
+fn a_failed_measurement_becomes_a_note() {
+    let options = Options::parse_from(["", "--rounds=2", "--only", "hyper"]);
+    let mut sheet = Sheet::new(Section::Http, &options);
+    for title in ["hyper", "other"] {
+        let case = Case::with(title, "connections", 10_000);
+        sheet.measure::<[f64; 1]>(&case, &[Figure::less("time", "us")], &["raddle"], |_| {
+            Err(std::io::Error::other("no sockets"))
+        });
+    }
     assert_eq!(
         sheet.notes,
-        ["hyper, connections 10k: not measured, no sockets"]
+        ["hyper, connections 10k: not measured, raddle: no sockets"]
     );
-    sheet.attempt(&case, &figures, &["raddle"], |_| Ok([1.0]));
-    assert_eq!(sheet.comparisons.len(), 1);
+    assert!(sheet.comparisons.is_empty());
 }

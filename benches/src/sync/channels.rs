@@ -145,7 +145,7 @@ fn each<S: Spawn + Sync, const BOUND: usize, const SENDERS: u64>(
         ),
         ("flume", load!(through::<Flume, S, BOUND, SENDERS>)),
     ];
-    Workload { name, loads }
+    (name, loads)
 }
 
 pub(super) fn workloads<S: Spawn + Sync>() -> Vec<Workload<S>> {

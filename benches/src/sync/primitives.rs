@@ -220,13 +220,13 @@ library!(tokios, tokio::sync);
 /// Lists the same workload with both libraries.
 macro_rules! both {
     ($name:literal, $load:ident) => {
-        Workload {
-            name: $name,
-            loads: vec![
+        (
+            $name,
+            vec![
                 ("raddle", load!(ours::$load)),
                 ("tokio", load!(tokios::$load)),
             ],
-        }
+        )
     };
 }
 

@@ -1,4 +1,3 @@
 //! Tests of the programs that measure.
 
-mod report;
 mod servers;

@@ -1,19 +1,14 @@
 //! The programs that compare runtimes, and how to run each.
 
-use Workers::{Fixed, List, One};
-
 use super::Args;
 
-pub(super) const SCHED: &str = "sched";
-pub(super) const QUEUE: &str = "queue";
-pub(super) const POLICIES: &str = "policies";
 pub(super) const ECOSYSTEM: &str = "ecosystem";
 pub(super) const SCALING: &str = "scaling";
-pub(super) const ASYNC_COST: &str = "async-cost";
+const SCHED: &str = "sched";
 
 /// One run of a program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Program {
+struct Program {
     /// The benchmark to which it belongs.
     bench: &'static str,
     /// The name of the step, and of the file of its record.
@@ -22,21 +17,14 @@ pub(super) struct Program {
     args: &'static str,
     /// The arguments that shorten a round.
     quick: &'static str,
-    workers: Workers,
+    /// The numbers of workers, and those of the quick form. `None` if they are fixed.
+    workers: Option<[&'static str; 2]>,
     /// The number of rounds if all benchmarks run; a single benchmark runs half as many again.
     rounds: u32,
     quick_rounds: u32,
-}
-
-/// How a program takes the number of workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Workers {
-    /// It compares several numbers in one run.
-    List,
-    /// It takes one number, and runs again for each other number.
-    One,
-    /// Its number of workers is fixed.
-    Fixed,
+    /// The seconds that the quick form took on two cores, and that building took before it.
+    seconds: u32,
+    building: u32,
 }
 
 /// The smallest number of rounds that gives a 95 % interval.
@@ -44,92 +32,103 @@ const QUICK_ROUNDS: u32 = 6;
 /// For counts, which hardly vary between rounds.
 const COUNTED: u32 = 1;
 
-const fn program(bench: &'static str, step: &'static str, bin: &'static str) -> Program {
+const fn program(
+    bench: &'static str,
+    step: &'static str,
+    bin: &'static str,
+    seconds: u32,
+) -> Program {
     Program {
         bench,
         step,
         bin,
         args: "",
         quick: "",
-        workers: One,
+        workers: Some(["2", "2"]),
         rounds: 20,
         quick_rounds: QUICK_ROUNDS,
+        seconds,
+        building: 5,
     }
 }
 
 /// All runs, in order.
 #[rustfmt::skip]
-const PROGRAMS: [Program; 21] = [
-    Program { args: "--workers 1,2,4,8", quick: "--workers 1,2", workers: List, ..program(SCHED, "scheduler", "side_by_side") },
-    Program { args: "--only tasks,yields", quick: "--most 10000", rounds: 10, ..program(SCHED, "growth", "growth") },
-    Program { workers: Fixed, rounds: 4, quick_rounds: COUNTED, ..program(SCALING, "scaling", "scaling") },
-    Program { quick: "--milliseconds 250", rounds: 10, ..program("latency", "latency", "latency") },
-    Program { workers: Fixed, ..program(QUEUE, "queue", "queue") },
-    program(POLICIES, "policies", "policies"),
-    Program { quick: "--only sleeps,arm,limit", rounds: 10, ..program("time", "timers", "timers") },
-    Program { args: "--only sleepers", quick: "--most 10000", rounds: 10, ..program("time", "sleepers", "growth") },
-    program("sync", "sync", "sync"),
-    Program { quick: "--milliseconds 100", rounds: 10, ..program("io", "io", "io") },
-    Program { args: "--pinned", quick: "--milliseconds 100 --only small", workers: Fixed, rounds: 10, ..program("io", "io-pinned", "io") },
-    Program { args: "--syscalls", quick: "--only small", rounds: 6, quick_rounds: COUNTED, ..program("io", "io-syscalls", "io") },
-    Program { quick: "--seconds 1 --connections 50", rounds: 10, ..program("http", "http", "http") },
-    Program { args: "--pinned --connections 50", quick: "--seconds 1", workers: Fixed, rounds: 10, ..program("http", "http-pinned", "http") },
-    Program { args: "--pinned --paced 10000 --connections 50", quick: "--seconds 1", workers: Fixed, rounds: 10, ..program("http", "http-paced", "http") },
-    Program { args: "--syscalls --connections 50", rounds: 6, quick_rounds: COUNTED, ..program("http", "http-syscalls", "http") },
-    Program { args: "--shared --connections 50", quick: "--seconds 1", rounds: 10, ..program("shared-cores", "shared-cores", "http") },
-    Program { quick: "--seconds 1", rounds: 10, ..program(ECOSYSTEM, "ecosystem", "ecosystem") },
-    Program { args: "--databases", quick: "--seconds 1", workers: Fixed, rounds: 10, ..program(ECOSYSTEM, "databases", "ecosystem") },
-    Program { rounds: 6, quick_rounds: COUNTED, ..program("memory", "memory", "memory") },
-    Program { workers: Fixed, ..program(ASYNC_COST, "async-cost", "async_cost") },
+const PROGRAMS: [Program; 20] = [
+    Program { workers: Some(["1,2,4,8", "1,2"]), building: 100, ..program(SCHED, "scheduler", "side_by_side", 10) },
+    Program { args: "--only spawned,yield", quick: "--most 10000", rounds: 10, ..program(SCHED, "growth", "growth", 10) },
+    Program { quick: "--milliseconds 250", rounds: 10, ..program("latency", "latency", "latency", 10) },
+    Program { workers: None, ..program("queue", "queue", "queue", 10) },
+    program("policies", "policies", "policies", 10),
+    Program { quick: "--only sleeps,fire,limit", rounds: 10, ..program("time", "timers", "timers", 10) },
+    Program { args: "--only sleep", quick: "--most 10000", rounds: 10, ..program("time", "sleepers", "growth", 10) },
+    program("sync", "sync", "sync", 10),
+    Program { quick: "--milliseconds 100", rounds: 10, ..program("io", "io", "io", 10) },
+    Program { args: "--pinned", quick: "--milliseconds 100 --only 64", workers: None, rounds: 10, ..program("io", "io-pinned", "io", 10) },
+    Program { args: "--syscalls", quick: "--only 64", rounds: 6, quick_rounds: COUNTED, ..program("io", "io-syscalls", "io", 10) },
+    Program { quick: "--seconds 1 --connections 50", rounds: 10, ..program("http", "http", "http", 10) },
+    Program { args: "--pinned --connections 50", quick: "--seconds 1", workers: None, rounds: 10, ..program("http", "http-pinned", "http", 10) },
+    Program { args: "--pinned --paced 10000 --connections 50", quick: "--seconds 1", workers: None, rounds: 10, ..program("http", "http-paced", "http", 10) },
+    Program { args: "--syscalls --connections 50", rounds: 6, quick_rounds: COUNTED, ..program("http", "http-syscalls", "http", 10) },
+    Program { args: "--shared --connections 50", quick: "--seconds 1", rounds: 10, ..program("shared-cores", "shared-cores", "http", 10) },
+    Program { rounds: 6, quick_rounds: COUNTED, ..program("memory", "memory", "memory", 10) },
+    Program { workers: None, ..program("async-cost", "async-cost", "async_cost", 10) },
+    Program { quick: "--seconds 1", rounds: 10, building: 1200, ..program(ECOSYSTEM, "ecosystem", "ecosystem", 10) },
+    Program { args: "--databases", quick: "--seconds 1", workers: None, rounds: 10, ..program(ECOSYSTEM, "databases", "ecosystem", 10) },
 ];
 
 /// Returns the names of the benchmarks. Any other name is a workload of the scheduler.
 pub(super) fn names() -> Vec<&'static str> {
     let mut names: Vec<_> = PROGRAMS.iter().map(|program| program.bench).collect();
     names.dedup();
+    names.push(SCALING);
     names
 }
 
 /// A run, with its name and its arguments.
-#[derive(Debug, PartialEq)]
 pub(super) struct Run {
     pub(super) step: String,
     pub(super) bin: &'static str,
     pub(super) args: Vec<String>,
+    pub(super) seconds: u32,
+    pub(super) building: u32,
 }
 
 /// Returns the runs for `args`, in order.
 pub(super) fn runs(args: &Args) -> Vec<Run> {
     let name = args.name.as_deref();
-    let mut runs = Vec::new();
-    for program in &PROGRAMS {
-        let wanted = name.is_none_or(|name| name == program.bench);
-        if let Some(workload) = args.workload().filter(|_| program.bin == "side_by_side") {
-            let mut run = program.run(args, None);
-            run.step = format!("{}-{workload}", run.step);
+    let workload = name.filter(|name| !names().contains(name));
+    let wanted = PROGRAMS.iter().filter(|program| match workload {
+        Some(_) => program.step == "scheduler",
+        None => name.is_none_or(|name| name == program.bench),
+    });
+    let run = |program: &Program| {
+        let mut run = program.run(args);
+        if let Some(workload) = workload {
+            run.step += &format!("-{workload}");
             run.args.extend(["--only".to_owned(), workload.to_owned()]);
-            runs.push(run);
-        } else if wanted && program.workers == One && !args.workers.is_empty() {
-            runs.extend(args.workers.iter().map(|one| program.run(args, Some(*one))));
-        } else if wanted {
-            runs.push(program.run(args, None));
         }
-    }
-    runs
+        run
+    };
+    wanted.map(run).collect()
 }
 
 impl Program {
-    fn run(&self, args: &Args, workers: Option<u16>) -> Run {
-        let mut step = self.step.to_owned();
-        let mut line = match self.workers {
-            List if !args.workers.is_empty() => format!("--workers {}", args.worker_list()),
-            // The quick list replaces the full list.
-            List if args.quick => self.quick.to_owned(),
-            _ if args.quick => format!("{} {}", self.args, self.quick),
-            _ => self.args.to_owned(),
-        };
-        if let Some(workers) = workers {
-            step += &format!("-{workers}");
+    fn run(&self, args: &Args) -> Run {
+        let (mut step, mut line) = (self.step.to_owned(), self.args.to_owned());
+        if args.quick {
+            line += &format!(" {}", self.quick);
+        }
+        if let Some([full, quick]) = self.workers {
+            let given: Vec<_> = args.workers.iter().map(u16::to_string).collect();
+            let workers = match given.join(",") {
+                given if !given.is_empty() => {
+                    step += &format!("-{given}");
+                    given
+                }
+                _ if args.quick => quick.to_owned(),
+                _ => full.to_owned(),
+            };
             line += &format!(" --workers {workers}");
         }
         let rounds = match args.name {
@@ -142,6 +141,8 @@ impl Program {
             step,
             bin: self.bin,
             args: line.split_whitespace().map(str::to_owned).collect(),
+            seconds: self.seconds,
+            building: self.building,
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::io::{Error, Result};
 
-use crate::client::{Load, Until};
-use crate::servers::Launch;
-use crate::sheet::Figure;
+use super::Launch;
+use super::client::{Load, Until};
+use crate::record::Figure;
 
 /// The figures, in their order.
-pub const FIGURES: [Figure; 7] = [
+pub const FIGURES: &[Figure] = &[
     Figure::less("epoll_wait", "calls"),
     Figure::less("read, recvfrom, ...", "calls"),
     Figure::less("of these in vain", "calls"),
@@ -18,7 +18,7 @@ pub const FIGURES: [Figure; 7] = [
 ];
 
 /// System calls, or system calls per message, in the order of [`FIGURES`].
-pub type Calls = [f64; FIGURES.len()];
+pub type Calls = [f64; 7];
 
 /// Returns how many system calls the server makes per message, if each connection sends `each`
 /// messages. The calls of a server that answers one message per connection are subtracted, so that
@@ -35,7 +35,7 @@ pub fn per_message(launch: Launch, load: &Load, each: u64) -> Result<Calls> {
 
 fn count(launch: Launch, load: &Load, each: u64) -> Result<(Calls, u64)> {
     let server = launch.start_traced()?;
-    let (done, text) = load.run(server.address(), Until::Each(each), || server.end())?;
+    let (done, text) = load.run(server.address, Until::Each(each), || server.end())?;
     let calls = parse(&text);
     let calls = calls.ok_or_else(|| Error::other(format!("strace counted nothing: {text}")))?;
     Ok((calls, done.messages))
