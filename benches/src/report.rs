@@ -4,7 +4,7 @@ mod announced;
 mod plot;
 
 use std::fs;
-use std::io::{Error, Result};
+use std::io::{ErrorKind, Result};
 use std::path::Path;
 
 use crate::executors::{Executor, Raddle};
@@ -168,15 +168,12 @@ impl Report {
     }
 }
 
-/// Replaces the text between the marks of `name` in the `page` by `tables`.
-pub fn renew(page: &Path, name: &str, tables: &str) -> Result<()> {
+/// Replaces the tables between the marks of the `page`.
+pub fn renew(page: &Path, tables: &str) -> Result<()> {
     let text = fs::read_to_string(page)?;
-    let [begin, end] = ["", "end of "].map(|what| format!("<!-- {what}{name} -->"));
-    let (before, rest) = text.split_once(&begin).unwrap_or_default();
-    let Some((_, after)) = rest.split_once(&end) else {
-        let text = format!("{} has no marks of {name}", page.display());
-        return Err(Error::other(text));
-    };
+    let [begin, end] = ["<!-- figures -->", "<!-- end of figures -->"];
+    let (before, rest) = text.split_once(begin).unwrap_or_default();
+    let (_, after) = rest.split_once(end).ok_or(ErrorKind::InvalidData)?;
     fs::write(page, format!("{before}{begin}\n\n{tables}\n{end}{after}"))
 }
 

@@ -51,6 +51,8 @@ impl Options {
 pub struct Sheet {
     section: Section,
     options: Options,
+    /// The number of hardware threads, before the program keeps itself on one.
+    cores: usize,
     notes: Vec<String>,
     comparisons: Vec<Comparison>,
 }
@@ -62,6 +64,7 @@ impl Sheet {
         Self {
             section,
             options: options.clone(),
+            cores: thread::available_parallelism().map_or(1, usize::from),
             notes: Vec::new(),
             comparisons: Vec::new(),
         }
@@ -144,8 +147,8 @@ impl Sheet {
         let record = Record {
             command: std::env::args().collect::<Vec<_>>().join(" "),
             finished: since.map_or(0, |since| since.as_secs()),
-            machine: machine(),
-            cores: cores(),
+            machine: machine(self.cores),
+            cores: self.cores,
             notes: self.notes,
             comparisons: self.comparisons,
         };
@@ -179,21 +182,16 @@ fn in_turn<T>(
     Ok(measured)
 }
 
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Describes this machine, the versions and the commit. What the system does not tell is "?".
-fn machine() -> String {
+fn machine(cores: usize) -> String {
     let processor = after("/proc/cpuinfo", "model name\t: ");
     let system = after("/etc/os-release", "PRETTY_NAME=");
     let kernel = after("/proc/sys/kernel/osrelease", "");
     let commit = output_of("git", &["rev-parse", "--short=10", "HEAD"]);
     let changed = output_of("git", &["status", "--porcelain", "--untracked-files=no"]);
     format!(
-        "{processor} ({} cores), {}, Linux {kernel}, {}, tokio {}, async-executor {}, \
+        "{processor} ({cores} cores), {}, Linux {kernel}, {}, tokio {}, async-executor {}, \
          commit {commit}{}",
-        cores(),
         system.trim_matches('"'),
         output_of("rustc", &["--version"]),
         version("tokio"),
@@ -206,11 +204,12 @@ fn machine() -> String {
     )
 }
 
-/// Returns the latest version of a package.
+/// Returns the latest version of a package that has a source, as the stand-in has not.
 fn version(package: &str) -> &'static str {
     let label = format!("name = \"{package}\"\nversion = \"");
-    let versions = LOCK.split(&label);
-    let versions = versions.skip(1).filter_map(|rest| rest.split('"').next());
+    let versions = LOCK.split(&label).skip(1);
+    let versions = versions.filter_map(|rest| Some(rest.split_once("\"\nsource")?.0));
+    let versions = versions.filter(|version| !version.contains('\n'));
     versions.max().unwrap_or("?")
 }
 

@@ -17,7 +17,7 @@ mod counted {
     use std::collections::BTreeMap;
     use std::fmt::Display;
     use std::fs;
-    use std::io::{Error, Result};
+    use std::io::{ErrorKind, Result};
     use std::path::PathBuf;
 
     use clap::Parser;
@@ -109,9 +109,9 @@ mod counted {
         };
         let old = fs::read_to_string(&page)?;
         let (before, rest) = old.split_once("<!-- counts -->").unwrap_or_default();
-        let Some((_, after)) = rest.split_once("<!-- end of counts -->") else {
-            return Err(Error::other("the page has no marks of counts"));
-        };
+        let (_, after) = rest
+            .split_once("<!-- end of counts -->")
+            .ok_or(ErrorKind::InvalidData)?;
         let marked = format!("<!-- counts -->\n{text}\n<!-- end of counts -->");
         fs::write(page, format!("{before}{marked}{after}"))
     }

@@ -61,7 +61,7 @@ fn main() -> Result<()> {
     fs::write(&page, report.page())?;
     println!("report: {}", page.display());
     if let Some(docs) = &args.docs {
-        renew(&docs.join("benchmarks.md"), "figures", &report.documented())?;
+        renew(&docs.join("benchmarks.md"), &report.documented())?;
         for (file, title, figure) in PICTURES {
             report.draw_curve(title, figure, &docs.join(file))?;
         }

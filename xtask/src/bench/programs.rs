@@ -22,7 +22,7 @@ struct Program {
     /// The number of rounds if all benchmarks run; a single benchmark runs half as many again.
     rounds: u32,
     quick_rounds: u32,
-    /// The seconds that the quick form took on two cores, and that building took before it.
+    /// The seconds that the quick form takes on two idle cores, and that building takes before it.
     seconds: u32,
     building: u32,
 }
@@ -55,26 +55,26 @@ const fn program(
 /// All runs, in order.
 #[rustfmt::skip]
 const PROGRAMS: [Program; 20] = [
-    Program { workers: Some(["1,2,4,8", "1,2"]), building: 100, ..program(SCHED, "scheduler", "side_by_side", 10) },
-    Program { args: "--only spawned,yield", quick: "--most 10000", rounds: 10, ..program(SCHED, "growth", "growth", 10) },
-    Program { quick: "--milliseconds 250", rounds: 10, ..program("latency", "latency", "latency", 10) },
-    Program { workers: None, ..program("queue", "queue", "queue", 10) },
-    program("policies", "policies", "policies", 10),
-    Program { quick: "--only sleeps,fire,limit", rounds: 10, ..program("time", "timers", "timers", 10) },
-    Program { args: "--only sleep", quick: "--most 10000", rounds: 10, ..program("time", "sleepers", "growth", 10) },
-    program("sync", "sync", "sync", 10),
-    Program { quick: "--milliseconds 100", rounds: 10, ..program("io", "io", "io", 10) },
-    Program { args: "--pinned", quick: "--milliseconds 100 --only 64", workers: None, rounds: 10, ..program("io", "io-pinned", "io", 10) },
-    Program { args: "--syscalls", quick: "--only 64", rounds: 6, quick_rounds: COUNTED, ..program("io", "io-syscalls", "io", 10) },
-    Program { quick: "--seconds 1 --connections 50", rounds: 10, ..program("http", "http", "http", 10) },
-    Program { args: "--pinned --connections 50", quick: "--seconds 1", workers: None, rounds: 10, ..program("http", "http-pinned", "http", 10) },
-    Program { args: "--pinned --paced 10000 --connections 50", quick: "--seconds 1", workers: None, rounds: 10, ..program("http", "http-paced", "http", 10) },
-    Program { args: "--syscalls --connections 50", rounds: 6, quick_rounds: COUNTED, ..program("http", "http-syscalls", "http", 10) },
-    Program { args: "--shared --connections 50", quick: "--seconds 1", rounds: 10, ..program("shared-cores", "shared-cores", "http", 10) },
-    Program { rounds: 6, quick_rounds: COUNTED, ..program("memory", "memory", "memory", 10) },
-    Program { workers: None, ..program("async-cost", "async-cost", "async_cost", 10) },
-    Program { quick: "--seconds 1", rounds: 10, building: 1200, ..program(ECOSYSTEM, "ecosystem", "ecosystem", 10) },
-    Program { args: "--databases", quick: "--seconds 1", workers: None, rounds: 10, ..program(ECOSYSTEM, "databases", "ecosystem", 10) },
+    Program { workers: Some(["1,2,4,8", "1,2"]), building: 80, ..program(SCHED, "scheduler", "side_by_side", 4) },
+    Program { args: "--only spawned,yield", quick: "--most 10000", rounds: 10, ..program(SCHED, "growth", "growth", 5) },
+    Program { quick: "--milliseconds 250", rounds: 10, ..program("latency", "latency", "latency", 36) },
+    Program { workers: None, ..program("queue", "queue", "queue", 1) },
+    program("policies", "policies", "policies", 2),
+    Program { quick: "--only sleeps,fire,limit", rounds: 10, ..program("time", "timers", "timers", 7) },
+    Program { args: "--only sleep", quick: "--most 10000", rounds: 10, ..program("time", "sleepers", "growth", 7) },
+    program("sync", "sync", "sync", 4),
+    Program { quick: "--milliseconds 100", rounds: 10, ..program("io", "io", "io", 32) },
+    Program { args: "--pinned", quick: "--milliseconds 100 --only 64", workers: None, rounds: 10, ..program("io", "io-pinned", "io", 18) },
+    Program { args: "--syscalls", quick: "--only 64", rounds: 6, quick_rounds: COUNTED, ..program("io", "io-syscalls", "io", 33) },
+    Program { quick: "--seconds 1 --connections 50", rounds: 10, ..program("http", "http", "http", 37) },
+    Program { args: "--pinned --connections 50", quick: "--seconds 1", workers: None, rounds: 10, ..program("http", "http-pinned", "http", 36) },
+    Program { args: "--pinned --paced 10000 --connections 50", quick: "--seconds 1", workers: None, rounds: 10, ..program("http", "http-paced", "http", 36) },
+    Program { args: "--syscalls --connections 50", rounds: 6, quick_rounds: COUNTED, ..program("http", "http-syscalls", "http", 15) },
+    Program { args: "--shared --connections 50", quick: "--seconds 1", rounds: 10, ..program("shared-cores", "shared-cores", "http", 74) },
+    Program { rounds: 6, quick_rounds: COUNTED, ..program("memory", "memory", "memory", 5) },
+    Program { workers: None, ..program("async-cost", "async-cost", "async_cost", 3) },
+    Program { quick: "--seconds 1", rounds: 10, building: 1200, ..program(ECOSYSTEM, "ecosystem", "ecosystem", 80) },
+    Program { args: "--databases", quick: "--seconds 1", workers: None, rounds: 10, ..program(ECOSYSTEM, "databases", "ecosystem", 160) },
 ];
 
 /// Returns the names of the benchmarks. Any other name is a workload of the scheduler.
