@@ -8,6 +8,7 @@ pub mod bare;
 pub mod boxes;
 #[path = "../../crates/bare/examples/async_cost/fake_io.rs"]
 pub mod fake_io;
+mod one_thread;
 #[path = "../../crates/bare/examples/async_cost/poll_loop.rs"]
 pub mod poll_loop;
 #[path = "../../crates/bare/examples/async_cost/reactor.rs"]
@@ -15,6 +16,7 @@ pub mod reactor;
 pub mod scheduler;
 #[path = "../../crates/bare/examples/async_cost/tasks.rs"]
 pub mod tasks;
+pub mod wakers;
 
 use std::time::{Duration, Instant};
 
@@ -44,9 +46,9 @@ pub const VARIANTS: [Variant; 10] = [
     ("caller_boxed", bare::caller_boxed),
     ("boxed", bare::boxed),
     ("large_future", bare::large_future),
-    ("rc_waker", boxes::run::<boxes::Unchecked>),
-    ("checked_rc_waker", boxes::run::<boxes::Checked>),
-    ("arc_waker", boxes::run::<boxes::Atomic>),
+    ("rc_waker", boxes::run::<wakers::Unchecked>),
+    ("checked_rc_waker", boxes::run::<wakers::Checked>),
+    ("arc_waker", boxes::run::<wakers::Atomic>),
     ("current_thread", scheduler::current_thread),
 ];
 

@@ -1,36 +1,18 @@
 //! The scheduler of Raddle's current-thread runtime, with the reactor as its driver.
-#![allow(unsafe_code, reason = "the reactor and the tasks stay on one thread")]
 
 use std::cell::{Cell, RefCell};
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use raddle_sched::{Config, CurrentThread, Driver, Unpark};
 
 use super::fake_io::Calls;
+use super::one_thread::OneThread;
 use super::reactor::Reactor;
 use super::tasks::{Job, Spawn, serve};
 use super::{BUFFER, leaked, timed};
-
-/// A value or a future that stays on its thread although its type is `Send`.
-struct OneThread<T>(T);
-
-// SAFETY: only `current_thread` makes such values. Its scheduler, which owns them, does not leave
-// the function, so the thread that calls it is the only one that runs, polls and drops them.
-unsafe impl<T> Send for OneThread<T> {}
-
-impl<F: Future> Future for OneThread<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: the future is pinned together with this struct, and does not move out of it.
-        let future = unsafe { self.map_unchecked_mut(|this| &mut this.0) };
-        future.poll(cx)
-    }
-}
 
 /// The reactor, as the scheduler's driver.
 ///
@@ -41,7 +23,7 @@ struct Parking(OneThread<&'static Reactor<'static>>);
 impl Driver for Parking {
     fn park(&mut self, timeout: Option<Duration>, _: usize) {
         if timeout != Some(Duration::ZERO) {
-            self.0.0.poll();
+            self.0.poll();
         }
     }
 
@@ -94,12 +76,14 @@ struct Spawner {
     open: &'static Open,
 }
 
+/// Any thread that blocks on the scheduler may run its tasks. The tasks of the server are not
+/// `Send`, so each poll checks its thread.
 impl Spawn<'static> for Spawner {
     fn spawn(&self, job: Job<'static>) {
         let Self { reactor, open } = *self;
         open.count.set(open.count.get() + 1);
         let future = serve::<BUFFER>(reactor, *self, job);
-        raddle_sched::spawn(OneThread(async move {
+        raddle_sched::spawn(OneThread::new(async move {
             future.await;
             open.close();
         }));
@@ -111,7 +95,7 @@ pub fn current_thread(calls: &'static Calls, requests: usize, runs: u32) -> Dura
     let reactor = leaked(calls, requests);
     let open = Box::leak(Box::default());
     let spawner = Spawner { reactor, open };
-    let driver = Box::new(Parking(OneThread(reactor)));
+    let driver = Box::new(Parking(OneThread::new(reactor)));
     let scheduler = CurrentThread::new(Config::default(), Some(driver));
     timed(calls, runs, || {
         scheduler.block_on(async {
