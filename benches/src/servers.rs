@@ -88,8 +88,6 @@ impl Serve {
     /// process that started it.
     pub fn or_measure(self, options: &Options, measure: impl FnOnce() -> Result<()>) -> Result<()> {
         let Some(contestant) = self.contestant else {
-            // If this fails, a server or its client reports what it lacks.
-            let _ = process::allow_sockets();
             return measure();
         };
         let workers = options.workers(&[2])[0];

@@ -86,9 +86,9 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let mut sheet = Sheet::new(Section::Ecosystem, &args.options);
     if args.databases {
-        QUERIES
-            .iter()
-            .for_each(|queries| args.query(&mut sheet, queries));
+        for queries in &QUERIES {
+            args.query(&mut sheet, queries);
+        }
         return sheet.finish();
     }
     let duration = args.duration();
@@ -99,13 +99,10 @@ fn main() -> Result<()> {
                 wrk(&url, CONNECTIONS, duration, None)
             });
         }
-        args.serve(
-            &mut sheet,
-            "tonic, unary calls",
-            ["h2load", "rpc"],
-            workers,
-            |server| h2load(server.address, METHOD, duration),
-        );
+        let (title, loader) = ("tonic, unary calls", ["h2load", "rpc"]);
+        args.serve(&mut sheet, title, loader, workers, |server| {
+            h2load(server.address, METHOD, duration)
+        });
     }
     sheet.finish()
 }
@@ -163,9 +160,11 @@ impl Args {
         workers: usize,
         load: impl Fn(&Process) -> Result<Loaded>,
     ) {
+        if let Err(error) = check(loader) {
+            return sheet.note(format!("{title}: not measured, {error}"));
+        }
         let case = Case::new(format!("{title}, {workers} workers"));
         sheet.measure(&case, FIGURES, &Contestant::NAMES[..2], |index| {
-            check(loader)?;
             let mut command = on_core(None, self.program(index));
             let server = Process::new(command.args([service, &workers.to_string()]))?;
             measure(&server, || load(&server))

@@ -9,9 +9,9 @@ use std::time::Duration;
 use clap::{Parser, value_parser};
 use raddle_benches::latency::{PERCENTILES, percentiles};
 use raddle_benches::record::{Case, Figure, Section};
-use raddle_benches::servers::client::Until;
-use raddle_benches::servers::http_load::{load, load_server, measure};
-use raddle_benches::servers::process::check;
+use raddle_benches::servers::client::pace;
+use raddle_benches::servers::http_load::{REQUEST, answer, built_in, load, measure, wrk};
+use raddle_benches::servers::process::{allow, check};
 use raddle_benches::servers::sharing::Sharing;
 use raddle_benches::servers::strace;
 use raddle_benches::servers::{Contestant, Launch, Placement, Serve, Service};
@@ -73,7 +73,8 @@ impl Args {
             sheet.note(format!("hyper: not measured, {error}"));
             return sheet.finish();
         }
-        if check("wrk").is_err() && !self.placement.syscalls && self.paced.is_none() {
+        let has_wrk = check("wrk").is_ok();
+        if !has_wrk && !self.placement.syscalls && self.paced.is_none() {
             sheet.note(
                 "hyper: there is no program wrk; a thread of the benchmark was the load in its \
                  place (install wrk for figures that others have)",
@@ -81,14 +82,14 @@ impl Args {
         }
         for workers in self.placement.workers(&self.options) {
             match self.shared {
-                true => self.share(&mut sheet, workers),
-                false => self.alone(&mut sheet, workers),
+                true => self.share(&mut sheet, workers, has_wrk),
+                false => self.alone(&mut sheet, workers, has_wrk),
             }
         }
         sheet.finish()
     }
 
-    fn alone(&self, sheet: &mut Sheet, workers: usize) {
+    fn alone(&self, sheet: &mut Sheet, workers: usize, has_wrk: bool) {
         let (syscalls, place) = (self.placement.syscalls, self.placement.title(workers));
         let (title, figures) = match (syscalls, self.paced) {
             (true, _) => ("hyper, system calls a request".to_owned(), strace::FIGURES),
@@ -97,6 +98,10 @@ impl Args {
         };
         for connections in self.connections.iter().copied().map(usize::from) {
             let case = Case::with(format!("{title}, {place}"), "connections", connections);
+            if let Err(error) = allow(connections) {
+                sheet.note(format!("{case}: {error}"));
+                continue;
+            }
             sheet.measure(&case, figures, &Contestant::NAMES, |index| {
                 let contestant = Contestant::ALL[index];
                 let launch = self.placement.launch(contestant, Service::Http, workers);
@@ -108,19 +113,18 @@ impl Args {
                     }
                     Some(rate) => {
                         let server = launch.start()?;
-                        let until = Until::Paced(rate, self.duration());
-                        let load = load(server.address, connections)?;
-                        let (done, ()) = load.run(server.address, until, || Ok(()))?;
-                        Ok(percentiles(&done.latencies))
+                        let message = (connections, REQUEST.as_bytes(), answer(server.address)?);
+                        let latencies = pace(server.address, message, rate, self.duration())?;
+                        Ok(percentiles(&latencies))
                     }
-                    None => self.measure(launch, connections),
+                    None => self.measure(launch, connections, has_wrk),
                 }
             });
         }
     }
 
     /// Measures Raddle and Tokio beside other processes, in each way in turn.
-    fn share(&self, sheet: &mut Sheet, workers: usize) {
+    fn share(&self, sheet: &mut Sheet, workers: usize, has_wrk: bool) {
         sheet.section(Section::Sharing);
         for (sharing, name) in Sharing::ALL {
             let workers = sharing.workers(workers);
@@ -140,7 +144,7 @@ impl Args {
                         is_nice: sharing == Sharing::Nice,
                         ..self.placement.launch(contestant, Service::Http, workers)
                     };
-                    self.measure(launch, connections)
+                    self.measure(launch, connections, has_wrk)
                 });
             }
         }
@@ -148,13 +152,21 @@ impl Args {
 
     /// Measures a server that is started in each round, so that the layout of its memory differs
     /// between rounds.
-    fn measure(&self, launch: Launch, connections: usize) -> Result<Vec<f64>> {
+    fn measure(&self, launch: Launch, connections: usize, has_wrk: bool) -> Result<Vec<f64>> {
         let server = launch.start()?;
         // Thousands of connections take a while to open.
         let least = Duration::from_secs(connections as u64 / 2_000);
         let duration = self.duration().max(least);
         let core = self.placement.client_core();
-        let load = || load_server(server.address, connections, duration, core);
+        let load = || match has_wrk {
+            true => wrk(
+                &format!("http://{}/", server.address),
+                connections,
+                duration,
+                core,
+            ),
+            false => built_in(server.address, connections, duration),
+        };
         Ok(measure(&server, load)?.into())
     }
 }

@@ -5,7 +5,7 @@
 use std::io::Result;
 use std::time::Duration;
 
-use clap::{Parser, value_parser};
+use clap::{Parser, ValueEnum, value_parser};
 use raddle_benches::record::{Case, Figure, Section};
 use raddle_benches::servers::client::{Load, Until};
 use raddle_benches::servers::process::each;
@@ -27,6 +27,10 @@ struct Args {
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = value_parser!(u16).range(1..))]
     milliseconds: u16,
 
+    /// Measure only loads of this kind
+    #[arg(long, value_name = "NAME")]
+    kind: Option<Kind>,
+
     #[command(flatten)]
     placement: Placement,
 
@@ -37,18 +41,20 @@ struct Args {
     options: Options,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Messages over TCP, sent back.
-    Sent,
-    /// The same, with a length that varies.
-    Payload,
-    /// Messages over TCP, with both ends on the runtime.
-    Both,
-    /// Datagrams, sent back.
+    /// Messages of 64 bytes over TCP, sent back
+    Small,
+    /// Messages of 1 MiB over TCP, sent back
+    Large,
+    /// Datagrams of 64 bytes, sent back
     Datagrams,
-    /// Datagrams, counted.
+    /// Datagrams of 64 bytes, counted
     Flood,
+    /// Messages of 64 bytes over TCP, with both ends on the runtime
+    Both,
+    /// Messages of 16 bytes to 1 MiB over TCP, sent back
+    Payload,
 }
 
 /// A load: its title, the number of connections or sockets, and the number of bytes of a message.
@@ -56,10 +62,10 @@ struct Job(Kind, &'static str, usize, usize);
 
 #[rustfmt::skip]
 const JOBS: [Job; 14] = [
-    Job(Kind::Sent, "TCP, 1 connection, messages of 64 bytes sent back", 1, SMALL),
-    Job(Kind::Sent, "TCP, 64 connections, messages of 64 bytes sent back", 64, SMALL),
-    Job(Kind::Sent, "TCP, 1 connection, messages of 1 MiB sent back", 1, LARGE),
-    Job(Kind::Sent, "TCP, 8 connections, messages of 1 MiB sent back", 8, LARGE),
+    Job(Kind::Small, "TCP, 1 connection, messages of 64 bytes sent back", 1, SMALL),
+    Job(Kind::Small, "TCP, 64 connections, messages of 64 bytes sent back", 64, SMALL),
+    Job(Kind::Large, "TCP, 1 connection, messages of 1 MiB sent back", 1, LARGE),
+    Job(Kind::Large, "TCP, 8 connections, messages of 1 MiB sent back", 8, LARGE),
     Job(Kind::Datagrams, "UDP, 1 socket, datagrams of 64 bytes sent back", 1, SMALL),
     Job(Kind::Datagrams, "UDP, 64 sockets, datagrams of 64 bytes sent back", 64, SMALL),
     Job(Kind::Flood, "UDP, 1 socket, datagrams of 64 bytes received", 1, SMALL),
@@ -104,13 +110,16 @@ impl Args {
         }
         for workers in self.placement.workers(&self.options) {
             for job in &JOBS {
-                let is_omitted = match job.0 {
-                    Kind::Both => self.placement.syscalls,
+                let is_measured = match job.0 {
+                    Kind::Both => !self.placement.syscalls,
                     // The curve is measured only once.
-                    Kind::Payload => self.placement.syscalls || self.placement.pinned,
-                    _ => false,
+                    Kind::Payload if !self.placement.syscalls => {
+                        !self.placement.pinned || self.kind.is_some()
+                    }
+                    Kind::Payload => false,
+                    _ => true,
                 };
-                if !is_omitted {
+                if is_measured && self.kind.is_none_or(|kind| kind == job.0) {
                     self.compare(&mut sheet, job, workers);
                 }
             }
@@ -120,25 +129,14 @@ impl Args {
 
     fn compare(&self, sheet: &mut Sheet, job: &Job, workers: usize) {
         let &Job(kind, title, peers, length) = job;
-        let stream = Load::Stream {
-            connections: peers,
-            request: vec![7; length],
-            answer: length,
-        };
         let (service, load) = match kind {
-            Kind::Datagrams => (
-                Service::Datagrams,
-                Load::Datagrams {
-                    sockets: peers,
-                    length,
-                },
-            ),
-            Kind::Flood => (Service::Count, Load::Flood { length }),
-            _ => (Service::Echo, stream),
+            Kind::Datagrams => (Service::Datagrams, Load::Datagrams(peers, length)),
+            Kind::Flood => (Service::Count, Load::Flood(length)),
+            _ => (Service::Echo, Load::Stream(peers, vec![7; length], length)),
         };
         let (what, figures) = match kind {
             _ if self.placement.syscalls => ("system calls, ", strace::FIGURES),
-            Kind::Sent if length == LARGE => ("", LARGE_FIGURES),
+            Kind::Large => ("", LARGE_FIGURES),
             Kind::Both => ("", BOTH_FIGURES),
             _ => ("", FIGURES),
         };
@@ -148,7 +146,7 @@ impl Args {
             _ => Case::new(title),
         };
         // While system calls are counted, all peers together send this number of messages.
-        let counted = if length == LARGE { 200 } else { 10_000 };
+        let counted = if kind == Kind::Large { 200 } else { 10_000 };
         sheet.measure(&case, figures, &Contestant::NAMES[..2], |index| {
             let launch = self
                 .placement

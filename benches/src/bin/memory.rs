@@ -14,7 +14,8 @@ use raddle_benches::executors::{AsyncExecutor, Executor, Raddle, Spawn, Tokio, T
 use raddle_benches::record::{Case, Figure, Section};
 use raddle_benches::servers::client::Until;
 use raddle_benches::servers::http_load::load;
-use raddle_benches::servers::{Contestant, Launch, Serve, Service};
+use raddle_benches::servers::process::allow;
+use raddle_benches::servers::{Contestant, Placement, Serve, Service};
 use raddle_benches::sheet::{Options, Sheet};
 use raddle_benches::timing::{Timing, resident_of};
 
@@ -82,6 +83,10 @@ impl Args {
                 elsewhere(workers, first + index)
             });
         }
+        if let Err(error) = allow(CONNECTIONS) {
+            sheet.note(format!("memory of a connection: {error}"));
+            return sheet.finish();
+        }
         let case = Case::new(format!("an idle connection of hyper, of {CONNECTIONS}"));
         sheet.measure(&case, &[RESIDENT], &Contestant::NAMES, |index| {
             connection(Contestant::ALL[index], workers)
@@ -92,7 +97,7 @@ impl Args {
 
 /// Measures the memory that a server keeps for a connection over which one request was answered.
 fn connection(contestant: Contestant, workers: usize) -> Result<[f64; 1]> {
-    let launch = Launch::new(contestant, Service::Http, workers);
+    let launch = Placement::default().launch(contestant, Service::Http, workers);
     let server = launch.start()?;
     // The first connection is answered before the measurement.
     let load = load(server.address, CONNECTIONS)?;

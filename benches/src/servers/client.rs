@@ -26,27 +26,13 @@ const QUESTIONS: usize = 50;
 /// What the client sends, and what it waits for.
 #[derive(Clone, Debug)]
 pub enum Load {
-    /// Each connection sends these bytes, and waits for a number of bytes.
-    Stream {
-        /// The number of connections.
-        connections: usize,
-        /// The message, sent in pieces of at most [`PIECE`](super::PIECE).
-        request: Vec<u8>,
-        /// The number of bytes of the answer.
-        answer: usize,
-    },
-    /// Each socket sends a datagram of this length, and waits for it to come back.
-    Datagrams {
-        /// The number of sockets.
-        sockets: usize,
-        /// The number of bytes.
-        length: usize,
-    },
+    /// Each of a number of connections sends these bytes, in pieces of at most [`PIECE`], and waits
+    /// for a number of bytes.
+    Stream(usize, Vec<u8>, usize),
+    /// Each of a number of sockets sends a datagram of a length, and waits for it to come back.
+    Datagrams(usize, usize),
     /// One socket sends datagrams of this length, and waits for no answer.
-    Flood {
-        /// The number of bytes.
-        length: usize,
-    },
+    Flood(usize),
 }
 
 /// When a load ends.
@@ -56,11 +42,6 @@ pub enum Until {
     Elapsed(Duration),
     /// When each connection or socket has sent this many messages.
     Each(u64),
-    /// When all messages that were due within the duration, at this rate per second, are answered,
-    /// whether earlier ones were answered or not (an open-loop load). The latency of a message
-    /// counts from when it was due, also while it waits because all connections are busy. The
-    /// calling thread does not sleep, so it needs its own core.
-    Paced(u32, Duration),
 }
 
 /// The result of a load.
@@ -84,24 +65,17 @@ impl Load {
         at_end: impl FnOnce() -> Result<R>,
     ) -> Result<(Done, R)> {
         match self {
-            Self::Stream {
-                connections,
-                request,
-                answer,
-            } => {
+            Self::Stream(connections, request, answer) => {
                 let new = || Talking::new(address, request, *answer);
                 let (done, _open) = exchange(*connections, until, new)?;
                 Ok((done, at_end()?))
             }
-            Self::Datagrams { sockets, length } => {
+            Self::Datagrams(sockets, length) => {
                 let new = || Asking::new(address, *length);
                 let (done, _open) = exchange(*sockets, until, new)?;
                 Ok((done, at_end()?))
             }
-            Self::Flood { length } => {
-                let done = flood(address, *length, until)?;
-                Ok((done, at_end()?))
-            }
+            Self::Flood(length) => Ok((flood(address, *length, until)?, at_end()?)),
         }
     }
 }
@@ -118,13 +92,9 @@ trait Peer {
     fn proceed(&mut self, event: &Event, buffer: &mut [u8]) -> Result<bool>;
 }
 
-/// Returns the result, and the peers, which are still open.
-fn exchange<P: Peer>(
-    count: usize,
-    until: Until,
-    new: impl Fn() -> Result<P>,
-) -> Result<(Done, Vec<P>)> {
-    let mut poll = Poll::new()?;
+/// Makes peers and registers them with a poll.
+fn registered<P: Peer>(count: usize, new: impl Fn() -> Result<P>) -> Result<(Poll, Vec<P>)> {
+    let poll = Poll::new()?;
     let both = Interest::READABLE | Interest::WRITABLE;
     let peers = (0..count).map(|token| {
         let mut peer = new()?;
@@ -132,87 +102,126 @@ fn exchange<P: Peer>(
         poll.registry().register(source, Token(token), both)?;
         Ok(peer)
     });
-    let mut peers = peers.collect::<Result<Vec<_>>>()?;
+    let peers = peers.collect::<Result<_>>()?;
+    Ok((poll, peers))
+}
+
+/// Waits for events. A signal does not end the wait.
+fn wait(poll: &mut Poll, events: &mut Events, timeout: Duration) -> Result<()> {
+    loop {
+        match poll.poll(events, Some(timeout)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+/// Returns the result, and the peers, which are still open.
+fn exchange<P: Peer>(
+    count: usize,
+    until: Until,
+    new: impl Fn() -> Result<P>,
+) -> Result<(Done, Vec<P>)> {
+    let (mut poll, mut peers) = registered(count, new)?;
     let mut events = Events::with_capacity(count);
     let mut buffer = vec![0; PIECE];
     let mut complete = vec![0_u64; count];
-    let mut idle: VecDeque<usize> = (0..count).collect();
+    let mut busy = count;
     let mut latencies = histogram();
     let start = Instant::now();
-    let (mut begun, mut last, mut sent) = (0, start, vec![None; count]);
-    while !until.is_past(start, latencies.len(), count) {
-        while let Some(&peer) = idle.front()
-            && let Some(due) = until.due(start, Instant::now(), begun, complete[peer])
-        {
-            idle.pop_front();
-            begun += 1;
-            sent[peer] = Some(due);
-            peers[peer].begin()?;
-        }
-        let timeout = match until {
-            Until::Paced(..) => Duration::ZERO,
-            _ => ANSWER_TIMEOUT,
-        };
-        match poll.poll(&mut events, Some(timeout)) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            other => other?,
-        }
-        if events.is_empty() && last.elapsed() >= ANSWER_TIMEOUT {
+    let mut sent = vec![start; count];
+    for peer in &mut peers {
+        peer.begin()?;
+    }
+    let mut messages = 0;
+    while busy > 0 && (messages == 0 || !until.is_past(start)) {
+        wait(&mut poll, &mut events, ANSWER_TIMEOUT)?;
+        if events.is_empty() {
             return Err(silence());
         }
         for event in &events {
-            let Token(peer) = event.token();
-            if let Some(due) = sent[peer]
-                && peers[peer].proceed(event, &mut buffer)?
-            {
-                complete[peer] += 1;
-                last = Instant::now();
-                latencies.saturating_record((last - due).as_nanos() as u64);
-                sent[peer] = until.due(start, last, begun, complete[peer]);
-                if sent[peer].is_some() {
-                    begun += 1;
-                    peers[peer].begin()?;
-                } else {
-                    idle.push_back(peer);
+            let Token(index) = event.token();
+            if peers[index].proceed(event, &mut buffer)? {
+                complete[index] += 1;
+                messages += 1;
+                let now = Instant::now();
+                latencies.saturating_record((now - sent[index]).as_nanos() as u64);
+                sent[index] = now;
+                match until {
+                    Until::Each(messages) if complete[index] == messages => busy -= 1,
+                    _ => peers[index].begin()?,
                 }
             }
         }
     }
     let done = Done {
-        messages: latencies.len(),
+        messages,
         elapsed: start.elapsed(),
         latencies,
     };
     Ok((done, peers))
 }
 
-impl Until {
-    /// Whether a load is done, after a number of answers over all connections.
-    fn is_past(self, start: Instant, answers: u64, connections: usize) -> bool {
-        match self {
-            Self::Elapsed(duration) => answers > 0 && start.elapsed() >= duration,
-            Self::Each(messages) => answers >= messages * connections as u64,
-            Self::Paced(rate, duration) => answers >= paced(rate, duration),
+/// Sends messages over connections at fixed times, `rate` per second, whether earlier ones were
+/// answered or not (an open-loop load). Returns for each message, in nanoseconds, the time from when
+/// it was due to its answer. This includes the time for which a message waits because all
+/// connections are busy. The calling thread does not sleep, so it needs its own core.
+pub fn pace(
+    address: SocketAddr,
+    (connections, request, answer): (usize, &[u8], usize),
+    rate: u32,
+    duration: Duration,
+) -> Result<Histogram<u64>> {
+    let new = || Talking::new(address, request, answer);
+    let (mut poll, mut peers) = registered(connections, new)?;
+    let mut events = Events::with_capacity(connections);
+    let mut buffer = vec![0; PIECE];
+    let mut latencies = histogram();
+    let mut idle: VecDeque<usize> = (0..connections).collect();
+    let mut due_of = vec![None; connections];
+    let mut waiting = VecDeque::new();
+    let count = (duration.as_secs_f64() * f64::from(rate)) as u32;
+    let start = Instant::now();
+    let due = |number: u32| start + Duration::from_secs(1) * number / rate;
+    let last = start + duration + ANSWER_TIMEOUT;
+    let mut next = 0;
+    while latencies.len() < u64::from(count) {
+        let now = Instant::now();
+        if now > last {
+            let answered = latencies.len();
+            let text =
+                format!("the server answered {answered} of {count} messages; lower the rate");
+            return Err(Error::new(ErrorKind::TimedOut, text));
         }
-    }
-
-    /// Returns when the next message was due, if it is now, after a number of messages over all
-    /// connections and a number of answers on this one.
-    fn due(self, start: Instant, now: Instant, begun: u64, complete: u64) -> Option<Instant> {
-        match self {
-            Self::Elapsed(_) => Some(now),
-            Self::Each(messages) => (complete < messages).then_some(now),
-            Self::Paced(rate, duration) => {
-                let due = start + Duration::from_secs(1) * begun as u32 / rate;
-                (begun < paced(rate, duration) && due <= now).then_some(due)
+        while next < count && due(next) <= now {
+            waiting.push_back(due(next));
+            next += 1;
+        }
+        while let (Some(&peer), Some(&due)) = (idle.front(), waiting.front()) {
+            idle.pop_front();
+            waiting.pop_front();
+            due_of[peer] = Some(due);
+            peers[peer].begin()?;
+        }
+        wait(&mut poll, &mut events, Duration::ZERO)?;
+        for event in &events {
+            let Token(peer) = event.token();
+            if let Some(due) = due_of[peer]
+                && peers[peer].proceed(event, &mut buffer)?
+            {
+                latencies.saturating_record(due.elapsed().as_nanos() as u64);
+                due_of[peer] = None;
+                idle.push_back(peer);
             }
         }
     }
+    Ok(latencies)
 }
 
-/// Returns the number of messages that are due within a duration.
-fn paced(rate: u32, duration: Duration) -> u64 {
-    (duration.as_secs_f64() * f64::from(rate)) as u64
+impl Until {
+    fn is_past(self, start: Instant) -> bool {
+        matches!(self, Self::Elapsed(duration) if start.elapsed() >= duration)
+    }
 }
 
 fn silence() -> Error {
@@ -350,9 +359,9 @@ fn flood(address: SocketAddr, length: usize, until: Until) -> Result<Done> {
     let start = Instant::now();
     let mut left = match until {
         Until::Each(messages) => messages,
-        _ => u64::MAX,
+        Until::Elapsed(_) => u64::MAX,
     };
-    while left > 0 && !matches!(until, Until::Elapsed(limit) if start.elapsed() >= limit) {
+    while left > 0 && !until.is_past(start) {
         let burst = left.min(DATAGRAMS_PER_CLOCK_READ);
         for _ in 0..burst {
             socket.send(&datagram)?;

@@ -42,9 +42,7 @@ pub(super) fn serve(socket: std::net::TcpListener) -> Result<()> {
         }
         for event in &events {
             if event.token() == LISTENER {
-                // A failed accept is one that would block.
-                while let Ok((mut stream, _)) = listener.accept() {
-                    stream.set_nodelay(true)?;
+                while let Some(mut stream) = accept(&listener)? {
                     let entry = connections.vacant_entry();
                     registry.register(&mut stream, Token(entry.key()), Interest::READABLE)?;
                     entry.insert(Connection { stream, matched: 0 });
@@ -55,6 +53,17 @@ pub(super) fn serve(socket: std::net::TcpListener) -> Result<()> {
                 connections.remove(event.token().0);
             }
         }
+    }
+}
+
+fn accept(listener: &TcpListener) -> Result<Option<TcpStream>> {
+    match listener.accept() {
+        Ok((stream, _)) => {
+            stream.set_nodelay(true)?;
+            Ok(Some(stream))
+        }
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

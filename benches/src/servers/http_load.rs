@@ -8,60 +8,41 @@ use std::time::Duration;
 
 use super::HELLO;
 use super::client::{Load, Until};
-use super::process::{Process, check, each, on_core};
+use super::process::{Process, each, on_core};
 
 /// The request.
-const REQUEST: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+pub const REQUEST: &str = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 
 /// A gRPC message of two bytes, not compressed, with the number 1 in its first field.
 const CALL: [u8; 7] = [0, 0, 0, 0, 2, 8, 1];
 
-/// The result of a load.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Loaded {
-    /// The number of answered requests.
-    pub requests: f64,
-    /// The number of requests per second.
-    pub rate: f64,
-    /// The latency that 1 % of the answers exceeded, in milliseconds.
-    pub p99: f64,
-}
+/// The result of a load: the number of answered requests, their number per second, and the latency
+/// that 1 % of the answers exceeded, in milliseconds.
+pub type Loaded = [f64; 3];
 
 /// Loads a server. Returns the requests per second; the microseconds of the server's CPU per request;
 /// the 99th percentile in milliseconds; and the server's waits per request.
 pub fn measure(server: &Process, load: impl FnOnce() -> Result<Loaded>) -> Result<[f64; 4]> {
     let before = server.usage()?;
-    let Loaded {
-        requests,
-        rate,
-        p99,
-    } = load()?;
+    let [requests, rate, p99] = load()?;
     let [micros, waits, _] = each(before, server.usage()?, requests);
     Ok([rate, micros, p99, waits])
 }
 
-/// Loads the server at `address` from one thread, with a request in flight on each connection. This
-/// process is the load unless wrk is installed, which then runs only on the given core, if there is
-/// one.
-pub fn load_server(
-    address: SocketAddr,
-    connections: usize,
-    duration: Duration,
-    core: Option<usize>,
-) -> Result<Loaded> {
-    if check("wrk").is_ok() {
-        return wrk(&format!("http://{address}/"), connections, duration, core);
-    }
+/// Loads the server at `address` from a thread of this process, with a request in flight on each
+/// connection.
+pub fn built_in(address: SocketAddr, connections: usize, duration: Duration) -> Result<Loaded> {
     let until = Until::Elapsed(duration);
     let (done, ()) = load(address, connections)?.run(address, until, || Ok(()))?;
-    Ok(Loaded {
-        requests: done.messages as f64,
-        rate: done.messages as f64 / done.elapsed.as_secs_f64(),
-        p99: done.latencies.value_at_percentile(99.0) as f64 / 1e6,
-    })
+    let (requests, p99) = (
+        done.messages as f64,
+        done.latencies.value_at_percentile(99.0),
+    );
+    let rate = requests / done.elapsed.as_secs_f64();
+    Ok([requests, rate, p99 as f64 / 1e6])
 }
 
-/// Loads the server at `url` with wrk, from one thread.
+/// Loads the server at `url` with wrk, from one thread, only on the given core if there is one.
 pub fn wrk(
     url: &str,
     connections: usize,
@@ -70,9 +51,9 @@ pub fn wrk(
 ) -> Result<Loaded> {
     let mut command = on_core(core, "wrk");
     // wrk does not count answers after its limit, by default 2 s, in the percentiles.
-    command.args(["-t1", "--latency", "--timeout", "10s", url]);
+    command.args(["-t1", "--latency", "--timeout", "10s"]);
     command.arg(format!("-c{connections}"));
-    let text = printed(command.arg(format!("-d{}s", duration.as_secs())))?;
+    let text = printed(command.arg(format!("-d{}s", duration.as_secs())).arg(url))?;
     parse_wrk(&text).ok_or_else(|| Error::other(format!("wrk was not answered: {text}")))
 }
 
@@ -89,11 +70,9 @@ fn parse_wrk(text: &str) -> Option<Loaded> {
         let number: f64 = p99.strip_suffix(unit)?.parse().ok()?;
         Some(number * millis)
     });
-    Some(Loaded {
-        requests: before.split_whitespace().last()?.parse().ok()?,
-        rate: rate.trim().parse().ok()?,
-        p99: p99s.next()?,
-    })
+    let requests = before.split_whitespace().last()?.parse().ok()?;
+    let loaded = [requests, rate.trim().parse().ok()?, p99s.next()?];
+    (requests > 0.0).then_some(loaded)
 }
 
 /// Calls the unary gRPC method at `path` with h2load, on 8 connections, each with 16 concurrent
@@ -130,11 +109,9 @@ fn parse_h2load(text: &str, log: &str) -> Option<Loaded> {
         .filter_map(|line| line.split('\t').nth(2)?.parse().ok());
     let mut micros: Vec<f64> = micros.collect();
     micros.sort_by(f64::total_cmp);
-    Some(Loaded {
-        requests: word("requests: ", " succeeded")?,
-        rate: word("finished in ", " req/s")?,
-        p99: micros.get(micros.len() * 99 / 100)? / 1e3,
-    })
+    let requests = word("requests: ", " succeeded")?;
+    let rate = word("finished in ", " req/s")?;
+    Some([requests, rate, micros.get(micros.len() * 99 / 100)? / 1e3])
 }
 
 /// Returns what a program prints.
@@ -150,15 +127,12 @@ fn printed(command: &mut Command) -> Result<String> {
 
 /// Returns a load of requests over a number of connections, for the server at `address`.
 pub fn load(address: SocketAddr, connections: usize) -> Result<Load> {
-    Ok(Load::Stream {
-        connections,
-        request: REQUEST.into(),
-        answer: answer(address)?,
-    })
+    let answer = answer(address)?;
+    Ok(Load::Stream(connections, REQUEST.into(), answer))
 }
 
 /// Returns the length of the answer.
-fn answer(address: SocketAddr) -> Result<usize> {
+pub fn answer(address: SocketAddr) -> Result<usize> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
     stream.write_all(REQUEST.as_bytes())?;

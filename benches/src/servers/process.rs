@@ -30,7 +30,7 @@ pub struct Launch {
 }
 
 /// Where the servers of a program run, and whether their system calls are counted.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Placement {
     /// Run the server, with one worker, on core 0 and its client on core 1
     #[arg(long, conflicts_with = "workers")]
@@ -84,8 +84,11 @@ impl Placement {
     /// Returns how to start a server.
     pub fn launch(&self, contestant: Contestant, service: Service, workers: usize) -> Launch {
         Launch {
+            contestant,
+            service,
+            workers,
             core: self.pinned.then_some(0),
-            ..Launch::new(contestant, service, workers)
+            is_nice: false,
         }
     }
 
@@ -99,17 +102,6 @@ impl Placement {
 }
 
 impl Launch {
-    /// Describes a server that may run on all cores.
-    pub fn new(contestant: Contestant, service: Service, workers: usize) -> Self {
-        Self {
-            contestant,
-            service,
-            workers,
-            core: None,
-            is_nice: false,
-        }
-    }
-
     /// Starts the server.
     pub fn start(self) -> Result<Process> {
         let this = std::env::current_exe()?;
@@ -154,16 +146,30 @@ pub fn on_core(core: Option<usize>, program: impl AsRef<OsStr>) -> Command {
 pub fn check(program: &str) -> Result<()> {
     // Some of them do not know the option, which does not matter.
     let output = Command::new(program).arg("--version").output();
+    let package = match program {
+        "taskset" => "util-linux",
+        "h2load" => "nghttp2-client",
+        _ => program,
+    };
     output.map(drop).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::other(format!("there is no program {program}; install it")),
+        ErrorKind::NotFound => Error::other(format!("there is no {program}; install {package}")),
         _ => error,
     })
 }
 
-/// Raises the limit of sockets for this process and its children as far as possible.
-pub(super) fn allow_sockets() -> Result<()> {
+/// Raises the limit of descriptors for this process and its children.
+pub fn allow(sockets: usize) -> Result<()> {
+    // A program needs some besides the sockets of a load.
+    let wanted = sockets as u64 + 100;
     let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
+    if limit.current.is_none_or(|current| current >= wanted) {
+        return Ok(());
+    }
+    if limit.maximum.is_some_and(|most| most < wanted) {
+        let text = format!("{sockets} sockets are too many for a process; raise ulimit -Hn");
+        return Err(Error::other(text));
+    }
+    limit.current = Some(wanted);
     Ok(setrlimit(Resource::Nofile, limit)?)
 }
 

@@ -59,11 +59,12 @@ macro_rules! services {
             async fn http(socket: net::TcpListener, spawner: Spawner) -> Result<Infallible> {
                 let listener = <$listener>::$take_over(socket)?;
                 loop {
-                    let stream = $hyper::new(accept(&listener).await?);
+                    let stream = accept(&listener).await?;
                     spawner.spawn(async move {
-                        let served = http1::Builder::new().serve_connection(stream, service_fn(hello));
                         // A client that disconnects is no failure.
-                        let _ = served.await;
+                        let _ = http1::Builder::new()
+                            .serve_connection($hyper::new(stream), service_fn(hello))
+                            .await;
                     });
                 }
             }
@@ -122,16 +123,17 @@ macro_rules! services {
                 let spawner = runtime.spawner();
                 let (processor, start) = (processor_time(), Instant::now());
                 on_worker(&runtime, async move {
-                    let tasks = ends.into_iter().map(|ends| {
-                        let ends = ends.map(<$stream>::$take_over);
-                        let [near, far] = ends.map(|end| end.expect("the runtime takes it"));
-                        spawner.spawn(send_back(far));
+                    let tasks = ends.into_iter().map(|[near, far]| {
+                        let far = <$stream>::$take_over(far);
+                        spawner.spawn(send_back(far.expect("the runtime takes a connection")));
+                        let near = <$stream>::$take_over(near);
+                        let near = near.expect("the runtime takes a connection");
                         spawner.spawn_joined(talk(near, length, messages))
                     });
                     all(tasks.collect()).await;
                 });
-                let spent = processor_time().saturating_sub(processor);
-                Ok((start.elapsed(), spent))
+                let elapsed = start.elapsed();
+                Ok((elapsed, processor_time().saturating_sub(processor)))
             }
 
             async fn talk(mut stream: $stream, length: usize, messages: usize) {
@@ -140,8 +142,11 @@ macro_rules! services {
                 for _ in 0..messages {
                     let sent = stream.write_all(&message).await;
                     sent.expect("the other end is there");
-                    let received = stream.read_exact(&mut buffer).await;
-                    received.expect("the other end is there");
+                    let mut received = 0;
+                    while received < length {
+                        let read = stream.read(&mut buffer[received..]).await;
+                        received += read.expect("the other end is there");
+                    }
                 }
             }
         }

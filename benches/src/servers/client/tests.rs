@@ -27,11 +27,7 @@ fn echo_after(stall: Duration) -> SocketAddr {
 
 #[test]
 fn messages_larger_than_a_socket_holds_come_back() {
-    let load = Load::Stream {
-        connections: 3,
-        request: vec![7; 1 << 20],
-        answer: 1 << 20,
-    };
+    let load = Load::Stream(3, vec![7; 1 << 20], 1 << 20);
     let address = echo_after(Duration::ZERO);
     let (done, ()) = load.run(address, Until::Each(10), || Ok(())).unwrap();
     assert_eq!(done.messages, 30);
@@ -41,13 +37,8 @@ fn messages_larger_than_a_socket_holds_come_back() {
 #[test]
 fn latency_at_a_stalled_server_counts_from_the_scheduled_time() {
     const STALL: Duration = Duration::from_millis(200);
-    let load = Load::Stream {
-        connections: 3,
-        request: vec![7; 64],
-        answer: 64,
-    };
-    let until = Until::Paced(1_000, Duration::from_millis(100));
-    let (Done { latencies, .. }, ()) = load.run(echo_after(STALL), until, || Ok(())).unwrap();
+    let duration = Duration::from_millis(100);
+    let latencies = pace(echo_after(STALL), (3, &[7; 64], 64), 1_000, duration).unwrap();
     assert_eq!(latencies.len(), 100);
     // All messages were due in the first half of the stall. A load that waits for each answer would
     // have seen three late answers only.
