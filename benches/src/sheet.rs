@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::fs;
 use std::io::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -54,6 +54,7 @@ pub struct Sheet {
     /// The number of hardware threads, before the program keeps itself on one.
     cores: usize,
     notes: Vec<String>,
+    failures: Vec<String>,
     comparisons: Vec<Comparison>,
 }
 
@@ -66,6 +67,7 @@ impl Sheet {
             options: options.clone(),
             cores: thread::available_parallelism().map_or(1, usize::from),
             notes: Vec::new(),
+            failures: Vec::new(),
             comparisons: Vec::new(),
         }
     }
@@ -82,7 +84,8 @@ impl Sheet {
     }
 
     /// Measures the contestants with these `names` in turn, Raddle first. In each round `measure`
-    /// gets the index of a contestant and returns its `figures`. A failure becomes a note.
+    /// gets the index of a contestant and returns its `figures`. A failure becomes a note, and an
+    /// error of [`finish`](Self::finish).
     pub fn measure<R: AsRef<[f64]>>(
         &mut self,
         case: &Case,
@@ -99,7 +102,11 @@ impl Sheet {
         };
         let measured = match in_turn(names.len(), self.options.rounds, named) {
             Ok(measured) => measured,
-            Err(error) => return self.note(format!("{case}: not measured, {error}")),
+            Err(error) => {
+                let text = format!("{case}: not measured, {error}");
+                self.note(text.lines().next().unwrap_or_default());
+                return self.failures.push(text);
+            }
         };
         let first = self.comparisons.len();
         for (place, figure) in figures.iter().enumerate() {
@@ -132,27 +139,28 @@ impl Sheet {
         });
     }
 
-    /// Writes the record, if requested. Fails if there is none.
+    /// Writes the record, if requested. Fails if a case failed, or if there is none.
     pub fn finish(self) -> Result<()> {
         if self.comparisons.is_empty() && self.notes.is_empty() {
             return Err(Error::other("no case has a title with the text of --only"));
         }
-        let Some(file) = &self.options.json else {
-            return Ok(());
-        };
-        if let Some(directory) = file.parent() {
-            fs::create_dir_all(directory)?;
+        if let Some(file) = &self.options.json {
+            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+            let record = Record {
+                command: std::env::args().collect::<Vec<_>>().join(" "),
+                finished: since.map_or(0, |since| since.as_secs()),
+                machine: machine(self.cores),
+                cores: self.cores,
+                notes: self.notes,
+                comparisons: self.comparisons,
+            };
+            fs::create_dir_all(file.parent().unwrap_or(Path::new("")))?;
+            fs::write(file, serde_json::to_vec(&record)?)?;
         }
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let record = Record {
-            command: std::env::args().collect::<Vec<_>>().join(" "),
-            finished: since.map_or(0, |since| since.as_secs()),
-            machine: machine(self.cores),
-            cores: self.cores,
-            notes: self.notes,
-            comparisons: self.comparisons,
-        };
-        fs::write(file, serde_json::to_vec(&record)?)
+        match self.failures.join("; ") {
+            none if none.is_empty() => Ok(()),
+            failures => Err(Error::other(failures)),
+        }
     }
 }
 
@@ -168,7 +176,8 @@ fn in_turn<T>(
     for contestant in 0..contestants {
         measure(contestant)?;
     }
-    let mut measured: Vec<Vec<T>> = (0..contestants).map(|_| Vec::new()).collect();
+    let none = |_| Vec::with_capacity(rounds.into());
+    let mut measured: Vec<Vec<T>> = (0..contestants).map(none).collect();
     for round in 0..usize::from(rounds) {
         for turn in 0..contestants {
             let place = match round % 2 {

@@ -49,32 +49,30 @@ pub const WORKLOADS: [&str; 10] = [
 
 /// Runs a workload once on `executor`, until all its tasks have completed.
 pub fn run(workload: &str, executor: &impl Executor) {
-    let spawner = executor.spawner();
-    executor.block_on(async {
-        match workload {
-            // 1,000 tasks, each spawning the next.
-            "chained_spawn" => chained_spawn(spawner).await,
-            // 1,000 pairs of tasks exchanging two oneshots.
-            "ping_pong" => ping_pong(spawner).await,
-            // 10,000 empty tasks spawned from the thread of `block_on`.
-            "spawn_many_remote" => spawn_many_remote(spawner).await,
-            // 10,000 empty tasks spawned from a task.
-            "spawn_many_local" => spawn_many_local(spawner, SPAWNED).await,
-            // 10,000 empty tasks spawned and awaited in hundreds, from a task.
-            "spawn_join" => spawn_join(spawner).await,
-            // 200 tasks waking themselves 1,000 times each.
-            "yield_many" => yield_many(spawner, YIELDING, YIELDS).await,
-            // 2,000 tasks spawned from one; one in 200 is long.
-            "skewed" => skewed(spawner).await,
-            // A binary tree of tasks, each awaiting what it has spawned, with 2,048 leaves.
-            "fork_join" => fork_join(spawner).await,
-            // A task that spreads work over 64 others and gathers it, 50 times.
-            "fan_out" => fan_out(spawner).await,
-            // 16 clients sending 50 requests each down a chain of 4 tasks.
-            "request_chain" => request_chain(spawner).await,
-            other => panic!("there is no workload {other}"),
-        }
-    });
+    let (on, spawner) = (executor, executor.spawner());
+    match workload {
+        // 1,000 tasks, each spawning the next.
+        "chained_spawn" => on.block_on(chained_spawn(spawner)),
+        // 1,000 pairs of tasks exchanging two oneshots.
+        "ping_pong" => on.block_on(ping_pong(spawner)),
+        // 10,000 empty tasks spawned from the thread of `block_on`.
+        "spawn_many_remote" => on.block_on(spawn_many_remote(spawner)),
+        // 10,000 empty tasks spawned from a task.
+        "spawn_many_local" => on.block_on(spawn_many_local(spawner, SPAWNED)),
+        // 10,000 empty tasks spawned and awaited in hundreds, from a task.
+        "spawn_join" => on.block_on(spawn_join(spawner)),
+        // 200 tasks waking themselves 1,000 times each.
+        "yield_many" => on.block_on(yield_many(spawner, YIELDING, YIELDS)),
+        // 2,000 tasks spawned from one; one in 200 is long.
+        "skewed" => on.block_on(skewed(spawner)),
+        // A binary tree of tasks, each awaiting what it has spawned, with 2,048 leaves.
+        "fork_join" => on.block_on(fork_join(spawner)),
+        // A task that spreads work over 64 others and gathers it, 50 times.
+        "fan_out" => on.block_on(fan_out(spawner)),
+        // 16 clients sending 50 requests each down a chain of 4 tasks.
+        "request_chain" => on.block_on(request_chain(spawner)),
+        other => panic!("there is no workload {other}"),
+    }
 }
 
 async fn chained_spawn(spawner: impl Spawn) {

@@ -58,10 +58,8 @@ fn sleep(runtime: &impl Timing, sleepers: usize) -> Vec<f64> {
 fn main() -> Result<()> {
     let args = Args::parse();
     let mut sheet = Sheet::new(Section::Scheduler, &args.options);
-    let counts = (1..=6).map(|power| 10_usize.pow(power));
-    let counts: Vec<_> = counts
-        .filter(|count| *count <= args.most as usize)
-        .collect();
+    let mut counts: Vec<_> = (1..=6).map(|power| 10_usize.pow(power)).collect();
+    counts.retain(|count| *count <= args.most as usize);
     for workers in args.options.workers(&[2]) {
         // Before the other runtimes, which keep threads, start.
         let contestants = ready!(
@@ -79,15 +77,15 @@ fn main() -> Result<()> {
             sheet.compare(&case, &figures, &contestants, count);
         }
         drop(contestants);
-        let contestants = ready!(
-            workers, |runtime, input: (usize, usize)| work(&runtime, input);
-            Raddle, Tokio, AsyncExecutor, TokioThreadpool
-        );
         sheet.section(Section::Scheduler);
         for (title, figure, yields) in [
             ("tasks spawned from one, until all ended", "time a task", 0),
             ("tasks that all yield 10 times", "time a yield", YIELDS),
         ] {
+            let contestants = ready!(
+                workers, |runtime, input: (usize, usize)| work(&runtime, input);
+                Raddle, Tokio, AsyncExecutor, TokioThreadpool
+            );
             for &count in &counts {
                 let case = Case::with(format!("{title}, {workers} workers"), "tasks", count);
                 let figures = [Figure::less(figure, "ns")];

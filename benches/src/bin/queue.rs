@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::io::{Error, Result};
+use std::thread;
 
 use clap::Parser as _;
 use raddle_benches::executors::Ready;
@@ -62,7 +63,12 @@ fn main() -> Result<()> {
         contestant::<st3::fifo::Worker<Item>>(),
     ];
     let mut sheet = Sheet::new(Section::Queue, &options);
+    let is_one_core = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     for (load, name) in Load::ALL {
+        if load == Load::Stealer && is_one_core {
+            sheet.note(format!("{name}: not measured, there is one core only"));
+            continue;
+        }
         sheet.compare(&Case::new(name), FIGURES, &contestants, load);
     }
     sheet.finish()

@@ -15,15 +15,9 @@ fn each_contestant_is_first_in_some_rounds_and_a_ratio_is_taken_within_a_round()
     let [time, rate] = &sheet.comparisons[..] else {
         panic!("two figures");
     };
-    let rounds: Vec<_> = time.contestants.iter().map(|one| &one.rounds[..]).collect();
-    assert_eq!(
-        rounds,
-        [
-            [4.0, 9.0, 12.0, 13.0],
-            [5.0, 8.0, 10.0, 15.0],
-            [6.0, 7.0, 11.0, 14.0]
-        ]
-    );
+    assert_eq!(time.contestants[0].rounds, [4.0, 9.0, 12.0, 13.0]);
+    assert_eq!(time.contestants[1].rounds, [5.0, 8.0, 10.0, 15.0]);
+    assert_eq!(time.contestants[2].rounds, [6.0, 7.0, 11.0, 14.0]);
     // The ratios are 5/4, 8/9, 10/12 and 15/13.
     let lead = time.lead("b").unwrap();
     assert_eq!((lead.low, lead.high), (10.0 / 12.0, 5.0 / 4.0));
@@ -32,7 +26,7 @@ fn each_contestant_is_first_in_some_rounds_and_a_ratio_is_taken_within_a_round()
 }
 
 #[test]
-fn a_failed_measurement_becomes_a_note() {
+fn a_failed_measurement_becomes_a_note_and_an_error_at_the_end() {
     let options = Options::parse_from(["", "--rounds=2", "--only", "hyper"]);
     let mut sheet = Sheet::new(Section::Http, &options);
     for title in ["hyper", "other"] {
@@ -41,9 +35,8 @@ fn a_failed_measurement_becomes_a_note() {
             Err(std::io::Error::other("no sockets"))
         });
     }
-    assert_eq!(
-        sheet.notes,
-        ["hyper, connections 10k: not measured, raddle: no sockets"]
-    );
+    let text = "hyper, connections 10k: not measured, raddle: no sockets";
+    assert_eq!(sheet.notes, [text]);
     assert!(sheet.comparisons.is_empty());
+    assert_eq!(sheet.finish().unwrap_err().to_string(), text);
 }

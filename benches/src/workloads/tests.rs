@@ -1,5 +1,5 @@
 use super::*;
-use crate::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
+use crate::executors::Raddle;
 
 #[test]
 fn each_workload_spawns_what_it_says() {
@@ -23,33 +23,4 @@ fn each_workload_spawns_what_it_says() {
         let polls = metrics.worker_poll_count(0);
         assert!(workload != "yield_many" || polls >= 200 * 1_000, "{polls}");
     }
-}
-
-/// Runs every workload on a runtime, and checks that a join waits until the task has finished.
-fn runs_every_workload<E: Executor>() {
-    let executor = E::new(2);
-    for workload in WORKLOADS {
-        run(workload, &executor);
-    }
-    let spawner = executor.spawner();
-    let finished = Arc::new(AtomicUsize::new(0));
-    executor.block_on(async {
-        for joined in 1..=100 {
-            let finished_too = Arc::clone(&finished);
-            let handle = spawner.spawn_joined(async move {
-                Yields(100).await;
-                finished_too.fetch_add(1, Ordering::Relaxed);
-            });
-            handle.await;
-            assert_eq!(finished.load(Ordering::Relaxed), joined);
-        }
-    });
-}
-
-#[test]
-fn every_runtime_runs_every_workload() {
-    runs_every_workload::<Raddle>();
-    runs_every_workload::<Tokio>();
-    runs_every_workload::<AsyncExecutor>();
-    runs_every_workload::<TokioThreadpool>();
 }
