@@ -3,10 +3,7 @@
 //! Only the programs of this package use this library, which is not published. Its errors and
 //! panics end a program with a message, so they are not documented for each function.
 #![deny(unsafe_code)]
-#![allow(
-    missing_debug_implementations,
-    reason = "only the programs use these types"
-)]
+#![allow(missing_debug_implementations, reason = "no program prints them")]
 
 pub mod async_cost;
 pub mod executors;
