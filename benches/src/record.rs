@@ -214,15 +214,8 @@ impl Comparison {
     /// Whether both are the same except for their rounds and the value of the varied parameter.
     pub(crate) fn is_varied(&self, other: &Self) -> bool {
         let name = |one: &Self| Some(one.case.parameter.as_ref()?.0.clone());
-        let key = |one: &Self| {
-            (
-                one.section,
-                one.case.title.clone(),
-                one.figure.clone(),
-                name(one),
-            )
-        };
-        key(self) == key(other)
+        let is_same_case = self.case.title == other.case.title && name(self) == name(other);
+        is_same_case && self.section == other.section && self.figure == other.figure
     }
 
     /// Whether both are the same except for their rounds, so that the later one replaces the

@@ -3,6 +3,7 @@
 mod announced;
 mod plot;
 
+use std::cmp::Ordering;
 use std::fs;
 use std::io::{ErrorKind, Result};
 use std::path::Path;
@@ -41,14 +42,6 @@ pub struct Report {
 
 /// Comparisons that differ only in the varied parameter, in its order; or a single comparison.
 type Group = Vec<Comparison>;
-
-/// Whether Raddle is ahead of its main rival, as far as the interval and two decimals show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    Ahead,
-    Level,
-    Behind,
-}
 
 impl Report {
     /// Arranges `records`, the oldest first. Of two records of the same measurement, the later one
@@ -272,10 +265,9 @@ fn verdict(part: &[Group]) -> String {
         return String::new();
     };
     let behind = part.iter().flatten().filter_map(|one| {
-        let (lead, standing) = one.standing()?;
+        let (lead, standing) = one.compared()?;
         let lead = short(lead.median);
-        (standing == Standing::Behind)
-            .then(|| format!("{}, {} ({lead})", one.case, one.figure.name))
+        (standing == Ordering::Less).then(|| format!("{}, {} ({lead})", one.case, one.figure.name))
     });
     let mut behind: Vec<_> = behind.collect();
     let more = behind.len().saturating_sub(LISTED);
@@ -295,27 +287,26 @@ impl Comparison {
         Some(&rival.name)
     }
 
-    /// Returns the lead over Tokio.
-    fn standing(&self) -> Option<(Interval, Standing)> {
+    /// Returns the lead over Tokio, and the [`standing`].
+    fn compared(&self) -> Option<(Interval, Ordering)> {
         let lead = self.lead(PEER)?;
-        Some((lead, Standing::of(lead)))
+        Some((lead, standing(lead)))
     }
 }
 
-impl Standing {
-    fn of(lead: Interval) -> Self {
-        match lead {
-            _ if !lead.is_sure => Self::Level,
-            Interval { low, .. } if low >= 1.005 => Self::Ahead,
-            Interval { high, .. } if high < 0.995 => Self::Behind,
-            _ => Self::Level,
-        }
+/// Whether Raddle is ahead, level or behind, as far as the interval and two decimals show.
+fn standing(lead: Interval) -> Ordering {
+    match lead {
+        _ if !lead.is_sure => Ordering::Equal,
+        Interval { low, .. } if low >= 1.005 => Ordering::Greater,
+        Interval { high, .. } if high < 0.995 => Ordering::Less,
+        _ => Ordering::Equal,
     }
 }
 
 /// Counts the standings of comparisons with Tokio. `None` if Tokio took part in none of them.
 fn tally<'a>(comparisons: impl Iterator<Item = &'a Comparison>) -> Option<String> {
-    let compared: Vec<_> = comparisons.filter_map(Comparison::standing).collect();
+    let compared: Vec<_> = comparisons.filter_map(Comparison::compared).collect();
     let leads: Vec<_> = compared.iter().map(|(lead, _)| lead.median).collect();
     let count = |wanted| compared.iter().filter(|(_, one)| *one == wanted).count();
     (!leads.is_empty()).then(|| {
@@ -323,9 +314,9 @@ fn tally<'a>(comparisons: impl Iterator<Item = &'a Comparison>) -> Option<String
             "Of {} figures that Tokio has too, Raddle is ahead at {}, level at {} and behind at {}; \
              in the middle it is {} times as good.",
             leads.len(),
-            count(Standing::Ahead),
-            count(Standing::Level),
-            count(Standing::Behind),
+            count(Ordering::Greater),
+            count(Ordering::Equal),
+            count(Ordering::Less),
             short(median(&leads))
         )
     })

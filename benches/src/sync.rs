@@ -30,6 +30,3 @@ macro_rules! load {
     };
 }
 pub(crate) use load;
-
-#[cfg(test)]
-mod tests;

@@ -2,10 +2,7 @@
 //! counting build: `docs/scaling.md`.
 #![cfg(raddle_count)]
 #![forbid(unsafe_code)]
-#![allow(
-    missing_debug_implementations,
-    reason = "only the program uses these types"
-)]
+#![allow(missing_debug_implementations, reason = "no program prints them")]
 
 mod counts;
 mod driver;

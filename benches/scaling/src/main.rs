@@ -27,12 +27,8 @@ mod counted {
     #[command(about = "Counts the operations of the scheduler with 2 to 256 workers")]
     struct Args {
         /// The numbers of workers, separated by commas
-        #[arg(
-            long,
-            value_name = "N",
-            value_delimiter = ',',
-            default_value = "2,16,64,256"
-        )]
+        #[arg(long, value_name = "N", value_delimiter = ',')]
+        #[arg(default_value = "2,16,64,256")]
         #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
         workers: Vec<u16>,
 

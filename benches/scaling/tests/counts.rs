@@ -78,11 +78,8 @@ fn nothing_but_loads_grows_with_the_number_of_workers() {
 fn no_lock_is_taken_to_park_or_to_wake() {
     for load @ (name, _) in LOADS {
         let run = run(load, 16, 1);
-        assert_eq!(
-            run.figure(Figure::LocksOfAPark).unwrap_or(0.0),
-            0.0,
-            "{name}"
-        );
+        let of_parks = run.figure(Figure::LocksOfAPark);
+        assert_eq!(of_parks.unwrap_or(0.0), 0.0, "{name}");
         let locks = run
             .words
             .iter()

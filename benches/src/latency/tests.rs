@@ -1,22 +1,5 @@
 use super::*;
-use crate::executors::{AsyncExecutor, Raddle, Tokio, TokioThreadpool};
-
-fn runs_every_shape<E: Executor>() {
-    let executor = E::new(2);
-    for (shape, name) in Shape::ALL {
-        let duration = Duration::from_millis(50);
-        let latencies = shape.run(&executor, 1_000, duration).unwrap();
-        assert_eq!(latencies.len(), 50, "{name} on {}", E::NAME);
-    }
-}
-
-#[test]
-fn every_request_is_answered() {
-    runs_every_shape::<Raddle>();
-    runs_every_shape::<Tokio>();
-    runs_every_shape::<AsyncExecutor>();
-    runs_every_shape::<TokioThreadpool>();
-}
+use crate::executors::AsyncExecutor;
 
 #[test]
 fn a_stall_adds_to_the_latency_of_each_request_that_came_during_it() {

@@ -1,21 +1,5 @@
 use super::*;
 
-fn passes_every_item<Q: Queue>() {
-    for (load, _) in Load::ALL {
-        // Not a multiple of a batch.
-        let items = 3_333;
-        let (_, stolen) = load.run::<Q>(items);
-        assert!(load == Load::Stealer || stolen == 0);
-    }
-}
-
-#[test]
-fn every_queue_passes_every_item() {
-    passes_every_item::<raddle_queue::Owner<Item>>();
-    passes_every_item::<crossbeam_deque::Worker<Item>>();
-    passes_every_item::<st3::fifo::Worker<Item>>();
-}
-
 fn takes_half_and_leaves_the_rest<Q: Queue>() {
     let (owner, stealer) = Q::new();
     let (other, _) = Q::new();

@@ -44,16 +44,14 @@ fn a_later_record_replaces_an_earlier_one_and_is_compared_with_a_saved_one() {
 
 #[test]
 fn an_interval_around_one_or_of_few_rounds_is_level() {
-    for (low, high, is_sure, expected) in [
-        (0.9, 1.1, true, Standing::Level),
-        (1.01, 1.1, true, Standing::Ahead),
-        (0.9, 0.99, true, Standing::Behind),
+    for (rounds, expected) in [
+        (&[0.9, 1.1].repeat(3)[..], Ordering::Equal),
+        (&[1.01; 6], Ordering::Greater),
+        (&[0.99; 6], Ordering::Less),
         // A lead that is shown as 1.00 is no lead.
-        (1.004, 1.1, true, Standing::Level),
-        (2.0, 2.0, false, Standing::Level),
+        (&[1.004; 6], Ordering::Equal),
+        (&[2.0; 5], Ordering::Equal),
     ] {
-        let mut lead = crate::stats::interval(&[low, high]);
-        lead.is_sure = is_sure;
-        assert_eq!(Standing::of(lead), expected);
+        assert_eq!(standing(crate::stats::interval(rounds)), expected);
     }
 }
