@@ -11,14 +11,14 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::steps::{self, cargo};
 use crate::{counting, ecosystem, workspace};
-use programs::{ECOSYSTEM, SCALING, names};
+use programs::{ECOSYSTEM, QUEUE, SCALING, SCHED, names};
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     #[arg(help = format!("Run one part of the report ({}), or one workload of the scheduler", names().join(", ")))]
     name: Option<String>,
 
-    /// Run fewer and shorter rounds: rough figures in a few minutes
+    /// Run fewer and shorter rounds and no criterion: rough figures in a few minutes
     #[arg(long)]
     quick: bool,
 
@@ -27,6 +27,10 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
     workers: Vec<u16>,
 
+    /// Skip criterion: run only the interleaved rounds that give the ratios
+    #[arg(long)]
+    side_by_side: bool,
+
     /// Save the records under this name
     #[arg(long, value_name = "NAME", value_parser = kept_name)]
     save: Option<String>,
@@ -34,6 +38,19 @@ pub(crate) struct Args {
     /// Compare the ratios with the records that were saved under this name
     #[arg(long, value_name = "NAME", value_parser = kept_name)]
     compare: Option<String>,
+}
+
+impl Args {
+    /// Returns the numbers of workers, separated by commas.
+    fn worker_list(&self) -> String {
+        let workers: Vec<_> = self.workers.iter().map(u16::to_string).collect();
+        workers.join(",")
+    }
+
+    /// Returns the workload of the scheduler that is requested, if one is.
+    fn workload(&self) -> Option<&str> {
+        self.name.as_deref().filter(|name| !names().contains(name))
+    }
 }
 
 /// Accepts a name that is a single directory name.
@@ -46,6 +63,12 @@ fn kept_name(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
+    if let Some(name) = &args.compare {
+        ensure!(
+            directory().join("saved").join(name).exists(),
+            "nothing is saved under {name}; run with --save {name} first"
+        );
+    }
     if args.name.as_deref() == Some(SCALING) {
         let update = match args.quick {
             true => "",
@@ -69,6 +92,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         fs::remove_dir_all(&records).context("cannot remove the last records")?;
     }
     let mut failed = Vec::new();
+    // After a failure the others run all the same.
+    let mut note = |step: &str, result: Result<()>| {
+        if let Err(error) = result {
+            println!("{error:#}");
+            failed.push(step.to_owned());
+        }
+    };
+    if !args.side_by_side && !args.quick {
+        for (bench, mut command) in criterion(args) {
+            let step = format!("{bench}, criterion");
+            note(&step, steps::run(&step, &mut command));
+        }
+    }
     for (place, run) in (1..).zip(&runs) {
         let record = records.join(format!("{}.json", run.step));
         if record.exists() {
@@ -87,11 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             }
             steps::run(&name, &mut program)
         });
-        // The others run all the same.
-        if let Err(error) = result {
-            println!("{error:#}");
-            failed.push(run.step.as_str());
-        }
+        note(&run.step, result);
     }
     let mut report = build("report")?;
     report.arg("--directory").arg(directory());
@@ -101,7 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let failed = failed.join(", ");
     ensure!(
         failed.is_empty(),
-        "these failed, and the report lacks them: {failed}"
+        "the report is incomplete, since these failed: {failed}"
     );
     Ok(())
 }
@@ -109,6 +141,29 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// The directory of the records, of the saved records and of the report.
 fn directory() -> PathBuf {
     workspace::target().join("raddle-bench")
+}
+
+/// Returns the requested criterion benchmarks.
+fn criterion(args: &Args) -> Vec<(&'static str, Command)> {
+    let is_wanted = |bench: &&str| match args.workload() {
+        Some(_) => *bench == SCHED,
+        None => args.name.as_deref().is_none_or(|name| name == *bench),
+    };
+    let command = |bench: &'static str| {
+        let mut command = cargo(format!("bench -p raddle-benches --bench {bench} --"));
+        // There are some 90 benchmarks: one more second for each takes two minutes in total.
+        command.args(["--warm-up-time", "0.5", "--measurement-time", "2"]);
+        command.args(["--nresamples", "10000"]);
+        if bench == SCHED {
+            command.args(args.workload());
+            if !args.workers.is_empty() {
+                command.env("RADDLE_BENCH_WORKERS", args.worker_list());
+            }
+        }
+        (bench, command)
+    };
+    let benches = [SCHED, QUEUE].into_iter();
+    benches.filter(is_wanted).map(command).collect()
 }
 
 /// Builds a program, and makes the command that runs it.

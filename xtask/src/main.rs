@@ -51,7 +51,7 @@ enum Command {
     Loom(loom::Args),
     /// Weaken orderings, remove fences and checks, and run the models on each change
     Mutate(mutate::Args),
-    /// Run the benchmarks on Raddle and other runtimes, side by side
+    /// Run the benchmarks on Raddle and other runtimes: criterion, then side by side
     Bench(bench::Args),
     /// Run the integration tests of Tokio and its companion crates on the stand-in
     Conformance(conformance::Args),

@@ -4,7 +4,8 @@ use super::Args;
 
 pub(super) const ECOSYSTEM: &str = "ecosystem";
 pub(super) const SCALING: &str = "scaling";
-const SCHED: &str = "sched";
+pub(super) const SCHED: &str = "sched";
+pub(super) const QUEUE: &str = "queue";
 
 /// One run of a program.
 #[derive(Clone, Copy, Debug)]
@@ -58,14 +59,14 @@ const PROGRAMS: [Program; 20] = [
     Program { workers: Some(["1,2,4,8", "1,2"]), building: 80, ..program(SCHED, "scheduler", "side_by_side", 4) },
     Program { args: "--only spawned,yield", quick: "--most 10000", rounds: 10, ..program(SCHED, "growth", "growth", 5) },
     Program { quick: "--milliseconds 250", rounds: 10, ..program("latency", "latency", "latency", 36) },
-    Program { workers: None, ..program("queue", "queue", "queue", 1) },
+    Program { workers: None, ..program(QUEUE, "queue", "queue", 1) },
     program("policies", "policies", "policies", 2),
     Program { quick: "--only sleeps,fire,limit", rounds: 10, ..program("time", "timers", "timers", 7) },
     Program { args: "--only sleep", quick: "--most 10000", rounds: 10, ..program("time", "sleepers", "growth", 7) },
     program("sync", "sync", "sync", 4),
     Program { quick: "--milliseconds 100", rounds: 10, ..program("io", "io", "io", 32) },
-    Program { args: "--pinned", quick: "--milliseconds 100 --only 64", workers: None, rounds: 10, ..program("io", "io-pinned", "io", 18) },
-    Program { args: "--syscalls", quick: "--only 64", rounds: 6, quick_rounds: COUNTED, ..program("io", "io-syscalls", "io", 33) },
+    Program { args: "--pinned", quick: "--milliseconds 100 --kind small", workers: None, rounds: 10, ..program("io", "io-pinned", "io", 18) },
+    Program { args: "--syscalls", quick: "--kind small", rounds: 6, quick_rounds: COUNTED, ..program("io", "io-syscalls", "io", 33) },
     Program { quick: "--seconds 1 --connections 50", rounds: 10, ..program("http", "http", "http", 37) },
     Program { args: "--pinned --connections 50", quick: "--seconds 1", workers: None, rounds: 10, ..program("http", "http-pinned", "http", 36) },
     Program { args: "--pinned --paced 10000 --connections 50", quick: "--seconds 1", workers: None, rounds: 10, ..program("http", "http-paced", "http", 36) },
@@ -96,38 +97,47 @@ pub(super) struct Run {
 
 /// Returns the runs for `args`, in order.
 pub(super) fn runs(args: &Args) -> Vec<Run> {
-    let name = args.name.as_deref();
-    let workload = name.filter(|name| !names().contains(name));
+    let (name, workload) = (args.name.as_deref(), args.workload());
     let wanted = PROGRAMS.iter().filter(|program| match workload {
-        Some(_) => program.step == "scheduler",
+        Some(_) => program.bin == "side_by_side",
         None => name.is_none_or(|name| name == program.bench),
     });
-    let run = |program: &Program| {
-        let mut run = program.run(args);
-        if let Some(workload) = workload {
+    let mut runs = Vec::new();
+    for program in wanted {
+        match program.workers {
+            // It compares several numbers in one run.
+            Some([full, _]) if full.contains(',') => runs.push(program.run(args, None)),
+            Some(_) if !args.workers.is_empty() => {
+                runs.extend(args.workers.iter().map(|one| program.run(args, Some(*one))));
+            }
+            _ => runs.push(program.run(args, None)),
+        }
+    }
+    if let Some(workload) = workload {
+        for run in &mut runs {
             run.step += &format!("-{workload}");
             run.args.extend(["--only".to_owned(), workload.to_owned()]);
         }
-        run
-    };
-    wanted.map(run).collect()
+    }
+    runs
 }
 
 impl Program {
-    fn run(&self, args: &Args) -> Run {
+    /// `workers` is the number of workers if the program runs again for each number.
+    fn run(&self, args: &Args, workers: Option<u16>) -> Run {
         let (mut step, mut line) = (self.step.to_owned(), self.args.to_owned());
         if args.quick {
             line += &format!(" {}", self.quick);
         }
         if let Some([full, quick]) = self.workers {
-            let given: Vec<_> = args.workers.iter().map(u16::to_string).collect();
-            let workers = match given.join(",") {
-                given if !given.is_empty() => {
-                    step += &format!("-{given}");
-                    given
+            let workers = match workers {
+                Some(workers) => {
+                    step += &format!("-{workers}");
+                    workers.to_string()
                 }
-                _ if args.quick => quick.to_owned(),
-                _ => full.to_owned(),
+                None if !args.workers.is_empty() => args.worker_list(),
+                None if args.quick => quick.to_owned(),
+                None => full.to_owned(),
             };
             line += &format!(" --workers {workers}");
         }
