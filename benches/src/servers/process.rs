@@ -4,11 +4,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Stdio, id};
 
 use clap::ValueEnum;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::{Contestant, Service};
 use crate::sheet::Options;
@@ -60,10 +59,13 @@ impl Placement {
             check("strace")?;
         }
         if let Some(core) = self.client_core() {
-            let mut cores = CpuSet::new();
-            cores.set(core);
-            sched_setaffinity(None, &cores)?;
             check("taskset")?;
+            let mut command = Command::new("taskset");
+            command.args(["-c", "-p", &core.to_string(), &id().to_string()]);
+            let status = command.stdout(Stdio::null()).status()?;
+            if !status.success() {
+                return Err(Error::other(format!("taskset: {status}")));
+            }
         }
         Ok(())
     }
