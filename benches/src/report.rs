@@ -84,7 +84,7 @@ impl Report {
         )
     }
 
-    /// Returns the machine and the tables for the documentation, which omits waits and [`OMITTED`]
+    /// Returns the machine and the tables for the documentation, which omits waits and `OMITTED`
     /// titles, and all percentiles but the 99th.
     pub fn documented(&self) -> String {
         let is_shown = |one: &Comparison| {
