@@ -44,8 +44,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run the checks before a commit: formatting, tidy, clippy, tests and models with small bounds;
-    /// with --full what these leave out. CI runs both
+    /// Run the checks before a commit: formatting, tidy, clippy, tests and models with small
+    /// bounds; with --full what these leave out. CI runs both
     Test(test::Args),
     /// Run the loom models of one crate or of all
     Loom(loom::Args),

@@ -30,9 +30,9 @@ const WEB: [(&str, &str); 4] = [
 const CONNECTIONS: usize = 50;
 const METHOD: &str = "/raddle.Doubler/Double";
 
-/// 64 tasks that query a database: the client and the server, by the names that the measured program
-/// knows; the query; the numbers of connections and of workers; and whether the client runs on core
-/// 0 and the server on core 1, or both on any core.
+/// 64 tasks that query a database: the client and the server, by the names that the measured
+/// program knows; the query; the numbers of connections and of workers; and whether the client runs
+/// on core 0 and the server on core 1, or both on any core.
 struct Queries(&'static str, &'static str, &'static str, usize, usize, bool);
 
 #[rustfmt::skip]

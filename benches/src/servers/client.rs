@@ -163,8 +163,8 @@ fn exchange<P: Peer>(
 }
 
 /// Sends messages over connections at fixed times, `rate` per second, whether earlier ones were
-/// answered or not (an open-loop load). Returns for each message, in nanoseconds, the time from when
-/// it was due to its answer. This includes the time for which a message waits because all
+/// answered or not (an open-loop load). Returns for each message, in nanoseconds, the time from
+/// when it was due to its answer. This includes the time for which a message waits because all
 /// connections are busy. The calling thread does not sleep, so it needs its own core.
 pub fn pace(
     address: SocketAddr,

@@ -20,8 +20,8 @@ const CALL: [u8; 7] = [0, 0, 0, 0, 2, 8, 1];
 /// that 1 % of the answers exceeded, in milliseconds.
 pub type Loaded = [f64; 3];
 
-/// Loads a server. Returns the requests per second; the microseconds of the server's CPU per request;
-/// the 99th percentile in milliseconds; and the server's waits per request.
+/// Loads a server. Returns the requests per second; the microseconds of the server's CPU per
+/// request; the 99th percentile in milliseconds; and the server's waits per request.
 pub fn measure(server: &Process, load: impl FnOnce() -> Result<Loaded>) -> Result<[f64; 4]> {
     let before = server.usage()?;
     let [requests, rate, p99] = load()?;

@@ -1,10 +1,10 @@
 //! The budget of one poll. A task whose resources are always ready would never yield its worker.
 //!
-//! The executor gives each poll a [`budget`] of 128 units, and each resource takes one unit for each
-//! operation that it completes. A resource that finds the budget used up wakes its task and returns
-//! `Pending`. Outside `budget`, and inside [`unconstrained`], there is no limit. A task that calls the
-//! `block_on` of another executor is not stuck either: a poll that is refused 128 times gets a fresh
-//! budget. The budget does not interrupt a poll that computes or blocks.
+//! The executor gives each poll a [`budget`] of 128 units, and each resource takes one unit for
+//! each operation that it completes. A resource that finds the budget used up wakes its task and
+//! returns `Pending`. Outside `budget`, and inside [`unconstrained`], there is no limit. A task
+//! that calls the `block_on` of another executor is not stuck either: a poll that is refused 128
+//! times gets a fresh budget. The budget does not interrupt a poll that computes or blocks.
 
 mod budget;
 mod consume;

@@ -1,8 +1,8 @@
 //! Records what tasks wait for, for task dumps; `raddle-dump` prints and analyses the records.
 //!
 //! A leaf future records its operation, its source line and its resource when it returns `Pending`.
-//! An observer of a scheduler opens a frame before each poll of a task, and reads the recorded waits
-//! when the poll has returned.
+//! An observer of a scheduler opens a frame before each poll of a task, and reads the recorded
+//! waits when the poll has returned.
 //!
 //! Recording needs the feature `record`. Without it every function is empty, the stored values have
 //! no size, and [`located`] returns its future unchanged. With it, a leaf future costs one branch

@@ -57,8 +57,8 @@ impl Names {
     }
 }
 
-/// Combines futures into one value in which each can be pinned: a struct of `macros::support` in `raddle` for
-/// this number of futures, or a struct of such structs.
+/// Combines futures into one value in which each can be pinned: a struct of `macros::support` in
+/// `raddle` for this number of futures, or a struct of such structs.
 pub(crate) fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> TokenStream {
     if futures.len() == 1 {
         return futures.remove(0);

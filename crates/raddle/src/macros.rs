@@ -1,7 +1,7 @@
 //! The macros that wait for several futures, and `pin!`.
 //!
-//! The `macro_rules!` macros split their input into patterns, expressions and blocks. The procedural
-//! macros of `raddle-macros` generate the code, which calls the functions of `support`.
+//! The `macro_rules!` macros split their input into patterns, expressions and blocks. The
+//! procedural macros of `raddle-macros` generate the code, which calls the functions of `support`.
 
 #[cfg(feature = "macros")]
 mod join;

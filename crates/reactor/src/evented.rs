@@ -15,8 +15,8 @@ use crate::{Handle, Interest, Ready, Registration};
 /// A source that the reactor watches: the base of every socket, pipe and descriptor. Leaves the
 /// reactor when dropped.
 ///
-/// An operation that completes costs one unit of the [budget](raddle_leaf::coop) of the poll; one without
-/// any left wakes its task and is pending.
+/// An operation that completes costs one unit of the [budget](raddle_leaf::coop) of the poll; one
+/// without any left wakes its task and is pending.
 ///
 /// ```
 /// use std::task::{Context, Poll, Waker};

@@ -226,8 +226,8 @@ impl IoState {
         }
     }
 
-    /// Clears `event`, since the operation that it announced would have blocked. A direction that is
-    /// closed stays so.
+    /// Clears `event`, since the operation that it announced would have blocked. A direction that
+    /// is closed stays so.
     ///
     /// Call it only if the source itself said so: otherwise no event will come.
     pub fn clear_readiness(&self, event: ReadyEvent) -> Clearing {

@@ -3,8 +3,8 @@
 //! while its thread runs, and leave out events that are overwritten meanwhile.
 //!
 //! A [`Recorder`] is an observer of a scheduler (`raddle-sched`) and of a blocking pool
-//! (`raddle-blocking`); other code calls [`Recorder::record`]. [`Archive`] writes all events to files
-//! that it rotates by size and age.
+//! (`raddle-blocking`); other code calls [`Recorder::record`]. [`Archive`] writes all events to
+//! files that it rotates by size and age.
 
 mod archive;
 mod clock;

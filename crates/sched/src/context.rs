@@ -84,24 +84,15 @@ pub(crate) fn end_reason() -> EndReason {
     read(EndReason::Completed, |context| context.end_reason.get())
 }
 
-/// Calls `f` with the core of the worker that the calling thread is running.
-#[inline]
-pub(crate) fn with_core<R>(f: impl FnOnce(Option<&Core>) -> R) -> R {
-    let core = core();
-    // SAFETY: the pointer is null or of a core that a guard of `enter_core` borrows. The guard is a
-    // local variable of a function that is running further down this thread's stack, so it exists
-    // until `f` has returned.
-    f(unsafe { core.as_ref() })
-}
-
 /// The core of the worker that the calling thread is running, or null.
 #[inline]
 pub(crate) fn core() -> *const Core {
     read(ptr::null(), |context| context.core.get())
 }
 
-/// Like [`with_core`] for the rest of the block: declares `$core`, an `Option<&Core>`. A closure
-/// would copy a future that it captures.
+/// Declares `$core`, the core of the worker that the calling thread is running, as an
+/// `Option<&Core>` for the rest of the block. Use it where the closure of [`with_core`] would
+/// capture a future, which would be copied into it.
 macro_rules! let_core {
     ($core:ident) => {
         let pointer = $crate::context::core();
@@ -120,6 +111,13 @@ pub(crate) use let_core;
 pub(crate) unsafe fn borrow(pointer: &*const Core) -> Option<&Core> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_ref() }
+}
+
+/// Calls `f` with the core of the worker that the calling thread is running.
+#[inline]
+pub(crate) fn with_core<R>(f: impl FnOnce(Option<&Core>) -> R) -> R {
+    let_core!(core);
+    f(core)
 }
 
 /// Like [`with_core`], with `None` if the worker does not belong to the scheduler that the thread

@@ -1,5 +1,5 @@
-//! Counts that one thread at a time writes and any other thread reads at any time: an update costs a
-//! load, an addition and a store.
+//! Counts that one thread at a time writes and any other thread reads at any time: an update costs
+//! a load, an addition and a store.
 
 mod busy_clock;
 mod histogram;

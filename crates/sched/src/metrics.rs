@@ -70,8 +70,8 @@ impl Metrics {
         self.sum(|shard| shard.injection.len() as u64, |_| 0) as usize
     }
 
-    /// Returns how often a thread that is not a worker of the scheduler, or is one of another shard,
-    /// queued a task, in the injection queue.
+    /// Returns how often a thread that is not a worker of the scheduler, or is one of another
+    /// shard, queued a task, in the injection queue.
     pub fn remote_schedules(&self) -> u64 {
         self.sum(|shard| shard.injected.schedules.get(), |_| 0)
     }

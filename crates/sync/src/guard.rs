@@ -177,8 +177,8 @@ impl<T: ?Sized, H> DerefMut for Exclusive<T, H> {
     }
 }
 
-/// Writes `map` and `try_map` of a guard with the field `guarded` and the function `new`. The caller
-/// gives the references that the function takes and returns, and writes the examples.
+/// Writes `map` and `try_map` of a guard with the field `guarded` and the function `new`. The
+/// caller gives the references that the function takes and returns, and writes the examples.
 macro_rules! map_methods {
     (
         $whole:literal, <$A:ident, $B:ident>($Whole:ty => $Part:ty) -> $Mapped:ty where $U:ident: ?Sized;

@@ -167,8 +167,8 @@ impl Notify {
         OwnedNotified::new(self)
     }
 
-    /// Waits until `check` returns a value, and checks again after each notification. Charged to the
-    /// budget of the poll.
+    /// Waits until `check` returns a value, and checks again after each notification. Charged to
+    /// the budget of the poll.
     pub(crate) fn wait_for<R>(&self, check: impl Fn() -> Option<R>) -> impl Future<Output = R> {
         raddle_leaf::coop::cooperative(async move {
             loop {

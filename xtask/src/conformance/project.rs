@@ -92,9 +92,9 @@ pub(super) fn build(side: Side) -> Result<Vec<Suite>> {
     Ok(built.into_iter().filter_map(suite).collect())
 }
 
-/// Returns the directories, in cargo's cache, of the packages whose tests run, as far as the project
-/// in `place` depends on them. The manifest pins the versions; the workspace has an old version of
-/// `tokio` too.
+/// Returns the directories, in cargo's cache, of the packages whose tests run, as far as the
+/// project in `place` depends on them. The manifest pins the versions; the workspace has an old
+/// version of `tokio` too.
 fn published(place: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let metadata = MetadataCommand::new().current_dir(place).exec()?;
     let is_tested = |package: &Package| {

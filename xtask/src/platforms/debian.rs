@@ -21,8 +21,8 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    /// Returns the `usr` directory of the compiler below `dir`. If it is not there, a step downloads
-    /// and unpacks it.
+    /// Returns the `usr` directory of the compiler below `dir`. If it is not there, a step
+    /// downloads and unpacks it.
     ///
     /// # Errors
     ///

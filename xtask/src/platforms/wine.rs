@@ -1,5 +1,5 @@
-//! The differences of Wine from Windows: the tests of `crates/net/tests/all/wine.rs`, which use only
-//! std and mio, must fail on Wine.
+//! The differences of Wine from Windows: the tests of `crates/net/tests/all/wine.rs`, which use
+//! only std and mio, must fail on Wine.
 
 use std::process::Command;
 

@@ -349,8 +349,8 @@ fn the_monitor_and_then_the_worker_in_the_driver_are_woken_last() {
     });
 }
 
-/// Ends a park as `Parked::finish` in raddle-sched does, and returns the worker that has to be unparked as the
-/// monitor.
+/// Ends a park as `Parked::finish` in raddle-sched does, and returns the worker that has to be
+/// unparked as the monitor.
 fn finish_park(idle: &IdleSet, worker: usize) -> Option<usize> {
     let is_claimed = idle.transition_to_running(worker);
     match (!is_claimed || idle.was_monitor(worker)) && idle.lacks_monitor() {

@@ -95,8 +95,8 @@ impl UnixStream {
         })
     }
 
-    /// Returns the local address. A stream from [`connect`](Self::connect) or [`pair`](Self::pair) has
-    /// an unnamed one.
+    /// Returns the local address. A stream from [`connect`](Self::connect) or [`pair`](Self::pair)
+    /// has an unnamed one.
     ///
     /// # Errors
     ///

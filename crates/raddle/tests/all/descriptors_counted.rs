@@ -53,7 +53,8 @@ fn listeners_and_children_leak_no_descriptors() {
                             command.stdin(Stdio::piped()).spawn().unwrap()
                         })
                     };
-                    // For each child the pipe to its input, and the descriptor that reports its exit.
+                    // For each child the pipe to its input, and the descriptor that reports its
+                    // exit.
                     let (of_children, mut children) = taken(spawn);
                     assert_eq!(of_children, 20);
                     for child in &mut children {

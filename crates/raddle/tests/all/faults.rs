@@ -181,8 +181,8 @@ async fn deaf() -> (SocketAddr, TcpListener, Vec<TcpStream>) {
     (address, listener, streams)
 }
 
-/// A dropped attempt leaves no socket: its address can be bound again. In a process of its own, since
-/// a child that another test starts has a copy of the socket until it runs its program.
+/// A dropped attempt leaves no socket: its address can be bound again. In a process of its own,
+/// since a child that another test starts has a copy of the socket until it runs its program.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_connection_attempt_that_is_dropped_closes_its_socket() {

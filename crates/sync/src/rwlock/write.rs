@@ -18,8 +18,8 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     marker: PhantomData<&'a mut T>,
 }
 
-// SAFETY: the fields are `Send` if this guard is. `T: Sync` is required because the guard can become
-// a shared one on another thread.
+// SAFETY: the fields are `Send` if this guard is. `T: Sync` is required because the guard can
+// become a shared one on another thread.
 unsafe impl<T: ?Sized + Send + Sync> Send for RwLockWriteGuard<'_, T> {}
 // SAFETY: the fields are `Sync` if this guard is.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLockWriteGuard<'_, T> {}

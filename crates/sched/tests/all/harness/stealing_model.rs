@@ -1,5 +1,5 @@
-//! A model of `WorkStealing`: the ready tasks that other workers can take, whichever worker has them
-//! now. It copies none of the scheduler's decisions.
+//! A model of `WorkStealing`: the ready tasks that other workers can take, whichever worker has
+//! them now. It copies none of the scheduler's decisions.
 
 use super::world::{QueueModel, TaskId, TaskLocation};
 
