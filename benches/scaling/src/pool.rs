@@ -10,8 +10,6 @@ use crate::driver::Events;
 use crate::loads::{Context, Load, ROUNDS};
 use crate::rng::Rng;
 
-/// The virtual duration of a round, for waits with a time-out: that of a poll.
-const ROUND_MICROS: u64 = 1;
 /// More rounds than any run takes.
 const MAX_ROUNDS: u64 = 10_000_000;
 /// Locks that threads share, not workers: a thread takes one when its own cache is empty or full.
@@ -24,10 +22,7 @@ enum Posture {
     Awake,
     /// The last step found no task.
     Idle,
-    Parked {
-        waiting: WorkerWait,
-        deadline: Option<u64>,
-    },
+    Parked(WorkerWait),
 }
 
 /// A worker, and what it does.
@@ -64,8 +59,7 @@ pub fn run((name, load): Load, workers: usize, seed: u64) -> Run {
         rng.shuffle(&mut order);
         for &worker in &order {
             counting::act_as(worker + 1);
-            let now = rounds * ROUND_MICROS;
-            drive(&mut stepped[worker], now, &context.events, &mut tally);
+            drive(&mut stepped[worker], &context.events, &mut tally);
         }
         counting::act_as(OUTSIDE);
         if rounds < ROUNDS {
@@ -90,7 +84,7 @@ pub fn run((name, load): Load, workers: usize, seed: u64) -> Run {
 }
 
 /// Lets a worker do one thing, unless it waits.
-fn drive((worker, state): &mut Stepped, now: u64, events: &Events, tally: &mut Run) {
+fn drive((worker, state): &mut Stepped, events: &Events, tally: &mut Run) {
     let phase = match &state {
         Posture::Awake => match worker.step() {
             Step::Ran => {
@@ -105,40 +99,31 @@ fn drive((worker, state): &mut Stepped, now: u64, events: &Events, tally: &mut R
         Posture::Idle => {
             let waiting = worker.begin_park();
             tally.parks += u64::from(waiting.is_some());
-            *state = posture(waiting, now);
+            *state = posture(waiting);
             Phase::Park
         }
-        Posture::Parked { waiting, deadline } => {
+        Posture::Parked(waiting) => {
             // The check is no operation of the worker, which sleeps.
             let notified = match waiting.in_driver {
                 true => events.is_ready(),
                 false => worker.is_unparked(),
             };
             counting::settle(NOT_COUNTED);
-            let over = deadline.is_some_and(|deadline| deadline <= now);
-            if !notified && !over {
+            if !notified {
                 return;
             }
             let is_event = waiting.in_driver && events.is_due();
-            tally.wakeups += u64::from(notified && !is_event);
+            tally.wakeups += u64::from(!is_event);
             let waiting = worker.resume_park();
-            *state = posture(waiting, now);
+            *state = posture(waiting);
             Phase::Unpark
         }
     };
     counting::settle(phase as usize);
 }
 
-fn posture(waiting: Option<WorkerWait>, now: u64) -> Posture {
-    match waiting {
-        None => Posture::Awake,
-        Some(waiting) => Posture::Parked {
-            waiting,
-            deadline: waiting
-                .timeout
-                .map(|timeout| now + timeout.as_micros() as u64),
-        },
-    }
+fn posture(waiting: Option<WorkerWait>) -> Posture {
+    waiting.map_or(Posture::Awake, Posture::Parked)
 }
 
 /// Returns the counts of each word. The attempts to steal, which are an event, become a count of

@@ -20,6 +20,12 @@ pub trait MetricsSource: Send + Sync + 'static {
 pub struct Metrics {
     /// The metrics of each worker.
     pub workers: Vec<WorkerMetrics>,
+    /// The metrics of each spare worker that was made, whether or not it serves now.
+    pub spare_workers: Vec<WorkerMetrics>,
+    /// The number of spare workers that serve now.
+    pub active_spare_workers: usize,
+    /// The number of times that a spare worker was started.
+    pub spare_worker_starts: u64,
     /// The number of tasks that have not completed.
     pub alive_tasks: usize,
     /// The number of tasks that were spawned.
@@ -65,6 +71,18 @@ impl Metrics {
             gauge,
             "Number of workers.",
             self.workers.len() as f64,
+        );
+        one(
+            "spare_workers",
+            gauge,
+            "Number of spare workers that serve now.",
+            self.active_spare_workers as f64,
+        );
+        one(
+            "spare_worker_starts_total",
+            "counter",
+            "How often a spare worker was started.",
+            self.spare_worker_starts as f64,
         );
         one(
             "alive_tasks",

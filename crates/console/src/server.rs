@@ -9,10 +9,10 @@ use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::thread;
 use serde_json::{Value, json};
 
-use crate::metrics::{Metrics, MetricsSource};
+use crate::metrics::{Metrics, MetricsSource, WorkerMetrics};
 use crate::request::{self, Refusal, Route};
 use crate::slow::SlowPolls;
-use crate::table::{self, Activity, Query, Table};
+use crate::table::{self, Activity, Query, Table, WorkerState};
 use crate::token::Token;
 
 /// The maximum number of clients at a time, each of which has a thread, and of clients that get
@@ -148,8 +148,7 @@ impl Server {
     fn event(&self, slow: Vec<Value>) -> Value {
         let now = Instant::now();
         let metrics = self.source.metrics();
-        let states = self.table.worker_states();
-        let workers = states.iter().enumerate().map(|(number, state)| {
+        let row = |name: String, state: &WorkerState, counts: Option<&WorkerMetrics>| {
             let (activity, task) = match state.activity {
                 Activity::Ready => ("ready", None),
                 Activity::Polling(task) => ("polling", Some(task)),
@@ -158,8 +157,9 @@ impl Server {
                 Activity::Stopped => ("stopped", None),
             };
             let found = task.and_then(|task| self.table.tasks.task(task));
-            let counts = metrics.workers.get(number).copied().unwrap_or_default();
+            let counts = counts.copied().unwrap_or_default();
             json!({
+                "worker": name,
                 "activity": activity,
                 "for": now.saturating_duration_since(state.since).as_secs_f64(),
                 "task": task,
@@ -171,8 +171,29 @@ impl Server {
                 "busy": counts.busy.as_secs_f64(),
                 "depth": counts.depth,
             })
+        };
+        let states = self.table.worker_states();
+        let workers = states.iter().enumerate().map(|(number, state)| {
+            let counts = metrics.workers.get(number);
+            row(format!("W{number}"), state, counts)
         });
-        let workers: Vec<Value> = workers.collect();
+        let states = self.table.spare_states();
+        let spares = states.iter().map(|(number, state)| {
+            let counts = metrics.spare_workers.get(*number);
+            row(format!("spare {number}"), state, counts)
+        });
+        let workers: Vec<Value> = workers.chain(spares).collect();
+        // The sums include spare workers that do not serve now: otherwise a rate would leap when
+        // one comes and goes.
+        let all = || metrics.workers.iter().chain(&metrics.spare_workers);
+        let sum = |count: fn(&WorkerMetrics) -> u64| all().map(count).sum::<u64>();
+        let busy: Duration = all().map(|worker| worker.busy).sum();
+        let totals = json!({
+            "polls": sum(|worker| worker.polls),
+            "steals": sum(|worker| worker.steals),
+            "busy": busy.as_secs_f64(),
+            "depth": sum(|worker| worker.depth as u64),
+        });
         let Metrics {
             alive_tasks,
             spawned_tasks,
@@ -184,6 +205,7 @@ impl Server {
         } = metrics;
         json!({
             "workers": workers,
+            "totals": totals,
             "slow": slow,
             "alive": alive_tasks,
             "spawned": spawned_tasks,

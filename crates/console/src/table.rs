@@ -23,6 +23,8 @@ const MAX_WAITS: usize = 50;
 /// The current state of workers and tasks.
 pub(crate) struct Table {
     workers: OnceLock<Box<[Mutex<WorkerState>]>>,
+    /// The spare workers that serve, by their index among all workers.
+    spares: Mutex<BTreeMap<usize, WorkerState>>,
     pub(crate) tasks: TaskTable,
     /// The last copy of all tasks. Held while a copy is made, so that one is made at a time.
     copy: Mutex<Option<(Instant, Arc<Dump>)>>,
@@ -94,6 +96,7 @@ impl Table {
     pub(crate) fn new() -> Self {
         Self {
             workers: OnceLock::new(),
+            spares: Mutex::ranked(Rank::leaf("console spare workers"), BTreeMap::new()),
             tasks: TaskTable::new(),
             copy: Mutex::ranked(Rank::outer(1, "console copy"), None),
         }
@@ -111,15 +114,32 @@ impl Table {
     }
 
     pub(crate) fn set_activity(&self, worker: usize, activity: Activity, since: Instant) {
-        let workers = self.workers.get();
-        if let Some(state) = workers.and_then(|workers| workers.get(worker)) {
-            *state.lock() = WorkerState { activity, since };
+        let new = WorkerState { activity, since };
+        let Some(workers) = self.workers.get() else {
+            return;
+        };
+        match (workers.get(worker), activity) {
+            (Some(state), _) => *state.lock() = new,
+            (None, Activity::Stopped) => drop(self.spares.lock().remove(&worker)),
+            (None, _) => drop(self.spares.lock().insert(worker, new)),
         }
     }
 
+    /// Returns the states of the workers.
     pub(crate) fn worker_states(&self) -> Vec<WorkerState> {
         let workers = self.workers.get().into_iter().flatten();
         workers.map(|state| *state.lock()).collect()
+    }
+
+    /// Returns the states of the spare workers that serve, each with its number among the spare
+    /// workers.
+    pub(crate) fn spare_states(&self) -> Vec<(usize, WorkerState)> {
+        let first = self.workers.get().map_or(0, |workers| workers.len());
+        let spares = self.spares.lock();
+        let spares = spares
+            .iter()
+            .map(|(worker, state)| (worker - first, *state));
+        spares.collect()
     }
 
     /// Returns a copy of all tasks, which is at most `COPY_AGE` old.

@@ -84,7 +84,7 @@ pub mod sync {
         pub use crate::imp::sync::atomic::{
             AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence,
         };
-        pub use ::std::sync::atomic::Ordering;
+        pub use ::std::sync::atomic::{Ordering, compiler_fence};
     }
 }
 

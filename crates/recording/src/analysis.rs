@@ -6,6 +6,7 @@ mod delays;
 mod distribution;
 mod polls;
 mod report;
+mod spares;
 mod tasks;
 mod threads;
 
@@ -13,5 +14,6 @@ pub use delays::{IdleWhileWaiting, blocking_jobs, idle_while_waiting, scheduling
 pub use distribution::Distribution;
 pub use polls::{Poll, longest_polls, polls, polls_by_location};
 pub use report::AnalysisReport;
+pub use spares::{SpareWorkers, spare_workers};
 pub use tasks::{Task, Tasks};
 pub use threads::{KernelDelays, kernel_delays};

@@ -101,6 +101,18 @@ pub enum Event {
         /// The index of the worker.
         worker: u32,
     },
+    /// A thread starts to drive a spare worker.
+    SpareWorkerStarted {
+        /// The index of the worker, which follows those of the other workers.
+        worker: u32,
+        /// Which of the spare workers it is.
+        spare: u32,
+    },
+    /// The thread stops driving the spare worker.
+    SpareWorkerStopped {
+        /// The index of the worker.
+        worker: u32,
+    },
     /// A blocking job waits for a thread.
     JobQueued {
         /// The number of the job.
@@ -220,12 +232,16 @@ impl PollEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MonitorAction {
-    /// It stops parking, to steal from the queue of the stuck worker.
+    /// It wakes a parked worker to steal from the queue of the stuck worker.
     HelpedWorker,
-    /// It takes the task out of the stuck worker's next-task slot.
+    /// It moves the task in the stuck worker's next-task slot to the injection queue.
     TookNextTask,
-    /// It takes the driver, which the stuck worker was the last to poll.
+    /// It wakes a parked worker to wait in the driver.
     TookDriver,
+    /// It starts a spare worker.
+    StartedSpare,
+    /// Tasks wait, and there is no further spare worker.
+    LacksSpare,
 }
 
 /// An event as it is stored: a kind, an operand of 40 bits and an argument of 24 bits.
@@ -266,6 +282,8 @@ pub(crate) mod kind {
     pub(super) const JOB_FINISHED: u8 = 19;
     pub(super) const THREAD_DELAYED: u8 = 20;
     pub(super) const CONTEXT_SWITCHES: u8 = 21;
+    pub(super) const SPARE_WORKER_STARTED: u8 = 22;
+    pub(super) const SPARE_WORKER_STOPPED: u8 = 23;
 }
 
 impl Parts {
@@ -312,6 +330,12 @@ impl Parts {
                 Self::new(kind::MONITOR_ACTED, worker.into(), action as u32)
             }
             E::WorkerHandedOff { worker } => Self::new(kind::WORKER_HANDED_OFF, worker.into(), 0),
+            E::SpareWorkerStarted { worker, spare } => {
+                Self::of_number(kind::SPARE_WORKER_STARTED, worker.into(), spare)
+            }
+            E::SpareWorkerStopped { worker } => {
+                Self::new(kind::SPARE_WORKER_STOPPED, worker.into(), 0)
+            }
             E::JobQueued { job } => Self::of_number(kind::JOB_QUEUED, job, 0),
             E::JobStarted { job } => Self::of_number(kind::JOB_STARTED, job, 0),
             E::JobFinished { job } => Self::of_number(kind::JOB_FINISHED, job, 0),
@@ -382,10 +406,17 @@ impl Parts {
                     0 => MonitorAction::HelpedWorker,
                     1 => MonitorAction::TookNextTask,
                     2 => MonitorAction::TookDriver,
+                    3 => MonitorAction::StartedSpare,
+                    4 => MonitorAction::LacksSpare,
                     _ => return None,
                 },
             },
             kind::WORKER_HANDED_OFF => E::WorkerHandedOff { worker: small()? },
+            kind::SPARE_WORKER_STARTED => E::SpareWorkerStarted {
+                worker: small()?,
+                spare: argument,
+            },
+            kind::SPARE_WORKER_STOPPED => E::SpareWorkerStopped { worker: small()? },
             kind::JOB_QUEUED => E::JobQueued { job: number },
             kind::JOB_STARTED => E::JobStarted { job: number },
             kind::JOB_FINISHED => E::JobFinished { job: number },

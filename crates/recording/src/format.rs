@@ -5,7 +5,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"RADDLEFR";
 /// Changes when an older reader would misread a file.
 pub(crate) const MAJOR_VERSION: u16 = 1;
 /// Changes when a chunk or an event is added, which older readers ignore.
-pub(crate) const MINOR_VERSION: u16 = 0;
+pub(crate) const MINOR_VERSION: u16 = 1;
 /// The length of a file header, in bytes.
 pub(crate) const HEADER: usize = 12;
 /// The length of a chunk header, in bytes: the tag of the chunk and the length of its content.

@@ -11,6 +11,7 @@ use raddle_primitives::contain;
 
 use crate::context;
 use crate::handoff::Handoff;
+use crate::idle::MAX_WORKERS;
 use crate::panics::UnhandledPanic;
 use policy::Policy;
 
@@ -71,21 +72,30 @@ pub struct Config {
     /// Whether a worker of [`Policy::WorkStealing`] has a next-task slot. Without the slot, tasks
     /// run in the order in which they are spawned and woken on a worker.
     pub next_task_slot: bool,
-    /// Whether a parked worker monitors the running ones, and takes the tasks that wait behind a
-    /// poll that does not return. It costs timed parks while some workers run and others are
-    /// parked.
+    /// Whether the tasks behind a poll that does not return go to other workers: to parked ones,
+    /// or else to spare ones. One thread of the process looks for such polls, about every 3 ms while
+    /// workers run.
     pub has_monitor: bool,
+    /// The highest number of spare workers. When all workers are in polls that do not return, and
+    /// tasks or events wait, a spare worker serves these until the polls return.
+    /// [`handoff`](Self::handoff) starts its thread; without one there are no spare workers.
+    /// [`Policy::Sharded`] and the current-thread scheduler cannot have any.
+    pub max_spare_workers: usize,
     /// Wraps the whole loop of each worker, on the worker's thread.
     pub around_worker: Option<AroundWorker>,
-    /// Called when the thread of a worker enters [`block_in_place`](crate::block_in_place). The
-    /// function must soon call [`Handoff::run`] on another thread, or drop the handoff if no
-    /// thread is available. If it is `None`, workers stay on their threads.
+    /// Called when the thread of a worker enters [`block_in_place`](crate::block_in_place), and when
+    /// a spare worker is needed. The function must soon call [`Handoff::run`] on another thread, or
+    /// drop the handoff if no thread is available. If it is `None`, workers stay on their threads.
     pub handoff: Option<StartHandoff>,
     /// Runs before a worker blocks.
     pub on_thread_park: Option<Hook>,
     /// Runs after a worker has blocked, or has found after [`on_thread_park`](Self::on_thread_park)
     /// that there is something to do.
     pub on_thread_unpark: Option<Hook>,
+    /// Called when tasks wait and all spare workers are in polls that do not return: on the
+    /// monitor's thread, at most every 10 s. It must not block, since the thread serves all pools.
+    /// Not called if [`max_spare_workers`](Self::max_spare_workers) is zero.
+    pub on_spares_used_up: Option<Hook>,
     /// Called when a task is spawned, before and after each poll, and when the task ends.
     pub task_hooks: TaskHooks,
     /// The observer, which is called for the events of workers and tasks.
@@ -112,10 +122,12 @@ impl Default for Config {
             // In a model a timed park returns at once, so a monitor would only multiply the
             // executions.
             has_monitor: cfg!(not(raddle_loom)),
+            max_spare_workers: 32,
             around_worker: None,
             handoff: None,
             on_thread_park: None,
             on_thread_unpark: None,
+            on_spares_used_up: None,
             task_hooks: TaskHooks::default(),
             observer: None,
             poll_time_histogram: None,
@@ -147,14 +159,21 @@ impl Config {
     pub(crate) fn check(&self) {
         assert!(self.workers > 0, "a scheduler needs at least one worker");
         assert!(
-            self.workers <= raddle_idle::MAX_WORKERS,
-            "a scheduler has at most {} workers",
-            raddle_idle::MAX_WORKERS
+            self.workers <= MAX_WORKERS,
+            "a scheduler has at most {MAX_WORKERS} workers"
         );
         assert!(
             self.global_queue_interval > 0 && self.event_interval > 0,
             "an interval must be greater than zero"
         );
+    }
+}
+
+/// Calls a hook that no code of a worker depends on, as [`call_hook`] does.
+pub(crate) fn call_contained(hook: &Option<Hook>) {
+    if let Some(hook) = hook {
+        let _pinned = context::pin();
+        contain(|| hook());
     }
 }
 
@@ -176,6 +195,7 @@ impl fmt::Debug for Config {
             .field("event_interval", &self.event_interval)
             .field("next_task_slot", &self.next_task_slot)
             .field("has_monitor", &self.has_monitor)
+            .field("max_spare_workers", &self.max_spare_workers)
             .field("task_hooks", &self.task_hooks)
             .field("observer", &self.observer.is_some())
             .field("poll_time_histogram", &self.poll_time_histogram)

@@ -46,9 +46,11 @@ impl Handle {
         }
     }
 
-    /// All workers, in the order of their numbers.
+    /// All workers in the order of their numbers, also the spare ones that were made: only a
+    /// scheduler of one shard has any.
     pub(crate) fn peers(&self) -> impl Iterator<Item = &Peer> {
-        Shard::all(&self.first_shard).flat_map(|shard| &shard.peers)
+        let workers = Shard::all(&self.first_shard).flat_map(|shard| &shard.peers);
+        workers.chain(self.first_shard.spares.iter().map(|spare| &spare.peer))
     }
 
     /// Returns the scheduler's id.
@@ -254,9 +256,10 @@ impl Handle {
             .or_else(|| context::worker_in_loop_of(self.id()))
     }
 
-    /// Returns the number of workers.
+    /// Returns the number of workers, without spare ones.
     pub fn workers(&self) -> usize {
-        self.peers().count()
+        let shards = Shard::all(&self.first_shard);
+        shards.map(|shard| shard.peers.len()).sum()
     }
 }
 

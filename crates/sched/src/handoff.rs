@@ -238,6 +238,14 @@ pub struct Handoff {
 }
 
 impl Handoff {
+    /// A spare worker that is to serve. The caller announces the slot to the shutdown.
+    pub(crate) fn of_spare(worker: usize, slot: HandoffSlot) -> Self {
+        Self {
+            worker,
+            slot: Some(slot),
+        }
+    }
+
     /// Returns the index of the worker.
     pub fn worker(&self) -> usize {
         self.worker
@@ -251,19 +259,42 @@ impl Handoff {
     /// [`Config::around_worker`](crate::Config::around_worker) is not called: the caller sets up
     /// everything else that tasks expect, such as what belongs to the [worker](Self::worker).
     pub fn run(mut self) {
-        let slot = self.slot.take();
-        if let Some(core) = slot.and_then(|slot| slot.take_requested(|_| true)) {
+        let Some(slot) = self.slot.take() else { return };
+        if let Some(core) = slot.take_requested(|_| true) {
+            match slot.is_of_spare() {
+                true => core.queues.begin_as_spare(),
+                false => core
+                    .queues
+                    .notify_observer(|observer, worker| observer.worker_handed_off(worker)),
+            }
             drive(core);
         }
+    }
+
+    /// Returns the worker for a caller that steps it, or `None` if another thread has it already.
+    /// Drop the worker when a step returns [`Step::Shutdown`](crate::Step::Shutdown): a spare
+    /// worker leaves, and comes back in a later handoff.
+    pub fn into_worker(mut self) -> Option<Worker> {
+        let slot = self.slot.take()?;
+        let core = slot.take_requested(|_| true)?;
+        if slot.is_of_spare() {
+            core.queues.begin_as_spare();
+        }
+        Some(Worker::new(core))
     }
 }
 
 impl Drop for Handoff {
     fn drop(&mut self) {
-        let slot = self.slot.take();
+        let Some(slot) = self.slot.take() else { return };
+        if slot.is_of_spare() {
+            if let Some(core) = slot.take_requested(|_| true) {
+                shutdown::return_unused(core);
+            }
+            return;
+        }
         // CHECK: the shutdown, which otherwise looks for the worker later than this.
-        let is_closed = |core: &Core| core.shard().is_closed();
-        if let Some(core) = slot.and_then(|slot| slot.take_requested(is_closed)) {
+        if let Some(core) = slot.take_requested(|core| core.shard().is_closed()) {
             shutdown::retire(core);
         }
     }
@@ -281,7 +312,5 @@ impl fmt::Debug for Handoff {
 fn drive(core: CoreRef) {
     let handle = Handle::of_worker(&core);
     let _current = handle.enter();
-    let queues = &core.queues;
-    queues.notify_observer(|observer, worker| observer.worker_handed_off(worker));
     Worker::new(core).run();
 }

@@ -42,9 +42,25 @@ impl Handle {
 }
 
 impl Metrics {
-    /// Returns the number of workers.
+    /// Returns the number of workers, without spare ones.
     pub fn workers(&self) -> usize {
         self.handle.workers()
+    }
+
+    /// Returns the number of spare workers that serve now, or are about to.
+    pub fn spare_workers(&self) -> usize {
+        self.handle.first_shard.spares.active()
+    }
+
+    /// Returns the number of spare workers that have been made. Their indexes follow those of the
+    /// workers.
+    pub fn made_spare_workers(&self) -> usize {
+        self.handle.first_shard.spares.iter().count()
+    }
+
+    /// Returns how often a spare worker was started.
+    pub fn spare_starts(&self) -> u64 {
+        self.handle.first_shard.spares.starts()
     }
 
     /// Returns the number of tasks that were spawned and have not completed. A task is not counted
@@ -84,7 +100,7 @@ impl Metrics {
         shards.chain(workers).sum()
     }
 
-    /// Returns the counts of a worker.
+    /// Returns the counts of a worker, or of a spare worker that was made.
     ///
     /// # Panics
     ///
@@ -124,7 +140,7 @@ impl Metrics {
     fn peer(&self, worker: usize) -> &Peer {
         match self.handle.peers().nth(worker) {
             Some(peer) => peer,
-            None => no_worker(worker, self.workers()),
+            None => no_worker(worker, self.handle.peers().count()),
         }
     }
 }

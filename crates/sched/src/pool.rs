@@ -14,6 +14,7 @@ use crate::driver::Driver;
 use crate::handle::Handle;
 use crate::handoff;
 use crate::id::Id;
+use crate::monitor;
 use crate::worker::Worker;
 use crate::worker::retirement::{CountedThread, Retirement};
 use crate::worker::shard::{DrivenBy, Shard};
@@ -163,6 +164,12 @@ impl Pool {
         &self.handle
     }
 
+    /// Returns the monitor of the pool, which has no thread in a model.
+    #[cfg(raddle_loom)]
+    pub fn monitor(&self) -> monitor::Monitor {
+        monitor::Monitor(self.retirements[0].clone())
+    }
+
     /// Shuts the pool down and waits for the end of the shutdown, for at most `wait` if that is
     /// given. Each task is dropped on a worker, when its current poll returns. With a `wait` of
     /// zero the call returns at once.
@@ -171,13 +178,16 @@ impl Pool {
     /// exited, including [`around_worker`](Config::around_worker) and the destructors of their
     /// thread-locals. The method may be called again, to wait once more.
     ///
-    /// On a thread of the pool the call does not wait, because it would wait for itself.
+    /// On a thread of the pool, and on that of the monitor, the call does not wait, because it would
+    /// wait for itself.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
         let id = self.handle.id();
         let is_on_own_thread = self.handle.current_worker().is_some()
             || handoff::is_in_loop_of(id)
-            || context::pool() == Some(id);
+            || context::pool() == Some(id)
+            // In an observer. The end of the shutdown waits for the monitor.
+            || self.retirements.iter().any(|it| monitor::thread::is_current(it));
         let wait = is_on_own_thread.then_some(Duration::ZERO).or(wait);
         for retirement in &self.retirements {
             Retirement::close(retirement, wait.is_some());

@@ -12,6 +12,7 @@ use raddle_primitives::thread;
 use scopeguard::guard;
 
 use crate::handle::Handle;
+use crate::monitor;
 use crate::task::Task;
 use crate::worker::core_ref::CoreRef;
 use crate::worker::retirement::{Retired, Retirement};
@@ -21,14 +22,35 @@ use crate::worker::retirement::{Retired, Retirement};
 pub(crate) fn retire(core: CoreRef) {
     core.queues.counters.stop_clock();
     let retirement = core.retirement.clone();
+    if core.queues.is_spare {
+        let shard = core.shard();
+        shard.spares.end(core.queues.index - shard.peers.len());
+    }
     if !core.shard().is_closed() {
         core.queues.abandon();
     }
-    retirement.finish_after(|retired| retired.workers.push(core));
+    retirement.finish_after(|retired| retired.add(core));
     // CHECK: the shutdown, also one that began after the check above: the workers that retired for
     // it did not find this worker among those that had retired before.
     if retirement.shard.is_closed() {
         retirement.cancel_left_behind();
+    }
+}
+
+/// Brings back a spare worker that no thread has driven. On the thread of the monitor no task is
+/// dropped: that could block it.
+pub(crate) fn return_unused(core: CoreRef) {
+    let retirement = core.retirement.clone();
+    let shard = core.shard();
+    shard.spares.end(core.queues.index - shard.peers.len());
+    let mut retired = retirement.retired.lock();
+    retired.add(core);
+    let has_all = retired.has_all(retirement.shard.peers.len());
+    drop(retired);
+    // CHECK: the shutdown, as in `retire`.
+    if has_all || retirement.shard.is_closed() {
+        let is_monitor = monitor::thread::is_current(&retirement);
+        drop_tasks(is_monitor, move || retirement.cancel_left_behind());
     }
 }
 
@@ -45,7 +67,10 @@ impl Retirement {
     /// `has_limit`, another thread drops them, since the drop of a future may take long.
     pub(crate) fn close(this: &Arc<Self>, has_limit: bool) {
         this.shard.close();
-        if this.retired.lock().workers.is_empty() {
+        let retired = this.retired.lock();
+        let has_any = !retired.workers.is_empty() || !retired.reserve.is_empty();
+        drop(retired);
+        if !has_any {
             return;
         }
         let retirement = this.clone();
@@ -86,31 +111,42 @@ impl Retirement {
     /// Drops the waiting tasks of the workers that have retired, since the other workers may all be
     /// in polls.
     fn cancel_left_behind(&self) {
-        let mut cores = std::mem::take(&mut self.retired.lock().workers);
+        let cores = self.retired.lock().take();
         cancel_waiting(&cores);
-        self.finish_after(|retired| retired.workers.append(&mut cores));
+        self.finish_after(|retired| cores.into_iter().for_each(|core| retired.add(core)));
     }
 
     /// Changes what has retired. If all workers are retired by then, this finishes the shutdown, or
     /// releases the threads in handed-off polls, the last of which finishes it. From then on the
     /// number of these polls can only decrease.
     fn finish_after(&self, change: impl FnOnce(&mut Retired)) {
+        // Not read under the lock: in a model, a lock that is held while another thread panics counts
+        // as poisoned.
+        let is_closed = self.shard.is_closed();
         let mut retired = self.retired.lock();
         change(&mut retired);
-        while retired.workers.len() == self.shard.peers.len() {
+        if retired.workers.len() == self.shard.peers.len() && !is_closed {
+            // Spare workers do not continue alone. Closed before the last of them can be found
+            // retired, so that none is started afterwards.
+            drop(retired);
+            self.shard.close();
+            retired = self.retired.lock();
+        }
+        while retired.has_all(self.shard.peers.len()) {
             let is_last = retired.handed_off == 0;
             if !is_last && std::mem::replace(&mut retired.has_released, true) {
                 return;
             }
             // While this thread has the workers, no other thread finds them all retired.
-            let cores = std::mem::take(&mut retired.workers);
+            let cores = retired.take();
+            retired.is_finishing = is_last;
             drop(retired);
             if is_last {
                 return self.finish(cores);
             }
             self.release_handed_off(&cores);
             retired = self.retired.lock();
-            retired.workers = cores;
+            cores.into_iter().for_each(|core| retired.add(core));
         }
     }
 
@@ -154,14 +190,15 @@ impl Retirement {
         drop(cores);
         self.shard.shut_down_driver();
         raddle_task::memory::release();
+        monitor::thread::forget(self);
         drop(announce);
     }
 }
 
-/// Runs `f`, which drops tasks, on this thread or, if the shutdown `has_limit`, on another. No time
+/// Runs `f`, which drops tasks, on this thread or, if this one `must_not_block`, on another. No time
 /// passes in a model.
-fn drop_tasks(has_limit: bool, f: impl FnOnce() + Send + 'static) {
-    match has_limit && cfg!(not(raddle_loom)) {
+fn drop_tasks(must_not_block: bool, f: impl FnOnce() + Send + 'static) {
+    match must_not_block && cfg!(not(raddle_loom)) {
         true => drop(thread::run_elsewhere(f)),
         false => f(),
     }

@@ -63,7 +63,7 @@ where
         }
         let (task, join) = task(shard, future.take()?, location);
         let pushed = shard.push_spawned(Task(task));
-        let to_wake = pushed.map(|()| shard.idle.claim_to_wake(|| shard.worker_in_driver()));
+        let to_wake = pushed.map(|()| shard.claim_from_outside());
         let calls_user = !matches!(to_wake, Ok(None));
         Some((join, to_wake, calls_user.then(|| shard.clone())))
     });
@@ -73,7 +73,7 @@ where
     };
     if let Some(shard) = shard {
         match to_wake {
-            Ok(worker) => worker.into_iter().for_each(|worker| shard.wake(worker)),
+            Ok(worker) => worker.into_iter().for_each(|worker| shard.unpark(worker)),
             Err(task) => shard.refuse(task),
         }
     }

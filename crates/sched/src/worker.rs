@@ -3,7 +3,6 @@
 pub(crate) mod core;
 pub(crate) mod core_ref;
 mod driver;
-mod monitoring;
 mod next_task;
 mod park;
 mod queues;
@@ -11,6 +10,7 @@ pub(crate) mod retirement;
 mod root_future;
 mod search;
 pub(crate) mod shard;
+pub(crate) mod sharing;
 mod ticks;
 
 use std::cell::Cell;
@@ -22,6 +22,7 @@ use raddle_queue::Owner;
 use scopeguard::guard;
 
 use crate::context;
+use crate::monitor::{self, Monitor};
 use crate::shutdown;
 use crate::task::Task;
 use core::{Core, Step};
@@ -36,8 +37,6 @@ pub struct WorkerWait {
     /// Whether the worker waits in the driver, until the driver has an event or is unparked.
     /// Otherwise it waits until [`Worker::is_unparked`] returns true.
     pub in_driver: bool,
-    /// The longest time that it waits.
-    pub timeout: Option<Duration>,
 }
 
 /// A worker of a scheduler. One thread at a time drives it.
@@ -188,6 +187,11 @@ impl Worker {
         self.wait_as(parked)
     }
 
+    /// Returns the monitor of the pool.
+    pub fn monitor(&self) -> Monitor {
+        Monitor(self.core().retirement.clone())
+    }
+
     /// Returns whether a worker that waits outside the driver was unparked. Its wait has ended
     /// then.
     pub fn is_unparked(&self) -> bool {
@@ -232,7 +236,6 @@ impl Worker {
         self.parked = parked;
         self.parked.as_ref().map(|parked| WorkerWait {
             in_driver: parked.driver.is_some(),
-            timeout: parked.timeout,
         })
     }
 }
@@ -242,8 +245,10 @@ impl Worker {
 pub(crate) fn begin_driving(core: &Core) -> impl Drop {
     let queues = &core.queues;
     core.attach();
+    queues.end_poll();
     // In a model no time passes.
     queues.is_free_running.set(cfg!(not(raddle_loom)));
+    monitor::thread::watch(&core.retirement);
     queues.notify_observer(|observer, worker| observer.worker_started(worker));
     guard(raddle_task::memory::keep(), |_keeper| {
         if context::is_worker() {

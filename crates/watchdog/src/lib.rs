@@ -8,6 +8,6 @@ pub mod slot;
 mod stack;
 mod watchdog;
 
-pub use report::{Report, ShutdownReport, SlowPoll, WaitingJobs, warn};
+pub use report::{NoSpareWorkers, Report, ShutdownReport, SlowPoll, WaitingJobs, warn};
 pub use stack::{StackFrame, StackTrace};
 pub use watchdog::Watchdog;

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use raddle_blocking::JobMeta;
-use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef};
+use raddle_sched::{EndReason, MonitorAction, PollResult, SpawnedTask, TaskRef};
 use raddle_task::Id;
 
 use crate::registry::Registry;
@@ -57,6 +57,13 @@ impl raddle_sched::Observer for WatchdogObserver {
 
     fn worker_handed_off(&self, worker: usize) {
         self.0.allow_blocking(worker);
+    }
+
+    fn monitor_acted(&self, _: usize, action: MonitorAction) {
+        // The monitor serves all runtimes, so the watchdog's own thread makes the report.
+        if action == MonitorAction::LacksSpare {
+            self.0.note_lack_of_spares();
+        }
     }
 }
 

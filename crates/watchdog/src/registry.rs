@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::time::Instant;
 
 use raddle_primitives::Numbers;
-use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 
 use crate::slot::{Activity, ActivityKind, ActivitySlot, RunningActivity};
@@ -20,6 +20,7 @@ pub(crate) struct Registry {
     threads: Mutex<Vec<WatchedThread>>,
     names: Names,
     jobs: Mutex<HashMap<u64, Job>>,
+    lacks_spares: AtomicBool,
 }
 
 /// A thread and the result of the last check.
@@ -67,6 +68,7 @@ impl Registry {
                 names: Mutex::ranked(Rank::leaf("watchdog names"), HashMap::new()),
             },
             jobs: Mutex::ranked(Rank::leaf("watchdog jobs"), HashMap::new()),
+            lacks_spares: AtomicBool::new(false),
         }
     }
 
@@ -142,6 +144,19 @@ impl Registry {
             })
         });
         running.collect()
+    }
+
+    /// Records that tasks wait and there are no more spare workers, for the next check.
+    pub(crate) fn note_lack_of_spares(&self) {
+        // ORDERING: a flag on which no other data depends.
+        self.lacks_spares.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether [`note_lack_of_spares`](Self::note_lack_of_spares) was called since the last
+    /// call.
+    pub(crate) fn take_lack_of_spares(&self) -> bool {
+        // ORDERING: as in `note_lack_of_spares`.
+        self.lacks_spares.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn name_task(&self, task: u64, name: &str) {

@@ -1,6 +1,7 @@
 //! Reports of a watchdog.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::panic::Location;
 use std::time::{Duration, Instant};
@@ -34,6 +35,9 @@ pub enum Report {
     SlowPoll(SlowPoll),
     /// Jobs of the blocking pool that wait too long for a thread.
     WaitingJobs(WaitingJobs),
+    /// Tasks that wait while all workers and spare workers are in polls that do not return.
+    /// Reported every 10 s at most.
+    NoSpareWorkers(NoSpareWorkers),
     /// A shutdown that has stopped waiting while polls or jobs still run.
     Shutdown(ShutdownReport),
 }
@@ -122,6 +126,34 @@ impl WaitingJobs {
     }
 }
 
+/// The polls of all workers and spare workers, none of which returns while tasks wait.
+///
+/// `Display` writes one line for each location at which their tasks were spawned, and no stacks.
+///
+/// # Examples
+///
+/// ```
+/// # use raddle_watchdog::NoSpareWorkers;
+/// fn print_stacks(report: &NoSpareWorkers) {
+///     eprintln!("{report}");
+///     for poll in report.polls() {
+///         eprintln!("{poll}");
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct NoSpareWorkers {
+    pub(crate) polls: Vec<SlowPoll>,
+}
+
+impl NoSpareWorkers {
+    /// Returns the polls of tasks that run now, with the stacks of their threads. Those in
+    /// `block_in_place` are left out: they keep no worker.
+    pub fn polls(&self) -> &[SlowPoll] {
+        &self.polls
+    }
+}
+
 /// The tasks and jobs that a shutdown did not stop within its time limit.
 ///
 /// # Examples
@@ -194,6 +226,7 @@ impl fmt::Display for Report {
         match self {
             Self::SlowPoll(poll) => poll.fmt(f),
             Self::WaitingJobs(jobs) => jobs.fmt(f),
+            Self::NoSpareWorkers(report) => report.fmt(f),
             Self::Shutdown(report) => report.fmt(f),
         }
     }
@@ -241,6 +274,32 @@ impl fmt::Display for WaitingJobs {
     }
 }
 
+impl fmt::Display for NoSpareWorkers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "tasks wait, and all workers and spare workers are in polls that do not return; move \
+             what blocks to spawn_blocking, or raise Builder::max_spare_workers"
+        )?;
+        let mut places = BTreeMap::new();
+        for poll in &self.polls {
+            let (count, longest) = places.entry(poll.location).or_insert((0, Duration::ZERO));
+            *count += 1;
+            *longest = poll.elapsed.max(*longest);
+        }
+        let mut places: Vec<_> = places.into_iter().collect();
+        places.sort_by_key(|&(_, (count, longest))| Reverse((count, longest)));
+        for (place, (count, longest)) in places {
+            let place: &dyn fmt::Display = match &place {
+                Some(place) => place,
+                None => &"an unknown location",
+            };
+            write!(f, "\n{count:4}  spawned at {place}, longest {longest:.1?}")?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_complete() {
@@ -272,6 +331,7 @@ pub fn warn() -> impl Fn(&Report) + Send + Sync + 'static {
             Report::SlowPoll(poll) => (0, poll.location),
             Report::WaitingJobs(jobs) => (1, jobs.location),
             Report::Shutdown(_) => (2, None),
+            Report::NoSpareWorkers(_) => (3, None),
         };
         let now = Instant::now();
         let is_due = {

@@ -10,8 +10,8 @@ use raddle_primitives::thread;
 
 use crate::observer::WatchdogObserver;
 use crate::registry::{ObservedActivity, Registry};
-use crate::report::{Report, ShutdownReport, SlowPoll, WaitingJobs};
-use crate::slot::ActivitySlot;
+use crate::report::{NoSpareWorkers, Report, ShutdownReport, SlowPoll, WaitingJobs};
+use crate::slot::{ActivityKind, ActivitySlot};
 use crate::stack::Sampler;
 
 /// The number of checks within the threshold.
@@ -57,8 +57,8 @@ struct Stop {
 }
 
 impl Watchdog {
-    /// Starts the thread. It calls `action` once for each slow poll, and checks no other polls
-    /// meanwhile. The panic hook reports a panic in the action, which has no other effect.
+    /// Starts the thread. It calls `action` once for each slow poll and for the other reports, and
+    /// checks no polls meanwhile. The panic hook reports a panic in the action, which has no other effect.
     ///
     /// # Errors
     ///
@@ -146,6 +146,9 @@ impl Shared {
                 let poll = self.describe(&found);
                 self.call(&Report::SlowPoll(poll));
             }
+            if self.registry.take_lack_of_spares() {
+                self.call(&Report::NoSpareWorkers(self.no_spare_workers(now)));
+            }
             let is_due = jobs_reported.is_none_or(|at| now.duration_since(at) >= JOBS_INTERVAL);
             let jobs = is_due
                 .then(|| self.registry.waiting_jobs(is_slow))
@@ -163,6 +166,18 @@ impl Shared {
 
     fn call(&self, report: &Report) {
         raddle_primitives::contain(|| (self.action)(report));
+    }
+
+    /// Describes the polls that keep workers from other tasks.
+    fn no_spare_workers(&self, now: Instant) -> NoSpareWorkers {
+        let running = self.registry.running(now).into_iter();
+        let polls = running.filter(|found| {
+            // The root polls of a pool are on other threads.
+            found.running.activity.kind == ActivityKind::Poll && !found.running.may_block
+        });
+        NoSpareWorkers {
+            polls: polls.map(|found| self.describe(&found)).collect(),
+        }
     }
 
     fn describe(&self, found: &ObservedActivity) -> SlowPoll {

@@ -15,7 +15,7 @@ fn area(package: &str, suite: &str) -> &'static str {
         ("raddle-task", _) => "task cell",
         ("raddle-queue", "injection") => "injection queue",
         ("raddle-queue", _) => "local queue and slot",
-        ("raddle-idle", _) | ("raddle-sched", "monitor") => "idle, park and monitor",
+        ("raddle-sched", "idle" | "monitor" | "parker" | "stealable") => "idle, park and monitor",
         ("raddle-sched", _) => "whole pool",
         ("raddle-blocking", _) => "blocking pool",
         ("raddle-timer", _) => "timers",

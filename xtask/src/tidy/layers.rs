@@ -16,7 +16,6 @@ const LAYERS: &[Layer] = &[
     ("raddle-macros", &[]),
     ("raddle-bare", &[]),
     ("raddle-queue", &["raddle-primitives"]),
-    ("raddle-idle", &["raddle-primitives"]),
     ("raddle-leaf", &["raddle-primitives"]),
     ("raddle-io", &["raddle-primitives", "raddle-leaf"]),
     ("raddle-task", &["raddle-primitives", "raddle-leaf"]),
@@ -28,7 +27,7 @@ const LAYERS: &[Layer] = &[
     // The pool of the standard input; other calls run on the pool of the runtime.
     ("raddle-fs", &["raddle-primitives", "raddle-leaf", "raddle-io", "raddle-task", "raddle-blocking"]),
     ("raddle-process", &["raddle-primitives", "raddle-leaf", "raddle-io", "raddle-reactor"]),
-    ("raddle-sched", &["raddle-primitives", "raddle-leaf", "raddle-queue", "raddle-idle", "raddle-task"]),
+    ("raddle-sched", &["raddle-primitives", "raddle-leaf", "raddle-queue", "raddle-task"]),
     ("raddle-recording", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-sched"]),
     ("raddle-dump", &["raddle-primitives", "raddle-leaf", "raddle-task", "raddle-sched"]),
     ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-sched"]),

@@ -304,6 +304,44 @@ impl Builder {
         self
     }
 
+    /// Sets the maximum number of spare workers of a multi-thread runtime. Default: 32.
+    ///
+    /// When all workers are in polls that do not return, for instance because they block, and tasks
+    /// or events wait, a spare worker serves these, until the polls return. It is found within
+    /// 10 ms that one is needed. With 0, tasks wait for the polls, as on Tokio; that suits a program
+    /// that keeps state in the thread-locals of its worker threads. The guide `docs/guide/blocking.md`
+    /// says what is guaranteed.
+    ///
+    /// If all spare workers are in such polls too, tasks wait, and the runtime's watchdog reports the
+    /// polls every 10 seconds. Without a watchdog, the feature `tracing` gives a warning.
+    ///
+    /// The threads of spare workers have the name, the stack size and the hooks of workers, do not
+    /// count for [`max_blocking_threads`](Self::max_blocking_threads), and end when they are idle
+    /// for [`thread_keep_alive`](Self::thread_keep_alive). A current-thread runtime and one of
+    /// [`Policy::Sharded`] have no spare workers, since their tasks stay on their threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let runtime = raddle::runtime::Builder::new_multi_thread()
+    ///     .worker_threads(1)
+    ///     .max_spare_workers(4)
+    ///     .build()?;
+    /// // The only worker blocks. The other task does not wait for it.
+    /// let blocked = runtime.spawn(async { std::thread::sleep(Duration::from_millis(500)) });
+    /// let start = Instant::now();
+    /// runtime.block_on(runtime.spawn(async {})).unwrap();
+    /// assert!(start.elapsed() < Duration::from_millis(400));
+    /// # drop(blocked);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn max_spare_workers(&mut self, count: usize) -> &mut Self {
+        self.scheduler.max_spare_workers = count;
+        self
+    }
+
     /// Sets how long an idle thread for blocking work is kept. Default: 10 seconds.
     ///
     /// # Examples
@@ -919,8 +957,11 @@ impl Builder {
                 (Scheduler::CurrentThread(Box::new(scheduler)), handle)
             }
             RuntimeFlavor::MultiThread => {
-                // After a handoff, each worker may stay on one of these threads.
-                let max_handoffs = self.max_blocking_threads.saturating_add(workers);
+                // The spare workers, and after a handoff each worker, run on these threads.
+                let max_handoffs = self
+                    .max_blocking_threads
+                    .saturating_add(workers)
+                    .saturating_add(config.max_spare_workers);
                 let (inner, names) = (Arc::downgrade(&inner), &config.thread_name);
                 let handoffs = self.thread_pool(&inner, max_handoffs, Some(names), None);
                 let jobs = handoffs.handle().clone();
@@ -1025,11 +1066,36 @@ impl Builder {
                 let _random = random.map(|random| random.enter_worker(worker));
                 run();
             })),
+            on_spares_used_up: self.spares_warning(),
             poll_time_histogram: self
                 .poll_time_histogram
                 .then(|| self.poll_time_buckets.clone()),
             ..self.scheduler.clone()
         }
+    }
+
+    /// Returns the function that warns when there are no more spare workers, unless a watchdog
+    /// reports it, with the locations.
+    #[cfg(feature = "tracing")]
+    fn spares_warning(&self) -> Option<raddle_sched::Hook> {
+        let max = self.scheduler.max_spare_workers;
+        let warn = move || {
+            tracing::warn!(
+                target: "raddle::runtime",
+                "tasks wait, and all workers and {max} spare workers are in polls that do not \
+                 return; find these by Builder::watchdog, and move what blocks to spawn_blocking, \
+                 or raise Builder::max_spare_workers"
+            );
+        };
+        let has_watchdog = self
+            .tools
+            .contains_key(&crate::runtime::tools::Tool::Watchdog);
+        (!has_watchdog).then(|| -> raddle_sched::Hook { Arc::new(warn) })
+    }
+
+    #[cfg(not(feature = "tracing"))]
+    fn spares_warning(&self) -> Option<raddle_sched::Hook> {
+        None
     }
 
     /// Makes a pool of threads for blocking jobs, which run inside the runtime.

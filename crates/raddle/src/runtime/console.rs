@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use raddle_console::{Console, Metrics, MetricsSource, ServeGuard, WorkerMetrics};
+use raddle_watchdog::Report;
 
 use crate::runtime::tools::{RecordingFile, Running, Tool, Tools};
 use crate::runtime::watching::{self, Listener};
@@ -62,13 +63,18 @@ struct RuntimeMetrics(Handle);
 impl MetricsSource for RuntimeMetrics {
     fn metrics(&self) -> Metrics {
         let metrics = self.0.metrics();
-        let worker = |worker| WorkerMetrics {
-            polls: metrics.worker_poll_count(worker),
-            steals: metrics.worker_steal_count(worker),
-            parks: metrics.worker_park_count(worker),
-            busy: metrics.worker_total_busy_duration(worker),
-            depth: metrics.worker_local_queue_depth(worker),
+        let scheduler = self.0.scheduler().metrics();
+        let worker = |worker| {
+            let counts = scheduler.worker(worker);
+            WorkerMetrics {
+                polls: counts.polls,
+                steals: counts.steals,
+                parks: counts.parks,
+                busy: counts.busy,
+                depth: counts.local_queue_depth,
+            }
         };
+        let spare = |spare| worker(scheduler.workers() + spare);
         Metrics {
             workers: (0..metrics.num_workers()).map(worker).collect(),
             alive_tasks: metrics.num_alive_tasks(),
@@ -77,6 +83,9 @@ impl MetricsSource for RuntimeMetrics {
             blocking_threads: metrics.num_blocking_threads(),
             idle_blocking_threads: metrics.num_idle_blocking_threads(),
             blocking_depth: metrics.blocking_queue_depth(),
+            spare_workers: (0..scheduler.made_spare_workers()).map(spare).collect(),
+            active_spare_workers: scheduler.spare_workers(),
+            spare_worker_starts: scheduler.spare_starts(),
         }
     }
 
@@ -121,7 +130,15 @@ impl Builder {
         let start = Arc::new(move |tools: &mut Tools| start(&address, tools));
         self.tools.insert(Tool::Console, start);
         let watchdog = self.tools.entry(Tool::Watchdog);
-        watchdog.or_insert_with(|| watching::start(THRESHOLD, |_| ()));
+        watchdog.or_insert_with(|| {
+            let warn = raddle_watchdog::warn();
+            watching::start(THRESHOLD, move |report| {
+                // The page has the slow polls.
+                if let Report::NoSpareWorkers(_) = report {
+                    warn(report);
+                }
+            })
+        });
         self
     }
 }

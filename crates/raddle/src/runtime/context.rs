@@ -31,7 +31,8 @@ pub(crate) fn current() -> Result<Handle, TryCurrentError> {
 /// `None` on every other thread, such as a thread for blocking work or one in `block_on` of a
 /// multi-thread runtime.
 ///
-/// A task may be on another worker after each `.await`.
+/// A task may be on another worker after each `.await`. The indexes of
+/// [spare workers](crate::runtime::Builder::max_spare_workers) follow those of the workers.
 ///
 /// # Examples
 ///

@@ -47,7 +47,19 @@ impl RuntimeMetrics {
 
     #[track_caller]
     fn worker(&self, worker: usize) -> WorkerMetrics {
-        self.scheduler().worker(worker)
+        self.scheduler_of(worker).worker(worker)
+    }
+
+    /// Returns the counts of the scheduler, which also has those of spare workers.
+    #[track_caller]
+    fn scheduler_of(&self, worker: usize) -> raddle_sched::Metrics {
+        let scheduler = self.scheduler();
+        let workers = scheduler.workers();
+        assert!(
+            worker < workers,
+            "there is no worker {worker}: the runtime has {workers}"
+        );
+        scheduler
     }
 
     /// Returns the number of workers; 1 on a current-thread runtime.
@@ -61,6 +73,26 @@ impl RuntimeMetrics {
     /// ```
     pub fn num_workers(&self) -> usize {
         self.scheduler().workers()
+    }
+
+    /// Returns the number of [spare workers](crate::runtime::Builder::max_spare_workers) that serve
+    /// now. [`num_workers`](Self::num_workers) and the counts per worker do not include them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = raddle::runtime::Builder::new_multi_thread().build()?;
+    /// assert_eq!(runtime.metrics().num_spare_workers(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn num_spare_workers(&self) -> usize {
+        self.scheduler().spare_workers()
+    }
+
+    /// Returns how often a spare worker was started because all workers were in polls that did not
+    /// return. If it grows, some polls block: `Builder::watchdog` names them.
+    pub fn spare_worker_start_count(&self) -> u64 {
+        self.scheduler().spare_starts()
     }
 
     /// Returns the number of tasks that have been spawned and have not completed, excluding
@@ -136,9 +168,10 @@ impl RuntimeMetrics {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn budget_forced_yield_count(&self) -> u64 {
-        let workers = 0..self.num_workers();
+        let scheduler = self.scheduler();
+        let workers = 0..scheduler.workers() + scheduler.made_spare_workers();
         workers
-            .map(|worker| self.worker(worker).budget_yields)
+            .map(|worker| scheduler.worker(worker).budget_yields)
             .sum()
     }
 
@@ -155,7 +188,7 @@ impl RuntimeMetrics {
     /// ```
     #[track_caller]
     pub fn worker_thread_id(&self, worker: usize) -> Option<ThreadId> {
-        self.scheduler().worker_thread_id(worker)
+        self.scheduler_of(worker).worker_thread_id(worker)
     }
 
     /// Returns the number of times that a worker has parked because it had no work.
@@ -421,7 +454,7 @@ impl RuntimeMetrics {
     /// ```
     #[track_caller]
     pub fn poll_time_histogram_bucket_count(&self, worker: usize, bucket: usize) -> u64 {
-        match self.scheduler().poll_times(worker) {
+        match self.scheduler_of(worker).poll_times(worker) {
             Some(times) => times.count(bucket),
             None => 0,
         }

@@ -82,7 +82,7 @@ mod watching;
 #[cfg(feature = "watchdog")]
 pub mod watchdog {
     pub use raddle_watchdog::{
-        Report, ShutdownReport, SlowPoll, StackFrame, StackTrace, WaitingJobs, warn,
+        NoSpareWorkers, Report, ShutdownReport, SlowPoll, StackFrame, StackTrace, WaitingJobs, warn,
     };
 }
 

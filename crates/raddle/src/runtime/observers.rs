@@ -155,8 +155,8 @@ impl raddle_sched::Observer for ObserverList<SharedObserver> {
         self.each(|observer| observer.driver_finished(worker, turn));
     }
 
-    fn monitor_acted(&self, worker: usize, stuck: usize, action: MonitorAction) {
-        self.each(|observer| observer.monitor_acted(worker, stuck, action));
+    fn monitor_acted(&self, stuck: usize, action: MonitorAction) {
+        self.each(|observer| observer.monitor_acted(stuck, action));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The live page over plain connections: its answers, the requests that it refuses, and the latency
 //! of a runtime while hostile clients send requests.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -182,6 +182,63 @@ fn the_page_and_its_events_are_served_while_all_workers_are_stuck() {
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
     }
     drop(release);
+}
+
+/// Reads the first event of a new stream.
+fn event(address: SocketAddr, token: &str) -> serde_json::Value {
+    let mut events = connect(address);
+    let head = format!("GET /events?token={token} HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    events.write_all(head.as_bytes()).unwrap();
+    let mut lines = BufReader::new(events).lines();
+    let line = lines.find_map(|line| Some(line.unwrap().strip_prefix("data: ")?.to_owned()));
+    serde_json::from_str(&line.unwrap()).unwrap()
+}
+
+#[test]
+fn a_spare_worker_is_shown_while_it_serves() {
+    let runtime = runtime(1);
+    let (address, token) = page(&runtime);
+    let stuck = || {
+        let (release, released) = mpsc::channel::<()>();
+        let (begun, has_begun) = mpsc::channel();
+        runtime.spawn(async move {
+            begun.send(()).unwrap();
+            let _ = released.recv();
+        });
+        has_begun.recv().unwrap();
+        release
+    };
+    let releases = [stuck(), stuck()];
+    let shown = event(address, &token);
+    let workers = shown["workers"].as_array().unwrap();
+    assert_eq!(workers[0]["worker"], "W0");
+    // Another one may wait in the driver.
+    let mut spares = workers[1..].iter().enumerate();
+    assert!(
+        spares.any(|(spare, row)| {
+            row["worker"] == format!("spare {spare}") && row["activity"] == "polling"
+        }),
+        "{shown}"
+    );
+    // Counts of a poll are made when it starts.
+    assert_eq!(shown["totals"]["polls"], 2);
+    let metrics = get(address, "/metrics");
+    let value = |name: &str| {
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|value| value.trim().parse::<f64>().ok())
+    };
+    assert_eq!(value("raddle_workers "), Some(1.0), "{metrics}");
+    for name in ["raddle_spare_workers ", "raddle_spare_worker_starts_total "] {
+        assert!(value(name).is_some_and(|value| value >= 1.0), "{metrics}");
+    }
+    drop(releases);
+    let end = Instant::now() + LIMIT;
+    while event(address, &token)["workers"].as_array().unwrap().len() > 1 {
+        assert!(
+            Instant::now() < end,
+            "a spare worker that has left is shown"
+        );
+    }
 }
 
 #[test]

@@ -216,6 +216,42 @@ fn a_steal_and_the_monitor_are_recorded() {
 }
 
 #[test]
+fn a_spare_worker_and_the_lack_of_one_are_recorded() {
+    let (runtime, recorder) = build(
+        Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_spare_workers(1),
+    );
+    let stuck = || {
+        let (release, released) = mpsc::channel::<()>();
+        let (begun, has_begun) = mpsc::channel();
+        runtime.spawn(async move {
+            begun.send(()).unwrap();
+            let _ = released.recv();
+        });
+        has_begun.recv().unwrap();
+        release
+    };
+    let releases = [stuck(), stuck()];
+    let waits = runtime.spawn(async {});
+    for wanted in [MonitorAction::StartedSpare, MonitorAction::LacksSpare] {
+        wait_for(
+            &recorder,
+            |event| matches!(event, Event::MonitorActed { worker: 0, action } if *action == wanted),
+        );
+    }
+    let (worker, spare) = (1, 0);
+    wait_for(&recorder, |event| {
+        *event == Event::SpareWorkerStarted { worker, spare }
+    });
+    drop(releases);
+    runtime.block_on(waits).unwrap();
+    wait_for(&recorder, |event| {
+        *event == Event::SpareWorkerStopped { worker }
+    });
+}
+
+#[test]
 fn a_handoff_and_blocking_jobs_are_recorded() {
     let (runtime, recorder) = build(Builder::new_multi_thread().worker_threads(1));
     let in_place = runtime.spawn(async {

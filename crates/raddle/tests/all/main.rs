@@ -72,6 +72,7 @@ mod shutdown;
 mod shutdown_in_place;
 #[cfg(unix)]
 mod signal;
+mod spares;
 mod spawn;
 #[cfg(unix)]
 mod stdio;

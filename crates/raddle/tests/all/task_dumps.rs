@@ -10,8 +10,9 @@ use raddle::runtime::{Builder, Runtime};
 
 fn runtime() -> Runtime {
     let mut builder = Builder::new_multi_thread();
-    let builder = builder.worker_threads(1).enable_all().enable_task_dumps();
-    builder.build().unwrap()
+    // A task behind a poll that blocks stays in its queue.
+    builder.worker_threads(1).max_spare_workers(0);
+    builder.enable_all().enable_task_dumps().build().unwrap()
 }
 
 #[test]

@@ -155,6 +155,54 @@ fn slow_polls_are_reported_while_all_workers_are_stuck() {
 }
 
 #[test]
+fn polls_that_use_up_the_spare_workers_are_reported_together() {
+    // No poll is slow.
+    let (runtime, reports) = watched(workers(1).max_spare_workers(1), 100 * LIMIT);
+    let stuck = || {
+        let (release, released) = mpsc::channel();
+        let (begun, has_begun) = mpsc::channel();
+        let task = runtime.spawn(async move {
+            begun.send(()).unwrap();
+            block_the_thread(&released);
+        });
+        has_begun.recv().unwrap();
+        (task, release)
+    };
+    let [(first, release), (second, other)] = [stuck(), stuck()];
+    let waits = runtime.spawn(async {});
+    let report = match reports.recv_timeout(LIMIT) {
+        Ok(Report::NoSpareWorkers(report)) => report,
+        other => panic!("expected a lack of spare workers, got {other:?}"),
+    };
+    let [one, two] = report.polls() else {
+        panic!("{report:?}");
+    };
+    let number = |id: raddle::task::Id| Some(std::num::NonZeroU64::from(id).get());
+    let mut found = [one, two].map(|poll| (poll.worker(), poll.task_id()));
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            (Some(0), number(first.id())),
+            (Some(1), number(second.id()))
+        ]
+    );
+    for poll in [one, two] {
+        assert_stack_names(poll, "block_the_thread");
+        assert!(!poll.is_blocking_job());
+    }
+    let text = Report::NoSpareWorkers(report.clone()).to_string();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "one location: {text}");
+    assert!(lines[0].contains("Builder::max_spare_workers"), "{text}");
+    let place = one.spawned_at().unwrap().to_string();
+    assert!(lines[1].contains("2  spawned at "), "{text}");
+    assert!(lines[1].contains(&place), "{text}");
+    drop((release, other));
+    runtime.block_on(waits).unwrap();
+}
+
+#[test]
 fn a_slow_future_of_block_on_is_reported() {
     for builder in [&mut workers(1), &mut Builder::new_current_thread()] {
         let (runtime, reports) = watched(builder, THRESHOLD);

@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 
 use common::{current_thread, each_flavor, eventually, multi_thread, panic_message};
 use raddle::task::{Builder, Id, JoinSet, LocalSet, spawn_blocking, spawn_local, yield_now};
-use recorder::{Recorded, current, recorded, spawning_by_subscriber, start, wakes_of};
+use recorder::{Recorded, current, recorded, spawning_by_subscriber, start, wakes_of, warnings};
 
 /// The span of a task.
 fn span_of(id: Id) -> Recorded {
@@ -353,4 +353,34 @@ fn the_span_of_a_large_task_describes_what_was_spawned() {
             }
         });
     });
+}
+
+#[test]
+fn a_task_on_a_spare_worker_has_its_span_and_a_warning_says_that_there_are_no_more() {
+    start();
+    let mut builder = multi_thread();
+    let runtime = builder.worker_threads(1).max_spare_workers(1).build();
+    let runtime = runtime.unwrap();
+    let stuck = || {
+        let (release, released) = channel::<()>();
+        let (begun, has_begun) = channel();
+        let task = runtime.spawn(async move {
+            begun.send(current()).unwrap();
+            let _ = released.recv();
+        });
+        let span = span_of(task.id()).id;
+        assert_eq!(has_begun.recv().unwrap(), Some(span));
+        release
+    };
+    let releases = [stuck(), stuck()];
+    assert_eq!(runtime.metrics().num_spare_workers(), 1);
+    let waits = runtime.spawn(async {});
+    eventually("the runtime warns", || {
+        let mut warnings = warnings().into_iter();
+        warnings.any(|text| {
+            text.contains("all workers and 1 spare workers") && text.contains("Builder::watchdog")
+        })
+    });
+    drop(releases);
+    runtime.block_on(waits).unwrap();
 }

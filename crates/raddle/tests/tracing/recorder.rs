@@ -7,10 +7,11 @@ use std::sync::{Mutex, Once};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Record};
-use tracing::{Event, Id, Metadata, Subscriber};
+use tracing::{Event, Id, Level, Metadata, Subscriber};
 
 static SPANS: Mutex<Vec<Span>> = Mutex::new(Vec::new());
 static WAKES: Mutex<Vec<Woken>> = Mutex::new(Vec::new());
+static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 type Spawn = Box<dyn FnOnce()>;
 
@@ -64,6 +65,12 @@ pub(crate) fn wakes_of(span: &Id) -> Vec<Woken> {
     wakes.cloned().collect()
 }
 
+/// The recorded warnings of a runtime.
+#[allow(dead_code, reason = "as above")]
+pub(crate) fn warnings() -> Vec<String> {
+    WARNINGS.lock().unwrap().clone()
+}
+
 /// Sets the recorder as the global default subscriber.
 pub(crate) fn start() {
     static START: Once = Once::new();
@@ -99,7 +106,9 @@ impl Recorder {
 
 impl Subscriber for Recorder {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("tokio::task") || metadata.name() == "runtime.resource"
+        metadata.target().starts_with("tokio::task")
+            || metadata.target() == "raddle::runtime"
+            || metadata.name() == "runtime.resource"
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
@@ -132,9 +141,12 @@ impl Subscriber for Recorder {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        assert_eq!(event.metadata().target(), "tokio::task::waker");
         let mut fields = Fields(HashMap::new());
         event.record(&mut fields);
+        if *event.metadata().level() == Level::WARN {
+            return WARNINGS.lock().unwrap().push(fields.0["message"].clone());
+        }
+        assert_eq!(event.metadata().target(), "tokio::task::waker");
         WAKES.lock().unwrap().push(Woken {
             span: fields.0["task.id"].parse().unwrap(),
             op: fields.0["op"].clone(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::polls::by_label;
+use super::spares::first_spare;
 use super::{Distribution, Tasks};
 use crate::{Entry, Event, PollResult, Recording};
 
@@ -81,7 +82,8 @@ pub fn scheduling_delays(recording: &Recording) -> Vec<(String, Distribution)> {
     by_label(&Tasks::of(recording), waits.into_iter())
 }
 
-/// When workers were parked while tasks waited.
+/// When workers were parked while tasks waited. Spare workers are left out: they do not take the
+/// tasks of workers that make progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleWhileWaiting {
     /// The total time in which a worker was parked while a task waited.
@@ -102,13 +104,14 @@ pub fn idle_while_waiting(recording: &Recording) -> IdleWhileWaiting {
     let mut parked = BTreeSet::new();
     let mut since = None;
     let complete_from = recording.complete_from();
+    let first_spare = first_spare(recording);
     for (thread, entry) in recording.by_time() {
         if entry.time < complete_from {
             continue;
         }
         let _started = waiting.apply(thread, entry);
         match entry.event {
-            Event::WorkerParked { worker } => {
+            Event::WorkerParked { worker } if first_spare.is_none_or(|first| worker < first) => {
                 parked.insert(worker);
             }
             Event::WorkerUnparked { worker } => {

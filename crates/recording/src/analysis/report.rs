@@ -5,7 +5,7 @@ use std::fmt;
 use super::distribution::short;
 use super::{
     Distribution, Tasks, blocking_jobs, idle_while_waiting, kernel_delays, longest_polls,
-    polls_by_location, scheduling_delays,
+    polls_by_location, scheduling_delays, spare_workers,
 };
 use crate::Recording;
 
@@ -73,6 +73,18 @@ impl fmt::Display for AnalysisReport<'_> {
             short(idle.longest),
             at(idle.longest_start),
             idle.most_waiting
+        )?;
+
+        let spares = spare_workers(recording);
+        let served = spares.served.into_iter();
+        let served: Vec<_> = served
+            .map(|(spare, times)| (format!("spare worker {spare}"), times))
+            .collect();
+        table(f, "Spare workers, from start to end", &served)?;
+        writeln!(
+            f,
+            "started {} times; found to be too few {} times",
+            spares.starts, spares.lacks
         )?;
 
         let (waits, runs) = blocking_jobs(recording);

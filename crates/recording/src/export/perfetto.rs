@@ -1,6 +1,6 @@
 //! Perfetto's trace format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::protobuf::Message;
 use crate::analysis::Tasks;
@@ -20,6 +20,7 @@ mod schema {
     pub(super) const TRACK_NAME: u64 = 2;
     pub(super) const TRACK_PROCESS: u64 = 3;
     pub(super) const TRACK_THREAD: u64 = 4;
+    pub(super) const TRACK_PARENT_UUID: u64 = 5;
 
     pub(super) const PROCESS_PID: u64 = 1;
     pub(super) const PROCESS_NAME: u64 = 6;
@@ -48,12 +49,15 @@ mod schema {
 const PROCESS: u64 = 1;
 /// The track of the process. The tracks of the threads follow it, by the numbers of the threads.
 const PROCESS_TRACK: u64 = 1;
+/// The track of the first spare worker, followed by those of the others.
+const SPARE_TRACKS: u64 = 1 << 63;
 /// The number of the only sequence of packets.
 const SEQUENCE: u64 = 1;
 
 /// The recording as a trace for [Perfetto](https://ui.perfetto.dev): a track for each thread with
 /// its polls, driver turns, parked times and blocking jobs, and an arrow from each wake to the poll
-/// that follows it.
+/// that follows it. A thread that drives a spare worker shows its events on the track of that
+/// worker, such as `spare worker 0`.
 ///
 /// # Examples
 ///
@@ -82,13 +86,17 @@ enum Slice {
     Driver,
     Parked,
     Job(u64),
+    /// A thread drives a spare worker.
+    Serving,
 }
 
 #[derive(Default)]
 struct Trace {
     packets: Message,
-    /// The unfinished slices of each thread.
+    /// The unfinished slices of each track.
     open: BTreeMap<u64, Vec<Slice>>,
+    /// The tracks of threads that drive spare workers.
+    serving: BTreeMap<u64, u64>,
     /// The arrow that leads to the next poll of a task.
     arrows: BTreeMap<u64, u64>,
     last_arrow: u64,
@@ -117,6 +125,21 @@ impl Trace {
                 .integer(schema::TRACK_UUID, track_of(number))
                 .text(schema::TRACK_NAME, &thread.name)
                 .message(schema::TRACK_THREAD, descriptor);
+            self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
+        }
+        let entries = recording
+            .threads
+            .values()
+            .flat_map(|thread| &thread.entries);
+        let spares = entries.filter_map(|entry| match entry.event {
+            Event::SpareWorkerStarted { spare, .. } => Some(spare),
+            _ => None,
+        });
+        for spare in BTreeSet::from_iter(spares) {
+            let track = Message::default()
+                .integer(schema::TRACK_UUID, track_of_spare(spare))
+                .integer(schema::TRACK_PARENT_UUID, PROCESS_TRACK)
+                .text(schema::TRACK_NAME, &format!("spare worker {spare}"));
             self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
         }
     }
@@ -206,6 +229,19 @@ impl Trace {
                 let moved = instant("worker", "handed off");
                 self.emit(thread, time, annotated(moved, "worker", worker.into()));
             }
+            Event::SpareWorkerStarted { worker, spare } => {
+                let track = track_of_spare(spare);
+                // A thread that blocks in place has lost the worker to this one.
+                let former = self.serving.iter().find(|(_, other)| **other == track);
+                if let Some((&former, _)) = former {
+                    self.stop_serving(former, time);
+                }
+                self.serving.insert(thread, track);
+                let serves = named(schema::TYPE_SLICE_BEGIN, "spare", "serves");
+                let serves = annotated(serves, "worker", worker.into());
+                self.begin(thread, time, Slice::Serving, serves);
+            }
+            Event::SpareWorkerStopped { .. } => self.stop_serving(thread, time),
             Event::ThreadDelayed { nanos } => {
                 let delayed = instant("kernel", "delayed by the kernel");
                 self.emit(thread, time, annotated(delayed, "nanoseconds", nanos));
@@ -239,15 +275,27 @@ impl Trace {
         event.fixed(schema::EVENT_FLOW_IDS, self.last_arrow)
     }
 
+    fn stop_serving(&mut self, thread: u64, time: u64) {
+        self.end(thread, time, Slice::Serving);
+        self.serving.remove(&thread);
+    }
+
+    /// Returns the track of a thread, or that of the spare worker that it drives.
+    fn track(&self, thread: u64) -> u64 {
+        let serving = self.serving.get(&thread).copied();
+        serving.unwrap_or_else(|| track_of(thread))
+    }
+
     fn begin(&mut self, thread: u64, time: u64, slice: Slice, event: Message) {
-        self.open.entry(thread).or_default().push(slice);
+        let track = self.track(thread);
+        self.open.entry(track).or_default().push(slice);
         self.emit(thread, time, event);
     }
 
     /// Ends a slice, and the slices inside it, whose ends were lost. A slice whose start was lost
     /// is not shown.
     fn end(&mut self, thread: u64, time: u64, slice: Slice) {
-        let open = self.open.entry(thread).or_default();
+        let open = self.open.entry(self.track(thread)).or_default();
         let Some(index) = open.iter().rposition(|other| *other == slice) else {
             return;
         };
@@ -258,7 +306,7 @@ impl Trace {
     }
 
     fn emit(&mut self, thread: u64, time: u64, event: Message) {
-        let event = event.integer(schema::EVENT_TRACK_UUID, track_of(thread));
+        let event = event.integer(schema::EVENT_TRACK_UUID, self.track(thread));
         self.packet(
             Message::default()
                 .integer(schema::PACKET_TIMESTAMP, time)
@@ -275,6 +323,10 @@ impl Trace {
 
 fn track_of(thread: u64) -> u64 {
     PROCESS_TRACK.wrapping_add(thread)
+}
+
+fn track_of_spare(spare: u32) -> u64 {
+    SPARE_TRACKS + u64::from(spare)
 }
 
 fn named(kind: u64, category: &str, name: &str) -> Message {

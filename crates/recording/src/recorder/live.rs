@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::Location;
 
 use crate::{EndReason, Event, PollEnd, Record, Recording, StringId};
-use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use raddle_primitives::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_primitives::{Numbers, named};
 
@@ -38,6 +38,8 @@ struct Shared {
     lanes: Mutex<Vec<Arc<Lane>>>,
     /// The number of threads that have recorded, which is the number of the last.
     threads: AtomicU64,
+    /// The greatest number of workers of a scheduler that reports to the recorder.
+    workers: AtomicU32,
     /// The number of threads that got no ring.
     refused: AtomicU64,
 }
@@ -91,6 +93,7 @@ impl Recorder {
                 strings: Strings::new(options.max_strings),
                 lanes: Mutex::ranked(Rank::leaf("recorder lanes"), Vec::new()),
                 threads: AtomicU64::new(0),
+                workers: AtomicU32::new(0),
                 refused: AtomicU64::new(0),
                 options,
             }),
@@ -206,6 +209,19 @@ impl Recorder {
                 }
             });
         }
+    }
+
+    /// Records the start of a scheduler of this many workers.
+    pub(crate) fn record_runtime(&self, workers: u32) {
+        // ORDERING: the threads of the workers are started later.
+        self.shared.workers.fetch_max(workers, Ordering::Relaxed);
+        self.record(Event::RuntimeStarted { workers });
+    }
+
+    /// Returns which of the spare workers a worker is, if it is one.
+    pub(crate) fn spare_number(&self, worker: u32) -> Option<u32> {
+        // ORDERING: as in `record_runtime`.
+        worker.checked_sub(self.shared.workers.load(Ordering::Relaxed))
     }
 
     /// Records the start of a poll of the future of `block_on`, unless it is within another poll.

@@ -17,16 +17,26 @@ impl raddle_sched::Observer for Recorder {
     }
 
     fn started(&self, workers: usize) {
-        let workers = small(workers);
-        self.record(Event::RuntimeStarted { workers });
+        self.record_runtime(small(workers));
     }
 
     fn shutdown_started(&self) {
         self.record(Event::RuntimeShutDown);
     }
 
-    fn worker_stopped(&self, _worker: usize) {
-        self.end_poll();
+    fn worker_started(&self, worker: usize) {
+        let worker = small(worker);
+        if let Some(spare) = self.spare_number(worker) {
+            self.record(Event::SpareWorkerStarted { worker, spare });
+        }
+    }
+
+    fn worker_stopped(&self, worker: usize) {
+        let worker = small(worker);
+        match self.spare_number(worker) {
+            Some(_) => self.record(Event::SpareWorkerStopped { worker }),
+            None => self.end_poll(),
+        }
     }
 
     fn worker_handed_off(&self, worker: usize) {
@@ -118,12 +128,14 @@ impl raddle_sched::Observer for Recorder {
         });
     }
 
-    fn monitor_acted(&self, _worker: usize, stuck: usize, action: MonitorAction) {
+    fn monitor_acted(&self, stuck: usize, action: MonitorAction) {
         use crate::MonitorAction as Recorded;
         let action = match action {
             MonitorAction::TookNextTask => Recorded::TookNextTask,
             MonitorAction::HelpedWorker => Recorded::HelpedWorker,
             MonitorAction::TookDriver => Recorded::TookDriver,
+            MonitorAction::StartedSpare => Recorded::StartedSpare,
+            MonitorAction::LacksSpare => Recorded::LacksSpare,
             // A recording cannot express it.
             _ => return,
         };

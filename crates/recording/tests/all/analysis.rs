@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use raddle_recording::analysis::{
     AnalysisReport, Distribution, Tasks, blocking_jobs, idle_while_waiting, kernel_delays,
-    longest_polls, polls, polls_by_location, scheduling_delays,
+    longest_polls, polls, polls_by_location, scheduling_delays, spare_workers,
 };
 use raddle_recording::export::folded_stacks;
-use raddle_recording::{Entry, Event, PollResult, Recording, StringId, Thread};
+use raddle_recording::{Entry, Event, MonitorAction, PollResult, Recording, StringId, Thread};
 
 fn nanos(nanos: u64) -> Duration {
     Duration::from_nanos(nanos)
@@ -292,4 +292,63 @@ fn a_report_contains_the_longest_polls_and_idle_times() {
         "{row}"
     );
     assert!(report.contains("in all 80 ns, longest 70 ns"), "{report}");
+}
+
+/// Makes a recording of one worker, which is in a long poll, and of a thread that serves as a spare
+/// worker twice. The second time the thread of another worker takes over, and does not stop.
+fn recording_with_spares() -> Recording {
+    let mut recording = recording();
+    let monitor = |action| Event::MonitorActed { worker: 0, action };
+    let (worker, spare) = (1, 0);
+    let spares = [
+        (0, Event::RuntimeStarted { workers: 1 }),
+        (5, monitor(MonitorAction::StartedSpare)),
+        (10, Event::SpareWorkerStarted { worker, spare }),
+        (15, Event::WorkerParked { worker }),
+        (70, Event::WorkerUnparked { worker }),
+        (110, Event::SpareWorkerStopped { worker }),
+        (120, monitor(MonitorAction::StartedSpare)),
+        (200, Event::SpareWorkerStarted { worker, spare }),
+        (210, Event::SpareWorkerStarted { worker, spare }),
+        (220, monitor(MonitorAction::LacksSpare)),
+    ];
+    let entry = |&(time, event)| Entry { time, event };
+    let thread = Thread {
+        entries: spares.iter().map(entry).collect(),
+        ..Thread::default()
+    };
+    recording.threads.insert(2, thread);
+    recording
+}
+
+#[test]
+fn spare_workers_serve_from_their_start_to_their_end_or_that_of_the_recording() {
+    let recording = recording_with_spares();
+    let spares = spare_workers(&recording);
+    assert_eq!((spares.starts, spares.lacks), (2, 1));
+    let served: Vec<_> = spares.served.iter().collect();
+    let [(0, times)] = served[..] else {
+        panic!("{served:?}");
+    };
+    assert_eq!(
+        (times.count(), times.total(), times.max()),
+        (2, nanos(120), nanos(100))
+    );
+    let report = AnalysisReport::of(&recording).to_string();
+    let row = report.lines().find(|line| line.contains("spare worker 0"));
+    assert!(row.is_some_and(|row| row.contains("120 ns")), "{report}");
+    assert!(
+        report.contains("started 2 times; found to be too few 1 times"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_parked_spare_worker_is_not_idle_while_tasks_wait() {
+    let idle = idle_while_waiting(&recording_with_spares());
+    assert_eq!((idle.total, idle.most_waiting), (nanos(0), 0));
+    // The count of workers was overwritten.
+    let mut recording = recording_with_spares();
+    recording.threads.get_mut(&2).unwrap().entries.remove(0);
+    assert_eq!(idle_while_waiting(&recording).total, nanos(0));
 }

@@ -125,7 +125,7 @@ fn a_small_file_has_the_bytes_of_the_documentation() {
     };
     recording.threads.insert(3, thread);
     let expected = [
-        &b"RADDLEFR\x01\x00\x00\x00"[..],
+        &b"RADDLEFR\x01\x00\x01\x00"[..],
         b"\x01\x02\x00\x00\x00\xac\x02",
         b"\x02\x09\x00\x00\x00\x01a.rs:1:2",
         b"\x03\x03\x00\x00\x00\x03\x07w",

@@ -189,3 +189,60 @@ fn slices_end_in_the_reverse_order_of_their_starts() {
         [(2, BEGIN), (3, BEGIN), (4, END), (4, END)]
     );
 }
+
+#[test]
+fn a_spare_worker_has_a_track_for_the_thread_that_drives_it() {
+    let (worker, spare, result) = (2, 0, PollResult::Pending);
+    let polls = |start, task| {
+        [
+            (start, Event::PollStarted { task }),
+            (start + 1, Event::PollFinished { task, result }),
+        ]
+    };
+    let mut entries = vec![(1, Event::SpareWorkerStarted { worker, spare })];
+    entries.extend(polls(2, 7));
+    entries.push((4, Event::SpareWorkerStopped { worker }));
+    entries.extend(polls(5, 8));
+    // While the thread blocks in place, another one takes the worker over.
+    entries.push((7, Event::SpareWorkerStarted { worker, spare }));
+    entries.push((8, Event::PollStarted { task: 9 }));
+    let mut recording = recording(&entries);
+    let mut other = recording.threads[&1].clone();
+    let end = Event::SpareWorkerStopped { worker };
+    other.entries = [(9, entries[0].1), (10, end)]
+        .map(|(time, event)| Entry { time, event })
+        .to_vec();
+    recording.threads.insert(2, other);
+
+    let packets = packets(&recording);
+    let tracks = packets.iter().filter_map(|packet| packet.message(60));
+    let names: Vec<_> = tracks
+        .filter(|track| track.integer(5).is_some())
+        .map(|track| (track.text(2), track.integer(1).unwrap()))
+        .collect();
+    let [(name, track)] = &names[..] else {
+        panic!("{names:?}");
+    };
+    assert_eq!(name, "spare worker 0");
+    let events: Vec<_> = events(&recording)
+        .iter()
+        .map(|(time, kind, event)| (*time, *kind, event.integer(11) == Some(*track)))
+        .collect();
+    assert_eq!(
+        events,
+        [
+            (1, BEGIN, true),
+            (2, BEGIN, true),
+            (3, END, true),
+            (4, END, true),
+            (5, BEGIN, false),
+            (6, END, false),
+            (7, BEGIN, true),
+            (8, BEGIN, true),
+            (9, END, true),
+            (9, END, true),
+            (9, BEGIN, true),
+            (10, END, true),
+        ]
+    );
+}

@@ -13,6 +13,8 @@ use super::{BusyClock, HistogramConfiguration, HistogramRecorder, PollAverage};
 pub(crate) struct WorkerCounters {
     /// Polls. The monitor also reads it, to see whether the worker makes progress.
     pub(crate) polls: Count,
+    /// The number of polls when the last one ended, if the queue is not always shared.
+    pub(crate) ended: Count,
     /// Tasks that the worker itself queued.
     pub(crate) local_schedules: Count,
     /// Tasks spawned on the worker while the scheduler was open.
@@ -21,6 +23,8 @@ pub(crate) struct WorkerCounters {
     pub(crate) completed: Count,
     /// Tasks that completed on this worker and are in the live list of another one.
     pub(crate) completed_elsewhere: Count,
+    /// Polls of the driver between two steps that made tasks ready: these have waited for it.
+    pub(crate) late_events: Count,
     /// Parks that have begun.
     pub(crate) parks: Count,
     /// Parks that have ended.

@@ -56,7 +56,8 @@ pub trait Observer: Send + Sync {
         true
     }
 
-    /// The scheduler was made. No other method is called before this one.
+    /// The scheduler was made. No other method is called before this one. The indexes of spare
+    /// workers begin at `workers`.
     fn started(&self, workers: usize) {
         let _ = workers;
     }
@@ -161,9 +162,9 @@ pub trait Observer: Send + Sync {
         let _ = (worker, turn);
     }
 
-    /// The monitor, a parked worker, acts for tasks that wait behind a poll of a stuck or slow
-    /// worker.
-    fn monitor_acted(&self, worker: usize, stuck: usize, action: MonitorAction) {
-        let _ = (worker, stuck, action);
+    /// The monitor acts for tasks or events that wait behind a poll of the worker `stuck`, on a
+    /// thread of its own.
+    fn monitor_acted(&self, stuck: usize, action: MonitorAction) {
+        let _ = (stuck, action);
     }
 }

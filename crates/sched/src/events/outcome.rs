@@ -27,17 +27,21 @@ impl PollResult {
     }
 }
 
-/// What the monitor does for tasks that wait behind a poll, for
+/// What the monitor does for tasks and events that wait behind a poll, for
 /// [`Observer::monitor_acted`](crate::Observer::monitor_acted).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MonitorAction {
-    /// It takes the task out of the next-task slot of the stuck worker.
+    /// It wakes a parked worker to take the task in the next-task slot of the worker.
     TookNextTask,
-    /// It stops parking, to steal from the queue of the worker.
+    /// It wakes a parked worker to steal from the queue of the worker.
     HelpedWorker,
-    /// It takes the driver, which the worker was the last to use.
+    /// It wakes a parked worker to wait in the driver.
     TookDriver,
+    /// It starts a spare worker.
+    StartedSpare,
+    /// Tasks wait, and there is no further spare worker. Reported at most every 10 s.
+    LacksSpare,
 }
 
 /// The result of one park of a driver.

@@ -7,7 +7,6 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::events::{PollResult, TaskRef};
-use raddle_idle::IdleYield;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::thread::{self, ThreadId};
 use raddle_queue::Owner;
@@ -23,6 +22,7 @@ use super::ticks::Ticks;
 use crate::config::call_hook;
 use crate::context;
 use crate::id::Id;
+use crate::idle_yield::IdleYield;
 use crate::task::Task;
 
 /// The outcome of a step.
@@ -33,7 +33,7 @@ pub enum Step {
     Ran,
     /// There is nothing to run: the worker should park.
     Idle,
-    /// The scheduler is shutting down: the worker should be dropped.
+    /// The scheduler is shutting down, or the worker is a spare one that leaves: drop the worker.
     Shutdown,
 }
 
@@ -156,7 +156,7 @@ impl Core {
     /// whether they have made tasks ready. Returns whether there is a task to run now.
     pub(crate) fn yield_before_park(&self) -> bool {
         let queues = &self.queues;
-        if !queues.is_free_running.get() || !self.idle_yield.is_due() {
+        if !queues.is_free_running.get() || queues.is_spare || !self.idle_yield.is_due() {
             return false;
         }
         if queues.searching.take() {
@@ -209,6 +209,9 @@ impl Core {
 impl Core {
     #[inline]
     pub(crate) fn step(&self) -> Step {
+        if self.queues.is_spare && self.queues.should_leave() {
+            return Step::Shutdown;
+        }
         if self.ticks.step() {
             if let Some(step) = self.run_due_tick() {
                 return step;
@@ -257,6 +260,7 @@ impl Core {
         if !context::is_worker() {
             return self.end_handed_off(outcome);
         }
+        self.queues.end_poll();
         match outcome {
             Outcome::Again(task) => {
                 self.queues.requeue(Task(task));
@@ -329,10 +333,14 @@ impl Core {
 
 /// Polling the driver between steps.
 impl Core {
-    /// Lets the driver wake the tasks whose events are ready, unless another worker has the driver.
+    /// Lets the driver wake the tasks whose events are ready, unless another worker has the driver,
+    /// or is the attendant and about to take it.
     #[cold]
     pub(crate) fn poll_driver(&self) {
         self.yields.set(0);
+        if !self.queues.may_poll_driver() {
+            return;
+        }
         // Returned even if the driver panics.
         let mut lent = guard(self.shard().driver.take(), |driver| {
             self.shard().return_driver(driver);
@@ -340,7 +348,12 @@ impl Core {
         let Some(driver) = &mut *lent else {
             return;
         };
+        let counters = &self.queues.counters;
+        let before = counters.local_schedules.get();
         driver::run(&self.queues, driver, Some(Duration::ZERO));
+        if counters.local_schedules.get() != before {
+            counters.late_events.add(1);
+        }
         drop(lent);
         // A worker that is notified may wait in the driver.
         driver::notify_of_events(&self.queues);

@@ -41,27 +41,49 @@ impl Deref for CoreRef {
     }
 }
 
-/// The slot in which a thread leaves its worker during a handoff. The first thread to take it
-/// drives the worker: another thread, or the same one.
+/// The slot in which a thread leaves its worker during a handoff, and the monitor a spare worker.
+/// The first thread to take it drives the worker: another thread, or the same one.
 #[derive(Clone)]
 pub(crate) struct HandoffSlot(Arc<Mutex<HandoffState>>);
 
 impl Default for HandoffSlot {
     fn default() -> Self {
-        let state = Mutex::ranked(Rank::outer(1, "handoff slot"), HandoffState::default());
-        Self(Arc::new(state))
+        Self::new(HandoffState::default())
     }
 }
 
 #[derive(Default)]
 struct HandoffState {
     core: Option<CoreRef>,
+    /// Whether the worker is a spare one that no thread has left in a poll.
+    is_of_spare: bool,
     /// Set while another thread is requested and has not come. So a thread that leaves its worker
     /// many times for a moment requests one other thread.
     is_requested: bool,
 }
 
 impl HandoffSlot {
+    /// A slot with a spare worker, for which another thread is requested.
+    pub(crate) fn of_spare(core: CoreRef) -> Self {
+        Self::new(HandoffState {
+            core: Some(core),
+            is_of_spare: true,
+            is_requested: true,
+        })
+    }
+
+    fn new(state: HandoffState) -> Self {
+        Self(Arc::new(Mutex::ranked(
+            Rank::outer(1, "handoff slot"),
+            state,
+        )))
+    }
+
+    /// Whether a spare worker is to serve.
+    pub(crate) fn is_of_spare(&self) -> bool {
+        self.0.lock().is_of_spare
+    }
+
     /// Puts the worker into the slot. Returns whether another thread must be requested: `false` if
     /// one was requested before and has not come.
     pub(crate) fn put(&self, core: CoreRef) -> bool {
@@ -93,8 +115,10 @@ impl HandoffState {
     /// Takes the worker, on a thread other than the one that left it.
     fn take_if(&mut self, condition: impl FnOnce(&Core) -> bool) -> Option<CoreRef> {
         let core = self.core.take_if(|core| condition(core))?;
-        // Counted before the thread that left the worker can find that it is handed off.
-        core.retirement.retired.lock().handed_off += 1;
+        if !self.is_of_spare {
+            // Counted before the thread that left the worker can find that it is handed off.
+            core.retirement.retired.lock().handed_off += 1;
+        }
         Some(core)
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn run(queues: &Queues, driver: &mut BoxedDriver, timeout: Option<Dur
 /// slot, or the first of the injection queue if all tasks are there.
 pub(super) fn notify_of_events(queues: &Queues) {
     match queues.policy {
-        Policy::Shared if queues.queued_len() > 1 => queues.shard.notify(),
+        Policy::Shared if queues.queued_len() > 1 => drop(queues.shard.notify()),
         Policy::WorkStealing if !queues.run_queue.is_empty() => queues.notify_of_push(),
         _ => {}
     }

@@ -3,31 +3,17 @@
 //! They are the same for a worker that blocks its thread and for one that is stepped. Blocking is
 //! what a thread does between two of them.
 
-use std::time::Duration;
-
-use crate::events::MonitorAction;
-use raddle_idle::{BlockedOn, Duty, Monitor, Parking};
 use scopeguard::guard;
 
 use super::driver;
-use super::monitoring;
 use super::queues::Queues;
 use crate::driver::BoxedDriver;
+use crate::idle::{BlockedOn, Parking};
 
 /// A worker that is marked as parked: what it waits for.
 pub(crate) struct Parked {
     /// The driver, if the worker waits in it. No other worker finds it meanwhile.
     pub(crate) driver: Option<BoxedDriver>,
-    /// How long the wait takes at most.
-    pub(crate) timeout: Option<Duration>,
-    /// What it waits on, or waited on last; the driver before the first wait.
-    blocked_on: BlockedOn,
-    /// Whether it has cleared the alarm: a worker that runs may have relied on the monitor.
-    has_cleared_alarm: bool,
-    /// Whether it checks the other workers when the wait ends.
-    is_monitor: bool,
-    /// How long it sleeps until it checks the other workers, as the monitor.
-    interval: Duration,
 }
 
 /// Blocks until a worker that has begun to park stops parking.
@@ -44,15 +30,10 @@ pub(super) fn block(queues: &Queues, parked: Option<Parked>) {
         raddle_primitives::thread::yield_now();
     }
     while let Some(parked) = &mut *blocked {
-        // The monitor looks at the memory again before each of its sleeps, which are short.
         let until_release = raddle_task::memory::release_unused();
-        let timeout = parked.timeout.or(until_release);
-        match (&mut parked.driver, &queues.shard.alarm) {
-            (Some(driver), _) => driver::run(queues, driver, timeout),
-            (None, Some(alarm)) if parked.blocked_on == BlockedOn::Alarm => {
-                parked.is_monitor = alarm.wait(timeout)
-            }
-            _ => queues.peer().parker.block(timeout),
+        match &mut parked.driver {
+            Some(driver) => driver::run(queues, driver, until_release),
+            None => queues.peer().parker.block(until_release),
         }
         let parked = blocked.take();
         *blocked = parked.and_then(|parked| parked.end_wait(queues));
@@ -73,131 +54,84 @@ impl Parked {
             return None;
         }
         queues.notify_observer(|observer, worker| observer.worker_parked(worker));
-        let alarm = shard.alarm.as_ref();
-        let alarm = alarm.filter(|alarm| alarm.is_worth_clearing());
-        if let Some(alarm) = alarm {
-            if !shard.idle.put_monitor_on_standby(|| alarm.clear()) {
-                alarm.set(Monitor::STANDBY_INTERVAL);
-            }
-        }
-        let parked = Self {
-            driver: None,
-            timeout: None,
-            blocked_on: BlockedOn::Driver,
-            has_cleared_alarm: alarm.is_some(),
-            is_monitor: false,
-            interval: Monitor::FIRST_INTERVAL,
-        };
-        parked.begin_wait(queues)
+        Self { driver: None }.begin_wait(queues)
     }
 
-    /// From parked to waiting, unless there is a reason not to. The worker waits in the driver, if
-    /// that is free, unless it has waited elsewhere before. Then it does so only as the monitor, if
-    /// a stuck worker does not return to the driver.
+    /// From parked to waiting, unless there is a reason not to. The worker waits in the driver if
+    /// that is free, also while a spare worker attends it: that one may be in a poll.
     fn begin_wait(mut self, queues: &Queues) -> Option<Self> {
         let shard = &queues.shard;
-        loop {
-            let duty = shard.idle.duty(queues.index, || shard.worker_in_driver());
-            match duty {
-                Duty::Search => return self.finish(queues),
-                Duty::Elect => {
-                    shard.elect_monitor();
-                    continue;
+        while should_stay_parked(queues) {
+            self.driver = shard.driver.take();
+            let blocked_on = match self.driver {
+                Some(_) => {
+                    shard.set_last_poller(queues.index);
+                    BlockedOn::Driver
                 }
-                Duty::Sleep | Duty::Monitor | Duty::Standby => {}
-            }
-            self.is_monitor = duty == Duty::Monitor;
-            if duty == Duty::Standby {
-                self.interval = Monitor::FIRST_INTERVAL;
-            }
-            self.timeout = self.is_monitor.then_some(self.interval);
-            let stuck = match self.blocked_on {
-                BlockedOn::Driver => None,
-                _ => monitoring::stuck_driver_worker(queues),
+                None => BlockedOn::Parker,
             };
-            if self.blocked_on == BlockedOn::Driver || stuck.is_some() {
-                self.driver = shard.driver.take();
-            }
-            if self.driver.is_some() {
-                shard.set_last_poller(queues.index);
-                if let Some(stuck) = stuck {
-                    monitoring::notify_of_action(queues, stuck, MonitorAction::TookDriver);
-                }
-            }
-            self.blocked_on = match (&self.driver, &shard.alarm) {
-                (Some(_), _) => BlockedOn::Driver,
-                (None, Some(alarm)) if duty == Duty::Standby && alarm.take() => BlockedOn::Alarm,
-                (None, _) => BlockedOn::Parker,
-            };
-            if queues.peer().parker.enter(self.blocked_on) {
+            if queues.peer().parker.enter(blocked_on) {
                 return Some(self);
             }
-            self.return_driver_or_alarm(queues);
-            if !self.should_stay_parked(queues) {
-                return self.finish(queues);
+            shard.return_driver(self.driver.take());
+            if !queues.has_others {
+                break;
             }
         }
+        finish(queues);
+        None
     }
 
     /// From waiting to parked, and on to the next wait unless there is a reason not to.
     pub(crate) fn end_wait(mut self, queues: &Queues) -> Option<Self> {
         self.leave_wait(queues);
-        match self.should_stay_parked(queues) {
-            true => self.begin_wait(queues),
-            false => self.finish(queues),
+        // The only worker of a scheduler stops parking: the thread that drives it may have been
+        // woken for its future.
+        if queues.has_others {
+            return self.begin_wait(queues);
         }
+        finish(queues);
+        None
     }
 
     /// Ends the parking of a worker, whatever it waits for.
     pub(crate) fn abort(mut self, queues: &Queues) {
         self.leave_wait(queues);
-        let _running = self.finish(queues);
+        finish(queues);
     }
 
     /// Leaves the parker, and the driver if the worker was in it.
     fn leave_wait(&mut self, queues: &Queues) {
         queues.peer().parker.leave();
-        self.return_driver_or_alarm(queues);
-    }
-
-    /// Returns the driver or the alarm, if the worker waited on it.
-    fn return_driver_or_alarm(&mut self, queues: &Queues) {
-        queues.shard.return_driver(self.driver.take());
-        if let (BlockedOn::Alarm, Some(alarm)) = (self.blocked_on, &queues.shard.alarm) {
-            alarm.give_back();
+        if let Some(driver) = self.driver.take() {
+            queues.shard.return_driver(Some(driver));
+            queues.call_attendant();
         }
     }
+}
 
-    /// Whether a worker whose wait has ended has no reason to stop parking. The monitor checks the
-    /// other workers.
-    fn should_stay_parked(&mut self, queues: &Queues) -> bool {
+/// Whether a parked worker has no reason to stop parking.
+fn should_stay_parked(queues: &Queues) -> bool {
+    // CHECK: the worker has been claimed, to search. A spare worker is called, or asked to leave.
+    let is_wanted = match queues.is_spare {
+        true => queues.is_called_or_leaving(),
+        false => !queues.shard.idle.is_parked(queues.index),
+    };
+    !is_wanted
         // CHECK: what the driver has just made ready, which no other worker may know of.
-        if queues.has_queued()
-            // CHECK: the shutdown flag, for which the worker was unparked.
-            || queues.shard.is_closed()
-        {
-            return false;
-        }
-        match self.is_monitor {
-            true => !monitoring::check_workers(queues, &mut self.interval),
-            // The worker was elected as the monitor, or unparked needlessly: if it stopped
-            // parking, another would have to be elected. The only worker of a scheduler stops: the
-            // thread that drives it may have been woken for its future.
-            false => queues.has_others,
-        }
-    }
+        && !queues.has_queued()
+        // CHECK: the shutdown flag, for which the worker was unparked.
+        && !queues.shard.is_closed()
+}
 
-    /// From parked to running, or to searching if the worker has been claimed.
-    fn finish(self, queues: &Queues) -> Option<Self> {
-        unmark_parked(queues);
-        queues.counters.clock.start();
-        queues.counters.unparks.add(1);
-        monitoring::elect_or_defer(queues, self.has_cleared_alarm);
-        driver::notify_of_events(queues);
-        queues.notify_observer(|observer, worker| observer.worker_unparked(worker));
-        call_unpark_hook(queues);
-        None
-    }
+/// From parked to running, or to searching if the worker has been claimed.
+fn finish(queues: &Queues) {
+    unmark_parked(queues);
+    queues.counters.clock.start();
+    queues.counters.unparks.add(1);
+    driver::notify_of_events(queues);
+    queues.notify_observer(|observer, worker| observer.worker_unparked(worker));
+    call_unpark_hook(queues);
 }
 
 /// Ends what the park hook has begun.
@@ -208,9 +142,13 @@ fn call_unpark_hook(queues: &Queues) {
 }
 
 /// Marks the worker as parked. If there is work after all, returns false, and the worker searches
-/// again.
+/// again. A spare worker is not in the idle set.
 fn mark_parked(queues: &Queues) -> bool {
     let (shard, index) = (&queues.shard, queues.index);
+    if queues.is_spare {
+        queues.counters.count_park();
+        return true;
+    }
     let parking = shard
         .idle
         .transition_to_parked(index, queues.searching.take());
@@ -224,9 +162,7 @@ fn mark_parked(queues: &Queues) -> bool {
     if parking == Parking::RecheckQueues && is_wanted() {
         shard.idle.cancel_parking(index);
         queues.searching.set(true);
-        if shard.idle.was_monitor(index) {
-            shard.elect_monitor();
-        }
+        shard.wake_monitor();
         return false;
     }
     queues.counters.count_park();
@@ -234,8 +170,11 @@ fn mark_parked(queues: &Queues) -> bool {
 }
 
 fn unmark_parked(queues: &Queues) {
-    let is_claimed = queues.shard.idle.transition_to_running(queues.index);
-    queues.searching.set(is_claimed);
+    if !queues.is_spare {
+        let is_claimed = queues.shard.idle.transition_to_running(queues.index);
+        queues.searching.set(is_claimed);
+        queues.shard.wake_monitor();
+    }
 }
 
 #[cfg(all(test, not(raddle_loom)))]

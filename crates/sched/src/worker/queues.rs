@@ -10,7 +10,6 @@ use raddle_primitives::sync::Arc;
 use raddle_queue::local::CAPACITY;
 use raddle_queue::{Injection, Overflow, Owner};
 
-use super::monitoring;
 use super::next_task::SlotUse;
 use super::root_future::RootFuture;
 use super::shard::{Peer, Shard};
@@ -35,8 +34,14 @@ pub(crate) struct Queues {
     pub(super) policy: Policy,
     /// Whether tasks go through the next-task slot.
     has_slot: bool,
+    /// Whether other workers may take from the slot and the run queue.
+    is_shared: Cell<bool>,
+    /// Whether `is_shared` changes.
+    checks_sharing: bool,
     /// Whether there is another worker to notify of new work.
     pub(super) has_others: bool,
+    /// Whether it is a spare worker.
+    pub(crate) is_spare: bool,
     slot_use: SlotUse,
     /// Kept by a worker that has no slot.
     pub(crate) root_future: RootFuture,
@@ -46,9 +51,6 @@ pub(crate) struct Queues {
     pub(super) is_free_running: Cell<bool>,
     /// Whether the idle set counts the worker as searching.
     pub(super) searching: Cell<bool>,
-    /// Whether the worker has begun to run without a check that it has a monitor. It checks when it
-    /// first queues a task without a notification.
-    pub(super) defers_election: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.
     pub(super) random: Cell<u32>,
     /// Whether tasks are made ready by the driver, after which one other worker is notified.
@@ -58,20 +60,23 @@ pub(crate) struct Queues {
 impl Queues {
     pub(super) fn new(shard: Arc<Shard>, index: usize, queue: Owner<Task>) -> Self {
         let policy = shard.config.policy;
-        let has_others = shard.peers.len() > 1;
+        let is_spare = index >= shard.peers.len();
+        let has_others = shard.peers.len() > 1 || is_spare;
         Self {
-            counters: shard.peers[index].counters.clone(),
+            counters: shard.peer(index).counters.clone(),
             run_queue: queue,
             force_notify: Cell::new(false),
             backlog: Injection::with_name("backlog of a worker"),
             policy,
             has_slot: policy == Policy::WorkStealing && shard.config.next_task_slot,
+            is_shared: Cell::new(has_others || shard.spares.max() > 0),
+            checks_sharing: shard.sharing.is_some() && !is_spare,
             has_others,
+            is_spare,
             slot_use: SlotUse::default(),
             root_future: RootFuture::default(),
             is_free_running: Cell::new(false),
             searching: Cell::new(false),
-            defers_election: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
             in_driver: Cell::new(false),
             shard,
@@ -81,7 +86,7 @@ impl Queues {
 
     #[inline]
     pub(crate) fn peer(&self) -> &Peer {
-        &self.shard.peers[self.index]
+        self.shard.peer(self.index)
     }
 
     /// Which of all workers of the scheduler it is.
@@ -113,29 +118,40 @@ impl Queues {
             .or_else(|| self.take_injected(self.policy.batch()))
     }
 
+    /// Records that the worker is in no poll, and finds out how it takes its tasks. Called when a
+    /// poll has ended on the thread that drives the worker, and when a thread begins to drive it.
+    #[inline]
+    pub(crate) fn end_poll(&self) {
+        if let (true, Some(sharing)) = (self.checks_sharing, &self.shard.sharing) {
+            self.counters.ended.set(self.counters.polls.get());
+            self.is_shared.set(!sharing.end_poll());
+        }
+    }
+
     /// Takes the task to run next out of the slot.
     #[inline]
     fn take_slot(&self) -> Option<Task> {
         let slot = &self.peer().slot;
-        if self.has_others {
+        if self.is_shared.get() {
             return slot.take();
         }
         // SAFETY: only the thread that drives this worker puts tasks into the slot, and only
-        // threads that drive workers of the scheduler take them. This is the only worker, and one
-        // thread at a time drives it. The next one gets it under a lock (`HandoffSlot`,
-        // `Retirement` or that of a `CurrentThread`) or as a `Worker` that its owner sends, so it
-        // sees what this thread has done to the slot.
+        // threads that drive workers of the scheduler take them. This is the only worker, except
+        // for spare ones, which take none now (`sharing.rs`), and one thread at a time drives it.
+        // The next one gets it under a lock (`HandoffSlot`, `Retirement` or that of a
+        // `CurrentThread`) or as a `Worker` that its owner sends, so it sees what this thread has
+        // done to the slot.
         unsafe { slot.take_exclusive() }
     }
 
     /// The task to run after that of the slot: the oldest of the run queue, or else of the backlog.
     #[inline]
     fn take_own(&self) -> Option<Task> {
-        let own = match self.has_others {
+        let own = match self.is_shared.get() {
             true => self.run_queue.pop(),
             // SAFETY: only threads that drive other workers of the scheduler steal, and there are
-            // no others. The thread that drives this worker next sees what this one has done to the
-            // queue, as in `take_slot`.
+            // no others, or they steal nothing now (`sharing.rs`). The thread that drives this
+            // worker next sees what this one has done to the queue, as in `take_slot`.
             false => unsafe { self.run_queue.pop_exclusive() }.or_else(|| self.take_backlog()),
         };
         own.or_else(|| self.take_slot())
@@ -159,9 +175,11 @@ impl Queues {
     /// Takes a task of another worker, when the scheduler shuts down: the task waits in the slot or
     /// the queue of that worker for a poll to return.
     pub(crate) fn take_from_others(&self) -> Option<Task> {
-        let others = self.shard.peers.iter().enumerate();
+        let others = self.shard.all_peers().enumerate();
         others
             .filter(|&(victim, _)| victim != self.index)
+            // The queue of the only worker is shared with active spare workers only.
+            .filter(|&(victim, _)| victim > 0 || self.shard.sharing.is_none())
             .find_map(|(_, other)| other.slot.take().or_else(|| other.stealer.steal()))
     }
 
@@ -169,31 +187,41 @@ impl Queues {
     /// moves the others to the run queue.
     pub(super) fn take_injected(&self, limit: usize) -> Option<Task> {
         let injection = &self.shard.injection;
+        if self.is_spare && !self.may_take_injected() {
+            return None;
+        }
         let share = injection.len() / self.shard.peers.len() + 1;
         let limit = limit.min(share).min(CAPACITY / 2);
         let taken = injection.pop_into(limit, &self.run_queue)?;
         self.delay_root_future();
-        // While a batch moves, it is in no queue, and a searcher may have parked meanwhile. A
-        // worker that searches itself notifies when it runs the first task.
         if taken.moved > 0 && self.has_others {
-            match self.searching.get() {
-                true => self.shard.stealable.insert(self.index),
-                false => self.shard.notify_of_push(self.index),
-            }
+            self.notify_of_moved();
         }
         Some(taken.first)
     }
 
-    /// Gives the worker's tasks to the others, when it retires early: a hook or the driver
-    /// panicked on it, or the caller who stepped it has dropped it.
+    /// Notifies of a batch that was moved to the run queue: while it moved, it was in no queue, and
+    /// a searcher may have parked meanwhile. A worker that searches itself notifies when it runs
+    /// the first task.
+    pub(super) fn notify_of_moved(&self) {
+        match self.searching.get() {
+            true => self.shard.stealable.insert(self.index),
+            false => self.shard.notify_of_push(self.index),
+        }
+    }
+
+    /// Gives the worker's tasks to the others, when a spare worker leaves, or when a worker retires
+    /// early: a hook or the driver panicked on it, or the caller who stepped it has dropped it.
     pub(crate) fn abandon(&self) {
         if self.searching.take() {
             // Whether or not it was the last searcher, a worker is woken below.
-            let _ = self.shard.idle.end_search(self.index);
+            let _is_last = self.shard.idle.end_search(self.index);
         }
-        self.shard.idle.remove(self.index);
+        if !self.is_spare {
+            self.shard.idle.remove(self.index);
+        }
         let tasks = std::iter::from_fn(|| self.take_own());
-        tasks.for_each(|task| self.shard.inject(task));
+        tasks.for_each(|task| self.shard.push_back(task));
         // Another worker has to wait in the driver.
         self.shard.notify();
     }
@@ -217,7 +245,6 @@ impl Queues {
         // at a time drives it. The next one sees what this one has put there, as in `take_slot`.
         let former = unsafe { slot.put_exclusive(task) };
         debug_assert!(former.is_none(), "others only empty the slot");
-        monitoring::elect_deferred(self);
     }
 
     /// Queues a task that was woken on this worker: to be run next, while the data that it needs is
@@ -238,7 +265,6 @@ impl Queues {
         if let Some(former) = unsafe { self.peer().slot.put_exclusive(task) } {
             self.push_back(former);
         }
-        monitoring::elect_deferred(self);
     }
 
     /// Queues a task that was woken while it ran, behind all others. If there are no others it
@@ -253,7 +279,6 @@ impl Queues {
         }
         let _not_notified = self.push_needs_notify(task);
         self.force_notify.set(true);
-        monitoring::elect_deferred(self);
     }
 
     /// Queues a task behind the others.
@@ -274,9 +299,7 @@ impl Queues {
     /// Queues a task in the injection queue, as a worker does that has no queue of its own.
     #[cold]
     fn push_common(&self, task: Task) {
-        if let Err(task) = self.shard.injection.push(task) {
-            drop(self.shard.cancel(task));
-        }
+        self.shard.push_back(task);
         if self.has_others && !self.in_driver.get() {
             self.shard.notify();
         }
@@ -350,6 +373,40 @@ impl Queues {
             || !self.backlog.is_empty()
             || self.has_next()
             || self.policy == Policy::Shared && !self.shard.injection.is_empty()
+    }
+
+    /// Whether the driver is for this worker: while there is an attendant, it is for that one.
+    pub(super) fn may_poll_driver(&self) -> bool {
+        let attendant = self.shard.spares.attendant();
+        attendant.map_or(!self.is_spare, |spare| {
+            self.index == self.shard.peers.len() + spare
+        })
+    }
+
+    /// Has the attendant wait in the driver, which this worker has given back.
+    pub(super) fn call_attendant(&self) {
+        let attendant = self.shard.spares.attendant();
+        let attendant = attendant.map(|spare| self.shard.peers.len() + spare);
+        if let Some(attendant) = attendant.filter(|attendant| *attendant != self.index) {
+            self.shard.unpark(attendant);
+        }
+    }
+
+    /// The calling thread drives the worker, a spare one, from now on.
+    pub(crate) fn begin_as_spare(&self) {
+        let spares = &self.shard.spares;
+        spares.begin(self.index - self.shard.peers.len());
+    }
+
+    /// Whether the worker, a spare one, was asked to leave.
+    pub(super) fn should_leave(&self) -> bool {
+        self.shard.spare_of(self.index).is_leaving()
+    }
+
+    /// Whether the worker, a spare one, has to stop parking.
+    pub(super) fn is_called_or_leaving(&self) -> bool {
+        let spare = self.shard.spare_of(self.index);
+        spare.is_called() || spare.is_leaving()
     }
 
     /// Whether there are ready tasks, and all of them have run since the future of `block_on` was

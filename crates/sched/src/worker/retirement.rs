@@ -20,6 +20,13 @@ pub(crate) struct Retirement {
 #[derive(Default)]
 pub(crate) struct Retired {
     pub(crate) workers: Vec<CoreRef>,
+    /// The spare workers that no thread drives.
+    pub(crate) reserve: Vec<CoreRef>,
+    /// The number of spare workers that were made.
+    pub(crate) made_spares: usize,
+    /// Whether a thread has taken all workers, to finish the shutdown. No spare worker is made from
+    /// then on: its reference to the scheduler would keep that in memory.
+    pub(crate) is_finishing: bool,
     /// The number of threads in handed-off polls.
     pub(crate) handed_off: usize,
     /// Whether these threads were released from what they may wait for.
@@ -28,12 +35,33 @@ pub(crate) struct Retired {
     pub(crate) is_finished: bool,
     /// The number of threads that the pool has started and that have not left their hooks.
     pub(crate) threads: usize,
-    /// For each worker that has requested another thread, the slot of its last request. The
-    /// shutdown takes the slots to retire the workers that it finds in them.
+    /// For each worker that has requested another thread, and each spare worker that was started,
+    /// the slot of its last request. The shutdown takes the slots to retire the workers that it
+    /// finds in them.
     pub(crate) handoff_slots: BTreeMap<usize, HandoffSlot>,
 }
 
 impl Retired {
+    /// Adds a worker that its thread has left: to the reserve if it is a spare one.
+    pub(crate) fn add(&mut self, core: CoreRef) {
+        match core.queues.is_spare {
+            true => self.reserve.push(core),
+            false => self.workers.push(core),
+        }
+    }
+
+    /// Whether no thread drives any worker.
+    pub(crate) fn has_all(&self, workers: usize) -> bool {
+        self.workers.len() + self.reserve.len() == workers + self.made_spares
+    }
+
+    /// Takes all workers that no thread drives.
+    pub(crate) fn take(&mut self) -> Vec<CoreRef> {
+        let mut cores = std::mem::take(&mut self.workers);
+        cores.append(&mut self.reserve);
+        cores
+    }
+
     /// Whether the shutdown has ended: the tasks are dropped, the driver is shut down, and each
     /// thread of the pool has left its worker and the hook around it.
     pub(crate) fn has_ended(&self) -> bool {

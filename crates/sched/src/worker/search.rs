@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use raddle_primitives::hint;
 
 use super::queues::Queues;
+use super::shard::Delay;
+use crate::config::policy::Policy;
 use crate::task::Task;
 
 /// How long a searcher waits before it takes a task from another worker's slot.
@@ -14,6 +16,9 @@ const SLOT_WAIT: Duration = Duration::from_micros(3);
 impl Queues {
     /// Looks for work in the other workers' queues, the injection queue and one other slot.
     pub(crate) fn search(&self) -> Option<Task> {
+        if self.is_spare {
+            return self.search_as_spare();
+        }
         if !self.searching.get() {
             if !self.shard.idle.transition_to_searching(self.index) {
                 return None;
@@ -28,6 +33,29 @@ impl Queues {
             .find_from(start, |victim| self.steal_from(victim))
             .or_else(|| self.take_injected(self.policy.batch()))
             .or_else(|| self.steal_from_slot())
+    }
+
+    /// Takes tasks of the workers that the monitor has found stuck, if it is to help. The workers
+    /// that make progress keep theirs: otherwise a spare worker would be one more that computes.
+    #[cold]
+    fn search_as_spare(&self) -> Option<Task> {
+        if !self.shard.spare_of(self.index).is_helper() {
+            return None;
+        }
+        let stuck = self.shard.all_peers().enumerate();
+        let mut stuck =
+            stuck.filter(|(worker, peer)| *worker != self.index && peer.is_delayed(Delay::Stuck));
+        stuck.find_map(|(worker, _)| self.steal_from(worker))
+    }
+
+    /// Whether a spare worker may take from the injection queue: it was called for a task there, it
+    /// helps and no worker makes progress, or the tasks that its events wake are there.
+    #[cold]
+    pub(super) fn may_take_injected(&self) -> bool {
+        let spare = self.shard.spare_of(self.index);
+        spare.take_call()
+            || self.policy == Policy::Shared
+            || spare.is_helper() && self.shard.is_stuck()
     }
 
     /// Takes the task out of the next-task slot of one other worker, chosen at random, if that
@@ -57,7 +85,11 @@ impl Queues {
             }
             hint::spin_loop();
         }
-        let task = peer.slot.take()?;
+        self.take_slot_of(victim)
+    }
+
+    fn take_slot_of(&self, victim: usize) -> Option<Task> {
+        let task = self.shard.peer(victim).slot.take()?;
         self.note_stolen(victim, 1);
         Some(task)
     }
@@ -73,19 +105,24 @@ impl Queues {
     }
 
     /// Steals half of the queue of another worker, which leaves the stealable set if there
-    /// is nothing in it.
+    /// is nothing in it. Then steals the task of its slot, if the monitor has seen it in a long
+    /// poll.
     fn steal_from(&self, victim: usize) -> Option<Task> {
-        let (shard, stealer) = (&self.shard, &self.shard.peers[victim].stealer);
+        let shard = &self.shard;
+        let peer = shard.peer(victim);
+        let stealer = &peer.stealer;
         let Some(stolen) = stealer.steal_into(&self.run_queue, |n| n.div_ceil(2)) else {
-            // Otherwise another stealer may be active there, and leave tasks in the queue.
-            if stealer.is_empty() {
+            // Otherwise another stealer may be active there, and leave tasks in the queue. A spare
+            // worker does not count as searching, and so removes no worker.
+            if !self.is_spare && stealer.is_empty() {
                 shard.stealable.remove_if(victim, || stealer.is_empty());
             }
-            return None;
+            return peer
+                .is_delayed(Delay::Unmoved)
+                .then(|| self.take_slot_of(victim))?;
         };
         if stolen.moved > 0 {
-            // The end of the search has the fence.
-            shard.stealable.insert(self.index);
+            self.notify_of_moved();
         }
         self.note_stolen(victim, 1 + stolen.moved);
         Some(stolen.first)

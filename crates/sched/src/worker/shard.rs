@@ -5,19 +5,24 @@ use std::task::{Context, Poll};
 
 use crate::counters::WorkerCounters;
 use crate::events::{PollResult, TaskMeta, TaskRef};
-use raddle_idle::{Alarm, BlockedOn, IdleSet, Monitor, Parker, StealableSet};
 use raddle_primitives::sync::Arc;
-use raddle_primitives::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
 use raddle_primitives::{CachePadded, Count, Epoch, named};
 use raddle_queue::{Injection, Owner, Slot, Stealer};
 use raddle_task::Outcome;
 use scopeguard::guard;
 
+use super::sharing::{Sharing, barrier};
 use crate::config::policy::Policy;
 use crate::config::{Config, call_hook};
 use crate::context;
 use crate::driver::{BoxedDriver, Driver, Unpark};
 use crate::id::Id;
+use crate::idle::{IdleSet, Parker, StealableSet};
+use crate::monitor::MonitorState;
+use crate::monitor::spares::{Spare, Spares};
 use crate::panics::Panics;
 use crate::task::Task;
 
@@ -45,13 +50,14 @@ pub(crate) struct Shard {
     /// Written under the injection queue's lock.
     pub(crate) injected: CachePadded<InjectedCounts>,
     pub(crate) idle: IdleSet,
-    pub(crate) monitor: Monitor,
-    /// For the monitor on standby. `None` without a monitor, for workers that the caller drives, in
-    /// a model, and where there is no such timer.
-    pub(crate) alarm: Option<Box<Alarm>>,
+    /// `None` if no other worker can take the tasks of a stuck one, or none may.
+    pub(crate) monitor: Option<MonitorState>,
     pub(crate) stealable: StealableSet,
-    /// The workers.
+    /// The workers, without the spare ones.
     pub(crate) peers: Box<[Peer]>,
+    pub(crate) spares: Spares,
+    /// `Some` if the pool has one worker, whose queue spare workers share only at times.
+    pub(crate) sharing: Option<Sharing>,
     /// Empty while a worker has the driver, and if there is none.
     pub(crate) driver: CachePadded<Slot<BoxedDriver>>,
     /// The worker that was in the driver last. A hint.
@@ -74,6 +80,58 @@ pub(crate) struct Peer {
     pub(crate) slot: Slot<Task>,
     pub(crate) parker: Parker,
     pub(crate) counters: Arc<CachePadded<WorkerCounters>>,
+    /// The [`Delay`] of its tasks, as the monitor has seen it last.
+    delay: AtomicU32,
+}
+
+/// Which other workers may take the tasks of a worker that is in a long poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub(crate) enum Delay {
+    /// Others steal from its queue only.
+    None,
+    /// It has begun no poll between two looks: a worker that searches also takes the task of its
+    /// slot.
+    Unmoved,
+    /// It may not return: spare workers take its tasks too.
+    Stuck,
+}
+
+impl Peer {
+    /// Makes a worker that has not started, and its run queue.
+    pub(crate) fn new(config: &Config, epoch: Epoch) -> (Self, Owner<Task>) {
+        let (owner, stealer) = raddle_queue::local::new();
+        let counters = WorkerCounters::new(config.poll_time_histogram.as_ref(), epoch);
+        let peer = Self {
+            stealer,
+            slot: Slot::new(),
+            parker: Parker::default(),
+            counters: Arc::new(CachePadded::new(counters)),
+            delay: named("delay of a worker", AtomicU32::new(Delay::None as u32)),
+        };
+        (peer, owner)
+    }
+
+    /// Whether a task waits behind the worker's current poll.
+    pub(crate) fn has_queued(&self) -> bool {
+        !self.slot.is_empty() || !self.stealer.is_empty()
+    }
+
+    /// Whether the delay is at least `delay`.
+    pub(crate) fn is_delayed(&self, delay: Delay) -> bool {
+        // ORDERING: a hint for workers that search; the queues have their own order.
+        self.delay.load(Ordering::Relaxed) >= delay as u32
+    }
+
+    /// Records the delay, on the thread of the monitor.
+    pub(crate) fn set_delay(&self, delay: Delay) {
+        let delay = delay as u32;
+        // ORDERING: as in `is_delayed`. Others read the line, so it is only written when it changes.
+        if self.delay.load(Ordering::Relaxed) != delay {
+            // ORDERING: as above.
+            self.delay.store(delay, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What drives the workers of a scheduler.
@@ -105,41 +163,38 @@ impl Shard {
         other_shards: Vec<Arc<Self>>,
     ) -> (Arc<Self>, Vec<Owner<Task>>) {
         let epoch = Epoch::now();
-        let has_monitor = config.has_monitor && config.workers > 1;
-        let (owners, peers): (Vec<_>, Vec<_>) = (0..config.workers)
-            .map(|_| {
-                let (owner, stealer) = raddle_queue::local::new();
-                let peer = Peer {
-                    stealer,
-                    slot: Slot::new(),
-                    parker: Parker::default(),
-                    counters: Arc::new(CachePadded::new(WorkerCounters::new(
-                        config.poll_time_histogram.as_ref(),
-                        epoch,
-                    ))),
-                };
-                (owner, peer)
-            })
+        let is_current_thread = driven == DrivenBy::BlockOn;
+        let may_share = config.policy != Policy::Sharded && config.has_monitor;
+        let max_spares = match may_share && config.handoff.is_some() {
+            true => config.max_spare_workers,
+            false => 0,
+        };
+        let has_monitor = may_share && config.workers + max_spares > 1;
+        let (peers, owners): (Vec<_>, Vec<_>) = (0..config.workers)
+            .map(|_| Peer::new(&config, epoch))
             .unzip();
         let shard = Arc::new(Self {
             id,
             first_worker,
-            is_current_thread: driven == DrivenBy::BlockOn,
-            pins_tasks: config.policy == Policy::Sharded && driven != DrivenBy::BlockOn,
+            is_current_thread,
+            pins_tasks: config.policy == Policy::Sharded && !is_current_thread,
             other_shards: other_shards.into(),
             spawns_on_shards: AtomicUsize::new(0),
             observes_tasks: config.observer.is_some() || config.task_hooks.are_set(),
             locates_tasks: config.needs_locations(),
             injection: CachePadded::new(Injection::new()),
             injected: CachePadded::default(),
-            monitor: Monitor::new(config.workers),
-            alarm: (has_monitor && driven == DrivenBy::Pool && cfg!(not(raddle_loom)))
-                .then(Alarm::new)
-                .flatten()
-                .map(Box::new),
-            idle: IdleSet::new(config.workers, has_monitor),
-            stealable: StealableSet::new(config.workers),
+            monitor: has_monitor.then(MonitorState::default),
+            idle: IdleSet::new(config.workers),
+            stealable: StealableSet::new(config.workers + max_spares),
             peers: peers.into(),
+            spares: Spares::new(max_spares, epoch),
+            // A worker that the caller steps is in no poll when it is stuck.
+            sharing: (config.workers == 1
+                && max_spares > 0
+                && driven == DrivenBy::Pool
+                && barrier::is_supported())
+            .then(Sharing::exclusive),
             driver_unparker: driver.as_ref().map(|driver| driver.unparker()),
             driver: CachePadded::new(Slot::new()),
             last_poller: named("last poller of the driver", AtomicUsize::new(0)),
@@ -180,11 +235,18 @@ impl Shard {
             .injection
             .push_with(task, || self.injected.schedules.add(1))
         {
-            Ok(()) => self.notify(),
+            Ok(()) => self.notify_from_outside(),
             Err(task) => drop(self.cancel(task)),
         }
         // Checked after the push: a panic before it would drop the task on this thread.
         self.injection.check_lock_order();
+    }
+
+    /// Queues a task of a worker in the injection queue, and notifies no worker.
+    pub(crate) fn push_back(&self, task: Task) {
+        if let Err(task) = self.injection.push(task) {
+            drop(self.cancel(task));
+        }
     }
 
     /// Drops the future of a task outside a run of it, and notifies the observer and the hooks.
@@ -246,7 +308,7 @@ impl Shard {
             return self.refuse(task);
         }
         match self.push_spawned(task) {
-            Ok(()) => self.notify(),
+            Ok(()) => self.notify_from_outside(),
             Err(task) => self.refuse(task),
         }
     }
@@ -261,12 +323,14 @@ impl Shard {
         })
     }
 
-    /// Wakes a worker, if one is asleep and none is searching.
+    /// Wakes a worker, if one is parked and none is searching. Returns whether one was woken.
     #[inline]
-    pub(crate) fn notify(&self) {
-        if let Some(worker) = self.idle.claim_to_wake(|| self.worker_in_driver()) {
-            self.wake(worker);
+    pub(crate) fn notify(&self) -> bool {
+        let claimed = self.idle.claim_to_wake(|| self.worker_in_driver());
+        if let Some(worker) = claimed {
+            self.unpark(worker);
         }
+        claimed.is_some()
     }
 
     /// Like [`notify`](Self::notify), for tasks that a worker has pushed to its queue.
@@ -274,55 +338,110 @@ impl Shard {
     pub(crate) fn notify_of_push(&self, worker: usize) {
         self.stealable.insert_and_fence(worker);
         if let Some(worker) = self.idle.claim_after_fence(|| self.worker_in_driver()) {
-            self.wake(worker);
+            self.unpark(worker);
         }
     }
 
-    /// Wakes a worker that was claimed.
-    #[cold]
-    pub(crate) fn wake(&self, worker: usize) {
-        if self.unpark(worker) == Some(BlockedOn::Driver) {
-            // No worker follows it into the driver.
-            self.elect_monitor();
+    /// Like [`notify`](Self::notify), for a task from outside. If no worker is parked, a spare one
+    /// takes the task, if one serves.
+    #[inline]
+    pub(crate) fn notify_from_outside(&self) {
+        if let Some(worker) = self.claim_from_outside() {
+            self.unpark(worker);
         }
     }
 
-    /// Makes a parked worker the monitor of those that run, if there is none.
-    #[cold]
-    pub(crate) fn elect_monitor(&self) {
-        if let Some(monitor) = self.idle.elect_monitor(self.worker_in_driver()) {
-            match &self.alarm {
-                Some(alarm) if self.peers[monitor].parker.is_on_alarm() => {
-                    alarm.set(Monitor::STANDBY_INTERVAL);
-                }
-                _ => {
-                    self.unpark(monitor);
-                }
-            }
-        }
+    /// Claims the worker to unpark for a task from outside.
+    #[inline]
+    pub(crate) fn claim_from_outside(&self) -> Option<usize> {
+        let claimed = self.idle.claim_to_wake(|| self.worker_in_driver());
+        claimed.or_else(|| {
+            let spare = self.spares.attendant()?;
+            self.spares.get(spare).call();
+            Some(self.peers.len() + spare)
+        })
     }
 
-    /// Ends a worker's park, or the next one. Returns what the worker was blocked on, if it was
-    /// blocked.
+    /// Has a spare worker look for tasks. It may take one from the injection queue.
     #[cold]
-    pub(crate) fn unpark(&self, worker: usize) -> Option<BlockedOn> {
+    pub(crate) fn call_spare(&self, spare: usize) {
+        self.spares.get(spare).call();
+        self.unpark(self.peers.len() + spare);
+    }
+
+    /// Ends a worker's park, or the next one.
+    #[cold]
+    pub(crate) fn unpark(&self, worker: usize) {
         let _pinned = context::pin();
-        self.peers[worker].parker.unpark(|blocked_on| {
-            if let (BlockedOn::Alarm, Some(alarm)) = (blocked_on, &self.alarm) {
-                return alarm.notify();
-            }
+        self.peer(worker).parker.unpark(|| {
             let unparker = self.driver_unparker.as_ref();
             let unparker = unparker.expect("a worker parked on the driver");
             // User code may panic; the caller may still have workers to unpark or tasks to queue.
             raddle_primitives::contain(|| unparker.unpark());
-        })
+        });
+    }
+
+    /// A worker, also a spare one that was made.
+    #[inline]
+    pub(crate) fn peer(&self, worker: usize) -> &Peer {
+        match self.peers.get(worker) {
+            Some(peer) => peer,
+            None => &self.spare_of(worker).peer,
+        }
+    }
+
+    #[cold]
+    pub(crate) fn spare_of(&self, worker: usize) -> &Spare {
+        self.spares.get(worker - self.peers.len())
+    }
+
+    /// All workers, and the spare ones that were made.
+    pub(crate) fn all_peers(&self) -> impl Iterator<Item = &Peer> {
+        self.peers
+            .iter()
+            .chain(self.spares.iter().map(|spare| &spare.peer))
+    }
+
+    /// Lets spare workers take the tasks of the workers. Returns false if they must not, because the
+    /// only worker is in no poll.
+    pub(crate) fn share_queues(&self) -> bool {
+        let counters = &self.peers[0].counters;
+        let is_in_poll = || counters.polls.get() != counters.ended.get();
+        self.sharing
+            .as_ref()
+            .is_none_or(|sharing| sharing.request(is_in_poll))
+    }
+
+    /// Whether no worker makes progress.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.peers.iter().all(|peer| peer.is_delayed(Delay::Stuck))
+    }
+
+    /// Whether there are events and timers to wait for.
+    pub(crate) fn has_driver(&self) -> bool {
+        self.driver_unparker.is_some()
+    }
+
+    /// Whether a worker runs, or a spare one may.
+    pub(crate) fn is_any_running(&self) -> bool {
+        !self.is_closed() && (self.idle.is_any_running() || self.spares.active() > 0)
+    }
+
+    /// Wakes the monitor, if it sleeps, since the calling worker begins to run. The caller has
+    /// passed a fence after it cleared its mark in the idle set.
+    #[inline]
+    pub(crate) fn wake_monitor(&self) {
+        if let Some(monitor) = &self.monitor {
+            monitor.wake_thread();
+        }
     }
 
     /// The worker that is parked in the driver, if any.
     pub(crate) fn worker_in_driver(&self) -> Option<usize> {
-        // ORDERING: a hint, which worker to wake first.
-        let poller = self.last_poller.load(Ordering::Relaxed);
-        let is_there = self.peers[poller].parker.is_in_driver();
+        // ORDERING: a hint, which worker to wake first. Acquire pairs with `set_last_poller`: a spare
+        // worker is found made.
+        let poller = self.last_poller.load(Ordering::Acquire);
+        let is_there = self.peer(poller).parker.is_in_driver();
         is_there.then_some(poller)
     }
 
@@ -331,7 +450,7 @@ impl Shard {
         // ORDERING: a hint, see `worker_in_driver`. Mostly it is the same as before, and
         // others keep the cache line.
         if self.last_poller.load(Ordering::Relaxed) != poller {
-            self.last_poller.store(poller, Ordering::Relaxed);
+            self.last_poller.store(poller, Ordering::Release);
         }
     }
 
@@ -346,7 +465,7 @@ impl Shard {
     /// Whether there is anything that an idle worker could take. A search must be able to take
     /// whatever this finds: otherwise a worker that parks would search and find nothing, forever.
     pub(crate) fn has_work(&self) -> bool {
-        let is_stealable = |worker: usize| (!self.peers[worker].stealer.is_empty()).then_some(());
+        let is_stealable = |worker: usize| (!self.peer(worker).stealer.is_empty()).then_some(());
         // CHECK: a task from outside.
         !self.injection.is_empty()
             // CHECK: a task of another worker, which relied on this one to search.
@@ -369,7 +488,10 @@ impl Shard {
         if !was_closed && self.first_worker == 0 {
             self.config.notify(|observer| observer.shutdown_started());
         }
-        for worker in 0..self.peers.len() {
+        // ORDERING: pairs with the fence in `Retirement::take_spare`: a spare worker that is not
+        // found here sees the flag before it starts.
+        fence(Ordering::SeqCst);
+        for worker in 0..self.all_peers().count() {
             self.unpark(worker);
         }
     }

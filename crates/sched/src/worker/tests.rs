@@ -1,10 +1,10 @@
 use std::panic::Location;
 
-use super::monitoring;
 use super::queues::Queues;
 use super::shard::DrivenBy;
 use super::*;
 use crate::config::Config;
+use crate::config::policy::Policy;
 use crate::pool;
 use crate::spawn;
 
@@ -113,12 +113,6 @@ fn a_shutdown_that_finds_no_worker_in_the_slot_leaves_the_request() {
     assert!(worker.take_back());
 }
 
-#[test]
-fn a_pool_that_is_stepped_has_no_alarm() {
-    let (shard, _workers) = two_workers();
-    assert!(shard.alarm.is_none());
-}
-
 /// The indices of the workers in the stealable set, as text.
 fn stealable(shard: &Shard) -> String {
     let shown = format!("{:?}", shard.stealable);
@@ -183,49 +177,135 @@ fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
     drop(stolen);
 }
 
-/// A monitor, and a worker that makes no progress.
+/// Worker 1 is parked, and worker 0 is in a poll that does not return: the first look finds it
+/// running, and it begins no poll until the next.
 fn stuck() -> (Arc<Shard>, [Worker; 2]) {
-    let (shard, workers) = two_workers();
-    // The worker has polled once, so the monitor's first check does not find it stuck.
-    workers[1].core().queues.counters.polls.add(1);
-    assert!(!finds_task(&workers[0]));
+    let (shard, mut workers) = two_workers();
+    assert!(workers[1].begin_park().is_some());
+    look(&workers[0], 0);
     (shard, workers)
 }
 
-/// Returns whether the monitor's check of the workers finds a task to run.
-fn finds_task(monitor: &Worker) -> bool {
-    monitoring::check_workers(
-        &monitor.core().queues,
-        &mut raddle_idle::Monitor::FIRST_INTERVAL.clone(),
-    )
+fn look(worker: &Worker, ms: u64) {
+    worker.monitor().look(Duration::from_millis(ms));
+}
+
+fn task(shard: &Arc<Shard>) -> Task {
+    let (task, _handle) = spawn::task(shard, async {}, Location::caller());
+    Task(task)
 }
 
 #[test]
-fn the_task_in_the_slot_of_a_stuck_worker_is_taken_and_counted() {
-    let (shard, workers) = stuck();
-    let (task, _handle) = spawn::task(&shard, async {}, Location::caller());
-    workers[1].core().queues.schedule_new(Task(task));
-    let monitor = &workers[0].core().queues;
-    assert!(finds_task(&workers[0]));
-    assert_eq!(monitor.counters.steals.get(), 1);
-    assert_eq!(monitor.counters.steal_operations.get(), 1);
-    assert!(shard.peers[1].slot.is_empty() && !monitor.run_queue.is_empty());
+fn the_task_in_the_slot_of_a_stuck_worker_goes_to_a_parked_worker() {
+    let (shard, mut workers) = stuck();
+    workers[0].core().queues.schedule_new(task(&shard));
+    assert!(!workers[1].is_unparked());
+    look(&workers[0], 3);
+    assert!(workers[1].is_unparked());
+    assert_eq!(workers[1].resume_park(), None);
+    assert_eq!(workers[1].step(), Step::Ran);
+    assert!(shard.peers[0].slot.is_empty());
+    let counters = &workers[1].core().queues.counters;
+    assert_eq!(counters.steals.get(), 1);
+    assert_eq!(counters.steal_operations.get(), 1);
 }
 
 #[test]
-fn a_task_in_the_queue_of_another_worker_is_a_reason_to_run() {
-    let (shard, [monitor, other]) = two_workers();
-    other.core().queues.counters.polls.add(1);
-    push(&other.core().queues);
-    assert!(finds_task(&monitor));
-    assert_eq!(stealable(&shard), "[1]");
+fn the_task_in_the_slot_of_a_worker_that_makes_progress_stays_there() {
+    let (shard, mut workers) = stuck();
+    let queues = &workers[0].core().queues;
+    queues.schedule_new(task(&shard));
+    queues.counters.polls.add(1);
+    look(&workers[0], 3);
+    assert!(!workers[1].is_unparked());
+    shard.stealable.insert(0);
+    assert_eq!(workers[1].step(), Step::Idle);
+    assert!(!shard.peers[0].slot.is_empty());
 }
 
 #[test]
-fn a_task_from_outside_is_a_reason_to_run() {
-    let (shard, workers) = stuck();
-    assert!(!finds_task(&workers[0]));
-    let (task, _handle) = spawn::task(&shard, async {}, Location::caller());
-    shard.inject(Task(task));
-    assert!(finds_task(&workers[0]));
+fn a_task_in_the_queue_of_another_worker_wakes_a_parked_worker() {
+    let (shard, [other, parked]) = stuck();
+    let queues = &other.core().queues;
+    queues.counters.polls.add(1);
+    // The push needs a notification, and nobody is notified.
+    let _ = queues.push_needs_notify(task(&shard));
+    assert!(!parked.is_unparked());
+    look(&other, 3);
+    assert_eq!(stealable(&shard), "[0]");
+    assert!(parked.is_unparked());
+}
+
+#[test]
+fn a_task_from_outside_of_which_no_worker_knows_wakes_a_parked_worker() {
+    let (shard, [stuck, parked]) = stuck();
+    look(&stuck, 3);
+    assert!(!parked.is_unparked());
+    shard.push_back(task(&shard));
+    assert!(!parked.is_unparked());
+    look(&stuck, 6);
+    assert!(parked.is_unparked());
+}
+
+#[test]
+fn a_look_without_work_wakes_no_worker() {
+    let (_, [stuck, parked]) = stuck();
+    for ms in 1..30 {
+        look(&stuck, ms);
+        assert!(!parked.is_unparked());
+    }
+}
+
+#[test]
+fn the_monitor_looks_less_often_while_all_workers_are_parked() {
+    let (shard, mut workers) = two_workers();
+    let monitor = workers[0].monitor();
+    let mut now = Duration::ZERO;
+    let mut look = || {
+        now += Duration::from_millis(1);
+        monitor.look(now)
+    };
+    let running = look();
+    assert!(running.is_active);
+    for worker in &mut workers {
+        assert!(worker.begin_park().is_some());
+    }
+    let parked = look();
+    assert!(!parked.is_active && parked.next > running.next);
+    // A worker has run and is parked again.
+    shard.inject(task(&shard));
+    assert_eq!(workers[0].step(), Step::Ran);
+    assert_eq!(workers[0].step(), Step::Idle);
+    assert!(workers[0].begin_park().is_some());
+    assert!(look().is_active);
+    assert!(!look().is_active);
+}
+
+#[test]
+fn a_pool_of_one_worker_without_spare_ones_and_one_that_may_not_share_have_no_monitor() {
+    let has_monitor = |config| {
+        let (handle, _workers) = pool::build(config, None, DrivenBy::Caller);
+        handle.first_shard.monitor.is_some()
+    };
+    let handoff: crate::StartHandoff = std::sync::Arc::new(drop);
+    let with = |workers, policy, handoff: Option<&crate::StartHandoff>| Config {
+        workers,
+        policy,
+        handoff: handoff.cloned(),
+        ..Config::default()
+    };
+    for policy in [Policy::WorkStealing, Policy::Shared] {
+        assert!(!has_monitor(with(1, policy, None)));
+        assert!(has_monitor(with(2, policy, None)));
+        assert!(has_monitor(with(1, policy, Some(&handoff))));
+        assert!(!has_monitor(Config {
+            max_spare_workers: 0,
+            ..with(1, policy, Some(&handoff))
+        }));
+        assert!(!has_monitor(Config {
+            has_monitor: false,
+            ..with(2, policy, Some(&handoff))
+        }));
+    }
+    assert!(!has_monitor(with(2, Policy::Sharded, Some(&handoff))));
 }

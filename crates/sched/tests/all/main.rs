@@ -26,6 +26,7 @@ mod seeded;
 mod sharded;
 mod shutdown;
 mod shutdown_races;
+mod spares;
 mod spawning;
 mod stress;
 mod stuck_worker;

@@ -9,7 +9,7 @@ use raddle_sched::{Handle, Policy, Pool, Step, Worker};
 
 const WORKERS: usize = 4;
 
-/// One worker waits in the driver, the others sleep. There is no monitor.
+/// One worker waits in the driver, the others sleep.
 struct SleepingPool {
     handle: Handle,
     events: Arc<Events>,
@@ -31,17 +31,13 @@ impl SleepingPool {
         }
         assert_eq!(workers[in_driver].step(), Step::Idle);
         assert!(workers[in_driver].begin_park().unwrap().in_driver);
-        let mut pool = Self {
+        let pool = Self {
             handle,
             events,
             workers,
             in_driver,
         };
-        // When the worker left the driver it elected a monitor, which finds that the driver is held
-        // again.
-        let monitor = pool.only_woken();
-        let wait = pool.workers[monitor].resume_park().unwrap();
-        assert_eq!((wait.in_driver, wait.timeout), (false, None));
+        assert_eq!(pool.woken(), [], "the worker in the driver is back there");
         pool
     }
 
@@ -95,7 +91,7 @@ fn one_spawn_from_outside_wakes_one_worker_that_is_not_in_the_driver() {
 }
 
 /// tokio 8065, 8120: a task that enters the empty slot of a worker wakes no other worker, however
-/// often this happens. The first one only elects a monitor.
+/// often this happens.
 #[test]
 fn a_request_and_its_response_wake_no_other_worker() {
     const ROUNDS: usize = 1000;
@@ -118,19 +114,13 @@ fn a_request_and_its_response_wake_no_other_worker() {
     });
     let runs = pool.only_woken();
     assert!(pool.workers[runs].resume_park().is_none());
-    let (mut steps, mut woken) = (0, 0);
+    let mut steps = 0;
     while !client.is_finished() {
         assert_eq!(pool.workers[runs].step(), Step::Ran);
         steps += 1;
-        for worker in pool.woken() {
-            // The worker is the monitor, and has not taken the task.
-            woken += 1;
-            let wait = pool.workers[worker].resume_park().unwrap();
-            assert!(wait.timeout.is_some());
-        }
+        assert_eq!(pool.woken(), [], "in step {steps}");
     }
     assert!(steps > ROUNDS, "the tasks completed in {steps} steps");
-    assert!(woken <= 1, "{woken} workers were woken");
 }
 
 /// A task that yields runs next if there is no other, so a worker that was woken for it would not
@@ -151,19 +141,10 @@ fn a_task_that_yields_alone_wakes_no_worker() {
     });
     let runs = pool.only_woken();
     assert!(pool.workers[runs].resume_park().is_none());
-    let mut monitors = 0;
     for _ in 0..ROUNDS {
         assert_eq!(pool.workers[runs].step(), Step::Ran);
-        for worker in pool.woken() {
-            monitors += 1;
-            let wait = pool.workers[worker].resume_park().unwrap();
-            assert!(
-                wait.timeout.is_some(),
-                "the woken worker is not the monitor"
-            );
-        }
+        assert_eq!(pool.woken(), []);
     }
-    assert!(monitors <= 1, "{monitors} workers were woken");
     assert_eq!(pool.workers[runs].step(), Step::Ran);
     let woken = pool.only_woken();
     assert!(
@@ -173,32 +154,27 @@ fn a_task_that_yields_alone_wakes_no_worker() {
     assert!(!task.is_finished());
 }
 
-/// The monitor would never see such a worker parked, so an idle scheduler would be monitored
-/// forever.
+/// The monitor never sees such a worker parked, and would look at an idle scheduler forever.
 #[test]
-fn a_worker_that_has_left_is_not_monitored() {
+fn a_worker_that_has_left_does_not_keep_the_monitor_awake() {
     for policy in SHARING {
         let mut pool = SleepingPool::new(policy, 0);
+        let monitor = pool.workers[0].monitor();
         drop(pool.workers.pop());
-        // The worker had another woken in its place, and a third elected as the monitor.
-        while let [woken, ..] = pool.woken()[..] {
-            let worker = &mut pool.workers[woken];
-            if worker.resume_park().is_none() {
-                while worker.begin_park().is_none() {
-                    assert_eq!(worker.step(), Step::Idle);
-                }
-            }
-        }
-        for worker in &mut pool.workers {
-            let wait = worker.resume_park().unwrap();
-            assert_eq!(wait.timeout, None);
-        }
+        // The worker had another woken in its place.
+        let woken = pool.only_woken();
+        assert_eq!(pool.run(woken), 0);
+        assert_eq!(pool.woken(), []);
+        let looks: Vec<_> = (0..10)
+            .map(|n| monitor.look(Duration::from_millis(10 * n)).is_active)
+            .collect();
+        assert_eq!(looks[1..], [false; 9], "{policy:?}");
     }
 }
 
 /// Otherwise the task would wait if the poll does not return.
 #[test]
-fn a_worker_with_a_task_in_its_slot_elects_a_monitor() {
+fn a_task_in_the_slot_of_a_stuck_worker_wakes_a_worker_when_the_monitor_looks() {
     for is_woken in [false, true] {
         let mut pool = SleepingPool::new(Policy::WorkStealing, 0);
         let signal = Signal::default();
@@ -216,14 +192,18 @@ fn a_worker_with_a_task_in_its_slot_elects_a_monitor() {
         let runs = pool.only_woken();
         assert!(pool.workers[runs].resume_park().is_none());
         assert_eq!(pool.workers[runs].step(), Step::Ran);
-        let monitor = pool.only_woken();
-        let wait = pool.workers[monitor].resume_park().unwrap();
-        assert!(wait.timeout.is_some());
+        let monitor = pool.workers[runs].monitor();
+        monitor.look(Duration::from_millis(1));
+        assert_eq!(pool.woken(), []);
+        monitor.look(Duration::from_millis(4));
+        let woken = pool.only_woken();
+        assert!(pool.workers[woken].resume_park().is_none());
+        assert_eq!(pool.workers[woken].step(), Step::Ran);
     }
 }
 
-/// A worker that leaves the driver elects a monitor. It wakes another worker if the events have
-/// made more tasks ready than the one that it runs next.
+/// A worker that leaves the driver wakes another one if the events have made more tasks ready than
+/// the one that it runs next.
 #[test]
 fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
     for (policy, tasks) in [1, 2]
@@ -239,51 +219,16 @@ fn events_wake_a_helper_if_they_make_more_than_one_task_ready() {
         }
         pool.events.raise(signals.iter().filter_map(Signal::waker));
         assert!(pool.workers[0].resume_park().is_none());
-        assert_eq!(pool.woken().len(), tasks, "{policy:?}");
-        if policy == Policy::Shared {
-            // The monitor runs a task from the injection queue at its first check.
-            continue;
+        let woken = pool.woken();
+        assert_eq!(woken.len(), tasks - 1, "{policy:?}");
+        for helper in woken {
+            // The slot keeps the other task.
+            let expected = match policy {
+                Policy::Shared => tasks,
+                _ => 1,
+            };
+            assert_eq!(pool.run(helper), expected, "{policy:?}");
         }
-        let mut helpers = 0;
-        for woken in pool.woken() {
-            match pool.workers[woken].resume_park() {
-                Some(wait) => assert!(
-                    wait.timeout.is_some(),
-                    "the woken worker is not the monitor"
-                ),
-                None => helpers += 1,
-            }
-        }
-        assert_eq!(helpers, tasks - 1);
-    }
-}
-
-/// A worker in the driver elects a monitor because it gives the driver back. This is the case
-/// without a driver.
-#[test]
-fn without_a_driver_a_worker_that_returns_by_itself_has_a_monitor_elected() {
-    for policy in SHARING {
-        let (_handle, mut workers) = Pool::stepped(config_of(policy, 3), None);
-        for worker in &mut workers {
-            assert!(worker.begin_park().is_some());
-        }
-        // All workers are parked, so the monitor resigns.
-        let wait = workers[0].resume_park().unwrap();
-        assert_eq!(wait.timeout, None);
-        assert_eq!(workers[2].step(), Step::Idle);
-        assert!(workers[0].is_unparked() || workers[1].is_unparked());
-    }
-}
-
-#[test]
-fn the_monitor_looks_less_often_while_it_finds_nothing() {
-    for policy in SHARING {
-        let (_handle, mut workers) = Pool::stepped(config_of(policy, 2), None);
-        let mut waits = vec![workers[1].begin_park()];
-        waits.extend((0..3).map(|_| workers[1].resume_park()));
-        let timeouts: Vec<_> = waits.iter().flatten().map(|wait| wait.timeout).collect();
-        let expected = [1, 2, 4, 4].map(|millis| Some(Duration::from_millis(millis)));
-        assert_eq!(timeouts, expected);
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) fn current_thread() -> CurrentThread {
 }
 
 /// Waits until the condition holds. The limit only keeps a failing test from hanging.
+#[track_caller]
 pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     let mut pause = Duration::from_micros(10);

@@ -6,9 +6,13 @@ mod common;
 mod gate;
 
 mod current_thread;
+mod idle;
 mod in_place;
 mod monitor;
 mod panics;
+mod parker;
 mod policies;
 mod pool;
+mod sharing;
+mod stealable;
 mod tasks;

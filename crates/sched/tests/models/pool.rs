@@ -81,6 +81,40 @@ fn a_task_spawns_and_joins_another() {
     });
 }
 
+/// An event wakes a worker that waits in the driver. No other worker was notified for the task, so
+/// this worker must run it, and not park again because other workers are awake.
+#[test]
+fn an_event_against_a_worker_that_parks_in_the_driver() {
+    Model::new().branches(20_000).check(|| {
+        let events = Events::new();
+        let config = Config {
+            workers: 2,
+            ..Config::default()
+        };
+        let driver = Events::driver(&events);
+        let (handle, workers) = Pool::stepped(config, Some(driver));
+        let [mut parks, other]: [_; 2] = workers.try_into().expect("two workers");
+        let waker = Arc::new(Mutex::new(None));
+        let theirs = waker.clone();
+        let task = handle.spawn(poll_fn(move |cx| {
+            match theirs.lock().replace(cx.waker().clone()) {
+                Some(_) => Poll::Ready(()),
+                None => Poll::Pending,
+            }
+        }));
+        assert_eq!(parks.step(), Step::Ran);
+        let waker = waker.lock().clone();
+        let raises = thread::spawn(move || events.raise(waker));
+        while !task.is_finished() {
+            if parks.step() == Step::Idle {
+                parks.park();
+            }
+        }
+        raises.join().unwrap();
+        drop((parks, other));
+    });
+}
+
 /// The first of two tasks blocks its worker until the second has run. A worker that takes both from
 /// the injection queue must wake the other worker, which may have searched while the tasks were in
 /// neither queue.

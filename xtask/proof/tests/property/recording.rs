@@ -29,6 +29,8 @@ fn event() -> impl Strategy<Value = Event> {
         Just(MonitorAction::HelpedWorker),
         Just(MonitorAction::TookNextTask),
         Just(MonitorAction::TookDriver),
+        Just(MonitorAction::StartedSpare),
+        Just(MonitorAction::LacksSpare),
     ];
     let tasks = prop_oneof![
         (task(), string()).prop_map(|(task, location)| Event::TaskSpawned { task, location }),
@@ -48,6 +50,9 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(events, timers)| Event::DriverFinished { events, timers }),
         (any::<u32>(), action).prop_map(|(worker, action)| Event::MonitorActed { worker, action }),
         any::<u32>().prop_map(|worker| Event::WorkerHandedOff { worker }),
+        (any::<u32>(), 0..SMALL)
+            .prop_map(|(worker, spare)| Event::SpareWorkerStarted { worker, spare }),
+        any::<u32>().prop_map(|worker| Event::SpareWorkerStopped { worker }),
     ];
     let others = prop_oneof![
         any::<u32>().prop_map(|workers| Event::RuntimeStarted { workers }),

@@ -5,6 +5,7 @@ mod driver;
 mod join;
 mod ordered_models;
 mod rng;
+mod spares;
 mod stealing_model;
 mod stepped_worker;
 mod task;
@@ -15,21 +16,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use raddle_sched::{Config, Driver, Handle, Hook, Policy, Pool};
+use raddle_sched::{Config, Driver, Handle, Hook, Monitor, Policy, Pool};
 
 use driver::VirtualDriver;
 use join::Join;
 use rng::Rng;
+use spares::{Limits, Requests};
 use stepped_worker::SteppedWorker;
 use world::{Event, Micros, World};
 
 /// More calls of `drive` than any run needs until its workers are parked.
 const MAX_DRIVES_UNTIL_PARKED: usize = 20_000;
-/// For how long a stuck worker is not driven.
-const STALL: Micros = 15_000;
-/// For how long a ready task may wait meanwhile.
-const MAX_WAIT_BEHIND_STUCK: Micros = 10_000;
 
 /// A deliberate fault: the harness loses a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +53,11 @@ pub(crate) fn run(
         policy,
         global_queue_interval: 2 + rng.below(8) as u32,
         event_interval: 1 + rng.below(16) as u32,
-        has_monitor: rng.one_in(2),
+        has_monitor: !rng.one_in(4),
+        max_spare_workers: match rng.one_in(3) {
+            true => 0,
+            false => 1 + rng.below(4),
+        },
         ..Config::default()
     };
     let max_tasks = 4 + rng.below(60);
@@ -93,19 +96,31 @@ fn hook(world: &World) -> Hook {
 struct Run {
     world: World,
     handle: Handle,
+    /// The workers, and then the spare ones.
     workers: Vec<SteppedWorker>,
+    /// `None` if there is none, and after the last worker was dropped.
+    monitor: Option<Monitor>,
+    next_look: Micros,
+    requests: Requests,
+    limits: Limits,
     event_interval: usize,
     joins: Vec<Join>,
     /// Whether waits sometimes end without a reason.
     spurious: bool,
-    has_monitor: bool,
     /// After how many unparks of sleeping workers one is lost.
     ignore_unpark_in: Option<usize>,
 }
 
 impl Run {
     fn new(world: &World, mut config: Config, fault: PlantedFault) -> Self {
-        let has_monitor = config.has_monitor;
+        let requests = Requests::new(world);
+        config.handoff = Some(requests.start_handoff());
+        let has_monitor = config.has_monitor && config.policy != Policy::Sharded;
+        let max_spares = match has_monitor {
+            true => config.max_spare_workers,
+            false => 0,
+        };
+        let limits = Limits::new(world, max_spares);
         let event_interval = config.event_interval as usize;
         if world.one_in(4) {
             config.on_thread_park = Some(hook(world));
@@ -126,14 +141,20 @@ impl Run {
             let shard = world.with(|state| state.shard_of(number));
             SteppedWorker::new(worker, shard)
         };
+        let monitor = has_monitor.then(|| workers[0].monitor());
+        let workers = workers.into_iter().enumerate().map(stepped);
+        let spares = (0..max_spares).map(|_| SteppedWorker::spare(0));
         Self {
             world: world.clone(),
             handle,
-            workers: workers.into_iter().enumerate().map(stepped).collect(),
+            workers: workers.chain(spares).collect(),
+            monitor,
+            next_look: 0,
+            requests,
+            limits,
             event_interval,
             joins: Vec::new(),
             spurious: world.one_in(4),
-            has_monitor,
             ignore_unpark_in: (fault == PlantedFault::ThreadUnpark).then_some(lost),
         }
     }
@@ -165,21 +186,27 @@ impl Run {
     /// Drives a worker, or does something else that may happen at any time.
     fn do_random_action(&mut self) {
         match self.world.below(40) {
-            0..=23 => {
+            0..=22 => {
                 let worker = self.world.below(self.workers.len());
                 self.drive(worker);
             }
-            24..=33 => task::act(&self.world),
-            34 | 35 => self.join(),
-            36 | 37 => {
+            23..=32 => task::act(&self.world),
+            33 | 34 => self.join(),
+            35 | 36 => {
+                if !self.limits.has_progress {
+                    // No poll takes a few milliseconds.
+                    self.drive_until_parked();
+                }
                 let time = self.world.below(3_000) as Micros;
                 self.advance(time);
             }
-            38 => self.park_all(),
+            37 => self.park_all(),
+            38 => self.do_with_spare(),
             _ if self.world.one_in(2) => self.stall(),
-            _ if self.world.one_in(3) => {
+            _ if self.world.one_in(2) => self.flow(),
+            _ if self.world.one_in(2) => {
                 let worker = self.world.below(self.workers.len());
-                if self.alive() > 1 {
+                if self.workers[worker].is_spare || self.alive() > 1 {
                     self.drop_worker(worker);
                 }
             }
@@ -187,16 +214,26 @@ impl Run {
         }
     }
 
+    /// The number of workers that were not dropped, without spare ones.
     fn alive(&self) -> usize {
-        self.workers
-            .iter()
-            .filter(|stepped| stepped.is_alive())
-            .count()
+        let workers = self.workers.iter().filter(|stepped| !stepped.is_spare);
+        workers.filter(|stepped| stepped.is_alive()).count()
     }
 
-    fn advance(&self, time: Micros) {
+    fn now(&self) -> Micros {
+        self.world.with(|state| state.now)
+    }
+
+    /// Lets time pass. The monitor looks meanwhile.
+    fn advance(&mut self, time: Micros) {
+        let end = self.now() + time;
+        while self.monitor.is_some() && self.next_look <= end {
+            let next = self.next_look.max(self.now());
+            self.world.with(|state| state.now = next);
+            self.look();
+        }
         self.world.with(|state| {
-            state.now += time;
+            state.now = end;
             state.note(Event::Advance, time as usize);
         });
     }
@@ -212,10 +249,12 @@ impl Run {
             let turns = self.world.with(|state| state.drivers[shard].turns);
             let steps = self.workers[worker].drive(&self.world, worker);
             let busy = steps.is_some_and(|steps| steps % self.event_interval == 0);
+            // A spare worker may attend the driver.
+            let has_spare = self.workers.iter().any(|it| it.is_spare && it.is_alive());
             self.world.with(|state| {
                 state.worker = None;
                 let was_polled = state.drivers[shard].turns > turns;
-                state.check(was_polled || !busy || driver_is_held, || {
+                state.check(was_polled || !busy || driver_is_held || has_spare, || {
                     format!("worker {worker} has not polled the driver")
                 });
             });
@@ -224,8 +263,13 @@ impl Run {
 
     /// While a task can be taken and a worker sleeps, some worker must search.
     fn check_awake(&self) {
-        let any_searches = self.workers.iter().any(SteppedWorker::may_search);
-        if self.workers.iter().any(SteppedWorker::is_asleep) && !any_searches {
+        // A spare worker is responsible for no task of others. Under `Shared` its own tasks are in
+        // the injection queue.
+        let is_shared = self.world.with(|state| state.policy == Policy::Shared);
+        let may_search =
+            |stepped: &SteppedWorker| (is_shared || !stepped.is_spare) && stepped.may_search();
+        let is_asleep = |stepped: &SteppedWorker| !stepped.is_spare && stepped.is_asleep();
+        if self.workers.iter().any(is_asleep) && !self.workers.iter().any(may_search) {
             self.world.with(|state| {
                 let can_take = state.queue_model.has_stealable();
                 state.check(!can_take, || {
@@ -235,22 +279,22 @@ impl Run {
         }
     }
 
-    /// Returns the workers that have something to do, except `without`.
-    fn due(&mut self, without: Option<usize>) -> Vec<usize> {
+    /// Returns the workers that have something to do.
+    fn due(&mut self) -> Vec<usize> {
         let mut due = Vec::new();
         for (worker, stepped) in self.workers.iter_mut().enumerate() {
             stepped.observe_unpark(&self.world, &mut self.ignore_unpark_in);
-            if Some(worker) != without && stepped.is_due(&self.world) {
+            if stepped.is_due(&self.world) {
                 due.push(worker);
             }
         }
         due
     }
 
-    /// Drives the workers, except `without`, until all of them are parked.
-    fn drive_until_parked(&mut self, without: Option<usize>) {
+    /// Drives the workers until all of them are parked or stuck.
+    fn drive_until_parked(&mut self) {
         for _ in 0..MAX_DRIVES_UNTIL_PARKED {
-            let due = self.due(without);
+            let due = self.due();
             let Some(index) = self.world.with(|state| state.rng.pick(&due)) else {
                 return;
             };
@@ -269,7 +313,7 @@ impl Run {
         if self.alive() == 0 {
             return;
         }
-        self.drive_until_parked(None);
+        self.drive_until_parked();
         self.world.with(|state| state.check_all_parked());
         for stepped in self.workers.iter().filter(|stepped| stepped.is_alive()) {
             let in_driver = self.is_driver_held(stepped.shard);
@@ -286,45 +330,6 @@ impl Run {
     fn is_driver_held(&self, shard: usize) -> bool {
         let mut workers = self.workers.iter().filter(|stepped| stepped.shard == shard);
         workers.any(SteppedWorker::is_in_driver)
-    }
-
-    /// Does not drive a worker that has just run a task, as if the poll did not return. The other
-    /// workers must run the tasks that it has queued.
-    fn stall(&mut self) {
-        let stuck = self.world.below(self.workers.len());
-        if !self.has_monitor
-            || self.is_sharded()
-            || self.alive() < 2
-            || !self.workers[stuck].has_run()
-        {
-            return;
-        }
-        self.world.with(|state| state.note(Event::Stall, stuck));
-        let end = self.world.with(|state| state.now) + STALL;
-        loop {
-            self.drive_until_parked(Some(stuck));
-            let now = self.world.with(|state| state.now);
-            let workers = self.workers.iter().enumerate();
-            let next = workers
-                .filter(|(worker, _)| *worker != stuck)
-                .filter_map(|(_, stepped)| stepped.deadline(&self.world))
-                .chain([end])
-                .min();
-            match next {
-                Some(next) if next > now => self.advance(next - now),
-                _ => break,
-            }
-            if self.has_failed() {
-                return;
-            }
-        }
-        self.world
-            .with(|state| state.check_waits_behind_stuck(MAX_WAIT_BEHIND_STUCK));
-    }
-
-    /// Whether workers never take tasks from each other.
-    fn is_sharded(&self) -> bool {
-        self.world.with(|state| state.policy == Policy::Sharded)
     }
 
     /// Begins a join from outside, and polls all such joins.
@@ -371,7 +376,8 @@ impl Run {
         if !self.workers[worker].is_alive() {
             return;
         }
-        let is_last = self.alive() == 1 || self.is_sharded();
+        let is_spare = self.workers[worker].is_spare;
+        let is_last = !is_spare && (self.alive() == 1 || self.is_sharded());
         let shard = self.workers[worker].shard;
         self.world.with(|state| {
             state.note(Event::DropWorker, worker);
@@ -390,9 +396,11 @@ impl Run {
             match self.world.below(4) {
                 0 => self.drop_worker(worker),
                 1 => task::act(&self.world),
+                2 if self.world.one_in(4) => self.do_with_spare(),
                 _ => self.drive(worker),
             }
         }
+        self.end_spares();
         self.check_joins();
         for _ in 0..8 {
             task::act(&self.world);

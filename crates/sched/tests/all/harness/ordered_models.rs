@@ -45,6 +45,10 @@ impl QueueModel for SharedModel {
         self.steps[worker]
     }
 
+    fn left(&mut self, worker: usize) {
+        self.steps[worker] -= 1;
+    }
+
     fn has_stealable(&self) -> bool {
         !self.due.is_empty()
     }

@@ -42,6 +42,10 @@ impl QueueModel for StealingModel {
         self.steps[worker]
     }
 
+    fn left(&mut self, worker: usize) {
+        self.steps[worker] -= 1;
+    }
+
     fn has_stealable(&self) -> bool {
         !self.injected.is_empty()
     }

@@ -8,21 +8,23 @@ use super::world::{Event, Micros, World};
 enum Activity {
     /// It can be stepped. `has_run` says whether its last step ran a task. If not, the worker is
     /// new or has just stopped waiting.
-    Awake { has_run: bool },
+    Awake {
+        has_run: bool,
+    },
     /// Its last step found nothing, so it either parks or is stepped once more.
     Idle,
-    Parked {
-        waiting: WorkerWait,
-        deadline: Option<Micros>,
-    },
+    Parked(WorkerWait),
 }
 
 pub(crate) struct SteppedWorker {
-    /// `None` once the worker was dropped.
+    /// `None` once the worker was dropped, and for a spare worker that no thread drives.
     worker: Option<Worker>,
     /// The index of the driver of the worker's shard.
     pub(crate) shard: usize,
+    pub(crate) is_spare: bool,
     activity: Activity,
+    /// When its current poll returns, if it is in one that takes long.
+    returns_at: Option<Micros>,
     /// Whether an unpark of it was observed, and whether the harness ignores that unpark.
     saw_unpark: bool,
     ignores_unpark: bool,
@@ -32,11 +34,49 @@ impl SteppedWorker {
     pub(crate) fn new(worker: Worker, shard: usize) -> Self {
         Self {
             worker: Some(worker),
+            is_spare: false,
+            ..Self::spare(shard)
+        }
+    }
+
+    /// A spare worker that no thread drives yet.
+    pub(crate) fn spare(shard: usize) -> Self {
+        Self {
+            worker: None,
             shard,
+            is_spare: true,
             activity: Activity::Awake { has_run: false },
+            returns_at: None,
             saw_unpark: false,
             ignores_unpark: false,
         }
+    }
+
+    /// A thread begins to drive the spare worker.
+    pub(crate) fn begin(&mut self, worker: Worker) {
+        assert!(self.worker.is_none(), "two threads drive a spare worker");
+        *self = Self {
+            worker: Some(worker),
+            ..Self::spare(self.shard)
+        };
+    }
+
+    /// Begins a poll that takes long: the last one has not returned yet.
+    pub(crate) fn get_stuck(&mut self, until: Micros) {
+        self.returns_at = Some(until);
+    }
+
+    /// Ends the poll if it takes no longer than `now`. Returns whether it was in one.
+    pub(crate) fn return_by(&mut self, now: Micros) -> bool {
+        self.returns_at.take_if(|until| *until <= now).is_some()
+    }
+
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.is_alive() && self.returns_at.is_some()
+    }
+
+    pub(crate) fn returns_at(&self) -> Option<Micros> {
+        self.returns_at.filter(|_| self.is_alive())
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -46,16 +86,16 @@ impl SteppedWorker {
     /// Drops the worker.
     pub(crate) fn drop_worker(&mut self) {
         self.worker = None;
+        self.returns_at = None;
     }
 
     pub(crate) fn is_in_driver(&self) -> bool {
-        self.is_alive()
-            && matches!(&self.activity, Activity::Parked { waiting, .. } if waiting.in_driver)
+        self.is_alive() && matches!(&self.activity, Activity::Parked(wait) if wait.in_driver)
     }
 
     /// Whether it is parked and was not unparked.
     pub(crate) fn is_asleep(&self) -> bool {
-        let parked = matches!(self.activity, Activity::Parked { .. });
+        let parked = matches!(self.activity, Activity::Parked(_));
         self.worker
             .as_ref()
             .is_some_and(|worker| parked && !worker.is_unparked())
@@ -75,8 +115,7 @@ impl SteppedWorker {
     /// Records an unpark of a worker that sleeps outside the driver.
     pub(crate) fn observe_unpark(&mut self, world: &World, ignore_unpark_in: &mut Option<usize>) {
         let Some(worker) = &self.worker else { return };
-        let sleeps =
-            matches!(&self.activity, Activity::Parked { waiting, .. } if !waiting.in_driver);
+        let sleeps = matches!(&self.activity, Activity::Parked(wait) if !wait.in_driver);
         if !sleeps || self.saw_unpark || !worker.is_unparked() {
             return;
         }
@@ -95,41 +134,30 @@ impl SteppedWorker {
     /// Whether the worker has something to do: it does not wait, or its wait has ended.
     pub(crate) fn is_due(&self, world: &World) -> bool {
         self.is_alive()
+            && !self.is_stuck()
             && match &self.activity {
                 Activity::Awake { .. } | Activity::Idle => true,
-                Activity::Parked { waiting, deadline } => world.with(|state| {
-                    let wait_has_ended = match waiting.in_driver {
-                        true => state.driver_is_ready(self.shard),
-                        false => self.saw_unpark && !self.ignores_unpark,
-                    };
-                    wait_has_ended || deadline.is_some_and(|deadline| deadline <= state.now)
-                }),
+                Activity::Parked(wait) => match wait.in_driver {
+                    true => world.with(|state| state.driver_is_ready(self.shard)),
+                    false => self.saw_unpark && !self.ignores_unpark,
+                },
             }
     }
 
-    /// Whether the worker's wait ends without a reason. Only a wait in the driver or one with a
-    /// time-out can do so.
+    /// Whether the worker's wait ends without a reason. Only a wait in the driver can do so.
     pub(crate) fn may_wake_early(&self, world: &World) -> bool {
-        self.is_alive()
-            && matches!(&self.activity, Activity::Parked { waiting, deadline }
-                if waiting.in_driver || deadline.is_some())
-            && world.one_in(8)
+        self.is_in_driver() && world.one_in(8)
     }
 
-    /// The latest time at which the worker's wait ends, by a time-out or a timer.
+    /// When the worker's wait ends at the latest, by a timer.
     pub(crate) fn deadline(&self, world: &World) -> Option<Micros> {
-        let Activity::Parked { waiting, deadline } = &self.activity else {
-            return None;
-        };
         let timer = || {
             world.with(|state| {
                 let timers = &state.drivers[self.shard].timers;
                 timers.iter().map(|timer| timer.0).min()
             })
         };
-        let timer = waiting.in_driver.then(timer).flatten();
-        self.worker.as_ref()?;
-        [*deadline, timer].into_iter().flatten().min()
+        self.is_in_driver().then(timer).flatten()
     }
 
     /// Drives the worker once. Returns the number of steps it has taken so far, or `None` if it was
@@ -140,7 +168,7 @@ impl SteppedWorker {
         self.activity = match &self.activity {
             Activity::Idle if !world.one_in(4) => {
                 world.with(|state| state.note(Event::BeginPark, index));
-                activity_of(world, worker.begin_park())
+                activity_of(worker.begin_park())
             }
             Activity::Awake { .. } | Activity::Idle => {
                 world.with(|state| {
@@ -148,6 +176,14 @@ impl SteppedWorker {
                     steps = Some(state.queue_model.step(index));
                 });
                 let step = worker.step();
+                if step == Step::Shutdown && self.is_spare {
+                    world.with(|state| {
+                        state.note(Event::Leave, index);
+                        state.queue_model.left(index);
+                    });
+                    self.drop_worker();
+                    return None;
+                }
                 world.with(|state| {
                     state.check(step != Step::Shutdown, || {
                         format!("worker {index} shuts down before the last worker was dropped")
@@ -158,9 +194,9 @@ impl SteppedWorker {
                     Step::Idle | Step::Shutdown => Activity::Idle,
                 }
             }
-            Activity::Parked { .. } => {
+            Activity::Parked(_) => {
                 world.with(|state| state.note(Event::Resume, index));
-                activity_of(world, worker.resume_park())
+                activity_of(worker.resume_park())
             }
         };
         self.saw_unpark = false;
@@ -169,14 +205,9 @@ impl SteppedWorker {
     }
 }
 
-fn activity_of(world: &World, waiting: Option<WorkerWait>) -> Activity {
-    match waiting {
+fn activity_of(wait: Option<WorkerWait>) -> Activity {
+    match wait {
         None => Activity::Awake { has_run: false },
-        Some(waiting) => Activity::Parked {
-            waiting,
-            deadline: waiting
-                .timeout
-                .map(|timeout| world.with(|state| state.now) + timeout.as_micros() as Micros),
-        },
+        Some(wait) => Activity::Parked(wait),
     }
 }

@@ -42,6 +42,15 @@ pub(crate) enum Event {
     Advance,
     Stall,
     AllParked,
+    Look,
+    Refuse,
+    Request,
+    StartSpare,
+    DropHandoff,
+    Leave,
+    GetStuck,
+    Return,
+    Flow,
 }
 
 /// How a task ended.
@@ -81,6 +90,9 @@ pub(crate) trait QueueModel {
 
     /// A worker is about to be stepped. Returns the number of its steps, with this one.
     fn step(&mut self, worker: usize) -> usize;
+
+    /// The spare worker has left instead of the step.
+    fn left(&mut self, _worker: usize) {}
 
     /// Whether some idle worker can certainly take a task.
     fn has_stealable(&self) -> bool;
@@ -124,8 +136,13 @@ pub(crate) struct State {
     /// The worker that is being driven.
     pub(crate) worker: Option<usize>,
     pub(crate) policy: Policy,
-    /// For each shard, whether its last worker is being dropped or was dropped.
+    /// For each shard, whether its last worker is being dropped or was dropped, spare workers
+    /// aside.
     pub(crate) ended: Vec<bool>,
+    /// Whether a spare worker may poll a task after that: it has not seen the shutdown yet.
+    pub(crate) has_spares: bool,
+    /// Since when tasks that wait have to be served: it was not possible before.
+    pub(crate) served_since: Micros,
     /// How many tasks were spawned without a chosen shard.
     spawned: usize,
     pub(crate) tasks: Vec<Task>,
@@ -146,7 +163,10 @@ pub(crate) struct World(Arc<Mutex<State>>);
 
 impl World {
     pub(crate) fn new(rng: Rng, max_tasks: usize, config: &Config, verbose: bool) -> Self {
-        let workers = config.workers;
+        let workers = match config.policy {
+            Policy::Sharded => config.workers,
+            _ => config.workers + config.max_spare_workers,
+        };
         let interval = config.global_queue_interval as usize;
         let (shards, queue_model): (_, Box<dyn QueueModel + Send>) = match config.policy {
             Policy::Shared => (1, Box::new(SharedModel::new(workers))),
@@ -160,6 +180,8 @@ impl World {
             worker: None,
             policy: config.policy,
             ended: vec![false; shards],
+            has_spares: config.max_spare_workers > 0,
+            served_since: 0,
             spawned: 0,
             tasks: Vec::new(),
             queue_model,
@@ -215,7 +237,11 @@ impl State {
     /// panic.
     pub(crate) fn fail(&mut self, message: impl FnOnce() -> String) {
         if self.failure.is_none() {
-            self.failure = Some(message());
+            let message = message();
+            if self.verbose {
+                println!("{:6} us  FAILED: {message}", self.now);
+            }
+            self.failure = Some(message);
         }
     }
 
@@ -309,7 +335,8 @@ impl State {
         self.check(ended.is_none(), || {
             format!("task {id} is polled after its end")
         });
-        self.check(!aborted && !ending, || {
+        let may_run = !ending || self.has_spares;
+        self.check(!aborted && may_run, || {
             format!("task {id} is polled after it was aborted")
         });
     }
@@ -373,24 +400,22 @@ impl State {
         }
     }
 
-    /// One worker was stuck until now, and another was idle: nothing may be due for longer than
-    /// `limit`.
-    pub(crate) fn check_waits_behind_stuck(&mut self, limit: Micros) {
-        let now = self.now;
-        let late = self
-            .tasks
-            .iter()
-            .position(|task| task.notified.is_some_and(|since| since + limit < now));
-        if let Some(id) = late {
+    /// Some workers are stuck, and others could serve since `served_since`: nothing may have been
+    /// due for longer than `limit` since then.
+    pub(crate) fn check_waits(&mut self, limit: Micros) {
+        let (now, served_since) = (self.now, self.served_since);
+        let is_late = |since: Micros| since.max(served_since) + limit < now;
+        let is_task_late = |task: &Task| task.notified.is_some_and(is_late);
+        if let Some(id) = self.tasks.iter().position(is_task_late) {
             let location = self.queue_model.location_of(id);
             self.fail(|| {
                 format!("task {id} has waited too long for a stuck worker, at {location:?}")
             });
         }
         let driver = &self.drivers[0];
-        let due = driver.due.iter().chain(&driver.timers);
-        let oldest = due.map(|event| event.0).min();
-        self.check(oldest.is_none_or(|since| since + limit >= now), || {
+        let mut due = driver.due.iter().chain(&driver.timers);
+        let is_event_late = due.any(|event| is_late(event.0));
+        self.check(!is_event_late, || {
             "an event or a timer has waited too long for a stuck worker".to_owned()
         });
     }

@@ -15,20 +15,8 @@ const MAX_SKIPPED_PARKS: u32 = 1024;
 /// A yield is useful if it takes at most 2 ms, and the worker has a task after it, so that it does
 /// not park. After a useless yield the next park begins without one. Each further useless yield
 /// doubles the number of these parks, up to 1,024, until a yield is useful again.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// use raddle_idle::IdleYield;
-///
-/// let yields = IdleYield::default();
-/// assert!(yields.is_due());
-/// yields.record(Duration::from_micros(20), false);
-/// assert!(!yields.is_due());
-/// assert!(yields.is_due());
-/// ```
 #[derive(Debug)]
-pub struct IdleYield {
+pub(crate) struct IdleYield {
     /// The number of parks until the next yield.
     left_to_skip: Cell<u32>,
     /// The number of parks to skip after the next yield that is not useful.
@@ -46,11 +34,11 @@ impl Default for IdleYield {
 
 impl IdleYield {
     /// The shortest yield during which another thread can have run, and made events ready.
-    pub const MIN_SWITCH_TIME: Duration = Duration::from_micros(3);
+    pub(crate) const MIN_SWITCH_TIME: Duration = Duration::from_micros(3);
 
     /// Counts a park that is about to begin. Returns whether a yield comes before it.
     #[inline]
-    pub fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         let left = self.left_to_skip.get();
         self.left_to_skip.set(left.saturating_sub(1));
         left == 0
@@ -58,7 +46,7 @@ impl IdleYield {
 
     /// Records how long a yield took, and whether the worker has a task after it.
     #[inline]
-    pub fn record(&self, took: Duration, has_task: bool) {
+    pub(crate) fn record(&self, took: Duration, has_task: bool) {
         if has_task && took <= MAX_YIELD {
             self.next_skip.set(1);
         } else {

@@ -19,40 +19,21 @@ const ON_OTHER_THREAD: u32 = 2;
 const ON_DRIVER: u32 = 3;
 /// The current or next park returns at once.
 const NOTIFIED: u32 = 4;
-/// Waits for the alarm, or is about to.
-const ON_ALARM: u32 = 5;
 
 /// What a worker blocks on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockedOn {
+pub(crate) enum BlockedOn {
     /// On its thread, in [`Parker::block`].
     Parker,
     /// On the driver, which waits for events too. The pool knows how to unpark it.
     Driver,
-    /// On the alarm, in [`Alarm::wait`](crate::Alarm::wait). The pool has the alarm.
-    Alarm,
 }
 
 /// The blocking of one worker.
 ///
 /// A park is [`enter`](Self::enter), then the wait, unless that was refused, then
 /// [`leave`](Self::leave).
-///
-/// ```
-/// use raddle_idle::{BlockedOn, Parker};
-///
-/// let parker = Parker::default();
-/// parker.attach();
-/// std::thread::scope(|scope| {
-///     scope.spawn(|| parker.unpark(|_| unreachable!("no worker is in a driver")));
-///     if parker.enter(BlockedOn::Parker) {
-///         parker.block(None);
-///         parker.leave();
-///     }
-/// });
-/// assert!(!parker.is_notified());
-/// ```
-pub struct Parker {
+pub(crate) struct Parker {
     state: AtomicU32,
     /// The thread that first drove the worker, and still drives it unless a task has blocked in
     /// place, so that an unpark needs no lock.
@@ -76,7 +57,7 @@ impl Default for Parker {
 
 impl Parker {
     /// Records that the calling thread runs the worker from now on.
-    pub fn attach(&self) {
+    pub(crate) fn attach(&self) {
         let id = thread::current_id();
         let (first, _) = self.first_thread.get_or_init(|| (id, thread::current()));
         let is_other = *first != id;
@@ -89,7 +70,7 @@ impl Parker {
 
     /// The thread that runs the worker, or did last.
     #[cfg(not(raddle_loom))]
-    pub fn thread_id(&self) -> Option<ThreadId> {
+    pub(crate) fn thread_id(&self) -> Option<ThreadId> {
         // ORDERING: only shown to users; no access depends on it.
         match self.is_on_other_thread.load(Ordering::Relaxed) {
             true => self.other_thread.lock().as_ref().map(Thread::id),
@@ -101,12 +82,11 @@ impl Parker {
     /// notification up.
     #[inline]
     #[must_use]
-    pub fn enter(&self, blocks_on: BlockedOn) -> bool {
+    pub(crate) fn enter(&self, blocks_on: BlockedOn) -> bool {
         // ORDERING: see `attach`.
         let is_on_other_thread = || self.is_on_other_thread.load(Ordering::Relaxed);
         let state = match blocks_on {
             BlockedOn::Driver => ON_DRIVER,
-            BlockedOn::Alarm => ON_ALARM,
             BlockedOn::Parker if is_on_other_thread() => ON_OTHER_THREAD,
             BlockedOn::Parker => ON_THREAD,
         };
@@ -125,7 +105,7 @@ impl Parker {
 
     /// Blocks the thread that has entered until unparked, at most for `timeout`.
     #[inline]
-    pub fn block(&self, timeout: Option<Duration>) {
+    pub(crate) fn block(&self, timeout: Option<Duration>) {
         match timeout {
             Some(timeout) => thread::park_timeout(timeout),
             None => {
@@ -138,20 +118,19 @@ impl Parker {
 
     /// Uses up a notification, and is no longer blocked.
     #[inline]
-    pub fn leave(&self) {
+    pub(crate) fn leave(&self) {
         // ORDERING: Acquire pairs with `unpark`.
         self.state.swap(AWAKE, Ordering::Acquire);
     }
 
-    /// Ends the current park, or makes the next one return at once. Returns what the worker was
-    /// blocked on, or about to block on. Calls `wake` with it if that is the driver or the alarm.
-    /// Returns `None` if the worker runs, or is already notified.
+    /// Ends the current park, or makes the next one return at once. Calls `wake_driver` if the
+    /// worker is blocked on the driver, or about to be.
     ///
     /// # Panics
     ///
     /// Panics if the worker parked on a thread without [`attach`](Self::attach).
     #[inline]
-    pub fn unpark(&self, wake: impl FnOnce(BlockedOn)) -> Option<BlockedOn> {
+    pub(crate) fn unpark(&self, wake_driver: impl FnOnce()) {
         // ORDERING: Release pairs with `leave`: the worker sees why it was unparked. Acquire pairs
         // with `enter`.
         match self.state.swap(NOTIFIED, Ordering::AcqRel) {
@@ -159,54 +138,34 @@ impl Parker {
                 let first = self.first_thread.get();
                 let (_, thread) = first.expect("a worker that parks has attached its thread");
                 thread.unpark();
-                Some(BlockedOn::Parker)
             }
             ON_OTHER_THREAD => {
                 let thread = self.other_thread.lock().clone();
                 let thread = thread.expect("a worker that parks has attached its thread");
                 thread.unpark();
-                Some(BlockedOn::Parker)
             }
-            ON_DRIVER => {
-                wake(BlockedOn::Driver);
-                Some(BlockedOn::Driver)
-            }
-            ON_ALARM => {
-                wake(BlockedOn::Alarm);
-                Some(BlockedOn::Alarm)
-            }
-            _ => None,
+            ON_DRIVER => wake_driver(),
+            _ => {}
         }
-    }
-
-    /// Returns whether the worker waits for the alarm, or is about to. If so, what the caller wrote
-    /// before is visible to the worker when the wait ends.
-    #[inline]
-    pub fn is_on_alarm(&self) -> bool {
-        let state = &self.state;
-        // ORDERING: Release pairs with `leave`, which reads this write or comes before it.
-        state
-            .compare_exchange(ON_ALARM, ON_ALARM, Ordering::Release, Ordering::Relaxed)
-            .is_ok()
     }
 
     /// Returns whether the worker is blocked in the driver, or about to be.
     #[inline]
-    pub fn is_in_driver(&self) -> bool {
+    pub(crate) fn is_in_driver(&self) -> bool {
         // ORDERING: a hint for the choice of which worker to wake.
         self.state.load(Ordering::Relaxed) == ON_DRIVER
     }
 
     /// Returns whether the worker is blocked, or about to be.
     #[inline]
-    pub fn is_parked(&self) -> bool {
+    pub(crate) fn is_parked(&self) -> bool {
         // ORDERING: a hint for the monitor.
         !matches!(self.state.load(Ordering::Relaxed), AWAKE | NOTIFIED)
     }
 
     /// Returns whether the worker was unparked and has not left the park yet.
     #[inline]
-    pub fn is_notified(&self) -> bool {
+    pub(crate) fn is_notified(&self) -> bool {
         // ORDERING: Relaxed: `leave` follows.
         self.state.load(Ordering::Relaxed) == NOTIFIED
     }
@@ -220,9 +179,11 @@ impl fmt::Debug for Parker {
             ON_THREAD => "on thread",
             ON_OTHER_THREAD => "on other thread",
             ON_DRIVER => "on driver",
-            ON_ALARM => "on alarm",
             _ => "notified",
         };
         f.debug_tuple("Parker").field(&state).finish()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

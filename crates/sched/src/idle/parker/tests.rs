@@ -1,16 +1,15 @@
-//! Tests of the parker of one worker: an unpark ends one park, in the driver, at the alarm or on
-//! the thread.
+//! Tests of the parker of one worker: an unpark ends one park, in the driver or on the thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_idle::{BlockedOn, Parker};
+use super::{BlockedOn, Parker};
 
 /// Longer than a test takes.
 const LONG: Duration = Duration::from_secs(10);
 
-fn not_in_driver(_: BlockedOn) {
+fn not_in_driver() {
     panic!("the worker is not in the driver");
 }
 
@@ -18,7 +17,7 @@ fn not_in_driver(_: BlockedOn) {
 fn assert_unpark_ends_a_park_on_this_thread(parker: &Parker) {
     assert!(parker.enter(BlockedOn::Parker));
     assert!(parker.is_parked() && !parker.is_in_driver() && !parker.is_notified());
-    assert_eq!(parker.unpark(not_in_driver), Some(BlockedOn::Parker));
+    parker.unpark(not_in_driver);
     assert!(!parker.is_parked() && parker.is_notified());
     let start = Instant::now();
     parker.block(Some(LONG));
@@ -34,7 +33,7 @@ fn an_unpark_of_a_worker_that_is_awake_refuses_its_next_park() {
         let parker = Parker::default();
         parker.attach();
         for _ in 0..2 {
-            assert_eq!(parker.unpark(not_in_driver), None);
+            parker.unpark(not_in_driver);
             assert!(parker.is_notified() && !parker.is_parked());
         }
         assert!(!parker.enter(blocks_on));
@@ -48,46 +47,24 @@ fn an_unpark_of_a_worker_that_is_awake_refuses_its_next_park() {
 fn an_unpark_unparks_the_driver_while_the_worker_is_in_it() {
     let parker = Parker::default();
     let unparks = AtomicUsize::new(0);
-    let unpark_driver = |_| {
+    let unpark_driver = || {
         unparks.fetch_add(1, Ordering::SeqCst);
     };
-    assert_eq!(parker.unpark(unpark_driver), None);
+    parker.unpark(unpark_driver);
     parker.leave();
     assert!(!parker.is_in_driver());
     assert!(parker.enter(BlockedOn::Driver));
     assert!(parker.is_in_driver() && parker.is_parked());
     assert_eq!(unparks.load(Ordering::SeqCst), 0);
-    assert_eq!(parker.unpark(unpark_driver), Some(BlockedOn::Driver));
+    parker.unpark(unpark_driver);
     assert!(!parker.is_in_driver() && parker.is_notified());
+    assert_eq!(unparks.load(Ordering::SeqCst), 1);
+    parker.unpark(unpark_driver);
     assert_eq!(
-        parker.unpark(unpark_driver),
-        None,
+        unparks.load(Ordering::SeqCst),
+        1,
         "the driver is unparked once"
     );
-    assert_eq!(unparks.load(Ordering::SeqCst), 1);
-}
-
-#[test]
-fn an_unpark_notifies_the_alarm_while_the_worker_waits_for_it() {
-    let parker = Parker::default();
-    let unparks = AtomicUsize::new(0);
-    let unpark_alarm = |blocked_on| {
-        assert_eq!(blocked_on, BlockedOn::Alarm);
-        unparks.fetch_add(1, Ordering::SeqCst);
-    };
-    assert!(!parker.is_on_alarm());
-    assert!(parker.enter(BlockedOn::Alarm));
-    assert!(parker.is_on_alarm() && parker.is_parked() && !parker.is_in_driver());
-    assert!(
-        parker.is_on_alarm(),
-        "`is_on_alarm` does not change the state"
-    );
-    assert_eq!(parker.unpark(unpark_alarm), Some(BlockedOn::Alarm));
-    assert!(!parker.is_on_alarm() && parker.is_notified());
-    assert_eq!(unparks.load(Ordering::SeqCst), 1);
-    parker.leave();
-    assert!(parker.enter(BlockedOn::Driver));
-    assert!(!parker.is_on_alarm());
 }
 
 #[test]
@@ -131,7 +108,7 @@ fn a_worker_blocks_until_it_is_unparked() {
             blocked.thread().unpark();
             thread::sleep(Duration::from_millis(2));
         }
-        assert_eq!(parker.unpark(not_in_driver), Some(BlockedOn::Parker));
+        parker.unpark(not_in_driver);
         assert!(blocked.join().unwrap());
     });
 }

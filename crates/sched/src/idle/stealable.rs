@@ -47,24 +47,11 @@ const GROUP: usize = match cfg!(raddle_loom) {
 /// queue empty.
 ///
 /// A method may panic if it is passed the number of a worker for which the set was not made.
-///
-/// ```
-/// use raddle_idle::StealableSet;
-///
-/// let set = StealableSet::new(4);
-/// // Worker 2 has pushed to its empty queue.
-/// set.insert_and_fence(2);
-/// // Worker 3 searches. It steals from the first worker at which it finds a task.
-/// assert_eq!(set.find_from(3, |worker| Some(worker)), Some(2));
-/// // It finds the queue empty the next time.
-/// set.remove_if(2, || true);
-/// assert_eq!(set.find_from(3, |worker| Some(worker)), None);
-/// ```
-pub struct StealableSet(Box<[CachePadded<AtomicUsize>]>);
+pub(crate) struct StealableSet(Box<[CachePadded<AtomicUsize>]>);
 
 impl StealableSet {
     /// Makes an empty set for `workers` workers.
-    pub fn new(workers: usize) -> Self {
+    pub(crate) fn new(workers: usize) -> Self {
         let group = |_| CachePadded::new(named("stealable set", AtomicUsize::new(0)));
         Self((0..workers.div_ceil(GROUP)).map(group).collect())
     }
@@ -72,7 +59,7 @@ impl StealableSet {
     /// Adds a worker to whose queue the calling thread has pushed, and orders the push and the
     /// insertion before the caller's next reads.
     #[inline]
-    pub fn insert_and_fence(&self, worker: usize) {
+    pub(crate) fn insert_and_fence(&self, worker: usize) {
         // ORDERING: pairs with the fence in `remove_if`. Without it: the caller pushes, a searcher
         // that has found the queue empty removes the worker, and each reads the other's word before
         // it sees the change; the task is in no set.
@@ -88,15 +75,16 @@ impl StealableSet {
 
     /// Adds a worker.
     #[cold]
-    pub fn insert(&self, worker: usize) {
+    pub(crate) fn insert(&self, worker: usize) {
         let (word, bit) = self.place(worker);
-        // ORDERING: the fences order it with the queues and the idle set.
-        word.fetch_or(bit, Ordering::Relaxed);
+        // ORDERING: the fences order it with the queues and the idle set. Release pairs with
+        // `find_from`: a spare worker that is found there was made.
+        word.fetch_or(bit, Ordering::Release);
     }
 
     /// Removes the calling worker, whose queue is empty, if it is in the set.
     #[inline]
-    pub fn remove(&self, worker: usize) {
+    pub(crate) fn remove(&self, worker: usize) {
         if self.contains(worker) {
             let (word, bit) = self.place(worker);
             // ORDERING: as in `insert`. Only the caller pushes to its queue.
@@ -108,7 +96,7 @@ impl StealableSet {
     /// `is_empty`; if that returns false, sets the bit again. The caller must count as searching:
     /// it is responsible for a task that is pushed meanwhile.
     #[inline]
-    pub fn remove_if(&self, worker: usize, is_empty: impl FnOnce() -> bool) {
+    pub(crate) fn remove_if(&self, worker: usize, is_empty: impl FnOnce() -> bool) {
         let (word, bit) = self.place(worker);
         // ORDERING: as in `insert`.
         word.fetch_and(!bit, Ordering::Relaxed);
@@ -123,7 +111,7 @@ impl StealableSet {
     /// Calls `find` with each worker of the set, from `start` on and around to it, until it returns
     /// a result, and returns that.
     #[inline]
-    pub fn find_from<R>(
+    pub(crate) fn find_from<R>(
         &self,
         start: usize,
         mut find: impl FnMut(usize) -> Option<R>,
@@ -134,8 +122,9 @@ impl StealableSet {
         // below.
         (0..=groups).find_map(|turn| {
             let group = (first + turn) % groups;
-            // ORDERING: a hint for a searcher. A worker that parks has passed a fence.
-            let mut bits = self.0[group].load(Ordering::Relaxed);
+            // ORDERING: a hint for a searcher. A worker that parks has passed a fence. Acquire pairs
+            // with `insert`.
+            let mut bits = self.0[group].load(Ordering::Acquire);
             match turn {
                 0 => bits &= !below,
                 _ if turn == groups => bits &= below,
@@ -176,3 +165,6 @@ impl fmt::Debug for StealableSet {
         f.debug_tuple("StealableSet").field(&workers).finish()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

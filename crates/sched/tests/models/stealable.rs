@@ -1,11 +1,17 @@
 //! Models of the stealable set: a worker that pushes, a searcher that removes this worker because
 //! its queue was empty, and a worker that parks.
 
-use raddle_idle::StealableSet;
+#[allow(dead_code, reason = "the crate uses more of it")]
+// rustfmt would look for the tests of the file beside it.
+#[rustfmt::skip]
+#[path = "../../src/idle/stealable.rs"]
+mod source;
+
 use raddle_primitives::model::Model;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use raddle_primitives::thread;
+use source::StealableSet;
 
 /// The worker that pushes.
 const PUSHER: usize = 1;

@@ -1,12 +1,18 @@
 //! Models of the parker of one worker: an unpark against a park on the thread or in a driver.
 
+#[allow(dead_code, reason = "the crate uses more of it")]
+// rustfmt would look for the tests of the file beside it.
+#[rustfmt::skip]
+#[path = "../../src/idle/parker.rs"]
+mod source;
+
 use std::time::Duration;
 
-use raddle_idle::{BlockedOn, Parker};
 use raddle_primitives::model::{Model, Race};
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread;
+use source::{BlockedOn, Parker};
 
 /// A driver without events: a park without a time-out ends when it is unparked.
 #[derive(Default)]
@@ -30,7 +36,7 @@ impl Driver {
     }
 }
 
-fn not_in_driver(_: BlockedOn) {
+fn not_in_driver() {
     panic!("the worker is not in the driver");
 }
 
@@ -58,7 +64,7 @@ fn unpark_against_park(park: impl Fn(&Parker, usize), driver: &Arc<Driver>) {
         thread::spawn(move || {
             // ORDERING: the parker publishes the flag.
             flag.store(true, Ordering::Relaxed);
-            parker.unpark(|_| driver.unpark());
+            parker.unpark(|| driver.unpark());
         })
     };
     parker.attach();
@@ -210,34 +216,5 @@ fn canary_a_write_after_an_unpark_is_not_seen_by_the_unparked_worker() {
         parker.unpark(not_in_driver);
         race.first();
         worker.join().unwrap();
-    });
-}
-
-/// A thread elects a worker that leaves its wait for the alarm at the same time. If the thread sets
-/// the alarm instead of unparking the worker, the worker sees the election. All interleavings are
-/// explored.
-#[test]
-fn a_worker_that_leaves_the_alarm_sees_its_election_or_is_not_found_there() {
-    Model::new().check(|| {
-        let parker = Arc::new(Parker::default());
-        let is_elected = Arc::new(AtomicBool::new(false));
-        parker.attach();
-        assert!(parker.enter(BlockedOn::Alarm));
-        let elector = {
-            let (parker, is_elected) = (parker.clone(), is_elected.clone());
-            thread::spawn(move || {
-                // ORDERING: the parker publishes the flag.
-                is_elected.store(true, Ordering::Relaxed);
-                parker.is_on_alarm()
-            })
-        };
-        parker.leave();
-        let sees = is_elected.load(Ordering::Relaxed);
-        assert!(parker.enter(BlockedOn::Driver));
-        let sets_alarm = elector.join().unwrap();
-        assert!(
-            sees || !sets_alarm,
-            "the worker is neither the monitor nor at the alarm"
-        );
     });
 }

@@ -1,6 +1,6 @@
 //! Tests of the stealable set without threads.
 
-use raddle_idle::StealableSet;
+use super::StealableSet;
 
 /// The number of workers whose bits are in one word.
 const GROUP: usize = usize::BITS as usize;

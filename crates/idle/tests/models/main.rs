@@ -1,6 +1,0 @@
-//! Models of the parking protocol.
-#![cfg(raddle_loom)]
-
-mod idle;
-mod parker;
-mod stealable;
