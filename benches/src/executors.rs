@@ -134,6 +134,10 @@ runtime! {
     Raddle, RaddleSpawner: raddle, "raddle"
 }
 runtime! {
+    /// The same without spare workers.
+    NoSpares, RaddleSpawner: raddle, "raddle, no spares", max_spare_workers(0)
+}
+runtime! {
     /// The same with one queue that all workers share.
     RaddleShared, RaddleSpawner: raddle, "raddle, shared", scheduler(Policy::Shared)
 }

@@ -161,7 +161,7 @@ pub fn histogram() -> Histogram<u64> {
 }
 
 /// Makes the system wake the calling thread in time, and not some 50 us later.
-fn precise() {
+pub(crate) fn precise() {
     // If this fails, each request of every contestant is a little later.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));

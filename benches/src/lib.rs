@@ -6,6 +6,7 @@
 #![allow(missing_debug_implementations, reason = "no program prints them")]
 
 pub mod async_cost;
+pub mod blocked;
 pub mod executors;
 pub mod latency;
 pub mod policies;

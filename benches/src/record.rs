@@ -49,6 +49,7 @@ pub struct Comparison {
 pub enum Section {
     Scheduler,
     Latency,
+    Blocked,
     Policies,
     Queue,
     Timers,

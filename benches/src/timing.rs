@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::executors::{Executor, Raddle, Spawn as _, Tokio, all};
+use crate::executors::{Executor, NoSpares, Raddle, Spawn as _, Tokio, all};
 
 /// A runtime with timers.
 pub trait Timing: Executor {
@@ -47,6 +47,7 @@ macro_rules! timing {
 }
 
 timing!(Raddle: raddle);
+timing!(NoSpares: raddle);
 timing!(Tokio: tokio);
 
 /// Runs `future` in a task, and so on a worker, and returns its output.

@@ -55,10 +55,11 @@ const fn program(
 
 /// All runs, in order.
 #[rustfmt::skip]
-const PROGRAMS: [Program; 20] = [
+const PROGRAMS: [Program; 21] = [
     Program { workers: Some(["1,2,4,8", "1,2"]), building: 80, ..program(SCHED, "scheduler", "side_by_side", 4) },
     Program { args: "--only spawned,yield", quick: "--most 10000", rounds: 10, ..program(SCHED, "growth", "growth", 5) },
     Program { quick: "--milliseconds 250", rounds: 10, ..program("latency", "latency", "latency", 36) },
+    Program { quick: "--milliseconds 500", workers: None, rounds: 10, ..program("blocked", "blocked", "blocked", 50) },
     Program { workers: None, ..program(QUEUE, "queue", "queue", 1) },
     program("policies", "policies", "policies", 2),
     Program { quick: "--only sleeps,fire,limit", rounds: 10, ..program("time", "timers", "timers", 7) },
