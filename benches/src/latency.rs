@@ -21,6 +21,7 @@ use crate::workloads::{self, MICROSECOND, burn};
 /// The percentiles that a comparison shows.
 pub const PERCENTILES: &[Figure] = &[
     Figure::less("p50", "us"),
+    Figure::less("p90", "us"),
     Figure::less("p99", "us"),
     Figure::less("p99.9", "us"),
     Figure::less("worst", "us"),
@@ -147,11 +148,10 @@ impl Shape {
     }
 }
 
-/// Returns the percentiles of latencies, converted from nanoseconds to microseconds.
-pub fn percentiles(latencies: &Histogram<u64>) -> Vec<f64> {
-    [50.0, 99.0, 99.9, 100.0]
+/// Returns the [`PERCENTILES`] of latencies in nanoseconds.
+pub fn percentiles(latencies: &Histogram<u64>) -> [f64; 5] {
+    [50.0, 90.0, 99.0, 99.9, 100.0]
         .map(|percentile| latencies.value_at_percentile(percentile) as f64 / 1e3)
-        .into()
 }
 
 /// Makes a histogram of latencies in nanoseconds, up to a minute, with three digits.

@@ -9,11 +9,11 @@ use std::io::{ErrorKind, Result};
 use std::path::Path;
 
 use crate::executors::{Executor, Raddle};
-use crate::record::{Comparison, Contestant, PEER, Record};
+use crate::record::{Comparison, Contestant, PEER, Record, Section};
 use crate::stats::{Interval, median};
 use crate::table::{self, short, times};
 
-/// A title and a text for each [`Section`](crate::record::Section), in order.
+/// A title and a text for each [`Section`], in order.
 const SECTIONS: &str = include_str!("report/sections.md");
 
 /// The largest number of changes since a saved report that are listed.
@@ -85,13 +85,16 @@ impl Report {
     }
 
     /// Returns the machine and the tables for the documentation, which omits waits and `OMITTED`
-    /// titles, and all percentiles but the 99th.
+    /// titles, and all percentiles but the 99th and the median of long polls.
     pub fn documented(&self) -> String {
         let is_shown = |one: &Comparison| {
             let is_omitted = OMITTED.iter().any(|text| one.case.title.contains(*text));
-            !is_omitted
-                && one.figure.unit != "times"
-                && !["p50", "p99.9", "worst"].contains(&&*one.figure.name)
+            let is_figure_shown = match &*one.figure.name {
+                "p50" => one.section == Section::Blocked,
+                "p90" | "p99.9" | "worst" => false,
+                _ => one.figure.unit != "times",
+            };
+            is_figure_shown && !is_omitted
         };
         self.machine() + &self.tables(is_shown)
     }

@@ -10,16 +10,11 @@ use std::time::Duration;
 
 use clap::{Parser, value_parser};
 use raddle_benches::record::{Case, Figure, Section};
-use raddle_benches::servers::http_load::{Loaded, h2load, measure, wrk};
+use raddle_benches::servers::http_load::{FIGURES, Loaded, h2load, measure, wrk};
 use raddle_benches::servers::process::{check, each, on_core};
 use raddle_benches::servers::{Contestant, Process};
 use raddle_benches::sheet::{Options, Sheet};
 
-const FIGURES: &[Figure] = &[
-    Figure::more("requests", "/s"),
-    Figure::less("server CPU a request", "us"),
-    Figure::less("p99", "ms"),
-];
 /// The answers of axum, and their paths.
 const WEB: [(&str, &str); 4] = [
     ("axum, text", "/text"),
@@ -164,7 +159,7 @@ impl Args {
             return sheet.note(format!("{title}: not measured, {error}"));
         }
         let case = Case::new(format!("{title}, {workers} workers"));
-        sheet.measure(&case, FIGURES, &Contestant::NAMES[..2], |index| {
+        sheet.measure(&case, &FIGURES[..6], &Contestant::NAMES[..2], |index| {
             let mut command = on_core(None, self.program(index));
             let server = Process::new(command.args([service, &workers.to_string()]))?;
             measure(&server, || load(&server))

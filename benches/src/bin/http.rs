@@ -8,21 +8,15 @@ use std::time::Duration;
 
 use clap::{Parser, value_parser};
 use raddle_benches::latency::{PERCENTILES, percentiles};
-use raddle_benches::record::{Case, Figure, Section};
+use raddle_benches::record::{Case, Section};
 use raddle_benches::servers::client::pace;
-use raddle_benches::servers::http_load::{REQUEST, answer, built_in, load, measure, wrk};
+use raddle_benches::servers::http_load::{FIGURES, REQUEST, answer, built_in, load, measure, wrk};
 use raddle_benches::servers::process::{allow, check};
 use raddle_benches::servers::sharing::Sharing;
 use raddle_benches::servers::strace;
 use raddle_benches::servers::{Contestant, Launch, Placement, Serve, Service};
 use raddle_benches::sheet::{Options, Sheet};
 
-const FIGURES: &[Figure] = &[
-    Figure::more("requests", "/s"),
-    Figure::less("server CPU a request", "us"),
-    Figure::less("p99", "ms"),
-    Figure::less("server waits a request", "times"),
-];
 /// The number of requests, over all connections, while system calls are counted.
 const COUNTED: usize = 10_000;
 
@@ -115,7 +109,7 @@ impl Args {
                         let server = launch.start()?;
                         let message = (connections, REQUEST.as_bytes(), answer(server.address)?);
                         let latencies = pace(server.address, message, rate, self.duration())?;
-                        Ok(percentiles(&latencies))
+                        Ok(percentiles(&latencies).into())
                     }
                     None => self.measure(launch, connections, has_wrk),
                 }

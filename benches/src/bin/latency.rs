@@ -33,7 +33,8 @@ fn main() -> Result<()> {
     let mut sheet = Sheet::new(Section::Latency, &args.options);
     for workers in args.options.workers(&[2]) {
         let contestants = ready!(
-            workers, |runtime, shape: Shape| percentiles(&shape.run(&runtime, rate, duration)?);
+            workers,
+            |runtime, shape: Shape| percentiles(&shape.run(&runtime, rate, duration)?).into();
             Raddle, Tokio, AsyncExecutor, TokioThreadpool
         );
         for (shape, name) in Shape::ALL {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::latency::PERCENTILES;
 use crate::record::{Case, Figure, Section};
 
 fn record(finished: u64, ours: [(usize, f64); 2]) -> Record {
@@ -40,6 +41,30 @@ fn a_later_record_replaces_an_earlier_one_and_is_compared_with_a_saved_one() {
     ] {
         assert!(text.contains(row), "{row}\n{text}");
     }
+}
+
+#[test]
+fn the_documentation_shows_each_p99_and_the_p50_of_long_polls() {
+    let one = record(1, [(1, 5.0), (2, 5.0)]);
+    let figures = |section| {
+        let comparison = &one.comparisons[0];
+        PERCENTILES.iter().map(move |figure| Comparison {
+            section,
+            figure: figure.clone(),
+            ..comparison.clone()
+        })
+    };
+    let comparisons = figures(Section::Latency).chain(figures(Section::Blocked));
+    let comparisons = comparisons.collect();
+    let text = Report::new(vec![Record { comparisons, ..one }], None).documented();
+    let (tail, long_polls) = text.split_once("### Long polls").unwrap();
+    let shown = |text: &str| {
+        let names = PERCENTILES.iter().map(|figure| figure.name.to_string());
+        let shown = names.filter(|name| text.contains(&format!(": {name} |")));
+        shown.collect::<Vec<_>>()
+    };
+    assert_eq!(shown(tail), ["p99"]);
+    assert_eq!(shown(long_polls), ["p50", "p99"]);
 }
 
 #[test]
