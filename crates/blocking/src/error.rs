@@ -51,7 +51,8 @@ impl<J> SubmitError<J> {
         matches!(self.reason, Reason::ShutDown)
     }
 
-    /// Returns whether the pool has no thread and the operating system refused to start one.
+    /// Returns whether the pool has no thread for the job and the operating system refused to start
+    /// one.
     pub fn is_no_thread(&self) -> bool {
         matches!(self.reason, Reason::NoThread(_))
     }

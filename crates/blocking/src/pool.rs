@@ -150,6 +150,27 @@ impl<J: Job> Handle<J> {
         self.submit_observed(Queued {
             job,
             mandatory: false,
+            may_wait: true,
+        })
+    }
+
+    /// Like [`submit`](Self::submit), for a job that waits for no other job: it is not accepted if
+    /// no thread is free and the operating system refuses to start one. If the pool has as many
+    /// threads as it may have, the job does wait.
+    ///
+    /// # Errors
+    ///
+    /// Returns the job in the error if the pool has been shut down, or if there is no thread for
+    /// it.
+    ///
+    /// # Panics
+    ///
+    /// Panics in the same cases as [`submit`](Self::submit).
+    pub fn submit_now(&self, job: J) -> Result<(), SubmitError<J>> {
+        self.submit_observed(Queued {
+            job,
+            mandatory: false,
+            may_wait: false,
         })
     }
 
@@ -170,6 +191,7 @@ impl<J: Job> Handle<J> {
         self.submit_observed(Queued {
             job,
             mandatory: true,
+            may_wait: true,
         })
     }
 
@@ -250,7 +272,7 @@ impl<J: Job> Handle<J> {
                 state.alive -= 1;
                 state.serving -= 1;
                 state.free -= 1;
-                if state.serving == 0 {
+                if state.serving == 0 || !job.may_wait {
                     drop(state);
                     return Err(SubmitError::no_thread(job.job, error));
                 }

@@ -15,8 +15,8 @@
 //!    serving threads to check again.
 //! 4. **The lock is held while the system starts a thread.** Another submitter that queues a job
 //!    because the cap is reached relies on that thread. If the system refuses the thread and others
-//!    serve, they take the job. If none serves, the queue is empty (rule 3), and the caller gets
-//!    its own job back.
+//!    serve, they take the job if it may wait. Otherwise the caller gets its own job back; if none
+//!    serves, the queue is empty (rule 3).
 //! 5. **No user code runs under the lock.** The function that names threads is called before it;
 //!    jobs, hooks and handles are dropped after it.
 //!
@@ -80,6 +80,8 @@ pub(crate) struct Queued<J> {
     pub(crate) job: J,
     /// Whether a shutdown runs the job instead of dropping it.
     pub(crate) mandatory: bool,
+    /// Whether it is accepted if the system refuses a thread for it while others serve.
+    pub(crate) may_wait: bool,
 }
 
 pub(crate) struct ThreadConfig {

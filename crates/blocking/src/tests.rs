@@ -89,6 +89,26 @@ fn a_job_waits_if_a_thread_exists_and_no_other_can_be_started() {
 }
 
 #[test]
+fn a_job_that_may_not_wait_is_returned_if_no_thread_is_free_and_none_can_be_started() {
+    let (mut pool, _) = pool(1, Config::default());
+    let (job, started, end) = gate();
+    pool.handle().submit_now(job).unwrap();
+    started.recv().unwrap();
+    let refused = pool.handle().submit_now(Box::new(|| ())).unwrap_err();
+    assert!(refused.is_no_thread());
+    assert_eq!((pool.handle().threads(), pool.handle().queued()), (1, 0));
+    drop(end);
+    while pool.handle().idle_threads() == 0 {
+        thread::yield_now();
+    }
+    let (sender, receiver) = channel();
+    let job = Box::new(move || sender.send(7).unwrap());
+    pool.handle().submit_now(job).unwrap();
+    assert_eq!(receiver.recv(), Ok(7));
+    assert!(pool.shutdown(None));
+}
+
+#[test]
 fn starting_a_thread_is_tried_again_after_a_refusal() {
     let allowed = Arc::new(AtomicUsize::new(0));
     let allowed_now = Arc::clone(&allowed);
