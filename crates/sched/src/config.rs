@@ -13,6 +13,7 @@ use crate::context;
 use crate::handoff::Handoff;
 use crate::idle::MAX_WORKERS;
 use crate::panics::UnhandledPanic;
+use crate::worker::ticks::DEFAULT_EVENT_INTERVAL;
 use policy::Policy;
 
 /// A function that a worker calls, for example before it parks.
@@ -36,7 +37,7 @@ pub type StartHandoff = Arc<dyn Fn(Handoff) + Send + Sync>;
 ///     workers: 2,
 ///     policy: Policy::Shared,
 ///     thread_name: Arc::new(|| "request-worker".to_owned()),
-///     event_interval: 31,
+///     event_interval: Some(31),
 ///     ..Config::default()
 /// };
 /// let pool = Pool::start(config, None)?;
@@ -58,17 +59,18 @@ pub struct Config {
     /// The stack size of the threads of a pool, in bytes; std's default if `None`.
     pub thread_stack_size: Option<usize>,
     /// The number of steps after which a worker takes from the injection queue before its own
-    /// queue. It shrinks in proportion to `event_interval` while polls are slow. A worker with a
-    /// next-task slot takes its share of the injection queue, at most this many tasks; other
-    /// workers take one task. Must not be zero.
+    /// queue; fewer while they would take longer than a millisecond. A worker with a next-task slot
+    /// takes its share of the injection queue, at most this many tasks; other workers take one
+    /// task. Must not be zero.
     pub global_queue_interval: u32,
-    /// The number of steps after which a busy worker polls the driver. While polls of tasks are
-    /// slow it does so after fewer steps, about every 3 ms; a worker that the caller steps does not
-    /// measure time. It is also the highest number of tasks that are polled between two polls of
-    /// the future of [`CurrentThread::block_on`]. Must not be zero.
+    /// The number of steps after which a busy worker polls the driver. It does so after about a
+    /// millisecond at the latest; a worker that the caller steps does not measure time. If `None`,
+    /// the number is 61 for such a worker and for one that is alone in its shard, and other workers
+    /// go by the time alone. It is also the highest number of tasks that are polled between two
+    /// polls of the future of [`CurrentThread::block_on`]. Must not be zero.
     ///
     /// [`CurrentThread::block_on`]: crate::CurrentThread::block_on
-    pub event_interval: u32,
+    pub event_interval: Option<u32>,
     /// Whether a worker of [`Policy::WorkStealing`] has a next-task slot. Without the slot, tasks
     /// run in the order in which they are spawned and woken on a worker.
     pub next_task_slot: bool,
@@ -108,7 +110,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// One worker; work stealing with a next-task slot; intervals of 31 and 61 steps; a monitor; no
+    /// One worker; work stealing with a next-task slot; a look at the injection queue every 31 steps; a monitor; no
     /// hooks; only the join handles receive panics.
     fn default() -> Self {
         Self {
@@ -117,7 +119,7 @@ impl Default for Config {
             thread_name: Arc::new(|| "raddle-worker".to_owned()),
             thread_stack_size: None,
             global_queue_interval: 31,
-            event_interval: 61,
+            event_interval: None,
             next_task_slot: true,
             // In a model a timed park returns at once, so a monitor would only multiply the
             // executions.
@@ -153,6 +155,12 @@ impl Config {
         }
     }
 
+    /// The number of steps after which a worker polls the driver that is alone in its shard, or does
+    /// not measure time.
+    pub(crate) fn polls_between_events(&self) -> u32 {
+        self.event_interval.unwrap_or(DEFAULT_EVENT_INTERVAL)
+    }
+
     /// # Panics
     ///
     /// Panics if a setting is invalid.
@@ -163,7 +171,7 @@ impl Config {
             "a scheduler has at most {MAX_WORKERS} workers"
         );
         assert!(
-            self.global_queue_interval > 0 && self.event_interval > 0,
+            self.global_queue_interval > 0 && self.event_interval != Some(0),
             "an interval must be greater than zero"
         );
     }

@@ -206,7 +206,7 @@ impl BlockOn<'_> {
                         return output;
                     }
                 }
-                before_future = core.shard().config.event_interval;
+                before_future = core.shard().config.polls_between_events();
                 core.queues.delay_root_future();
             }
             core.queues.root_future.count_step();

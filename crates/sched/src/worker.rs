@@ -11,7 +11,7 @@ mod root_future;
 mod search;
 pub(crate) mod shard;
 pub(crate) mod sharing;
-mod ticks;
+pub(crate) mod ticks;
 
 use std::cell::Cell;
 use std::fmt;
@@ -28,6 +28,7 @@ use crate::task::Task;
 use core::{Core, Step};
 use core_ref::{CoreRef, HandoffSlot};
 use park::Parked;
+use queues::EventOrder;
 use retirement::Retirement;
 use shard::Shard;
 
@@ -69,6 +70,7 @@ impl Worker {
     }
 
     pub(crate) fn new(core: CoreRef) -> Self {
+        core.queues.is_free_running.set(false);
         Self {
             core: Some(core),
             held: Cell::new(true),
@@ -208,7 +210,12 @@ impl Worker {
         let worker = core.enter();
         // Kept while the driver runs, and given back also if the driver panics.
         if let Some(driver) = &mut self.parked.as_mut()?.driver {
-            driver::run(&core.queues, driver, Some(Duration::ZERO));
+            driver::run(
+                &core.queues,
+                driver,
+                Some(Duration::ZERO),
+                EventOrder::Behind,
+            );
         }
         let parked = self.parked.take();
         let parked = parked.and_then(|parked| parked.end_wait(&core.queues));

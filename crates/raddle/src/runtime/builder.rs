@@ -469,9 +469,11 @@ impl Builder {
         self
     }
 
-    /// Sets the number of polls after which a busy worker checks sockets and timers. While polls
-    /// are slow it does so earlier, about every 3 ms. On the current-thread runtime it is also the
-    /// maximum number of tasks that are polled between two polls of the future of `block_on`.
+    /// Sets the number of polls after which a busy worker checks sockets and timers. It does so
+    /// about a millisecond after the last time at the latest. The default is 61 for a worker that
+    /// shares its tasks with no other; other workers go by the time alone. On the current-thread
+    /// runtime it is also the maximum number of tasks that are polled between two polls of the
+    /// future of `block_on`.
     ///
     /// # Panics
     ///
@@ -488,12 +490,12 @@ impl Builder {
     #[track_caller]
     pub fn event_interval(&mut self, polls: u32) -> &mut Self {
         assert!(polls > 0, "event_interval is zero; set it to 1 or more");
-        self.scheduler.event_interval = polls;
+        self.scheduler.event_interval = Some(polls);
         self
     }
 
     /// Makes the workers of a multi-thread runtime run tasks in the order in which they were
-    /// spawned or woken, instead of the latest first. Two tasks that send each other messages then
+    /// spawned or woken, instead of the one first that another task woke last. Two tasks that send each other messages then
     /// wait for all other tasks of the worker at each message. Other kinds of runtimes always keep
     /// this order.
     ///
@@ -967,9 +969,14 @@ impl Builder {
                 let jobs = handoffs.handle().clone();
                 let config = raddle_sched::Config {
                     // If no thread is available, the worker waits until its own thread returns to
-                    // it.
+                    // it. The monitor starts a spare worker again later, if it is dropped.
                     handoff: Some(Arc::new(move |handoff| {
-                        drop(jobs.submit(HandoffJob(handoff)));
+                        let is_spare = handoff.worker() >= workers;
+                        let job = HandoffJob(handoff);
+                        drop(match is_spare {
+                            true => jobs.submit_now(job),
+                            false => jobs.submit(job),
+                        });
                     })),
                     ..config
                 };

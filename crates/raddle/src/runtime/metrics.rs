@@ -90,7 +90,8 @@ impl RuntimeMetrics {
     }
 
     /// Returns how often a spare worker was started because all workers were in polls that did not
-    /// return. If it grows, some polls block: `Builder::watchdog` names them.
+    /// return, also where the system then refused its thread. If it grows, some polls block:
+    /// `Builder::watchdog` names them.
     pub fn spare_worker_start_count(&self) -> u64 {
         self.scheduler().spare_starts()
     }
@@ -358,7 +359,7 @@ impl RuntimeMetrics {
     }
 
     /// Returns the mean duration of a worker's polls, including the work between polls: a moving
-    /// average of the intervals between parks or checks of the driver, in which an interval of `n`
+    /// average of the intervals between parks and checks for other work, in which an interval of `n`
     /// polls has the weight `n / (n + 9)`.
     ///
     /// # Examples

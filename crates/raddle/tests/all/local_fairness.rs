@@ -16,7 +16,7 @@ fn runtime() -> Runtime {
     current_thread().build().unwrap()
 }
 
-/// Number of polls between two polls of the driver.
+/// The highest number of polls between two polls of the driver.
 const EVENT_INTERVAL: usize = 61;
 const BUSY: usize = 80;
 

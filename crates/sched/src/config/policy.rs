@@ -30,7 +30,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// A worker runs the tasks that are spawned and woken on it, the latest one first, and steals
+    /// A worker runs the tasks that are spawned and woken on it, the one woken last by another task first, and steals
     /// from other workers when it has none.
     #[default]
     WorkStealing,

@@ -156,7 +156,7 @@ pub struct WorkerMetrics {
     /// The time during which a thread drove the worker and it was not parked.
     pub busy: Duration,
     /// The mean duration of a poll, including what the worker does between polls. It is a moving
-    /// average of samples: a sample lasts from one park or poll of the driver to the next, and one
-    /// of `n` polls has the weight `n / (n + 9)`.
+    /// average of samples: a sample lasts from one park or tick to the next, and one of `n` polls
+    /// has the weight `n / (n + 9)`.
     pub mean_poll_time: Duration,
 }

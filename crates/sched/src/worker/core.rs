@@ -15,7 +15,7 @@ use scopeguard::guard;
 
 use super::driver;
 use super::park::{self, Parked};
-use super::queues::Queues;
+use super::queues::{EventOrder, Queues};
 use super::retirement::Retirement;
 use super::shard::Shard;
 use super::ticks::Ticks;
@@ -69,10 +69,15 @@ impl Core {
     ) -> Self {
         let shard = retirement.shard.clone();
         let config = &shard.config;
+        // One that is alone has no other worker to take tasks from.
+        let event_interval = match shard.peers.len() {
+            1 => Some(config.polls_between_events()),
+            _ => config.event_interval,
+        };
         Self {
             scheduler: shard.id,
             live: LiveList::new(),
-            ticks: Ticks::new(config.global_queue_interval, config.event_interval),
+            ticks: Ticks::new(config.global_queue_interval, event_interval),
             has_yielded: Cell::new(false),
             yields: Cell::new(0),
             idle_yield: IdleYield::default(),
@@ -149,7 +154,7 @@ impl Core {
     /// worker before it blocks: it is not in a park, where a hook or an observer may run before the
     /// thread blocks, or it is in the driver, which returns after it has called wakers.
     pub(crate) fn will_return_before_it_blocks(&self) -> bool {
-        !self.is_parking.get() || self.queues.in_driver.get()
+        !self.is_parking.get() || self.queues.in_driver.get().is_some()
     }
 
     /// Yields the processor before a park, so that other threads on it run first, and then checks
@@ -165,7 +170,7 @@ impl Core {
         }
         let took = queues.counters.yield_processor();
         if took >= IdleYield::MIN_SWITCH_TIME {
-            self.poll_driver();
+            self.poll_driver(EventOrder::Behind);
         }
         let has_task = queues.has_queued() || !queues.shard.injection.is_empty();
         self.idle_yield.record(took, has_task);
@@ -230,11 +235,17 @@ impl Core {
     fn run_due_tick(&self) -> Option<Step> {
         let queues = &self.queues;
         let measures = queues.is_free_running.get();
-        let busy = || measures.then(|| queues.counters.update_poll_average());
+        let busy = measures.then(|| queues.counters.update_poll_average());
         let due = self.ticks.take(busy);
         if due.events {
             self.live.reclaim();
-            self.poll_driver();
+            self.poll_driver(match self.ticks.has_slow_polls() {
+                true => EventOrder::Next,
+                false => EventOrder::Behind,
+            });
+            if measures {
+                self.ticks.restart_clock(queues.counters.clock.busy());
+            }
             if self.shard().is_closed() {
                 return Some(Step::Shutdown);
             }
@@ -336,7 +347,7 @@ impl Core {
     /// Lets the driver wake the tasks whose events are ready, unless another worker has the driver,
     /// or is the attendant and about to take it.
     #[cold]
-    pub(crate) fn poll_driver(&self) {
+    fn poll_driver(&self, order: EventOrder) {
         self.yields.set(0);
         if !self.queues.may_poll_driver() {
             return;
@@ -350,7 +361,7 @@ impl Core {
         };
         let counters = &self.queues.counters;
         let before = counters.local_schedules.get();
-        driver::run(&self.queues, driver, Some(Duration::ZERO));
+        driver::run(&self.queues, driver, Some(Duration::ZERO), order);
         if counters.local_schedules.get() != before {
             counters.late_events.add(1);
         }
@@ -374,14 +385,14 @@ impl Core {
     fn count_yield(&self) {
         self.yields.set(self.yields.get() + 1);
         if self.yields.get() >= self.queues.queued_len() && !self.queues.has_next() {
-            self.poll_driver();
+            self.poll_driver(EventOrder::Next);
         }
     }
 
     /// Polls the driver if the future of `block_on` has yielded. The caller has no task to run.
     pub(crate) fn poll_driver_if_yielded(&self) {
         if self.has_yielded.take() {
-            self.poll_driver();
+            self.poll_driver(EventOrder::Next);
         }
     }
 }

@@ -6,7 +6,7 @@
 use scopeguard::guard;
 
 use super::driver;
-use super::queues::Queues;
+use super::queues::{EventOrder, Queues};
 use crate::driver::BoxedDriver;
 use crate::idle::{BlockedOn, Parking};
 
@@ -32,7 +32,7 @@ pub(super) fn block(queues: &Queues, parked: Option<Parked>) {
     while let Some(parked) = &mut *blocked {
         let until_release = raddle_task::memory::release_unused();
         match &mut parked.driver {
-            Some(driver) => driver::run(queues, driver, until_release),
+            Some(driver) => driver::run(queues, driver, until_release, EventOrder::Behind),
             None => queues.peer().parker.block(until_release),
         }
         let parked = blocked.take();

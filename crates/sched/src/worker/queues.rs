@@ -53,8 +53,18 @@ pub(crate) struct Queues {
     pub(super) searching: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.
     pub(super) random: Cell<u32>,
-    /// Whether tasks are made ready by the driver, after which one other worker is notified.
-    pub(super) in_driver: Cell<bool>,
+    /// Set while the driver makes tasks ready: where they are queued. One other worker is notified
+    /// afterwards.
+    pub(super) in_driver: Cell<Option<EventOrder>>,
+}
+
+/// Where a task is queued that the driver makes ready.
+#[derive(Clone, Copy)]
+pub(super) enum EventOrder {
+    /// Behind the tasks that wait: first come, first served.
+    Behind,
+    /// The first one in the slot, because those that wait have slow polls, or have yielded.
+    Next,
 }
 
 impl Queues {
@@ -78,7 +88,7 @@ impl Queues {
             is_free_running: Cell::new(false),
             searching: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
-            in_driver: Cell::new(false),
+            in_driver: Cell::new(None),
             shard,
             index,
         }
@@ -252,12 +262,18 @@ impl Queues {
     #[inline]
     pub(crate) fn schedule(&self, task: Task) {
         self.counters.local_schedules.add(1);
-        // A task that is woken several times in a row, and no other, is probably woken by the tasks
-        // in the queue: it joins them or receives from them. Behind them it is polled once for them
-        // all, instead of once for each.
-        let is_woken_by_queue =
-            || self.slot_use.is_woken_again(task.0.id()) && !self.run_queue.is_empty();
-        if !self.has_slot || is_woken_by_queue() {
+        let goes_behind = || {
+            // A task that is woken several times in a row, and no other, is probably woken by the
+            // tasks in the queue: it joins them or receives from them. Behind them it is polled
+            // once for them all, instead of once for each.
+            let is_woken_again = self.slot_use.is_woken_again(task.0.id());
+            match self.in_driver.get() {
+                None => is_woken_again && !self.run_queue.is_empty(),
+                Some(EventOrder::Next) => self.has_next(),
+                Some(EventOrder::Behind) => self.has_next() || self.has_tasks_and_room(),
+            }
+        };
+        if !self.has_slot || goes_behind() {
             self.push_back(task);
             return self.delay_root_future();
         }
@@ -286,7 +302,7 @@ impl Queues {
     fn push_back(&self, task: Task) {
         match self.policy {
             Policy::WorkStealing => {
-                if self.push_needs_notify(task) && !self.in_driver.get() {
+                if self.push_needs_notify(task) && self.in_driver.get().is_none() {
                     self.notify_of_push();
                 }
             }
@@ -300,7 +316,7 @@ impl Queues {
     #[cold]
     fn push_common(&self, task: Task) {
         self.shard.push_back(task);
-        if self.has_others && !self.in_driver.get() {
+        if self.has_others && self.in_driver.get().is_none() {
             self.shard.notify();
         }
     }
@@ -413,6 +429,12 @@ impl Queues {
     /// polled and have woken themselves.
     pub(crate) fn has_only_requeued(&self) -> bool {
         self.root_future.is_due() && !self.run_queue.is_empty() && self.shard.injection.is_empty()
+    }
+
+    /// Whether another task fits into the queue behind others.
+    fn has_tasks_and_room(&self) -> bool {
+        let room = self.run_queue.room();
+        room > 0 && room < CAPACITY
     }
 
     /// Whether there is a task in the slot.

@@ -42,6 +42,24 @@ fn a_worker_notifies_of_the_events_that_it_does_not_run_next() {
     assert!(!shard.idle.is_parked(0) && asleep.is_unparked());
 }
 
+/// Where the driver puts two tasks beside one that waits: whether the first is in the slot.
+#[test]
+fn tasks_that_the_driver_wakes_go_behind_others_or_next() {
+    for (order, is_in_slot) in [(EventOrder::Behind, false), (EventOrder::Next, true)] {
+        let (shard, [worker, _]) = two_workers();
+        let queues = &worker.core().queues;
+        push(queues);
+        queues.in_driver.set(Some(order));
+        for _ in 0..2 {
+            let (task, _handle) = spawn::task(&shard, async {}, Location::caller());
+            queues.schedule(Task(task));
+        }
+        queues.in_driver.set(None);
+        assert_eq!(queues.has_next(), is_in_slot);
+        assert_eq!(queues.queued_len(), 3 - usize::from(is_in_slot));
+    }
+}
+
 #[test]
 fn a_worker_that_yields_its_processor_does_not_search_meanwhile() {
     let (_, [worker, other]) = two_workers();

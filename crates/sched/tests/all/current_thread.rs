@@ -87,7 +87,7 @@ fn slow_polls_shorten_the_interval_of_driver_polls() {
     const POLLS: usize = 16;
     let events = Events::new();
     let config = Config {
-        event_interval: 4,
+        event_interval: Some(4),
         ..Config::default()
     };
     let scheduler = CurrentThread::new(config, Some(Events::driver(&events)));
@@ -137,7 +137,7 @@ fn shutdown_drops_each_queued_task_once() {
 #[should_panic(expected = "an interval must be greater than zero")]
 fn an_interval_of_zero_is_refused() {
     let config = Config {
-        event_interval: 0,
+        event_interval: Some(0),
         ..Config::default()
     };
     drop(CurrentThread::new(config, None));

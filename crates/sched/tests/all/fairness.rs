@@ -207,7 +207,7 @@ fn a_busy_worker_polls_the_driver() {
             let events = Events::new();
             let (handle, mut workers) = Pool::stepped(
                 Config {
-                    event_interval: interval,
+                    event_interval: Some(interval),
                     ..config_of(policy, 1)
                 },
                 Some(Events::driver(&events)),
@@ -227,6 +227,44 @@ fn a_busy_worker_polls_the_driver() {
     }
 }
 
+/// A task in the slot would pass those that have waited longer, again and again under load.
+#[test]
+fn tasks_that_events_wake_go_behind_those_that_wait() {
+    let events = Events::new();
+    let config = Config {
+        event_interval: Some(1),
+        ..config_of(Policy::WorkStealing, 1)
+    };
+    let (handle, mut workers) = Pool::stepped(config, Some(Events::driver(&events)));
+    let worker = &mut workers[0];
+    let _guard = handle.enter();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let note = |name: u32| {
+        let order = order.clone();
+        async move { order.lock().push(name) }
+    };
+    let signals: [Signal; 2] = Default::default();
+    for (name, signal) in (2..).zip(&signals) {
+        let (signal, noted) = (signal.clone(), note(name));
+        drop(handle.spawn(async move {
+            signal.await;
+            noted.await;
+        }));
+    }
+    while worker.step() == Step::Ran {}
+    let (first, second) = (note(0), note(1));
+    drop(handle.spawn(async move {
+        drop(spawn(first));
+        drop(spawn(second));
+    }));
+    assert_eq!(worker.step(), Step::Ran);
+    for signal in &signals {
+        events.raise(signal.prepare());
+    }
+    while worker.step() == Step::Ran {}
+    assert_eq!(*order.lock(), [0, 1, 2, 3]);
+}
+
 /// The driver is polled when each queued task has yielded since the last driver poll. A task that
 /// wakes itself has not yielded.
 #[test]
@@ -236,7 +274,7 @@ fn yielding_tasks_cause_one_driver_poll_a_round() {
             let events = Events::new();
             let config = Config {
                 global_queue_interval: 1000,
-                event_interval: 1000,
+                event_interval: Some(1000),
                 ..config_of(policy, 1)
             };
             let (handle, mut workers) = Pool::stepped(config, Some(Events::driver(&events)));

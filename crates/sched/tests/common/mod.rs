@@ -174,6 +174,13 @@ impl Signal {
         }
     }
 
+    /// Sets the signal, and returns the waker for a driver to call.
+    pub(crate) fn prepare(&self) -> Option<Waker> {
+        let mut state = self.0.lock();
+        state.set = true;
+        state.waker.take()
+    }
+
     pub(crate) fn polls(&self) -> usize {
         self.0.lock().polls
     }

@@ -52,7 +52,7 @@ pub(crate) fn run(
         workers: 1 + rng.below(4),
         policy,
         global_queue_interval: 2 + rng.below(8) as u32,
-        event_interval: 1 + rng.below(16) as u32,
+        event_interval: Some(1 + rng.below(16) as u32),
         has_monitor: !rng.one_in(4),
         max_spare_workers: match rng.one_in(3) {
             true => 0,
@@ -121,7 +121,7 @@ impl Run {
             false => 0,
         };
         let limits = Limits::new(world, max_spares);
-        let event_interval = config.event_interval as usize;
+        let event_interval = config.event_interval.expect("it is drawn") as usize;
         if world.one_in(4) {
             config.on_thread_park = Some(hook(world));
             config.on_thread_unpark = Some(hook(world));
