@@ -1,14 +1,18 @@
 //! Restricted environments: each operation works, or its error names what is missing.
 
+use std::fs;
 use std::io;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::common::own_process::{assert_passes, in_own_process, is_own_process};
-use crate::common::{current_thread, multi_thread};
+use crate::common::{current_thread, eventually, multi_thread};
 use crate::fork::in_forked_child;
 use crate::refuse::{self, refuse};
+use crate::spares::{block_workers, run};
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use raddle::runtime::{Builder, Runtime};
@@ -174,6 +178,159 @@ fn a_runtime_with_its_threads_works_without_further_threads() {
     });
 }
 
+/// The time between two attempts of the monitor to start a spare worker, and of workers to start
+/// the monitor.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// Whether the monitor of this process has its thread.
+fn has_monitor() -> bool {
+    let threads = fs::read_dir("/proc/self/task").unwrap();
+    // A thread may have ended meanwhile.
+    let names = threads.filter_map(|thread| fs::read(thread.unwrap().path().join("comm")).ok());
+    names.into_iter().any(|name| name == b"raddle-monitor\n")
+}
+
+/// The monitor tries again, but not at each look.
+#[test]
+fn without_threads_for_spare_workers_tasks_wait_for_the_polls_before_them() {
+    if !refuse::is_possible() {
+        return;
+    }
+    in_own_process(
+        "restricted::without_threads_for_spare_workers_tasks_wait_for_the_polls_before_them",
+        || {
+            let attempts = Arc::new(AtomicU32::new(0));
+            let counted = Arc::clone(&attempts);
+            // The monitor asks for the name just before it starts the thread of a spare worker.
+            let name = move || {
+                let is_monitor = thread::current().name() == Some("raddle-monitor");
+                if is_monitor && counted.fetch_add(1, SeqCst) == 0 {
+                    refuse_threads();
+                }
+                "web".to_owned()
+            };
+            let runtime = multi_thread().thread_name_fn(name).build().unwrap();
+            for _ in 0..2 {
+                let start = Instant::now();
+                let before = attempts.load(SeqCst);
+                let stuck = block_workers(&runtime);
+                let waits =
+                    runtime.spawn(async { timeout(LIMIT, use_everything()).await.unwrap() });
+                eventually("the monitor tries again", || {
+                    attempts.load(SeqCst) >= before + 3
+                });
+                let made = attempts.load(SeqCst) - before;
+                assert!(start.elapsed() >= RETRY * (made - 1), "{made} attempts");
+                eventually("the attempt ends", || {
+                    runtime.metrics().num_spare_workers() == 0
+                });
+                assert!(!waits.is_finished());
+                drop(stuck);
+                runtime.block_on(waits).unwrap();
+            }
+        },
+    );
+}
+
+/// The next pool starts it, for all pools.
+#[test]
+fn without_a_thread_for_the_monitor_a_runtime_works() {
+    if !refuse::is_possible() {
+        return;
+    }
+    in_own_process(
+        "restricted::without_a_thread_for_the_monitor_a_runtime_works",
+        || {
+            // The workers start the monitor.
+            let mut restricted = multi_thread();
+            let restricted = restricted.on_thread_start(refuse_threads).build().unwrap();
+            let stuck = block_workers(&restricted);
+            let waits = restricted.spawn(async { sleep(Duration::from_millis(1)).await });
+            thread::sleep(2 * RETRY);
+            assert!(!waits.is_finished());
+            assert!(!has_monitor());
+            drop(stuck);
+            restricted.block_on(async {
+                waits.await.unwrap();
+                timeout(LIMIT, use_everything()).await.unwrap();
+            });
+            assert!(!has_monitor());
+
+            let second = multi_thread().build().unwrap();
+            eventually("a worker starts the monitor", || {
+                run(&second, async {});
+                has_monitor()
+            });
+            for runtime in [&second, &restricted] {
+                let _stuck = block_workers(runtime);
+                run(runtime, async { sleep(Duration::from_millis(1)).await });
+            }
+        },
+    );
+}
+
+/// Sets the highest number of threads and processes of the user.
+fn limit_threads(current: Option<u64>) {
+    let limit = Rlimit {
+        current,
+        ..getrlimit(Resource::Nproc)
+    };
+    setrlimit(Resource::Nproc, limit).unwrap();
+}
+
+#[test]
+fn at_the_limit_of_threads_tasks_wait_until_polls_return_or_the_limit_is_raised() {
+    if refuse::is_emulated() {
+        return;
+    }
+    in_own_process(
+        "restricted::at_the_limit_of_threads_tasks_wait_until_polls_return_or_the_limit_is_raised",
+        || {
+            // The limit does not apply to root.
+            // SAFETY: the calls take no pointers.
+            let is_root = unsafe { libc::geteuid() == 0 };
+            // SAFETY: as above.
+            if is_root && unsafe { libc::setgid(65534) | libc::setuid(65534) } != 0 {
+                println!("skipped: root without the right to become another user");
+                return;
+            }
+            let most = getrlimit(Resource::Nproc).current;
+            let runtime = multi_thread().build().unwrap();
+            eventually("the monitor has started", has_monitor);
+
+            limit_threads(Some(1));
+            let started = thread::Builder::new().spawn(|| ());
+            assert!(started.is_err(), "the limit does not apply");
+            let stuck = block_workers(&runtime);
+            let waits = runtime.spawn(async { sleep(Duration::from_millis(1)).await });
+            thread::sleep(2 * RETRY);
+            assert!(!waits.is_finished());
+            drop(stuck);
+            runtime.block_on(waits).unwrap();
+            limit_threads(most);
+            runtime.block_on(async { timeout(LIMIT, use_everything()).await.unwrap() });
+
+            // The spare workers that have a thread are in polls that do not return, too.
+            let runtime = multi_thread().worker_threads(1).build().unwrap();
+            let mut stuck = block_workers(&runtime);
+            run(&runtime, async {});
+            limit_threads(Some(1));
+            let more: Vec<_> = (0..6).map(|_| stuck.spawn(runtime.handle())).collect();
+            thread::sleep(2 * RETRY);
+            let begun = more.iter().filter(|begun| begun.try_recv().is_ok());
+            let begun = begun.count();
+            assert!((1..6).contains(&begun), "{begun} have begun");
+            limit_threads(most);
+            for _ in begun..6 {
+                eventually("each poll gets a spare worker", || {
+                    more.iter().any(|begun| begun.try_recv().is_ok())
+                });
+            }
+            drop(stuck);
+        },
+    );
+}
+
 /// The limit applies to the whole process.
 #[test]
 fn with_32_descriptors_two_runtimes_serve_and_a_socket_too_many_is_an_error() {
@@ -255,13 +412,24 @@ fn a_forked_child_may_create_its_own_runtimes() {
                 signal(SignalKind::user_defined1()).unwrap()
             });
             runtime.block_on(use_everything());
+            // A spare worker waits for events.
+            let stuck = block_workers(&runtime);
+            run(&runtime, async { sleep(Duration::from_millis(1)).await });
+            assert!(runtime.metrics().num_spare_workers() > 0);
             let status = in_forked_child(|| {
                 use_on_each_flavor();
+                let of_the_child = multi_thread().build().unwrap();
+                let stuck = block_workers(&of_the_child);
+                run(&of_the_child, async {
+                    sleep(Duration::from_millis(1)).await;
+                });
+                drop(stuck);
                 signals_of_its_own();
                 refuses_sockets(&runtime);
                 true
             });
             assert_eq!(status, 0, "the child failed");
+            drop(stuck);
             runtime.block_on(async {
                 timeout(LIMIT, use_everything()).await.unwrap();
                 // The child's signal does not arrive in the parent; the parent's own signal does.

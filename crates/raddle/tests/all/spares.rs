@@ -18,21 +18,27 @@ use raddle::time::sleep;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Polls that block until this is dropped.
-struct Stuck {
+pub(crate) struct Stuck {
     tasks: Vec<(JoinHandle<()>, Sender<()>)>,
 }
 
 impl Stuck {
     /// Spawns a task whose poll does not return, and waits until it blocks a worker.
     fn add(&mut self, handle: &Handle) {
+        let has_begun = self.spawn(handle);
+        has_begun.recv_timeout(LIMIT).expect("the task is polled");
+    }
+
+    /// Spawns a task whose poll does not return. The receiver gets a message when it is polled.
+    pub(crate) fn spawn(&mut self, handle: &Handle) -> Receiver<()> {
         let (release, released) = channel::<()>();
         let (begun, has_begun) = channel();
         let task = handle.spawn(async move {
-            begun.send(()).unwrap();
+            let _ = begun.send(());
             let _ = released.recv();
         });
-        has_begun.recv_timeout(LIMIT).expect("the task is polled");
         self.tasks.push((task, release));
+        has_begun
     }
 }
 
@@ -40,11 +46,17 @@ impl Stuck {
 /// the second value is dropped, which is before the runtime is.
 fn stuck(builder: &mut Builder) -> (Runtime, Stuck) {
     let runtime = builder.build().unwrap();
+    let stuck = block_workers(&runtime);
+    (runtime, stuck)
+}
+
+/// Makes all workers of a runtime poll tasks whose polls do not return.
+pub(crate) fn block_workers(runtime: &Runtime) -> Stuck {
     let mut stuck = Stuck { tasks: Vec::new() };
     for _ in 0..runtime.metrics().num_workers() {
         stuck.add(runtime.handle());
     }
-    (runtime, stuck)
+    stuck
 }
 
 fn one_worker() -> Builder {
@@ -68,7 +80,7 @@ fn count_threads(builder: &mut Builder) -> Arc<AtomicUsize> {
 
 /// Spawns a task, and waits for it on this thread.
 #[track_caller]
-fn run<F>(runtime: &Runtime, future: F) -> F::Output
+pub(crate) fn run<F>(runtime: &Runtime, future: F) -> F::Output
 where
     F: Future<Output: Send> + Send + 'static,
 {
