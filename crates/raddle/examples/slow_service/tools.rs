@@ -30,6 +30,8 @@ pub(crate) fn observe(
     let (sender, slow_polls) = mpsc::channel();
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
+        // Spare workers would serve what waits, and hide the faults.
+        .max_spare_workers(0)
         .enable_all()
         .watchdog(Duration::from_millis(20), move |report| {
             // Printed later: looking up the names of a stack is slow. The send fails once `observe`
