@@ -65,38 +65,38 @@ pub struct Config {
     pub global_queue_interval: u32,
     /// The number of steps after which a busy worker polls the driver. It does so after about a
     /// millisecond at the latest; a worker that the caller steps does not measure time. If `None`,
-    /// the number is 61 for such a worker and for one that is alone in its shard, and other workers
-    /// go by the time alone. It is also the highest number of tasks that are polled between two
-    /// polls of the future of [`CurrentThread::block_on`]. Must not be zero.
+    /// it is 61 for a worker that the caller steps and for one that is alone in its shard, and
+    /// other workers go by time only. It is also the highest number of tasks that are polled
+    /// between two polls of the future of [`CurrentThread::block_on`]. Must not be zero.
     ///
     /// [`CurrentThread::block_on`]: crate::CurrentThread::block_on
     pub event_interval: Option<u32>,
     /// Whether a worker of [`Policy::WorkStealing`] has a next-task slot. Without the slot, tasks
     /// run in the order in which they are spawned and woken on a worker.
     pub next_task_slot: bool,
-    /// Whether the tasks behind a poll that does not return go to other workers: to parked ones,
-    /// or else to spare ones. One thread of the process looks for such polls, about every 3 ms while
-    /// workers run.
+    /// Whether the tasks behind a poll that does not return go to other workers: to parked ones, or
+    /// else to spare ones. One thread of the process checks for such polls while workers run.
     pub has_monitor: bool,
-    /// The highest number of spare workers. When all workers are in polls that do not return, and
-    /// tasks or events wait, a spare worker serves these until the polls return.
-    /// [`handoff`](Self::handoff) starts its thread; without one there are no spare workers.
-    /// [`Policy::Sharded`] and the current-thread scheduler cannot have any.
+    /// The highest number of spare workers. While tasks or events wait behind long polls and no
+    /// worker is parked, spare workers run what waits. [`handoff`](Self::handoff) starts their
+    /// threads; without one there are no spare workers. [`Policy::Sharded`] and the current-thread
+    /// scheduler cannot have any.
     pub max_spare_workers: usize,
     /// Wraps the whole loop of each worker, on the worker's thread.
     pub around_worker: Option<AroundWorker>,
-    /// Called when the thread of a worker enters [`block_in_place`](crate::block_in_place), and when
-    /// a spare worker is needed. The function must soon call [`Handoff::run`] on another thread, or
-    /// drop the handoff if no thread is available. If it is `None`, workers stay on their threads.
+    /// Called when the thread of a worker enters [`block_in_place`](crate::block_in_place), and
+    /// when a spare worker is needed. The function must soon call [`Handoff::run`] on another
+    /// thread, or drop the handoff if no thread is available. If it is `None`, workers stay on
+    /// their threads.
     pub handoff: Option<StartHandoff>,
     /// Runs before a worker blocks.
     pub on_thread_park: Option<Hook>,
     /// Runs after a worker has blocked, or has found after [`on_thread_park`](Self::on_thread_park)
     /// that there is something to do.
     pub on_thread_unpark: Option<Hook>,
-    /// Called when tasks wait and all spare workers are in polls that do not return: on the
-    /// monitor's thread, at most every 10 s. It must not block, since the thread serves all pools.
-    /// Not called if [`max_spare_workers`](Self::max_spare_workers) is zero.
+    /// Called when tasks wait behind a poll that does not return and all spare workers are in use:
+    /// on the monitor's thread, at most every 10 s. It must not block, since the thread serves all
+    /// pools. Not called if [`max_spare_workers`](Self::max_spare_workers) is zero.
     pub on_spares_used_up: Option<Hook>,
     /// Called when a task is spawned, before and after each poll, and when the task ends.
     pub task_hooks: TaskHooks,
@@ -110,7 +110,8 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// One worker; work stealing with a next-task slot; a look at the injection queue every 31 steps; a monitor; no
+    /// One worker; work stealing with a next-task slot; takes from the injection queue every 31
+    /// steps; a monitor; 32 spare workers if there is a function that starts their threads; no
     /// hooks; only the join handles receive panics.
     fn default() -> Self {
         Self {
@@ -155,8 +156,8 @@ impl Config {
         }
     }
 
-    /// The number of steps after which a worker polls the driver that is alone in its shard, or does
-    /// not measure time.
+    /// The number of steps after which a worker polls the driver that is alone in its shard, or
+    /// does not measure time.
     pub(crate) fn polls_between_events(&self) -> u32 {
         self.event_interval.unwrap_or(DEFAULT_EVENT_INTERVAL)
     }

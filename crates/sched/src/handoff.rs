@@ -203,13 +203,14 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
     }
 }
 
-/// A worker whose thread is in [`block_in_place`](crate::block_in_place), to be driven by another
-/// thread. While a handoff has not been run or dropped, the worker requests no second one, even if
-/// its thread returns and blocks again.
+/// A worker to be driven by another thread: one whose thread is in
+/// [`block_in_place`](crate::block_in_place), or a spare worker. While a handoff has not been run
+/// or dropped, the worker requests no second one, even if its thread returns and blocks again.
 ///
-/// Dropping a handoff leaves the worker where it is: its tasks wait until the function that blocks
-/// returns, unless other workers steal them. If the scheduler is shutting down, dropping it retires
-/// the worker, on the thread that drops it.
+/// Dropping the handoff of a spare worker returns the worker; the monitor requests a thread again
+/// after 100 ms. Dropping another one leaves the worker where it is: its tasks wait until the
+/// function that blocks returns, unless other workers steal them. If the scheduler is shutting
+/// down, dropping it retires the worker, on the thread that drops it.
 ///
 /// ```
 /// use std::sync::{Arc, mpsc};
@@ -230,7 +231,7 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
 /// assert_eq!(pool.handle().block_on(blocks).unwrap(), 42);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[must_use = "dropping it leaves the tasks of the worker waiting; call run on some thread"]
+#[must_use = "dropping it leaves tasks waiting; call run on some thread"]
 pub struct Handoff {
     worker: usize,
     /// `Some` until the handoff is run or dropped.
@@ -246,14 +247,14 @@ impl Handoff {
         }
     }
 
-    /// Returns the index of the worker.
+    /// Returns the index of the worker; those of spare workers follow those of the others.
     pub fn worker(&self) -> usize {
         self.worker
     }
 
-    /// Drives the worker on the calling thread, until the scheduler shuts down or until a task of
-    /// the worker blocks in place and another thread takes the worker over. Returns at once if
-    /// another thread has the worker already.
+    /// Drives the worker on the calling thread, until the scheduler shuts down, until a task of the
+    /// worker blocks in place and another thread takes the worker over, or until a spare worker is
+    /// not needed any more. Returns at once if another thread has the worker already.
     ///
     /// Meanwhile the scheduler is the current one.
     /// [`Config::around_worker`](crate::Config::around_worker) is not called: the caller sets up

@@ -39,7 +39,7 @@ pub use handle::{EnterGuard, Handle, count_nested_poll};
 pub use handoff::{Handoff, block_in_place};
 pub use id::{Id, take_id};
 pub use metrics::Metrics;
-pub use monitor::{Look, Monitor};
+pub use monitor::{Monitor, MonitorCheck};
 pub use panics::UnhandledPanic;
 pub use pool::Pool;
 pub use spawn::{is_on_pinned_worker, spawn, spawn_local};

@@ -1,7 +1,7 @@
 //! The monitor: it finds workers that are in polls that do not return, gives their tasks to parked
 //! workers, and has spare workers serve when no worker is parked. `docs/scheduler.md`, the monitor.
 //!
-//! Nothing depends on when it looks: a task that it overlooks waits for the next look or for its
+//! Nothing depends on when it checks them: a task that it misses waits for the next check or for its
 //! worker. It reads counts that the workers write for other reasons, so they pay nothing for it.
 
 mod sleep;
@@ -20,18 +20,18 @@ use crate::events::MonitorAction;
 use crate::worker::retirement::Retirement;
 use crate::worker::shard::{Delay, Peer, Shard};
 
-/// The time from one look to the next while a worker runs. A poll is found to be long at most this
-/// time and [`LONG`] after it began.
+/// The time from one check to the next while a worker runs. A poll is found to be long at most 9 ms
+/// after it began: this time, and [`LONG`] rounded up to checks.
 const INTERVAL: Duration = Duration::from_millis(3);
-/// The time to the first look, and from a look that found something to the next.
+/// The time to the first check, and from a check that found something to the next.
 const FIRST_INTERVAL: Duration = Duration::from_millis(1);
-/// The time from one look to the next while all workers are parked. The time of a poll that begins
+/// The time from one check to the next while all workers are parked. The time of a poll that begins
 /// in between is known from the busy time of its worker.
 const PARKED_INTERVAL: Duration = Duration::from_millis(8);
 /// A poll that has taken this long may not return: a spare worker takes its worker's tasks.
 const LONG: Duration = Duration::from_micros(5_500);
-/// How long a poll takes at most of a worker that still makes progress, if its last long poll took
-/// no longer than this. A spare worker takes none of its tasks before.
+/// If the last long poll of a worker took at most this time, its polls count as progress until they
+/// take longer. Before that, a spare worker takes none of its tasks.
 const PROGRESS: Duration = Duration::from_millis(25);
 /// How long a worker counts as one that makes progress by long polls.
 const MEMORY: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ const FEW_POLLS: u64 = 8;
 const SLOW: Duration = Duration::from_micros(500);
 /// A spare worker stays in the driver while all polls take longer than this on average.
 const FAST: Duration = Duration::from_micros(250);
-/// How long a spare worker stays after the last look that found it useful.
+/// How long a spare worker stays after the last check that found it useful.
 const STAY: Duration = Duration::from_millis(50);
 /// The time to the next attempt if the system refuses a thread.
 const RETRY: Duration = Duration::from_millis(100);
@@ -53,7 +53,7 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 /// What a pool needs to be monitored.
 pub(crate) struct MonitorState {
     observations: Mutex<Observations>,
-    /// The thread that looks at the shard, if one does.
+    /// The thread that checks the shard, if one does.
     thread: OnceLock<&'static thread::MonitorThread>,
 }
 
@@ -62,12 +62,12 @@ pub(crate) struct MonitorState {
 struct Observations {
     /// The workers, and then the spare ones that were made.
     peers: Vec<Observation>,
-    last_look: Duration,
+    last_check: Duration,
     /// The sum of `late_events` of all workers.
     late_events: u64,
     /// When spare workers may leave.
     needed_until: Duration,
-    /// How many looks in a row have found work that waits while all spare workers run.
+    /// How many checks in a row have found work that waits while all spare workers run.
     backlogged: u32,
     /// When the next spare worker may start, after the system has refused a thread.
     next_start: Duration,
@@ -76,7 +76,7 @@ struct Observations {
 
 /// What the monitor remembers of a worker.
 struct Observation {
-    /// At the last look: the number of polls, the total busy time, and whether it was parked.
+    /// At the last check: the number of polls, the total busy time, and whether it was parked.
     polls: u64,
     busy: Duration,
     was_parked: bool,
@@ -84,11 +84,13 @@ struct Observation {
     parks: u64,
     /// When the current poll began, or later.
     since: Duration,
+    /// Whether it was found long.
+    was_long: bool,
     /// Until when polls up to [`PROGRESS`] count as progress.
     progress_until: Duration,
 }
 
-/// What the monitor sees of a worker at a look.
+/// What the monitor sees of a worker at a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
     is_running: bool,
@@ -98,9 +100,9 @@ struct Seen {
     age: Duration,
     /// Whether its tasks wait for a poll that does not return.
     is_stuck: bool,
-    /// Whether a poll has begun since the last look.
+    /// Whether a poll has begun since the last check.
     has_moved: bool,
-    /// How many polls have begun since the last look, if it has run all the time.
+    /// How many polls have begun since the last check, if it has run all the time.
     polls: Option<u64>,
 }
 
@@ -133,6 +135,7 @@ impl Default for Observation {
             was_parked: true,
             parks: 0,
             since: Duration::ZERO,
+            was_long: false,
             progress_until: Duration::ZERO,
         }
     }
@@ -149,10 +152,8 @@ impl Observation {
         let parks = peer.counters.parks.get();
         let has_parked = std::mem::replace(&mut self.parks, parks) != parks;
         if begun > 0 || was_parked || has_parked || !is_running {
-            let length = now.saturating_sub(self.since);
-            if begun > 0 && !was_parked && length >= LONG {
-                // The poll that was found long has returned.
-                self.progress_until = match length <= PROGRESS {
+            if self.was_long && begun > 0 {
+                self.progress_until = match now.saturating_sub(self.since) <= PROGRESS {
                     true => now + MEMORY,
                     false => Duration::ZERO,
                 };
@@ -162,7 +163,7 @@ impl Observation {
                 true => busy.saturating_sub(self.busy),
                 false => Duration::ZERO,
             };
-            // Several short polls are no long one: that is found at the next look.
+            // Several short polls are no long one: that is found at the next check.
             let taken = if begun > 1 {
                 taken.min(LONG - INTERVAL)
             } else {
@@ -175,7 +176,8 @@ impl Observation {
             true => now.saturating_sub(self.since),
             false => Duration::ZERO,
         };
-        let patience = match now < self.progress_until {
+        self.was_long = age >= LONG;
+        let stuck_after = match now < self.progress_until {
             true => PROGRESS,
             false => LONG,
         };
@@ -183,7 +185,7 @@ impl Observation {
             is_running,
             has_retired: false,
             age,
-            is_stuck: age >= patience,
+            is_stuck: age >= stuck_after,
             has_moved: begun > 0,
             polls: (is_running && !was_parked && !has_parked).then_some(begun),
         }
@@ -195,19 +197,19 @@ impl Seen {
         self.age >= LONG
     }
 
-    /// Whether it is in the poll of the last look, or in a long one.
+    /// Whether it is in the poll of the last check, or in a long one.
     fn is_unmoved(&self) -> bool {
         self.polls == Some(0) || self.is_long()
     }
 
-    /// Whether its polls since the last look, `elapsed` ago, have taken `time` on average.
+    /// Whether its polls since the last check, `elapsed` ago, have taken `time` on average.
     fn is_slower(&self, time: Duration, elapsed: Duration) -> bool {
         let polls = self.polls.and_then(|polls| u32::try_from(polls).ok());
         polls.is_some_and(|polls| time * polls <= elapsed)
     }
 }
 
-/// What a look finds. The thread acts on it without a lock.
+/// What a check finds. The thread acts on it without a lock.
 #[derive(Default)]
 struct Findings {
     /// Workers that have tasks which parked workers can take.
@@ -244,7 +246,7 @@ struct Findings {
 /// assert_eq!(workers[0].step(), Step::Ran);
 /// assert!(workers[1].begin_park().is_some());
 /// for ms in [3, 6] {
-///     monitor.look(Duration::from_millis(ms));
+///     monitor.check(Duration::from_millis(ms));
 /// }
 /// assert!(workers[1].is_unparked());
 /// assert_eq!(workers[1].resume_park(), None);
@@ -253,37 +255,37 @@ struct Findings {
 #[derive(Clone)]
 pub struct Monitor(pub(crate) Arc<Retirement>);
 
-/// The result of [`Monitor::look`].
+/// The result of [`Monitor::check`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Look {
-    /// The time to the next look.
+pub struct MonitorCheck {
+    /// The time to the next check.
     pub next: Duration,
-    /// Whether a worker runs, or has run since the last look.
+    /// Whether a worker runs, or has run since the last check.
     pub is_active: bool,
 }
 
 impl Monitor {
-    /// Looks at the workers at the time `now`, which never decreases, and helps those that are
+    /// Checks the workers at the time `now`, which never decreases, and helps those that are
     /// stuck: those that run and have begun no poll for some milliseconds. It may call
     /// [`Config::handoff`](crate::Config::handoff) to start a spare worker.
-    pub fn look(&self, now: Duration) -> Look {
+    pub fn check(&self, now: Duration) -> MonitorCheck {
         let shard = &self.0.shard;
         let Some(state) = shard.monitor.as_ref().filter(|_| !shard.is_closed()) else {
-            return Look {
+            return MonitorCheck {
                 next: PARKED_INTERVAL,
                 is_active: false,
             };
         };
         let mut observations = state.observations.lock();
         let has_clock = state.thread.get().is_some();
-        let (findings, look) = observations.look(shard, has_clock, now);
+        let (findings, check) = observations.check(shard, has_clock, now);
         drop(observations);
         let has_failed = findings.act(&self.0);
         if has_failed {
             state.observations.lock().next_start = now + RETRY;
         }
-        look
+        check
     }
 }
 
@@ -294,7 +296,7 @@ impl fmt::Debug for Monitor {
 }
 
 impl Observations {
-    fn look(&mut self, shard: &Shard, has_clock: bool, now: Duration) -> (Findings, Look) {
+    fn check(&mut self, shard: &Shard, has_clock: bool, now: Duration) -> (Findings, MonitorCheck) {
         let mut findings = Findings::default();
         let made = shard.all_peers().count();
         self.peers.resize_with(made, Observation::default);
@@ -318,7 +320,7 @@ impl Observations {
                 seen
             })
             .collect();
-        let elapsed = now.saturating_sub(std::mem::replace(&mut self.last_look, now));
+        let elapsed = now.saturating_sub(std::mem::replace(&mut self.last_check, now));
         if shard.idle.is_any_parked() {
             find_work_for_parked(shard, &seen, &mut findings);
             // The attendant has left while all workers were parked outside the driver.
@@ -329,7 +331,7 @@ impl Observations {
         }
         let is_running = seen.iter().any(|seen| seen.is_running);
         let is_amiss = findings.starts > 0 || !findings.to_help.is_empty();
-        let look = Look {
+        let check = MonitorCheck {
             next: match (is_amiss, is_running) {
                 (true, _) => FIRST_INTERVAL,
                 (false, true) => INTERVAL,
@@ -339,7 +341,7 @@ impl Observations {
                 || seen.iter().any(|seen| seen.has_moved)
                 || shard.spares.active() > 0,
         };
-        (findings, look)
+        (findings, check)
     }
 
     /// Decides which spare workers serve. One, the attendant, waits in the driver and runs what its

@@ -178,8 +178,8 @@ impl Pool {
     /// exited, including [`around_worker`](Config::around_worker) and the destructors of their
     /// thread-locals. The method may be called again, to wait once more.
     ///
-    /// On a thread of the pool, and on that of the monitor, the call does not wait, because it would
-    /// wait for itself.
+    /// On a thread of the pool, and on that of the monitor, the call does not wait, because it
+    /// would wait for itself.
     pub fn shutdown(&mut self, wait: Option<Duration>) -> bool {
         self.is_shut_down = true;
         let id = self.handle.id();

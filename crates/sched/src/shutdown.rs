@@ -23,8 +23,7 @@ pub(crate) fn retire(core: CoreRef) {
     core.queues.counters.stop_clock();
     let retirement = core.retirement.clone();
     if core.queues.is_spare {
-        let shard = core.shard();
-        shard.spares.end(core.queues.index - shard.peers.len());
+        core.queues.end_as_spare();
     }
     if !core.shard().is_closed() {
         core.queues.abandon();
@@ -37,12 +36,11 @@ pub(crate) fn retire(core: CoreRef) {
     }
 }
 
-/// Brings back a spare worker that no thread has driven. On the thread of the monitor no task is
-/// dropped: that could block it.
+/// Brings back a spare worker that no thread has driven. If this is the thread of the monitor,
+/// tasks are dropped on another one: that could block it.
 pub(crate) fn return_unused(core: CoreRef) {
     let retirement = core.retirement.clone();
-    let shard = core.shard();
-    shard.spares.end(core.queues.index - shard.peers.len());
+    core.queues.end_as_spare();
     let mut retired = retirement.retired.lock();
     retired.add(core);
     let has_all = retired.has_all(retirement.shard.peers.len());
@@ -120,8 +118,8 @@ impl Retirement {
     /// releases the threads in handed-off polls, the last of which finishes it. From then on the
     /// number of these polls can only decrease.
     fn finish_after(&self, change: impl FnOnce(&mut Retired)) {
-        // Not read under the lock: in a model, a lock that is held while another thread panics counts
-        // as poisoned.
+        // Not read under the lock: in a model, a lock that is held while another thread panics
+        // counts as poisoned.
         let is_closed = self.shard.is_closed();
         let mut retired = self.retired.lock();
         change(&mut retired);
@@ -195,8 +193,8 @@ impl Retirement {
     }
 }
 
-/// Runs `f`, which drops tasks, on this thread or, if this one `must_not_block`, on another. No time
-/// passes in a model.
+/// Runs `f`, which drops tasks, on this thread or, if this one `must_not_block`, on another. No
+/// time passes in a model.
 fn drop_tasks(must_not_block: bool, f: impl FnOnce() + Send + 'static) {
     match must_not_block && cfg!(not(raddle_loom)) {
         true => drop(thread::run_elsewhere(f)),

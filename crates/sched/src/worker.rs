@@ -70,6 +70,7 @@ impl Worker {
     }
 
     pub(crate) fn new(core: CoreRef) -> Self {
+        // Until a thread runs its loop: another one may have run a spare worker before.
         core.queues.is_free_running.set(false);
         Self {
             core: Some(core),

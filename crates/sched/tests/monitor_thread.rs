@@ -70,6 +70,23 @@ fn a_thousand_pools_leave_one_monitor() {
     assert_eq!(monitors().len(), 1);
 }
 
+#[test]
+fn the_monitor_keeps_no_pool_that_has_shut_down() {
+    let _one = ONE_AT_A_TIME.lock();
+    let handoff: raddle_sched::StartHandoff = Arc::new(drop);
+    for _ in 0..10 {
+        let config = Config {
+            handoff: Some(handoff.clone()),
+            ..Config::default()
+        };
+        let pool = Pool::start(config, None).unwrap();
+        pool.handle()
+            .block_on(pool.handle().spawn(async {}))
+            .unwrap();
+    }
+    wait_until(|| Arc::strong_count(&handoff) == 1);
+}
+
 /// The number of times that a thread has gone to sleep.
 fn sleeps(thread: &std::path::Path) -> u64 {
     let status = fs::read_to_string(thread.join("status")).unwrap();

@@ -30,8 +30,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// A worker runs the tasks that are spawned and woken on it, the one woken last by another task first, and steals
-    /// from other workers when it has none.
+    /// A worker runs the tasks that are spawned and woken on it, the one that another task woke
+    /// last first, and steals from other workers when it has none.
     #[default]
     WorkStealing,
     /// All workers take tasks from one queue, first in, first out.

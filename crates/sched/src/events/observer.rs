@@ -162,8 +162,8 @@ pub trait Observer: Send + Sync {
         let _ = (worker, turn);
     }
 
-    /// The monitor acts for tasks or events that wait behind a poll of the worker `stuck`, on a
-    /// thread of its own.
+    /// The monitor acts for tasks or events that wait behind a poll of the worker `stuck`. Called
+    /// on the monitor's thread.
     fn monitor_acted(&self, stuck: usize, action: MonitorAction) {
         let _ = (stuck, action);
     }

@@ -38,7 +38,7 @@ pub enum MonitorAction {
     HelpedWorker,
     /// It wakes a parked worker to wait in the driver.
     TookDriver,
-    /// It starts a spare worker.
+    /// It is about to start a spare worker, whose thread the system may refuse.
     StartedSpare,
     /// Tasks wait, and there is no further spare worker. Reported at most every 10 s.
     LacksSpare,

@@ -1,5 +1,5 @@
-//! The idle set: which workers are parked, and how many search. `docs/scheduler.md` has the protocol,
-//! and says why no wake-up is lost.
+//! The idle set: which workers are parked, and how many search. `docs/scheduler.md` has the
+//! protocol, and says why no wake-up is lost.
 
 use std::fmt;
 
@@ -257,7 +257,7 @@ impl IdleSet {
     pub(crate) fn remove(&self, worker: usize) {
         let bit = bit_of(worker) >> SEARCHING_BITS;
         let present = &self.group_of(worker).present;
-        // ORDERING: a monitor that does not see it yet looks again.
+        // ORDERING: a monitor that does not see it yet checks again.
         present.fetch_and(!bit, Ordering::Relaxed);
     }
 

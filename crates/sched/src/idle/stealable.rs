@@ -122,8 +122,8 @@ impl StealableSet {
         // below.
         (0..=groups).find_map(|turn| {
             let group = (first + turn) % groups;
-            // ORDERING: a hint for a searcher. A worker that parks has passed a fence. Acquire pairs
-            // with `insert`.
+            // ORDERING: a hint for a searcher. A worker that parks has passed a fence. Acquire
+            // pairs with `insert`.
             let mut bits = self.0[group].load(Ordering::Acquire);
             match turn {
                 0 => bits &= !below,

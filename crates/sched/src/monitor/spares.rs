@@ -12,8 +12,7 @@
 //!
 //! Only the monitor makes a spare worker active, and asks it to leave; only its thread brings it
 //! back. No step depends on another thread's timing: a spare worker that is started needlessly
-//! waits in the driver until it is asked to leave, and one that is asked too late serves a little
-//! longer.
+//! waits until it is asked to leave, and one that is asked too late serves a little longer.
 
 use std::sync::OnceLock;
 
@@ -130,7 +129,7 @@ impl Spares {
         spare.is_active.store(false, Ordering::Release);
         let word = number + 1;
         // ORDERING: the queues and the idle set have their own order. If the monitor sets it
-        // meanwhile, its next look finds that no worker is in the driver.
+        // meanwhile, its next check finds that no worker is in the driver.
         let _is_other =
             self.attendant
                 .compare_exchange(word, 0, Ordering::Relaxed, Ordering::Relaxed);
@@ -157,7 +156,7 @@ impl Spares {
 impl Spare {
     /// Whether it runs, or is about to. A hint for the monitor and the metrics.
     pub(crate) fn is_active(&self) -> bool {
-        // ORDERING: Acquire pairs with `set_inactive`: the caller sees what the worker has taken.
+        // ORDERING: Acquire pairs with `Spares::end`: the caller sees what the worker has taken.
         self.is_active.load(Ordering::Acquire)
     }
 
@@ -204,9 +203,9 @@ impl Spare {
 
     /// Uses up a call.
     pub(crate) fn take_call(&self) -> bool {
-        // ORDERING: Acquire pairs with `call`. The caller takes from the injection queue next. Without
-        // it, the caller uses up a second call that comes between the two operations, and does not
-        // see the task for which that was made: the task waits.
+        // ORDERING: Acquire pairs with `call`. The caller takes from the injection queue next.
+        // Without it, the caller uses up a second call that comes between the two operations, and
+        // does not see the task for which that was made: the task waits.
         self.is_called() && self.is_called.swap(false, Ordering::Acquire)
     }
 }

@@ -1,13 +1,13 @@
-//! The thread of the monitor, which looks at the pools of the whole process.
+//! The thread of the monitor, which checks the pools of the whole process.
 //!
-//! It is started when the first pool starts, and never ends. While all workers of all pools are
-//! parked, it looks at longer intervals, and sleeps without a limit after a second. A worker that
-//! begins to run then wakes it: `sleep.rs`.
+//! It starts when the first worker of a pool that has a monitor begins to run, and never ends. While
+//! all workers of all pools are parked, it checks at longer intervals, and sleeps without a limit
+//! after a second. A worker that begins to run then wakes it: `sleep.rs`.
 //!
 //! # After a fork
 //!
-//! The child of a fork has the memory of the monitor but not its thread, and perhaps a lock that the
-//! thread holds. A pool that starts in another process than the monitor makes a new one.
+//! The child of a fork has the memory of the monitor but not its thread, and perhaps a lock that
+//! the thread holds. A pool that starts in another process than the monitor makes a new one.
 
 use std::process;
 use std::sync::OnceLock;
@@ -18,11 +18,11 @@ use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 use raddle_primitives::thread::{self, Thread, ThreadId};
 
 use super::sleep::SleepState;
-use super::{FIRST_INTERVAL, Look, Monitor, PARKED_INTERVAL};
+use super::{FIRST_INTERVAL, Monitor, MonitorCheck, PARKED_INTERVAL};
 use crate::id::Id;
 use crate::worker::retirement::Retirement;
 
-/// How long the monitor looks at pools that do nothing before it sleeps.
+/// How long the monitor checks pools that do nothing before it sleeps.
 const STAY_AWAKE: Duration = Duration::from_secs(1);
 /// The time to the next attempt if the system refuses the thread.
 const RETRY: Duration = Duration::from_millis(100);
@@ -39,7 +39,7 @@ pub(super) struct MonitorThread {
 #[derive(Default)]
 struct State {
     watched: Vec<Arc<Retirement>>,
-    /// The scheduler that the thread looks at without the lock.
+    /// The scheduler that the thread checks without the lock.
     looks_at: Option<Id>,
     is_started: bool,
     /// The thread, once it runs.
@@ -48,7 +48,7 @@ struct State {
     next_start: Option<Instant>,
 }
 
-/// Has the monitor of this process look at a pool, from the first call on.
+/// Has the monitor of this process check a pool, from the first call on.
 pub(crate) fn watch(retirement: &Arc<Retirement>) {
     let Some(monitor) = &retirement.shard.monitor else {
         return;
@@ -65,7 +65,7 @@ pub(crate) fn watch(retirement: &Arc<Retirement>) {
     monitor.wake_thread();
 }
 
-/// Ends the looks at a pool. After this call the monitor has no reference to it.
+/// Ends the checks of a pool. After this call the monitor has no reference to it.
 pub(crate) fn forget(retirement: &Retirement) {
     let monitor = retirement.shard.monitor.as_ref();
     if let Some(thread) = monitor.and_then(|monitor| monitor.thread.get()) {
@@ -73,7 +73,7 @@ pub(crate) fn forget(retirement: &Retirement) {
     }
 }
 
-/// Whether the calling thread is the one that looks at a pool.
+/// Whether the calling thread is the one that checks a pool.
 pub(crate) fn is_current(retirement: &Retirement) -> bool {
     let monitor = retirement.shard.monitor.as_ref();
     let thread = monitor.and_then(|monitor| monitor.thread.get());
@@ -163,9 +163,9 @@ impl MonitorThread {
         loop {
             thread::park_timeout(interval);
             let now = start.elapsed();
-            let look = self.look(now);
-            interval = look.next;
-            if look.is_active {
+            let check = self.check(now);
+            interval = check.next;
+            if check.is_active {
                 last_active = now;
             } else if now - last_active >= STAY_AWAKE && self.sleep() {
                 last_active = start.elapsed();
@@ -174,9 +174,9 @@ impl MonitorThread {
         }
     }
 
-    /// Looks at all pools.
-    fn look(&self, now: Duration) -> Look {
-        let mut all = Look {
+    /// Checks all pools.
+    fn check(&self, now: Duration) -> MonitorCheck {
+        let mut all = MonitorCheck {
             next: PARKED_INTERVAL,
             is_active: false,
         };
@@ -188,9 +188,9 @@ impl MonitorThread {
             state.looks_at = Some(retirement.shard.id);
             drop(state);
             let monitor = Monitor(retirement);
-            let look = monitor.look(now);
-            all.next = all.next.min(look.next);
-            all.is_active |= look.is_active;
+            let check = monitor.check(now);
+            all.next = all.next.min(check.next);
+            all.is_active |= check.is_active;
             drop(monitor);
             // After the reference is gone: `forget` waits for this.
             self.state.lock().looks_at = None;
@@ -216,8 +216,8 @@ impl MonitorThread {
         let mut state = self.state.lock();
         let index = state.watched.iter().position(|it| it.shard.id == id);
         let watched = index.map(|index| state.watched.swap_remove(index));
-        // The monitor itself may end a pool: the system refuses the thread on which a spare worker
-        // that it brings back would end it.
+        // The monitor itself may end a pool: if it returns the last spare worker of a closed pool,
+        // and the system refuses the thread that would end the pool.
         let is_monitor = state.is_on_thread();
         while !is_monitor && state.looks_at == Some(id) {
             state = self.changed.wait(state);

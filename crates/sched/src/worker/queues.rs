@@ -414,6 +414,12 @@ impl Queues {
         spares.begin(self.index - self.shard.peers.len());
     }
 
+    /// No thread drives the worker, a spare one, any more.
+    pub(crate) fn end_as_spare(&self) {
+        let spares = &self.shard.spares;
+        spares.end(self.index - self.shard.peers.len());
+    }
+
     /// Whether the worker, a spare one, was asked to leave.
     pub(super) fn should_leave(&self) -> bool {
         self.shard.spare_of(self.index).is_leaving()

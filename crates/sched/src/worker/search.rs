@@ -36,7 +36,8 @@ impl Queues {
     }
 
     /// Takes tasks of the workers that the monitor has found stuck, if it is to help. The workers
-    /// that make progress keep theirs: otherwise a spare worker would be one more that computes.
+    /// that make progress keep theirs: otherwise a spare worker would only add a thread that
+    /// computes.
     #[cold]
     fn search_as_spare(&self) -> Option<Task> {
         if !self.shard.spare_of(self.index).is_helper() {
@@ -104,9 +105,9 @@ impl Queues {
         random
     }
 
-    /// Steals half of the queue of another worker, which leaves the stealable set if there
-    /// is nothing in it. Then steals the task of its slot, if the monitor has seen it in a long
-    /// poll.
+    /// Steals half of the queue of another worker, which leaves the stealable set if there is
+    /// nothing in it. If the queue gives nothing, takes the task of the slot, if the worker has
+    /// begun no poll between two checks of the monitor.
     fn steal_from(&self, victim: usize) -> Option<Task> {
         let shard = &self.shard;
         let peer = shard.peer(victim);

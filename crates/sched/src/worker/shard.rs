@@ -90,7 +90,7 @@ pub(crate) struct Peer {
 pub(crate) enum Delay {
     /// Others steal from its queue only.
     None,
-    /// It has begun no poll between two looks: a worker that searches also takes the task of its
+    /// It has begun no poll between two checks: a worker that searches also takes the task of its
     /// slot.
     Unmoved,
     /// It may not return: spare workers take its tasks too.
@@ -126,7 +126,8 @@ impl Peer {
     /// Records the delay, on the thread of the monitor.
     pub(crate) fn set_delay(&self, delay: Delay) {
         let delay = delay as u32;
-        // ORDERING: as in `is_delayed`. Others read the line, so it is only written when it changes.
+        // ORDERING: as in `is_delayed`. Others read the line, so it is only written when it
+        // changes.
         if self.delay.load(Ordering::Relaxed) != delay {
             // ORDERING: as above.
             self.delay.store(delay, Ordering::Relaxed);
@@ -342,8 +343,8 @@ impl Shard {
         }
     }
 
-    /// Like [`notify`](Self::notify), for a task from outside. If no worker is parked, a spare one
-    /// takes the task, if one serves.
+    /// Like [`notify`](Self::notify), for a task from outside. If no worker is claimed, the
+    /// attendant is called, if there is one.
     #[inline]
     pub(crate) fn notify_from_outside(&self) {
         if let Some(worker) = self.claim_from_outside() {
@@ -402,8 +403,8 @@ impl Shard {
             .chain(self.spares.iter().map(|spare| &spare.peer))
     }
 
-    /// Lets spare workers take the tasks of the workers. Returns false if they must not, because the
-    /// only worker is in no poll.
+    /// Lets spare workers take the tasks of the workers. Returns false if they must not, because
+    /// the only worker is in no poll.
     pub(crate) fn share_queues(&self) -> bool {
         let counters = &self.peers[0].counters;
         let is_in_poll = || counters.polls.get() != counters.ended.get();
@@ -438,8 +439,8 @@ impl Shard {
 
     /// The worker that is parked in the driver, if any.
     pub(crate) fn worker_in_driver(&self) -> Option<usize> {
-        // ORDERING: a hint, which worker to wake first. Acquire pairs with `set_last_poller`: a spare
-        // worker is found made.
+        // ORDERING: a hint, which worker to wake first. Acquire pairs with `set_last_poller`: a
+        // spare worker is found made.
         let poller = self.last_poller.load(Ordering::Acquire);
         let is_there = self.peer(poller).parker.is_in_driver();
         is_there.then_some(poller)

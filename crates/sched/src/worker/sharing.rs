@@ -10,10 +10,10 @@
 //! | 2. light barrier | 2. heavy barrier |
 //! | 3. reads the state; takes exclusively until the next poll ends if it is `EXCLUSIVE` | 3. reads the counts; goes on if the worker is in a poll |
 //!
-//! The heavy barrier makes a full fence of each light one. If the monitor sees that a poll has begun
-//! and not that it has ended, the worker has done all that it did before the poll, and sees the
-//! changed state when the poll ends. From then on it takes as if it had other workers beside it,
-//! until no spare worker is active and the monitor changes the state back.
+//! The heavy barrier makes a full fence of each light one. If the monitor sees that a poll has
+//! begun and not that it has ended, the worker has done all that it did before the poll, and sees
+//! the changed state when the poll ends. From then on it takes as if it had other workers beside
+//! it, until no spare worker is active and the monitor changes the state back.
 //!
 //! The heavy barrier is `membarrier` of Linux. Elsewhere, and in a sandbox that refuses the call,
 //! the queue is always shared. RCU in user space uses the system call in the same way

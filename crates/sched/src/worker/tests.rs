@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::config::policy::Policy;
 use crate::pool;
 use crate::spawn;
+use raddle_primitives::sync::Mutex;
 
 /// Two workers of a pool, which the caller steps.
 fn two_workers() -> (Arc<Shard>, [Worker; 2]) {
@@ -42,7 +43,7 @@ fn a_worker_notifies_of_the_events_that_it_does_not_run_next() {
     assert!(!shard.idle.is_parked(0) && asleep.is_unparked());
 }
 
-/// Where the driver puts two tasks beside one that waits: whether the first is in the slot.
+/// Two tasks that the driver wakes while another one waits.
 #[test]
 fn tasks_that_the_driver_wakes_go_behind_others_or_next() {
     for (order, is_in_slot) in [(EventOrder::Behind, false), (EventOrder::Next, true)] {
@@ -195,17 +196,17 @@ fn a_push_notifies_if_the_queue_was_empty_stolen_from_or_full() {
     drop(stolen);
 }
 
-/// Worker 1 is parked, and worker 0 is in a poll that does not return: the first look finds it
+/// Worker 1 is parked, and worker 0 is in a poll that does not return: the first check finds it
 /// running, and it begins no poll until the next.
 fn stuck() -> (Arc<Shard>, [Worker; 2]) {
     let (shard, mut workers) = two_workers();
     assert!(workers[1].begin_park().is_some());
-    look(&workers[0], 0);
+    check(&workers[0], 0);
     (shard, workers)
 }
 
-fn look(worker: &Worker, ms: u64) {
-    worker.monitor().look(Duration::from_millis(ms));
+fn check(worker: &Worker, ms: u64) {
+    worker.monitor().check(Duration::from_millis(ms));
 }
 
 fn task(shard: &Arc<Shard>) -> Task {
@@ -218,7 +219,7 @@ fn the_task_in_the_slot_of_a_stuck_worker_goes_to_a_parked_worker() {
     let (shard, mut workers) = stuck();
     workers[0].core().queues.schedule_new(task(&shard));
     assert!(!workers[1].is_unparked());
-    look(&workers[0], 3);
+    check(&workers[0], 3);
     assert!(workers[1].is_unparked());
     assert_eq!(workers[1].resume_park(), None);
     assert_eq!(workers[1].step(), Step::Ran);
@@ -234,7 +235,7 @@ fn the_task_in_the_slot_of_a_worker_that_makes_progress_stays_there() {
     let queues = &workers[0].core().queues;
     queues.schedule_new(task(&shard));
     queues.counters.polls.add(1);
-    look(&workers[0], 3);
+    check(&workers[0], 3);
     assert!(!workers[1].is_unparked());
     shard.stealable.insert(0);
     assert_eq!(workers[1].step(), Step::Idle);
@@ -246,10 +247,10 @@ fn a_task_in_the_queue_of_another_worker_wakes_a_parked_worker() {
     let (shard, [other, parked]) = stuck();
     let queues = &other.core().queues;
     queues.counters.polls.add(1);
-    // The push needs a notification, and nobody is notified.
+    // The push needs a notification, but notifies no worker.
     let _ = queues.push_needs_notify(task(&shard));
     assert!(!parked.is_unparked());
-    look(&other, 3);
+    check(&other, 3);
     assert_eq!(stealable(&shard), "[0]");
     assert!(parked.is_unparked());
 }
@@ -257,11 +258,11 @@ fn a_task_in_the_queue_of_another_worker_wakes_a_parked_worker() {
 #[test]
 fn a_task_from_outside_of_which_no_worker_knows_wakes_a_parked_worker() {
     let (shard, [stuck, parked]) = stuck();
-    look(&stuck, 3);
+    check(&stuck, 3);
     assert!(!parked.is_unparked());
     shard.push_back(task(&shard));
     assert!(!parked.is_unparked());
-    look(&stuck, 6);
+    check(&stuck, 6);
     assert!(parked.is_unparked());
 }
 
@@ -269,7 +270,7 @@ fn a_task_from_outside_of_which_no_worker_knows_wakes_a_parked_worker() {
 fn a_look_without_work_wakes_no_worker() {
     let (_, [stuck, parked]) = stuck();
     for ms in 1..30 {
-        look(&stuck, ms);
+        check(&stuck, ms);
         assert!(!parked.is_unparked());
     }
 }
@@ -279,24 +280,58 @@ fn the_monitor_looks_less_often_while_all_workers_are_parked() {
     let (shard, mut workers) = two_workers();
     let monitor = workers[0].monitor();
     let mut now = Duration::ZERO;
-    let mut look = || {
+    let mut check = || {
         now += Duration::from_millis(1);
-        monitor.look(now)
+        monitor.check(now)
     };
-    let running = look();
+    let running = check();
     assert!(running.is_active);
     for worker in &mut workers {
         assert!(worker.begin_park().is_some());
     }
-    let parked = look();
+    let parked = check();
     assert!(!parked.is_active && parked.next > running.next);
     // A worker has run and is parked again.
     shard.inject(task(&shard));
     assert_eq!(workers[0].step(), Step::Ran);
     assert_eq!(workers[0].step(), Step::Idle);
     assert!(workers[0].begin_park().is_some());
-    assert!(look().is_active);
-    assert!(!look().is_active);
+    assert!(check().is_active);
+    assert!(!check().is_active);
+}
+
+/// The only worker of a pool shares its queue while a spare worker is active.
+#[test]
+fn the_only_worker_takes_exclusively_again_when_the_spare_worker_has_left() {
+    let handoffs = Arc::new(Mutex::new(Vec::new()));
+    let theirs = handoffs.clone();
+    let config = Config {
+        handoff: Some(std::sync::Arc::new(move |handoff| {
+            theirs.lock().push(handoff);
+        })),
+        ..Config::default()
+    };
+    let (handle, workers) = pool::build(config, None, DrivenBy::Pool);
+    let shard = &handle.first_shard;
+    let Some(sharing) = &shard.sharing else {
+        // The system has no barrier.
+        return;
+    };
+    assert!(sharing.end_poll());
+    let queues = &workers[0].core().queues;
+    push(queues);
+    queues.counters.polls.add(1);
+    for ms in [0, 6] {
+        check(&workers[0], ms);
+    }
+    assert!(!sharing.end_poll());
+    let handoff = handoffs.lock().pop().expect("a spare worker is started");
+    check(&workers[0], 9);
+    assert!(!sharing.end_poll(), "the spare worker is active");
+    drop(handoff);
+    queues.counters.polls.add(1);
+    check(&workers[0], 12);
+    assert!(sharing.end_poll());
 }
 
 #[test]

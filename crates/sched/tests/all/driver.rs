@@ -4,12 +4,15 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Poll, Wake, Waker};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::driver::Events;
 use crate::common::{OnDrop, POLICIES, SHARING, SelfWaking, Signal, config_of, wait_until};
 use raddle_primitives::sync::Mutex;
-use raddle_sched::{Config, CurrentThread, Policy, Pool, UnhandledPanic, Unpark, spawn, yield_now};
+use raddle_sched::{
+    Config, CurrentThread, Driver, Policy, Pool, UnhandledPanic, Unpark, spawn, yield_now,
+};
 
 fn with_driver(config: Config) -> (Arc<Events>, Pool) {
     let events = Events::new();
@@ -424,6 +427,74 @@ fn slow_polls_on_pool_threads_shorten_the_interval_of_driver_polls() {
 }
 
 /// A caller that has parked a worker without blocking may let a thread run it.
+/// A driver each of whose parks takes a few milliseconds.
+struct SlowDriver(Box<dyn Driver>);
+
+impl Driver for SlowDriver {
+    fn park(&mut self, timeout: Option<Duration>, limit: usize) {
+        thread::sleep(Duration::from_millis(3));
+        self.0.park(timeout, limit);
+    }
+
+    fn unparker(&self) -> Arc<dyn Unpark> {
+        self.0.unparker()
+    }
+
+    fn shutdown(&mut self) {
+        self.0.shutdown();
+    }
+}
+
+#[test]
+fn a_driver_that_takes_long_is_not_polled_before_each_task() {
+    let events = Events::new();
+    let driver = SlowDriver(Events::driver(&events));
+    let config = config_of(Policy::WorkStealing, 1);
+    let pool = Pool::start(config, Some(Box::new(driver) as Box<dyn Driver>)).unwrap();
+    let polls = Arc::new(AtomicUsize::new(0));
+    drop(pool.handle().spawn(SelfWaking(polls.clone())));
+    wait_until(|| polls.load(Ordering::SeqCst) >= 2000);
+    let driver_polls = events.with(|state| state.parks);
+    assert!(driver_polls < 1000, "{driver_polls} driver polls");
+}
+
+/// Behind many tasks in slow polls it would wait for all of them.
+#[test]
+fn a_task_that_an_event_wakes_goes_before_tasks_in_slow_polls() {
+    let (events, pool) = with_driver(config_of(Policy::WorkStealing, 1));
+    let signal = Signal::default();
+    drop(pool.handle().spawn(signal.clone()));
+    wait_until(|| signal.polls() == 1);
+    let polls = Arc::new(AtomicUsize::new(0));
+    let is_done = Arc::new(AtomicBool::new(false));
+    let tasks = [(); 20].map(|()| {
+        let (polls, is_done) = (polls.clone(), is_done.clone());
+        pool.handle().spawn(poll_fn(move |cx| {
+            if is_done.load(Ordering::SeqCst) {
+                return Poll::Ready(());
+            }
+            thread::sleep(Duration::from_millis(2));
+            polls.fetch_add(1, Ordering::SeqCst);
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }))
+    });
+    // The worker knows by then that the polls are slow.
+    wait_until(|| polls.load(Ordering::SeqCst) >= 100);
+    let mut shortest = usize::MAX;
+    for round in 2..10 {
+        let before = polls.load(Ordering::SeqCst);
+        events.raise(signal.waker());
+        wait_until(|| signal.polls() == round);
+        shortest = shortest.min(polls.load(Ordering::SeqCst) - before);
+    }
+    is_done.store(true, Ordering::SeqCst);
+    for task in tasks {
+        pool.handle().block_on(task).unwrap();
+    }
+    assert!(shortest < 10, "the woken task waits for {shortest} polls");
+}
+
 #[test]
 fn a_parked_worker_that_is_run_leaves_its_park() {
     for policy in POLICIES {

@@ -244,7 +244,7 @@ fn tasks_that_events_wake_go_behind_those_that_wait() {
         async move { order.lock().push(name) }
     };
     let signals: [Signal; 2] = Default::default();
-    for (name, signal) in (2..).zip(&signals) {
+    for (name, signal) in (3..).zip(&signals) {
         let (signal, noted) = (signal.clone(), note(name));
         drop(handle.spawn(async move {
             signal.await;
@@ -252,17 +252,48 @@ fn tasks_that_events_wake_go_behind_those_that_wait() {
         }));
     }
     while worker.step() == Step::Ran {}
-    let (first, second) = (note(0), note(1));
+    let noted = [0, 1, 2].map(note);
     drop(handle.spawn(async move {
-        drop(spawn(first));
-        drop(spawn(second));
+        for noted in noted {
+            drop(spawn(noted));
+        }
     }));
-    assert_eq!(worker.step(), Step::Ran);
+    // The task that spawns the others, and the one in the slot.
+    for _ in 0..2 {
+        assert_eq!(worker.step(), Step::Ran);
+    }
     for signal in &signals {
         events.raise(signal.prepare());
     }
     while worker.step() == Step::Ran {}
-    assert_eq!(*order.lock(), [0, 1, 2, 3]);
+    assert_eq!(*order.lock(), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn a_task_that_an_event_wakes_goes_before_tasks_that_have_yielded() {
+    let events = Events::new();
+    let config = Config {
+        global_queue_interval: 1000,
+        event_interval: Some(1000),
+        ..config_of(Policy::WorkStealing, 1)
+    };
+    let (handle, mut workers) = Pool::stepped(config, Some(Events::driver(&events)));
+    let _guard = handle.enter();
+    let signal = Signal::default();
+    drop(handle.spawn(signal.clone()));
+    for _ in 0..3 {
+        drop(handle.spawn(async {
+            loop {
+                yield_now().await;
+            }
+        }));
+    }
+    for _ in 0..10 {
+        assert_eq!(workers[0].step(), Step::Ran);
+    }
+    events.raise(signal.waker());
+    // The driver is polled when all three tasks have yielded.
+    steps_until(&mut workers[0], 4, || signal.polls() == 2);
 }
 
 /// The driver is polled when each queued task has yielded since the last driver poll. A task that

@@ -19,6 +19,7 @@ mod hooks;
 mod in_place;
 mod in_place_shutdown;
 mod metrics;
+mod monitor;
 mod observer;
 mod panics_in_wakes;
 mod refused;

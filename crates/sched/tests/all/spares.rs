@@ -1,15 +1,16 @@
 //! Spare workers with threads: while all workers are in polls that do not return, spare workers
 //! serve, and they leave when the polls return.
 
-use std::future::{pending, poll_fn};
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 use std::thread;
 use std::time::Duration;
 
 use crate::common::driver::Events;
 use crate::common::handoff::Handoffs;
+use crate::common::sleeper::Sleeper;
 use crate::common::{DropTracker, Gate, SHARING, config_of, wait_until};
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
@@ -20,6 +21,8 @@ use raddle_task::JoinHandle;
 
 /// Long enough for a spare worker to be started.
 const A_WHILE: Duration = Duration::from_millis(60);
+/// How often a test wakes a task.
+const WAKES: usize = 5;
 
 /// A pool with a driver, whose workers can all be blocked.
 struct Fixture {
@@ -127,117 +130,91 @@ fn cases() -> impl Iterator<Item = (Policy, usize)> {
         .flat_map(|policy| [1, 2, 4].map(|workers| (policy, workers)))
 }
 
-/// A task that waits forever, and counts its polls.
-#[derive(Clone, Default)]
-struct Sleeper {
-    polls: Arc<AtomicUsize>,
-    waker: Arc<Mutex<Option<Waker>>>,
+/// Calls `test` with a pool of each policy and number of workers, and ends the pool.
+fn for_each_pool(test: impl Fn(&Fixture)) {
+    for (policy, workers) in cases() {
+        let fixture = Fixture::new(policy, workers);
+        test(&fixture);
+        fixture.end();
+    }
 }
 
-impl Sleeper {
-    fn on(handle: &Handle) -> Self {
-        let sleeper = Self::default();
-        let theirs = sleeper.clone();
-        drop(handle.spawn(poll_fn(move |cx| {
-            *theirs.waker.lock() = Some(cx.waker().clone());
-            theirs.polls.fetch_add(1, SeqCst);
-            Poll::<()>::Pending
-        })));
-        wait_until(|| sleeper.polls.load(SeqCst) == 1);
-        sleeper
-    }
-
-    /// Wakes the task a few times, and waits each time until it has been polled.
-    fn wake_by(&self, wake: impl Fn(Waker)) {
-        for _ in 0..5 {
-            let polls = self.polls.load(SeqCst);
-            wake(self.waker.lock().clone().unwrap());
-            wait_until(|| self.polls.load(SeqCst) > polls);
-        }
-    }
+/// The same while all workers are blocked.
+fn for_each_blocked_pool(test: impl Fn(&Fixture)) {
+    for_each_pool(|fixture| {
+        let _blocked = fixture.block_workers();
+        test(fixture);
+    });
 }
 
 #[test]
 fn tasks_that_a_blocked_poll_spawned_run() {
-    for (policy, workers) in cases() {
-        let fixture = Fixture::new(policy, workers);
+    for_each_pool(|fixture| {
         fixture.block_all_but_one_and(|| {
             for count in [1, 2, 10, 300] {
                 let tasks: Vec<_> = (0..count).map(|_| spawn(async {})).collect();
                 wait_until(|| tasks.iter().all(JoinHandle::is_finished));
             }
         });
-        fixture.end();
-    }
+    });
 }
 
 #[test]
 fn a_task_that_a_blocked_poll_woke_runs() {
-    for (policy, workers) in cases() {
-        let fixture = Fixture::new(policy, workers);
+    for_each_pool(|fixture| {
         let sleeper = Sleeper::on(fixture.handle());
-        fixture.block_all_but_one_and(move || sleeper.wake_by(Waker::wake));
-        fixture.end();
-    }
+        fixture.block_all_but_one_and(move || sleeper.wake_and_wait_for_polls(WAKES, Waker::wake));
+    });
 }
 
 #[test]
 fn a_task_that_was_woken_from_outside_runs_while_all_workers_are_blocked() {
-    for (policy, workers) in cases() {
-        let fixture = Fixture::new(policy, workers);
+    for_each_pool(|fixture| {
         let sleeper = Sleeper::on(fixture.handle());
         let _blocked = fixture.block_workers();
-        sleeper.wake_by(Waker::wake);
-        fixture.end();
-    }
+        sleeper.wake_and_wait_for_polls(WAKES, Waker::wake);
+    });
 }
 
 #[test]
 fn a_task_that_was_spawned_from_outside_runs_while_all_workers_are_blocked() {
-    for (policy, workers) in cases() {
-        let fixture = Fixture::new(policy, workers);
-        let _blocked = fixture.block_workers();
+    for_each_blocked_pool(|fixture| {
         for count in [1, 1, 10] {
             let tasks: Vec<_> = (0..count)
                 .map(|_| fixture.handle().spawn(async {}))
                 .collect();
             wait_until(|| tasks.iter().all(JoinHandle::is_finished));
         }
-        fixture.end();
-    }
+    });
 }
 
 #[test]
 fn events_of_the_driver_are_dispatched_while_all_workers_are_blocked() {
-    for (policy, workers) in cases() {
-        let fixture = Fixture::new(policy, workers);
+    for_each_pool(|fixture| {
         let sleepers = [(); 3].map(|()| Sleeper::on(fixture.handle()));
         let _blocked = fixture.block_workers();
         for sleeper in &sleepers {
-            sleeper.wake_by(|waker| fixture.events.raise([waker]));
+            sleeper.wake_and_wait_for_polls(WAKES, |waker| fixture.events.raise([waker]));
         }
-        fixture.end();
-    }
+    });
 }
 
 /// Each spare worker gets stuck in turn, and the next one serves.
 #[test]
 fn tasks_are_served_while_more_and_more_polls_block() {
-    for (policy, workers) in cases() {
-        let fixture = Fixture::new(policy, workers);
+    for_each_pool(|fixture| {
         let sleeper = Sleeper::on(fixture.handle());
         let mut blocked = fixture.block_workers();
         for _ in 0..8 {
             blocked.extend(fixture.block(1));
-            sleeper.wake_by(|waker| fixture.events.raise([waker]));
+            sleeper.wake_and_wait_for_polls(WAKES, |waker| fixture.events.raise([waker]));
             let task = fixture.handle().spawn(async {});
             wait_until(|| task.is_finished());
         }
         assert!(blocked.iter().all(|task| !task.is_finished()));
         fixture.gate.open();
         wait_until(|| blocked.iter().all(JoinHandle::is_finished));
-        fixture.end();
-    }
+    });
 }
 
 /// The spare workers of a time before serve again.
@@ -320,14 +297,13 @@ fn without_spare_workers_tasks_wait_for_the_poll_to_return() {
         let sleeper = Sleeper::on(fixture.handle());
         let _blocked = fixture.block_workers();
         let task = fixture.handle().spawn(async {});
-        let waker = sleeper.waker.lock().clone();
-        fixture.events.raise(waker);
+        fixture.events.raise([sleeper.waker()]);
         thread::sleep(A_WHILE);
         assert!(!task.is_finished());
-        assert_eq!(sleeper.polls.load(SeqCst), 1);
+        assert_eq!(sleeper.polls(), 1);
         assert_eq!(fixture.handoffs.count(), 0);
         fixture.gate.open();
-        wait_until(|| task.is_finished() && sleeper.polls.load(SeqCst) == 2);
+        wait_until(|| task.is_finished() && sleeper.polls() == 2);
         fixture.end();
     }
 }
@@ -402,9 +378,8 @@ fn is_served_after_faults(faulty: fn(Handoff)) {
         let sleeper = Sleeper::on(fixture.handle());
         let _blocked = fixture.block_workers();
         let task = fixture.handle().spawn(async {});
-        let waker = sleeper.waker.lock().clone();
-        fixture.events.raise(waker);
-        wait_until(|| task.is_finished() && sleeper.polls.load(SeqCst) == 2);
+        fixture.events.raise([sleeper.waker()]);
+        wait_until(|| task.is_finished() && sleeper.polls() == 2);
         assert!(requests.load(SeqCst) > 3);
         fixture.end();
     }
@@ -454,7 +429,7 @@ fn tasks_are_served_after_hooks_of_spare_workers_have_panicked() {
         let _blocked = fixture.block_workers();
         for _ in 0..5 {
             let task = fixture.handle().spawn(async {});
-            sleeper.wake_by(|waker| fixture.events.raise([waker]));
+            sleeper.wake_and_wait_for_polls(WAKES, |waker| fixture.events.raise([waker]));
             wait_until(|| task.is_finished());
         }
         assert!(panics.load(SeqCst) >= 3);
@@ -464,9 +439,8 @@ fn tasks_are_served_after_hooks_of_spare_workers_have_panicked() {
 
 #[test]
 fn a_spare_worker_whose_task_blocks_in_place_goes_to_another_thread() {
-    for (policy, workers) in cases() {
-        let fixture = Fixture::new(policy, workers);
-        let _blocked = fixture.block_workers();
+    for_each_blocked_pool(|fixture| {
+        let workers = fixture.handle().workers();
         let in_place = Gate::default();
         let entered = Arc::new(AtomicBool::new(false));
         let (theirs, has_entered) = (in_place.clone(), entered.clone());
@@ -480,19 +454,17 @@ fn a_spare_worker_whose_task_blocks_in_place_goes_to_another_thread() {
         });
         wait_until(|| entered.load(SeqCst));
         let sleeper = Sleeper::on(fixture.handle());
-        sleeper.wake_by(|waker| fixture.events.raise([waker]));
+        sleeper.wake_and_wait_for_polls(WAKES, |waker| fixture.events.raise([waker]));
         in_place.open();
         let worker = fixture.handle().block_on(task).unwrap();
         assert!(worker.is_some_and(|worker| worker >= workers));
-        fixture.end();
-    }
+    });
 }
 
 #[test]
 fn the_numbers_of_spare_workers_follow_those_of_the_workers() {
-    for (policy, workers) in cases() {
-        let fixture = Fixture::new(policy, workers);
-        let _blocked = fixture.block_workers();
+    for_each_blocked_pool(|fixture| {
+        let workers = fixture.handle().workers();
         let numbers = [(); 10].map(|()| {
             let task = fixture.handle().spawn(async {
                 let handle = Handle::current();
@@ -510,8 +482,7 @@ fn the_numbers_of_spare_workers_follow_those_of_the_workers() {
         let polls: u64 = (workers..all).map(|it| metrics.worker(it).polls).sum();
         assert!(polls >= 10);
         assert_eq!(metrics.workers(), workers);
-        fixture.end();
-    }
+    });
 }
 
 #[test]
@@ -574,6 +545,39 @@ fn a_pool_shuts_down_with_spare_workers_in_the_reserve() {
     }
 }
 
+/// Each worker is in a poll that does not return, and the spare worker that has polled the tasks is
+/// in the reserve.
+#[test]
+fn a_shutdown_with_a_limit_drops_the_tasks_of_spare_workers_in_the_reserve() {
+    let handoffs = Handoffs::default();
+    let config = handoffs.config(config_of(Policy::WorkStealing, 1));
+    let start = config.handoff.clone().unwrap();
+    let refuses = Arc::new(AtomicBool::new(false));
+    let theirs = refuses.clone();
+    let handoff: StartHandoff = Arc::new(move |handoff| match theirs.load(SeqCst) {
+        true => drop(handoff),
+        false => start(handoff),
+    });
+    let config = Config {
+        handoff: Some(handoff),
+        ..config
+    };
+    let mut fixture = Fixture::with(config, handoffs);
+    let tracker = DropTracker::default();
+    let blocked = fixture.block_workers();
+    spawn_tracked(&fixture, &tracker);
+    wait_until(|| fixture.handle().metrics().injection_depth() == 0);
+    fixture.gate.open();
+    wait_until(|| fixture.spares() == 0 && blocked.iter().all(JoinHandle::is_finished));
+    refuses.store(true, SeqCst);
+    fixture.gate = Gate::default();
+    let blocked = fixture.block_workers();
+    assert!(!fixture.pool.shutdown(Some(Duration::from_millis(1))));
+    wait_until(|| tracker.alive() == 0);
+    assert!(blocked.iter().all(|task| !task.is_finished()));
+    fixture.end();
+}
+
 #[test]
 fn a_pool_shuts_down_while_a_spare_worker_waits_in_the_driver() {
     for (policy, workers) in cases() {
@@ -581,7 +585,7 @@ fn a_pool_shuts_down_while_a_spare_worker_waits_in_the_driver() {
         let tracker = DropTracker::default();
         let sleeper = Sleeper::on(fixture.handle());
         let _blocked = fixture.block_workers();
-        sleeper.wake_by(|waker| fixture.events.raise([waker]));
+        sleeper.wake_and_wait_for_polls(WAKES, |waker| fixture.events.raise([waker]));
         spawn_tracked(&fixture, &tracker);
         assert!(fixture.spares() > 0);
         assert!(!fixture.pool.shutdown(Some(Duration::ZERO)));

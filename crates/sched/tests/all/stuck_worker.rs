@@ -9,49 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::driver::Events;
+use crate::common::sleeper::Sleeper;
 use crate::common::{SHARING, config_of, pool_of, wait_until};
 use raddle_primitives::sync::Mutex;
-use raddle_sched::{Config, Handle, Policy, Pool, spawn};
+use raddle_sched::{Config, Policy, Pool, spawn};
 
 const ROUNDS: usize = 20;
-
-/// A task that waits forever and counts its polls.
-#[derive(Clone, Default)]
-struct Sleeper {
-    polls: Arc<AtomicUsize>,
-    waker: Arc<Mutex<Option<Waker>>>,
-}
-
-impl Sleeper {
-    fn on(handle: &Handle) -> Self {
-        let sleeper = Self::default();
-        let theirs = sleeper.clone();
-        drop(handle.spawn(poll_fn(move |cx| {
-            *theirs.waker.lock() = Some(cx.waker().clone());
-            theirs.polls.fetch_add(1, Ordering::SeqCst);
-            Poll::<()>::Pending
-        })));
-        wait_until(|| sleeper.polls() == 1);
-        sleeper
-    }
-
-    fn polls(&self) -> usize {
-        self.polls.load(Ordering::SeqCst)
-    }
-
-    fn waker(&self) -> Waker {
-        self.waker.lock().clone().unwrap()
-    }
-
-    /// Wakes the task `ROUNDS` times, and waits each time until it has been polled.
-    fn wake_and_wait_for_polls(&self, wake: impl Fn(Waker)) {
-        for _ in 0..ROUNDS {
-            let polls = self.polls();
-            wake(self.waker());
-            wait_until(|| self.polls() > polls);
-        }
-    }
-}
 
 /// Runs `stuck` inside a poll of one of the pool's workers.
 fn run_in_a_poll(pool: &Pool, stuck: impl FnOnce() + Send + 'static) {
@@ -84,7 +47,9 @@ fn a_task_that_the_stuck_worker_woke_runs() {
     for policy in SHARING {
         let pool = pool_of(policy, 2);
         let sleeper = Sleeper::on(pool.handle());
-        run_in_a_poll(&pool, move || sleeper.wake_and_wait_for_polls(Waker::wake));
+        run_in_a_poll(&pool, move || {
+            sleeper.wake_and_wait_for_polls(ROUNDS, Waker::wake)
+        });
     }
 }
 
@@ -163,8 +128,9 @@ fn events_of_the_driver_are_dispatched() {
             let pool = Pool::start(config_of(policy, workers), Some(driver)).unwrap();
             let (first, second) = (Sleeper::on(pool.handle()), Sleeper::on(pool.handle()));
             // The worker that waits in the driver becomes the stuck worker.
-            let (entered, ended) = (Sleeper::default(), Sleeper::default());
-            let marks = (entered.polls.clone(), ended.polls.clone());
+            let entered = Arc::new(AtomicUsize::new(0));
+            let ended = Arc::new(AtomicUsize::new(0));
+            let marks = (entered.clone(), ended.clone());
             let raised = events.clone();
             let waker = Arc::new(Mutex::new(None::<Waker>));
             let theirs = waker.clone();
@@ -173,16 +139,16 @@ fn events_of_the_driver_are_dispatched() {
                     return Poll::Pending;
                 }
                 marks.0.fetch_add(1, Ordering::SeqCst);
-                first.wake_and_wait_for_polls(|waker| raised.raise([waker]));
-                second.wake_and_wait_for_polls(|waker| raised.raise([waker]));
+                first.wake_and_wait_for_polls(ROUNDS, |waker| raised.raise([waker]));
+                second.wake_and_wait_for_polls(ROUNDS, |waker| raised.raise([waker]));
                 marks.1.fetch_add(1, Ordering::SeqCst);
                 Poll::Ready(())
             })));
             wait_until(|| waker.lock().is_some());
             let waker = waker.lock().clone().unwrap();
             events.raise([waker]);
-            wait_until(|| ended.polls() == 1);
-            assert_eq!(entered.polls(), 1);
+            wait_until(|| ended.load(Ordering::SeqCst) == 1);
+            assert_eq!(entered.load(Ordering::SeqCst), 1);
         }
     }
 }

@@ -154,7 +154,7 @@ fn a_task_that_yields_alone_wakes_no_worker() {
     assert!(!task.is_finished());
 }
 
-/// The monitor never sees such a worker parked, and would look at an idle scheduler forever.
+/// The monitor never sees such a worker parked, and would check an idle scheduler forever.
 #[test]
 fn a_worker_that_has_left_does_not_keep_the_monitor_awake() {
     for policy in SHARING {
@@ -165,16 +165,16 @@ fn a_worker_that_has_left_does_not_keep_the_monitor_awake() {
         let woken = pool.only_woken();
         assert_eq!(pool.run(woken), 0);
         assert_eq!(pool.woken(), []);
-        let looks: Vec<_> = (0..10)
-            .map(|n| monitor.look(Duration::from_millis(10 * n)).is_active)
+        let checks: Vec<_> = (0..10)
+            .map(|n| monitor.check(Duration::from_millis(10 * n)).is_active)
             .collect();
-        assert_eq!(looks[1..], [false; 9], "{policy:?}");
+        assert_eq!(checks[1..], [false; 9], "{policy:?}");
     }
 }
 
 /// Otherwise the task would wait if the poll does not return.
 #[test]
-fn a_task_in_the_slot_of_a_stuck_worker_wakes_a_worker_when_the_monitor_looks() {
+fn a_task_in_the_slot_of_a_stuck_worker_wakes_a_worker_when_the_monitor_checks() {
     for is_woken in [false, true] {
         let mut pool = SleepingPool::new(Policy::WorkStealing, 0);
         let signal = Signal::default();
@@ -193,9 +193,9 @@ fn a_task_in_the_slot_of_a_stuck_worker_wakes_a_worker_when_the_monitor_looks() 
         assert!(pool.workers[runs].resume_park().is_none());
         assert_eq!(pool.workers[runs].step(), Step::Ran);
         let monitor = pool.workers[runs].monitor();
-        monitor.look(Duration::from_millis(1));
+        monitor.check(Duration::from_millis(1));
         assert_eq!(pool.woken(), []);
-        monitor.look(Duration::from_millis(4));
+        monitor.check(Duration::from_millis(4));
         let woken = pool.only_woken();
         assert!(pool.workers[woken].resume_park().is_none());
         assert_eq!(pool.workers[woken].step(), Step::Ran);

@@ -3,6 +3,7 @@
 
 pub(crate) mod driver;
 pub(crate) mod handoff;
+pub(crate) mod sleeper;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -18,7 +18,7 @@ use crate::idle::source::IdleSet;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex};
-use raddle_primitives::thread;
+use raddle_primitives::thread::{self, JoinHandle};
 use raddle_sched::{Config, Handle, Handoff, Monitor, Pool, Step, Worker, spawn};
 use sleep::SleepState;
 
@@ -39,6 +39,15 @@ impl Order {
     fn pass(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Has the monitor check the workers on another thread.
+fn monitor_checks(monitor: &Monitor, at: Duration, order: &Order) -> JoinHandle<()> {
+    let (monitor, order) = (monitor.clone(), order.clone());
+    thread::spawn(move || {
+        order.pass();
+        monitor.check(at);
+    })
 }
 
 /// Counts runs of a task.
@@ -144,10 +153,10 @@ fn canary_without_the_fence_of_the_worker_the_monitor_sleeps() {
     });
 }
 
-/// The monitor looks at a worker with a task in its slot whose last poll returns: it runs the task
+/// The monitor checks a worker with a task in its slot whose last poll returns: it runs the task
 /// itself and parks, or the monitor takes the task and another worker runs it.
 #[test]
-fn a_look_against_a_worker_whose_last_poll_returns() {
+fn a_check_against_a_worker_whose_last_poll_returns() {
     check(3, || {
         let config = Config {
             workers: 2,
@@ -164,19 +173,13 @@ fn a_look_against_a_worker_whose_last_poll_returns() {
         assert_eq!(returns.step(), Step::Ran);
         assert!(parked.begin_park().is_some());
         let monitor = returns.monitor();
-        monitor.look(ms(0));
+        monitor.check(ms(0));
         let order = Order::default();
-        let looks = {
-            let (monitor, order) = (monitor.clone(), order.clone());
-            thread::spawn(move || {
-                order.pass();
-                monitor.look(ms(3));
-            })
-        };
+        let checks = monitor_checks(&monitor, ms(3), &order);
         order.pass();
         while returns.step() == Step::Ran {}
         let is_parked = returns.begin_park().is_some();
-        looks.join().unwrap();
+        checks.join().unwrap();
         for worker in [(&mut returns, is_parked), (&mut parked, true)] {
             let (worker, is_parked) = worker;
             if !is_parked || worker.is_unparked() {
@@ -247,7 +250,7 @@ impl Stepped {
     /// that it starts.
     fn start_spare(&self) -> Worker {
         for at in [0, 3, 6] {
-            self.monitor.look(ms(at));
+            self.monitor.check(ms(at));
         }
         self.handed.take().expect("a spare worker serves")
     }
@@ -261,7 +264,7 @@ impl Stepped {
         let mut spare = this.start_spare();
         assert!(spare.begin_park().is_some_and(|wait| wait.in_driver));
         assert_eq!(this.worker.step(), Step::Ran);
-        this.monitor.look(ms(9));
+        this.monitor.check(ms(9));
         (this, spare)
     }
 
@@ -269,11 +272,11 @@ impl Stepped {
     /// does not return.
     fn serve(&mut self, spare: Option<Worker>, mut is_done: impl FnMut() -> bool) {
         let mut serving = spare.map(|spare| (spare, true));
-        for look in 1..=6 {
+        for check in 1..=6 {
             if is_done() {
                 break;
             }
-            self.monitor.look(ms(100 + 30 * look));
+            self.monitor.check(ms(100 + 30 * check));
             let handed = self.handed.take().map(|spare| (spare, false));
             serving = handed.or(serving).and_then(|(mut spare, is_parked)| {
                 if is_parked && spare.resume_park().is_some() {
@@ -296,6 +299,17 @@ fn drive(worker: &mut Worker) -> bool {
             Step::Shutdown => return false,
         }
     }
+}
+
+/// Drives a parked spare worker on another thread until it parks. Returns `None` if it leaves
+/// instead.
+fn resume(mut spare: Worker, order: &Order) -> JoinHandle<Option<Worker>> {
+    let order = order.clone();
+    thread::spawn(move || {
+        order.pass();
+        let is_parked = spare.resume_park().is_some();
+        (is_parked || drive(&mut spare)).then_some(spare)
+    })
 }
 
 /// A spare worker starts on another thread while the poll returns for which it was started. Each
@@ -345,27 +359,14 @@ fn a_spare_worker_that_leaves_against_a_push_of_the_worker() {
         }));
         let mut spare = stepped.start_spare();
         assert!(spare.begin_park().is_some());
-        // The worker makes progress, so that no spare one is useful.
+        // The worker makes progress, and the spare worker is not needed.
         assert_eq!(stepped.worker.step(), Step::Ran);
         let order = Order::default();
-        let leaves = {
-            let order = order.clone();
-            thread::spawn(move || {
-                order.pass();
-                let is_parked = spare.resume_park().is_some();
-                (is_parked || drive(&mut spare)).then_some(spare)
-            })
-        };
-        let looks = {
-            let (monitor, order) = (stepped.monitor.clone(), order.clone());
-            thread::spawn(move || {
-                order.pass();
-                monitor.look(ms(9));
-            })
-        };
+        let leaves = resume(spare, &order);
+        let checks = monitor_checks(&stepped.monitor, ms(9), &order);
         order.pass();
         assert_eq!(stepped.worker.step(), Step::Ran);
-        looks.join().unwrap();
+        checks.join().unwrap();
         let spare = leaves.join().unwrap();
         stepped.serve(spare, || runs.count() == 2);
     });
@@ -376,24 +377,17 @@ fn a_spare_worker_that_leaves_against_a_push_of_the_worker() {
 #[test]
 fn a_spare_worker_that_leaves_against_a_spawn_from_outside() {
     check(2, || {
-        let (mut stepped, mut spare) = Stepped::with_spare_in_driver(1);
+        let (mut stepped, spare) = Stepped::with_spare_in_driver(1);
         assert_eq!(stepped.worker.step(), Step::Ran);
         let runs = Runs::default();
         let order = Order::default();
-        let leaves = {
-            let order = order.clone();
-            thread::spawn(move || {
-                order.pass();
-                let is_parked = spare.resume_park().is_some();
-                (is_parked || drive(&mut spare)).then_some(spare)
-            })
-        };
+        let leaves = resume(spare, &order);
         let spawns = {
             let (handle, theirs) = (stepped.handle.clone(), runs.clone());
             thread::spawn(move || drop(handle.spawn(async move { theirs.add() })))
         };
         order.pass();
-        stepped.monitor.look(ms(70));
+        stepped.monitor.check(ms(70));
         spawns.join().unwrap();
         let spare = leaves.join().unwrap();
         stepped.serve(spare, || runs.count() == 1);
@@ -401,7 +395,7 @@ fn a_spare_worker_that_leaves_against_a_spawn_from_outside() {
 }
 
 /// Two threads spawn a task each and call the spare worker in the driver, which runs both. The
-/// monitor does not look. A lost call is a deadlock.
+/// monitor does not check. A lost call is a deadlock.
 #[test]
 fn a_spare_worker_runs_the_tasks_for_which_it_is_called() {
     check(2, || {
@@ -429,7 +423,7 @@ fn a_spare_worker_that_leaves_the_driver_against_a_worker_that_parks() {
     check(3, || {
         let (mut stepped, mut spare) = Stepped::with_spare_in_driver(1);
         assert_eq!(stepped.worker.step(), Step::Ran);
-        stepped.monitor.look(ms(70));
+        stepped.monitor.check(ms(70));
         let leaves = thread::spawn(move || {
             assert!(spare.resume_park().is_none());
             assert_eq!(spare.step(), Step::Shutdown);
@@ -474,7 +468,7 @@ fn the_end_of_the_last_worker_against_a_spare_worker(is_in_reserve: bool) {
         for _ in 0..if is_in_reserve { 2 } else { 1 } {
             assert_eq!(stepped.worker.step(), Step::Ran);
         }
-        stepped.monitor.look(ms(start));
+        stepped.monitor.check(ms(start));
         let Stepped {
             handle,
             worker,
@@ -482,11 +476,11 @@ fn the_end_of_the_last_worker_against_a_spare_worker(is_in_reserve: bool) {
             handed,
         } = stepped;
         let order = Order::default();
-        let looks = {
+        let checks = {
             let order = order.clone();
             thread::spawn(move || {
                 order.pass();
-                monitor.look(ms(start + 40));
+                monitor.check(ms(start + 40));
                 if let Some(mut spare) = handed.take() {
                     while spare.step() == Step::Ran {}
                 }
@@ -494,7 +488,7 @@ fn the_end_of_the_last_worker_against_a_spare_worker(is_in_reserve: bool) {
         };
         order.pass();
         drop(worker);
-        looks.join().unwrap();
+        checks.join().unwrap();
         assert_eq!(count.load(Ordering::Relaxed), 2);
         drop(handle);
     });
@@ -575,7 +569,7 @@ impl Blocked {
     /// Has the monitor find the worker stuck, 30 ms after `start`.
     fn start_spare(&self, start: u64) {
         for at in [start, start + 30] {
-            self.monitor.look(ms(at));
+            self.monitor.check(ms(at));
         }
     }
 
@@ -587,19 +581,15 @@ impl Blocked {
         assert_eq!(self.drops.load(Ordering::Relaxed), tasks);
     }
 
-    /// Shuts the pool down while the monitor looks and starts a spare worker.
-    fn shut_down_against_look(self, at: u64, gate: &Gate, tasks: usize) {
-        let (monitor, order) = (self.monitor.clone(), Order::default());
-        let theirs = order.clone();
+    /// Shuts the pool down while the monitor checks and starts a spare worker.
+    fn shut_down_against_check(self, at: u64, gate: &Gate, tasks: usize) {
+        let order = Order::default();
         model::explore();
-        let looks = thread::spawn(move || {
-            theirs.pass();
-            monitor.look(ms(at));
-        });
+        let checks = monitor_checks(&self.monitor, ms(at), &order);
         order.pass();
         gate.open();
         drop(self.pool);
-        looks.join().unwrap();
+        checks.join().unwrap();
         self.handoffs.join();
         assert_eq!(self.drops.load(Ordering::Relaxed), tasks);
     }
@@ -611,8 +601,8 @@ fn shutdown_against_a_spare_worker_that_is_made() {
     check(1, || {
         let blocked = Blocked::new();
         let gate = blocked.block(pending());
-        blocked.monitor.look(ms(0));
-        blocked.shut_down_against_look(30, &gate, 2);
+        blocked.monitor.check(ms(0));
+        blocked.shut_down_against_check(30, &gate, 2);
     });
 }
 
@@ -638,7 +628,7 @@ fn shutdown_against_a_spare_worker_that_is_taken_out_of_the_reserve() {
         let gate = blocked.block(pending());
         blocked.start_spare(0);
         assert_eq!(blocked.handoffs.count(), 0);
-        blocked.shut_down_against_look(140, &gate, 2);
+        blocked.shut_down_against_check(140, &gate, 2);
     });
 }
 
@@ -651,7 +641,7 @@ fn shutdown_against_a_spare_worker_in_the_reserve() {
         let gate = blocked.block(pending());
         blocked.start_spare(0);
         blocked.unblock(&gate);
-        blocked.monitor.look(ms(60));
+        blocked.monitor.check(ms(60));
         blocked.handoffs.join();
         let gate = blocked.block(pending());
         model::explore();
@@ -671,8 +661,8 @@ fn shutdown_against_a_spare_worker_that_serves() {
     });
 }
 
-/// The pool shuts down while a spare worker is in a poll, which returns before that of the worker or
-/// after it.
+/// The pool shuts down while a spare worker is in a poll, which returns before that of the worker
+/// or after it.
 #[test]
 fn shutdown_against_a_spare_worker_in_a_poll() {
     for is_first in [true, false] {
@@ -699,8 +689,8 @@ fn shutdown_against_a_spare_worker_in_a_poll() {
     }
 }
 
-/// No thread comes for a spare worker before the shutdown, which brings it back. The thread finds no
-/// worker, or drives it.
+/// No thread comes for a spare worker before the shutdown, which brings it back. The thread finds
+/// no worker, or drives it.
 #[test]
 fn shutdown_against_a_spare_worker_whose_thread_comes_late() {
     for comes in [false, true] {

@@ -110,17 +110,31 @@ fn a_parked_worker_takes_the_driver_that_no_worker_waits_in() {
     in_driver.abort(first);
     first.counters.polls.add(1);
     let monitor = workers[0].monitor();
-    monitor.look(Duration::from_millis(1));
+    monitor.check(Duration::from_millis(1));
     assert!(second.peer().parker.is_parked());
-    monitor.look(Duration::from_millis(3));
+    monitor.check(Duration::from_millis(3));
     assert_eq!(*actions.0.lock(), [(0, MonitorAction::TookDriver)]);
     assert!(second.peer().parker.is_notified());
     assert!(parked.end_wait(second).is_none(), "it was claimed");
     let parked = begin(&workers[1]).expect("there is nothing to do");
     assert!(parked.driver.is_some());
-    monitor.look(Duration::from_millis(6));
+    monitor.check(Duration::from_millis(6));
     assert_eq!(actions.0.lock().len(), 1, "a worker waits in the driver");
     parked.abort(second);
+}
+
+/// The worker that was in the driver has left while all others were parked outside it.
+#[test]
+fn a_parked_worker_takes_a_driver_that_was_left_while_no_worker_ran() {
+    let (shard, workers) = workers(2);
+    let driver = shard.driver.take();
+    let parked = [0, 1].map(|worker| begin(&workers[worker]).expect("there is nothing to do"));
+    shard.return_driver(driver);
+    workers[0].monitor().check(Duration::from_millis(1));
+    assert!(workers.iter().any(Worker::is_unparked));
+    for (parked, worker) in parked.into_iter().zip(&workers) {
+        parked.abort(&worker.core().queues);
+    }
 }
 
 /// Events are taken up while all other workers are in polls.
@@ -140,6 +154,18 @@ fn a_task_from_outside_wakes_another_worker_than_the_one_in_the_driver() {
     }
 }
 
+#[test]
+fn the_worker_that_has_begun_to_wait_in_the_driver_last_is_woken_last() {
+    for in_driver in [0, 1] {
+        let (shard, workers) = workers(2);
+        let parked = [in_driver, 1 - in_driver].map(|worker| begin(&workers[worker]));
+        assert_eq!(shard.worker_in_driver(), Some(in_driver));
+        shard.notify();
+        assert!(shard.idle.is_parked(in_driver) && !shard.idle.is_parked(1 - in_driver));
+        std::mem::forget(parked);
+    }
+}
+
 /// The task in the queue of the other worker is left to the search that follows.
 #[test]
 fn the_monitor_reports_the_worker_that_it_helps() {
@@ -148,7 +174,7 @@ fn the_monitor_reports_the_worker_that_it_helps() {
     let parked = begin(&workers[1]).expect("there is nothing to do");
     let (task, _handle) = spawn::task(&shard, async {}, Location::caller());
     let _ = workers[0].core().queues.push_needs_notify(Task(task));
-    workers[0].monitor().look(Duration::ZERO);
+    workers[0].monitor().check(Duration::ZERO);
     assert_eq!(*actions.0.lock(), [(0, MonitorAction::HelpedWorker)]);
     parked.abort(&workers[1].core().queues);
 }
@@ -169,7 +195,7 @@ fn spare_worker() -> (Arc<Shard>, Vec<Worker>, Worker) {
     let (handle, workers) = pool::build(config, [driver], DrivenBy::Caller);
     let monitor = workers[0].monitor();
     for ms in 0..10 {
-        monitor.look(Duration::from_millis(ms));
+        monitor.check(Duration::from_millis(ms));
     }
     assert_eq!(handle.first_shard.spares.attendant(), None);
     let handoff = started
@@ -226,6 +252,15 @@ fn a_worker_that_leaves_the_driver_has_the_attendant_wait_there() {
     assert!(attendant.peer().parker.is_notified());
     let attends = outside.end_wait(attendant).expect("it stays parked");
     assert!(attends.driver.is_some());
+}
+
+#[test]
+fn the_attendant_polls_the_driver_in_place_of_the_workers() {
+    let (shard, workers, spare) = spare_worker();
+    let may_poll = || [&workers[0], &spare].map(|it| it.core().queues.may_poll_driver());
+    assert_eq!(may_poll(), [false, true]);
+    shard.spares.set_attendant(None);
+    assert_eq!(may_poll(), [true, false]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn fast_polls_have_their_ticks_at_the_configured_intervals() {
         let distances = distances(&steps);
         assert!(distances.len() > 1 && distances.iter().all(|it| expected.contains(it)));
     };
-    // The driver is polled at every second look at the injection queue.
+    // The driver is polled at every second tick of the injection queue.
     assert_distances(&[31, 30], steps_of(&due, |due| due.injection));
     assert_distances(&[61], steps_of(&due, |due| due.events));
     assert_eq!(due.len(), steps_of(&due, |due| due.injection).len());
@@ -110,8 +110,7 @@ fn a_fast_poll_between_slow_ones_does_not_lengthen_the_intervals() {
     }
 }
 
-/// From the first tick on. Before every second step the worker
-/// takes from its own queue first.
+/// From the first tick on. Before every second step the worker takes from its own queue first.
 #[test]
 fn polls_longer_than_the_target_have_a_tick_each() {
     let slow = Duration::from_millis(5);
@@ -142,19 +141,51 @@ fn polls_are_slow_if_none_fits_into_the_target() {
     assert!(!timed.ticks.has_slow_polls());
 }
 
+/// A few fast polls may be followed by slow ones.
+#[test]
+fn intervals_grow_by_no_more_than_twice_at_a_time() {
+    let mut timed = Timed::new(None);
+    let _slow = timed.due(40, 2 * TARGET);
+    let steps = steps_of(&timed.due(100, FAST), |_| true);
+    let distances = distances(&steps);
+    assert!(distances.len() > 4);
+    assert!(
+        distances.windows(2).all(|pair| pair[1] <= 2 * pair[0]),
+        "{distances:?}"
+    );
+}
+
+#[test]
+fn slow_polls_shorten_an_interval_that_has_begun() {
+    let ticks = Ticks::new(31, Some(10));
+    let due_at = |steps: u32, busy| {
+        for step in 1..=steps {
+            assert_eq!(ticks.step(), step == steps, "step {step}");
+        }
+        ticks.take(Some(busy))
+    };
+    assert!(due_at(10, Duration::ZERO).events);
+    // Two such steps fit into the target, and 21 steps are left to the tick of the injection queue.
+    assert!(due_at(10, 5 * TARGET).events);
+    assert!(due_at(2, 6 * TARGET).injection);
+}
+
 /// A poll of the driver that takes long would otherwise be repeated before each step.
 #[test]
 fn the_time_of_a_driver_poll_does_not_count() {
     let mut timed = Timed::new(None);
-    let mut driver_polls = 0;
+    let (mut ticks, mut driver_polls) = (0, 0);
     for _ in 0..10_000 {
-        if timed.due(1, FAST).iter().any(|(_, due)| due.events) {
+        let due = timed.due(1, FAST);
+        ticks += due.len();
+        if due.iter().any(|(_, due)| due.events) {
             driver_polls += 1;
             timed.busy += 2 * TARGET;
             timed.ticks.restart_clock(timed.busy);
         }
     }
     assert_eq!(driver_polls, 10_000 * FAST.as_nanos() / TARGET.as_nanos());
+    assert_eq!(ticks, 10_000 / 31);
 }
 
 #[test]

@@ -100,7 +100,7 @@ struct Run {
     workers: Vec<SteppedWorker>,
     /// `None` if there is none, and after the last worker was dropped.
     monitor: Option<Monitor>,
-    next_look: Micros,
+    next_check: Micros,
     requests: Requests,
     limits: Limits,
     event_interval: usize,
@@ -149,7 +149,7 @@ impl Run {
             handle,
             workers: workers.chain(spares).collect(),
             monitor,
-            next_look: 0,
+            next_check: 0,
             requests,
             limits,
             event_interval,
@@ -224,13 +224,13 @@ impl Run {
         self.world.with(|state| state.now)
     }
 
-    /// Lets time pass. The monitor looks meanwhile.
+    /// Lets time pass. The monitor checks the workers meanwhile.
     fn advance(&mut self, time: Micros) {
         let end = self.now() + time;
-        while self.monitor.is_some() && self.next_look <= end {
-            let next = self.next_look.max(self.now());
+        while self.monitor.is_some() && self.next_check <= end {
+            let next = self.next_check.max(self.now());
             self.world.with(|state| state.now = next);
-            self.look();
+            self.check();
         }
         self.world.with(|state| {
             state.now = end;

@@ -8,8 +8,8 @@ use raddle_sched::{Handoff, Policy, StartHandoff};
 
 use super::{Duration, Event, MAX_DRIVES_UNTIL_PARKED, Micros, Run, World, task};
 
-/// The longest time from one look to the next while a worker runs.
-const MAX_LOOK_INTERVAL: Micros = 3_000;
+/// The longest time from one check to the next while a worker runs.
+const MAX_CHECK_INTERVAL: Micros = 3_000;
 /// The longest time that the system takes to start a thread.
 const MAX_THREAD_START: Micros = 8_000;
 /// For how long no thread is requested after the system has refused one.
@@ -56,7 +56,7 @@ impl Requests {
             let start = this.world.with(|state| {
                 if is_refused {
                     state.note(Event::Refuse, worker);
-                    state.served_since = state.now + RETRY + MAX_LOOK_INTERVAL;
+                    state.served_since = state.now + RETRY + MAX_CHECK_INTERVAL;
                     return None;
                 }
                 state.note(Event::Request, worker);
@@ -117,15 +117,15 @@ impl Limits {
 }
 
 impl Run {
-    /// Has the monitor look at the workers.
-    pub(super) fn look(&mut self) {
+    /// Has the monitor check the workers.
+    pub(super) fn check(&mut self) {
         let Some(monitor) = &self.monitor else { return };
         let now = self.now();
-        self.world.with(|state| state.note(Event::Look, 0));
-        let look = monitor.look(Duration::from_micros(now));
-        // A thread knows when the poll of a worker that was parked has begun. Here it looks sooner.
-        let next = (look.next.as_micros() as Micros).min(MAX_LOOK_INTERVAL);
-        self.next_look = now + next;
+        self.world.with(|state| state.note(Event::MonitorCheck, 0));
+        let check = monitor.check(Duration::from_micros(now));
+        // A thread knows when the poll of a worker that was parked has begun. Here it checks sooner.
+        let next = (check.next.as_micros() as Micros).min(MAX_CHECK_INTERVAL);
+        self.next_check = now + next;
         let (active, max) = (self.active_spares(), self.limits.max_spares);
         self.world.with(|state| {
             state.check(active <= max, || {
@@ -138,7 +138,7 @@ impl Run {
         self.handle.metrics().spare_workers()
     }
 
-    /// Does something with a spare worker at an unusual time, or looks.
+    /// Does something with a spare worker at an unusual time, or has the monitor check.
     pub(super) fn do_with_spare(&mut self) {
         match self.world.below(4) {
             0 | 1 => {
@@ -154,7 +154,7 @@ impl Run {
                     drop(handoff);
                 }
             }
-            _ => self.look(),
+            _ => self.check(),
         }
     }
 
@@ -196,7 +196,7 @@ impl Run {
             state.served_since = state.served_since.max(begin);
         });
         // A thread knows when these polls have begun.
-        self.look();
+        self.check();
         loop {
             self.start_due_spares();
             if self.world.one_in(3) {
@@ -287,7 +287,7 @@ impl Run {
             .filter_map(|it| it.deadline(&self.world));
         let returns = self.workers.iter().filter_map(|it| it.returns_at());
         let next = deadlines.chain(returns).chain(self.requests.next_start());
-        let next = next.chain([self.next_look, limit]).min().unwrap_or(limit);
+        let next = next.chain([self.next_check, limit]).min().unwrap_or(limit);
         let time = next.saturating_sub(self.now());
         self.advance(time);
     }

@@ -42,7 +42,7 @@ pub(crate) enum Event {
     Advance,
     Stall,
     AllParked,
-    Look,
+    MonitorCheck,
     Refuse,
     Request,
     StartSpare,
