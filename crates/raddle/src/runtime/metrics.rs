@@ -89,9 +89,9 @@ impl RuntimeMetrics {
         self.scheduler().spare_workers()
     }
 
-    /// Returns how often a spare worker was started because all workers were in polls that did not
-    /// return, also where the system then refused its thread. If it grows, some polls block:
-    /// `Builder::watchdog` names them.
+    /// Returns how often a spare worker was started, including starts for which the system refused
+    /// the thread. It grows if polls block, and if the polls of all workers take more than half a
+    /// millisecond while events arrive. `Builder::watchdog` names the polls above its threshold.
     pub fn spare_worker_start_count(&self) -> u64 {
         self.scheduler().spare_starts()
     }
@@ -359,8 +359,8 @@ impl RuntimeMetrics {
     }
 
     /// Returns the mean duration of a worker's polls, including the work between polls: a moving
-    /// average of the intervals between parks and checks for other work, in which an interval of `n`
-    /// polls has the weight `n / (n + 9)`.
+    /// average of the intervals between parks and checks for other work, in which an interval of
+    /// `n` polls has the weight `n / (n + 9)`.
     ///
     /// # Examples
     ///

@@ -81,9 +81,9 @@ impl Builder {
     ///   thread;
     /// - jobs of [`spawn_blocking`](crate::task::spawn_blocking) that wait for a thread, once a
     ///   second;
-    /// - tasks that wait while all workers and
-    ///   [spare workers](Self::max_spare_workers) are in polls that do not return, every 10 seconds
-    ///   at most, with all these polls;
+    /// - tasks that wait behind polls that do not return while all [spare
+    ///   workers](Self::max_spare_workers) are in use, at most every 10 seconds, with all polls
+    ///   that run;
     /// - a shutdown that has timed out, with the polls and jobs that still run.
     ///
     /// [`watchdog::warn`](crate::runtime::watchdog::warn) is the usual action: a warning of the

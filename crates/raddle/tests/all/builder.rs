@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{each_flavor, eventually, multi_thread, panic_message};
+use crate::common::{each_flavor, eventually, multi_thread, panic_message, use_large_stack};
 use raddle::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use raddle::task::LocalSet;
 
@@ -233,20 +233,11 @@ fn threads_for_blocking_work_have_a_name_of_their_own() {
 
 #[test]
 fn threads_have_the_configured_stack_size() {
-    /// Uses a large part of a stack of four megabytes.
-    #[inline(never)]
-    fn dig(depth: usize) -> usize {
-        let block = std::hint::black_box([depth as u8; 16 * 1024]);
-        match depth {
-            0 => 0,
-            _ => dig(depth - 1) + usize::from(block[0] == depth as u8),
-        }
-    }
     let runtime = multi_thread().thread_stack_size(16 << 20).build().unwrap();
-    let worker = runtime.spawn(async { dig(250) });
-    assert_eq!(runtime.block_on(worker).unwrap(), 250);
-    let blocking = runtime.spawn_blocking(|| dig(250));
-    assert_eq!(runtime.block_on(blocking).unwrap(), 250);
+    let worker = runtime.spawn(async { use_large_stack() });
+    runtime.block_on(worker).unwrap();
+    let blocking = runtime.spawn_blocking(use_large_stack);
+    runtime.block_on(blocking).unwrap();
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::spares::block_workers;
 use raddle::runtime::{Builder, Runtime};
 use raddle_primitives::sync::Mutex;
 
@@ -198,17 +199,8 @@ fn event(address: SocketAddr, token: &str) -> serde_json::Value {
 fn a_spare_worker_is_shown_while_it_serves() {
     let runtime = runtime(1);
     let (address, token) = page(&runtime);
-    let stuck = || {
-        let (release, released) = mpsc::channel::<()>();
-        let (begun, has_begun) = mpsc::channel();
-        runtime.spawn(async move {
-            begun.send(()).unwrap();
-            let _ = released.recv();
-        });
-        has_begun.recv().unwrap();
-        release
-    };
-    let releases = [stuck(), stuck()];
+    let mut stuck = block_workers(&runtime);
+    stuck.add(runtime.handle());
     let shown = event(address, &token);
     let workers = shown["workers"].as_array().unwrap();
     assert_eq!(workers[0]["worker"], "W0");
@@ -231,7 +223,7 @@ fn a_spare_worker_is_shown_while_it_serves() {
     for name in ["raddle_spare_workers ", "raddle_spare_worker_starts_total "] {
         assert!(value(name).is_some_and(|value| value >= 1.0), "{metrics}");
     }
-    drop(releases);
+    drop(stuck);
     let end = Instant::now() + LIMIT;
     while event(address, &token)["workers"].as_array().unwrap().len() > 1 {
         assert!(

@@ -4,6 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::spares::block_workers;
 use raddle::runtime::flight_recorder::recording::{
     EndReason, Event, MonitorAction, PollResult, Recording,
 };
@@ -222,17 +223,8 @@ fn a_spare_worker_and_the_lack_of_one_are_recorded() {
             .worker_threads(1)
             .max_spare_workers(1),
     );
-    let stuck = || {
-        let (release, released) = mpsc::channel::<()>();
-        let (begun, has_begun) = mpsc::channel();
-        runtime.spawn(async move {
-            begun.send(()).unwrap();
-            let _ = released.recv();
-        });
-        has_begun.recv().unwrap();
-        release
-    };
-    let releases = [stuck(), stuck()];
+    let mut stuck = block_workers(&runtime);
+    stuck.add(runtime.handle());
     let waits = runtime.spawn(async {});
     for wanted in [MonitorAction::StartedSpare, MonitorAction::LacksSpare] {
         wait_for(
@@ -244,7 +236,7 @@ fn a_spare_worker_and_the_lack_of_one_are_recorded() {
     wait_for(&recorder, |event| {
         *event == Event::SpareWorkerStarted { worker, spare }
     });
-    drop(releases);
+    drop(stuck);
     runtime.block_on(waits).unwrap();
     wait_for(&recorder, |event| {
         *event == Event::SpareWorkerStopped { worker }

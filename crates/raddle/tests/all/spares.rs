@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{eventually, multi_thread, panic_message, with_policy};
+use crate::common::{eventually, multi_thread, panic_message, use_large_stack, with_policy};
 use raddle::io::{AsyncReadExt, AsyncWriteExt};
 use raddle::net::{TcpListener, TcpStream};
 use raddle::runtime::{Builder, Handle, Policy, Runtime, worker_index};
@@ -24,7 +24,7 @@ pub(crate) struct Stuck {
 
 impl Stuck {
     /// Spawns a task whose poll does not return, and waits until it blocks a worker.
-    fn add(&mut self, handle: &Handle) {
+    pub(crate) fn add(&mut self, handle: &Handle) {
         let has_begun = self.spawn(handle);
         has_begun.recv_timeout(LIMIT).expect("the task is polled");
     }
@@ -168,16 +168,6 @@ fn threads_of_spare_workers_have_the_name_the_stack_and_the_hooks_of_workers() {
         static HAS_STARTED: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Uses a large part of a stack of four megabytes.
-    #[inline(never)]
-    fn dig(depth: usize) -> usize {
-        let block = std::hint::black_box([depth as u8; 16 * 1024]);
-        match depth {
-            0 => 0,
-            _ => dig(depth - 1) + usize::from(block[0] == depth as u8),
-        }
-    }
-
     let running = Arc::new(AtomicUsize::new(0));
     let (at_start, at_stop) = (Arc::clone(&running), Arc::clone(&running));
     let (runtime, stuck) = stuck(
@@ -199,7 +189,7 @@ fn threads_of_spare_workers_have_the_name_the_stack_and_the_hooks_of_workers() {
         assert_on_spare(&Handle::current());
         assert_eq!(thread::current().name(), Some("web"));
         assert!(HAS_STARTED.get());
-        assert_eq!(dig(250), 250);
+        use_large_stack();
     });
     assert!(running.load(SeqCst) >= 2);
     drop(stuck);

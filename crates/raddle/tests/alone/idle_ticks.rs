@@ -23,7 +23,7 @@ fn blocks(thread: &Path) -> u64 {
     count.expect("Linux counts them").trim().parse().unwrap()
 }
 
-/// Without the alarm of the monitor on standby, each tick wakes a second worker twice.
+/// No other worker is woken, and the thread of the monitor is no worker.
 #[test]
 fn a_tick_on_an_idle_runtime_wakes_one_thread() {
     const TICKS: u32 = 100;

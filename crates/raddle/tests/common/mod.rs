@@ -74,6 +74,19 @@ impl Drop for Live {
     }
 }
 
+/// Uses about four megabytes of the stack: more than a thread has by default.
+pub(crate) fn use_large_stack() {
+    #[inline(never)]
+    fn dig(depth: usize) -> usize {
+        let block = std::hint::black_box([depth as u8; 16 * 1024]);
+        match depth {
+            0 => 0,
+            _ => dig(depth - 1) + usize::from(block[0] == depth as u8),
+        }
+    }
+    assert_eq!(dig(250), 250);
+}
+
 /// Runs `f`, which must panic, and returns the message of the panic.
 pub(crate) fn panic_message<R>(f: impl FnOnce() -> R) -> String {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
