@@ -141,7 +141,7 @@ pub fn stuck<E: Serve>(runtime: &E, workers: usize, hold: Hold) -> Result<Vec<f6
     let spawner = runtime.spawner();
     let (sender, served) = mpsc::channel();
     let answer = move |number: usize, due: Instant| {
-        // Nobody waits if the measurement has failed.
+        // The receiver is gone if the measurement has failed.
         let _ = sender.send((number, due.elapsed()));
     };
     let listener = TcpListener::bind("127.0.0.1:0")?;

@@ -14,7 +14,7 @@ use raddle_benches::sheet::{Options, Sheet};
 
 #[derive(Parser)]
 #[command(
-    about = "Holds the workers of each runtime in long polls, and prints what waits how long"
+    about = "Holds the workers of each runtime in long polls, and prints how long other work waits"
 )]
 struct Args {
     /// For how long tasks compute in each round

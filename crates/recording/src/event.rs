@@ -234,7 +234,7 @@ impl PollEnd {
 pub enum MonitorAction {
     /// It wakes a parked worker to steal from the queue of the stuck worker.
     HelpedWorker,
-    /// It moves the task in the stuck worker's next-task slot to the injection queue.
+    /// It wakes a parked worker to take the task in the stuck worker's next-task slot.
     TookNextTask,
     /// It wakes a parked worker to wait in the driver.
     TookDriver,

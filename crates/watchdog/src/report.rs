@@ -35,8 +35,8 @@ pub enum Report {
     SlowPoll(SlowPoll),
     /// Jobs of the blocking pool that wait too long for a thread.
     WaitingJobs(WaitingJobs),
-    /// Tasks that wait while all workers and spare workers are in polls that do not return.
-    /// Reported every 10 s at most.
+    /// Tasks that wait behind polls that do not return, while all spare workers are in use.
+    /// Reported at most every 10 s.
     NoSpareWorkers(NoSpareWorkers),
     /// A shutdown that has stopped waiting while polls or jobs still run.
     Shutdown(ShutdownReport),
@@ -126,9 +126,11 @@ impl WaitingJobs {
     }
 }
 
-/// The polls of all workers and spare workers, none of which returns while tasks wait.
+/// The polls that run when tasks wait and no spare worker is left. Most of them are probably long:
+/// compare [`SlowPoll::elapsed`].
 ///
-/// `Display` writes one line for each location at which their tasks were spawned, and no stacks.
+/// `Display` writes one line, then one for each location at which their tasks were spawned, and no
+/// stacks.
 ///
 /// # Examples
 ///
@@ -278,7 +280,7 @@ impl fmt::Display for NoSpareWorkers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "tasks wait, and all workers and spare workers are in polls that do not return; move \
+            "tasks wait behind polls that do not return, and all spare workers are in use; move \
              what blocks to spawn_blocking, or raise Builder::max_spare_workers"
         )?;
         let mut places = BTreeMap::new();

@@ -58,7 +58,8 @@ struct Stop {
 
 impl Watchdog {
     /// Starts the thread. It calls `action` once for each slow poll and for the other reports, and
-    /// checks no polls meanwhile. The panic hook reports a panic in the action, which has no other effect.
+    /// checks no polls meanwhile. The panic hook reports a panic in the action, which has no other
+    /// effect.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ pub struct SpareWorkers {
     pub served: BTreeMap<u32, Distribution>,
     /// How often the monitor started one.
     pub starts: usize,
-    /// How often the monitor found that tasks wait and all are in polls that do not return.
+    /// How often the monitor reported that no spare worker was left, at most every 10 s.
     pub lacks: usize,
 }
 
