@@ -605,6 +605,14 @@ fn as_process(name: &str) -> std::process::Command {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture"]);
     command.arg(format!("signals_across_runtimes::{name}"));
+    // The jobs that a shell runs in the background inherit that the signal is ignored.
+    let set_default = || {
+        // SAFETY: it may be called in a forked child.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        Ok(())
+    };
+    // SAFETY: the function calls nothing that is forbidden in a forked child.
+    unsafe { command.pre_exec(set_default) };
     command
 }
 
