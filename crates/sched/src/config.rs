@@ -19,6 +19,10 @@ use policy::Policy;
 /// A function that a worker calls, for example before it parks.
 pub type Hook = Arc<dyn Fn() + Send + Sync>;
 
+/// A callback for tasks that wait while all spare workers are in use. It gets the names of the
+/// types of the futures that spare workers are in long polls of.
+pub type SparesHook = Arc<dyn Fn(&[&'static str]) + Send + Sync>;
+
 /// A function that wraps the loop of a worker. It is called with the worker's index and the loop,
 /// and must call the loop.
 pub type AroundWorker = Arc<dyn Fn(usize, &mut dyn FnMut()) + Send + Sync>;
@@ -97,7 +101,7 @@ pub struct Config {
     /// Called when tasks wait behind a poll that does not return and all spare workers are in use:
     /// on the monitor's thread, at most every 10 s. It must not block, since the thread serves all
     /// pools. Not called if [`max_spare_workers`](Self::max_spare_workers) is zero.
-    pub on_spares_used_up: Option<Hook>,
+    pub on_spares_used_up: Option<SparesHook>,
     /// Called when a task is spawned, before and after each poll, and when the task ends.
     pub task_hooks: TaskHooks,
     /// The observer, which is called for the events of workers and tasks.
@@ -175,14 +179,6 @@ impl Config {
             self.global_queue_interval > 0 && self.event_interval != Some(0),
             "an interval must be greater than zero"
         );
-    }
-}
-
-/// Calls a hook that no code of a worker depends on, as [`call_hook`] does.
-pub(crate) fn call_contained(hook: &Option<Hook>) {
-    if let Some(hook) = hook {
-        let _pinned = context::pin();
-        contain(|| hook());
     }
 }
 

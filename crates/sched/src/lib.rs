@@ -23,7 +23,7 @@ mod worker;
 mod yield_now;
 
 pub use config::policy::Policy;
-pub use config::{AroundWorker, Config, Hook, StartHandoff};
+pub use config::{AroundWorker, Config, Hook, SparesHook, StartHandoff};
 pub use context::{is_inside, is_polling};
 pub use counters::{
     Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,

@@ -15,7 +15,6 @@ use std::time::Duration;
 use raddle_primitives::contain;
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 
-use crate::config::call_contained;
 use crate::events::MonitorAction;
 use crate::worker::retirement::Retirement;
 use crate::worker::shard::{Delay, Peer, Shard};
@@ -226,7 +225,8 @@ struct Findings {
     /// The number of spare workers to start, and whether one of them is the attendant.
     starts: usize,
     lacks_attendant: bool,
-    warns: bool,
+    /// The spare workers in long polls, if the lack of others is to be reported.
+    lack: Option<Vec<usize>>,
     /// The first worker in a long poll, because of which it starts spare workers or warns.
     stuck: usize,
 }
@@ -418,14 +418,17 @@ impl Observations {
         if now >= self.next_start {
             findings.starts = starts.min(reserve);
         }
-        if findings.starts > 0 || attendant.is_none() && helpers.is_empty() {
+        let serves_none = attendant.is_none() && helpers.is_empty();
+        if findings.starts > 0 || serves_none {
             // Others serve in their place, or none need to: they leave when their polls return.
             findings.to_dismiss.append(&mut in_long_polls);
         }
         findings.stuck = seen.iter().position(Seen::is_long).unwrap_or(0);
-        findings.warns = starts > reserve && work_waits && now >= self.next_warning;
-        if findings.warns {
+        let lacks_spare = starts > 0 && reserve == 0 && serves_none;
+        if lacks_spare && work_waits && now >= self.next_warning {
             self.next_warning = now + WARNING_INTERVAL;
+            let long = (0..seen_spares.len()).filter(|&number| seen_spares[number].is_long());
+            findings.lack = Some(long.collect());
         }
         // Without a helper, the attendant does both.
         let helps_alone = helpers.is_empty() && starts > findings.starts;
@@ -491,9 +494,13 @@ impl Findings {
             shard.spares.get(spare).ask_to_leave();
             shard.unpark(shard.peers.len() + spare);
         }
-        if self.warns {
+        if let Some(spares) = self.lack {
             shard.notify_of_action(self.stuck, MonitorAction::LacksSpare);
-            call_contained(&shard.config.on_spares_used_up);
+            if let Some(report) = &shard.config.on_spares_used_up {
+                let polled = spares.iter().map(|&it| shard.spares.get(it).polled());
+                let polled = Vec::from_iter(polled);
+                contain(|| report(&polled));
+            }
         }
         (0..self.starts).any(|start| {
             shard.notify_of_action(self.stuck, MonitorAction::StartedSpare);

@@ -51,6 +51,7 @@ pub(crate) struct Vtable {
     pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
     pub(crate) dealloc: unsafe fn(NonNull<Header>),
     pub(crate) spawned_at: unsafe fn(NonNull<Header>) -> Option<&'static Location<'static>>,
+    pub(crate) future_name: fn() -> &'static str,
     pub(crate) trailer: usize,
 }
 
@@ -80,6 +81,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         take_output: run::take_output::<F, S>,
         dealloc: run::dealloc::<F, S>,
         spawned_at: run::spawned_at::<F, S>,
+        future_name: std::any::type_name::<F>,
         trailer: offset_of!(Self, trailer),
     };
 

@@ -131,6 +131,13 @@ impl Runnable {
         unsafe { (self.0.as_ref().vtable.spawned_at)(self.0) }
     }
 
+    /// Returns the name of the future's type, as [`type_name`](std::any::type_name) gives it. That
+    /// of an async block has the path of its function.
+    pub fn future_name(&self) -> &'static str {
+        // SAFETY: the runnable keeps the cell alive.
+        unsafe { (self.0.as_ref().vtable.future_name)() }
+    }
+
     /// Converts the runnable to a pointer that owns it.
     #[inline]
     pub fn into_raw(self) -> NonNull<()> {

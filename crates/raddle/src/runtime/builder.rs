@@ -302,7 +302,8 @@ impl Builder {
     /// guaranteed.
     ///
     /// If tasks wait and all spare workers are in use, the runtime's watchdog reports the running
-    /// polls, at most every 10 seconds. Without a watchdog, the feature `tracing` gives a warning.
+    /// polls, at most every 10 seconds. Without a watchdog, the feature `tracing` gives a warning
+    /// that names the types of the futures.
     ///
     /// The threads of spare workers have the name, the stack size and the hooks of workers, do not
     /// count for [`max_blocking_threads`](Self::max_blocking_threads), and end when they are idle

@@ -378,7 +378,9 @@ fn a_task_on_a_spare_worker_has_its_span_and_a_warning_says_that_there_are_no_mo
     eventually("the runtime warns", || {
         let mut warnings = warnings().into_iter();
         warnings.any(|text| {
-            text.contains("all workers and 1 spare workers") && text.contains("Builder::watchdog")
+            text.contains("all 1 spare workers are in use, 1 of ")
+                && text.contains("::a_task_on_a_spare_worker")
+                && text.contains("Builder::watchdog")
         })
     });
     drop(releases);

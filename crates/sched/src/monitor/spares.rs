@@ -14,7 +14,7 @@
 //! back. No step depends on another thread's timing: a spare worker that is started needlessly
 //! waits until it is asked to leave, and one that is asked too late serves a little longer.
 
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError};
 
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -52,6 +52,13 @@ pub(crate) struct Spare {
     is_called: AtomicBool,
     /// Whether it takes the tasks of stuck workers.
     is_helper: AtomicBool,
+    /// The name of the future in its current or last poll.
+    #[allow(
+        clippy::disallowed_types,
+        reason = "for a report only: a model need not switch threads at it"
+    )]
+    // UNRANKED: no lock is taken under it.
+    polled: std::sync::Mutex<&'static str>,
 }
 
 impl Spares {
@@ -147,6 +154,7 @@ impl Spares {
             is_leaving: AtomicBool::new(false),
             is_called: AtomicBool::new(false),
             is_helper: AtomicBool::new(false),
+            polled: Default::default(),
         };
         let _made = place.get_or_init(|| spare);
         Some((number, queue))
@@ -199,6 +207,14 @@ impl Spare {
     pub(crate) fn set_helper(&self, is_helper: bool) {
         // ORDERING: as in `is_helper`. A worker that is parked is called afterwards.
         self.is_helper.store(is_helper, Ordering::Relaxed);
+    }
+
+    pub(crate) fn polled(&self) -> &'static str {
+        *self.polled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_polled(&self, future: &'static str) {
+        *self.polled.lock().unwrap_or_else(PoisonError::into_inner) = future;
     }
 
     /// Uses up a call.

@@ -49,7 +49,7 @@ pub(crate) struct Core {
     /// Tasks that have yielded since the worker last polled the driver.
     yields: Cell<usize>,
     idle_yield: IdleYield,
-    /// Whether the observer, a hook or the histogram needs each poll.
+    /// Whether the observer, a hook, the histogram or the report of spare workers needs each poll.
     observes: bool,
     /// Whether the thread that drives the worker is in a park that blocks.
     is_parking: Cell<bool>,
@@ -81,7 +81,9 @@ impl Core {
             has_yielded: Cell::new(false),
             yields: Cell::new(0),
             idle_yield: IdleYield::default(),
-            observes: shard.observes_tasks || config.poll_time_histogram.is_some(),
+            observes: shard.observes_tasks
+                || config.poll_time_histogram.is_some()
+                || index >= shard.peers.len(),
             is_parking: Cell::new(false),
             thread: Cell::new(None),
             first_shard: first_shard.clone(),
@@ -320,7 +322,8 @@ impl Core {
         })
     }
 
-    /// Polls a task, calls the observer and the hooks, and records the time of the poll.
+    /// Polls a task, calls the observer and the hooks, and records the poll of a spare worker and
+    /// the time of the poll.
     #[inline(never)]
     fn poll_observed(&self, task: Task) -> Outcome {
         let (number, config) = (self.queues.number(), &self.shard().config);
@@ -329,6 +332,10 @@ impl Core {
         call_hook(&config.task_hooks.before_poll, &meta);
         let histogram = self.queues.counters.poll_times.as_ref();
         let timed = histogram.map(|histogram| (histogram, Instant::now()));
+        if self.queues.is_spare {
+            let spare = self.shard().spare_of(self.queues.index);
+            spare.set_polled(task.0.future_name());
+        }
         let outcome = self.poll(task);
         let worker = context::is_worker().then_some(number);
         if let (Some((histogram, start)), Some(_)) = (timed, worker) {

@@ -301,14 +301,20 @@ fn the_lack_of_spare_workers_is_reported_while_tasks_wait_once_in_ten_seconds() 
     let counted = warnings.clone();
     let config = Config {
         max_spare_workers: 1,
-        on_spares_used_up: Some(Arc::new(move || {
+        on_spares_used_up: Some(Arc::new(move |futures| {
+            let [future] = futures else {
+                panic!("one spare worker is in a long poll, not {futures:?}")
+            };
+            assert!(future.contains("Stepped::spawn"), "{future}");
             counted.fetch_add(1, SeqCst);
         })),
         ..config(1)
     };
     let mut stepped = Stepped::with(config, Some(&Events::new()));
-    let mut attendant = stepped.get_stuck(0);
-    stepped.spawn(1);
+    // An attendant and a helper were wanted, and the spare worker is both.
+    let mut attendant = stepped.get_stuck(1);
+    stepped.check(7);
+    assert_eq!(warnings.load(SeqCst), 0, "the spare worker serves");
     assert_eq!(attendant.step(), Step::Ran);
     for ms in [9, 12, 15, 18] {
         stepped.check(ms);

@@ -207,26 +207,34 @@ impl Builder {
     }
 
     /// Returns the function that warns when there are no more spare workers, unless a watchdog
-    /// reports it, with the locations.
+    /// reports it, with the locations and the stacks.
     #[cfg(feature = "tracing")]
-    fn spares_warning(&self) -> Option<raddle_sched::Hook> {
+    fn spares_warning(&self) -> Option<raddle_sched::SparesHook> {
         let max = self.scheduler.max_spare_workers;
-        let warn = move || {
+        let warn = move |polled: &[&'static str]| {
+            let mut futures = std::collections::BTreeMap::new();
+            for future in polled {
+                *futures.entry(future).or_insert(0) += 1;
+            }
+            let futures = futures
+                .iter()
+                .map(|(future, count)| format!("{count} of {future}"));
+            let futures = Vec::from_iter(futures).join(", ");
             tracing::warn!(
                 target: "raddle::runtime",
                 "tasks wait behind polls that do not return, and all {max} spare workers are in \
-                 use; find these polls by Builder::watchdog, and move what blocks to \
-                 spawn_blocking, or raise Builder::max_spare_workers"
+                 use, {futures}; move what blocks to spawn_blocking, or raise \
+                 Builder::max_spare_workers; Builder::watchdog reports the stacks"
             );
         };
         let has_watchdog = self
             .tools
             .contains_key(&crate::runtime::tools::Tool::Watchdog);
-        (!has_watchdog).then(|| -> raddle_sched::Hook { Arc::new(warn) })
+        (!has_watchdog).then(|| -> raddle_sched::SparesHook { Arc::new(warn) })
     }
 
     #[cfg(not(feature = "tracing"))]
-    fn spares_warning(&self) -> Option<raddle_sched::Hook> {
+    fn spares_warning(&self) -> Option<raddle_sched::SparesHook> {
         None
     }
 
