@@ -241,6 +241,9 @@ impl Core {
         let due = self.ticks.take(busy);
         if due.events {
             self.live.reclaim();
+            if !self.ticks.has_slow_polls() && !queues.is_spare {
+                queues.take_from_interrupted();
+            }
             self.poll_driver(match self.ticks.has_slow_polls() {
                 true => EventOrder::Next,
                 false => EventOrder::Behind,

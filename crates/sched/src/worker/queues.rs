@@ -53,6 +53,9 @@ pub(crate) struct Queues {
     pub(super) searching: Cell<bool>,
     /// The state of the random numbers by which the worker chooses victims.
     pub(super) random: Cell<u32>,
+    /// Another worker, and the number of its polls when this one last polled the driver. At first
+    /// it is this one.
+    pub(super) watched: Cell<(usize, u64)>,
     /// Set while the driver makes tasks ready: where they are queued. One other worker is notified
     /// afterwards.
     pub(super) in_driver: Cell<Option<EventOrder>>,
@@ -88,6 +91,7 @@ impl Queues {
             is_free_running: Cell::new(false),
             searching: Cell::new(false),
             random: Cell::new((index as u32 + 1).wrapping_mul(0x9E37_79B9)),
+            watched: Cell::new((index, 0)),
             in_driver: Cell::new(None),
             shard,
             index,

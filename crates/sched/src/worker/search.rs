@@ -95,6 +95,44 @@ impl Queues {
         Some(task)
     }
 
+    /// Takes the tasks of a worker that has begun no poll between two ticks of this one, as the
+    /// system may have interrupted its thread: under load no worker runs out of tasks and searches,
+    /// so these tasks would wait while younger ones run. Then watches the next worker.
+    pub(super) fn take_from_interrupted(&self) {
+        let peers = &self.shard.peers;
+        if peers.len() == 1 {
+            return;
+        }
+        let (victim, polls) = self.watched.get();
+        let has_moved = peers[victim].counters.polls.get() != polls;
+        if victim != self.index && !has_moved && !peers[victim].stealer.is_empty() {
+            self.take_queue_of(victim);
+        }
+        let mut next = (victim + 1) % peers.len();
+        if next == self.index {
+            next = (next + 1) % peers.len();
+        }
+        self.watched.set((next, peers[next].counters.polls.get()));
+    }
+
+    /// Moves the tasks in the queue of another worker behind those of this one, but leaves half of
+    /// the room to events.
+    #[cold]
+    fn take_queue_of(&self, victim: usize) {
+        let stealer = &self.shard.peer(victim).stealer;
+        let count = stealer.len().min(self.run_queue.room() / 2);
+        let mut taken = 0;
+        for task in (0..count).map_while(|_| stealer.steal()) {
+            taken += 1;
+            if self.push_needs_notify(task) {
+                self.notify_of_push();
+            }
+        }
+        if taken > 0 {
+            self.note_stolen(victim, taken);
+        }
+    }
+
     /// A number for the choice of a victim (Marsaglia's xorshift).
     fn next_random(&self) -> u32 {
         let mut random = self.random.get();

@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 /// The longest time that the steps between two ticks should take, and about the time between two
-/// polls of the driver, each of which is a system call. Under load a worker that polls it more
-/// often always finds events, so it never runs out of tasks, and never takes those of a worker
-/// whose thread the system has interrupted.
+/// polls of the driver, each of which is a system call.
 const TARGET: Duration = Duration::from_millis(1);
 
 /// The default `event_interval` of a worker that is stepped, and of one that is alone in its shard.

@@ -15,6 +15,7 @@ mod driver;
 mod fairness;
 #[cfg(unix)]
 mod faults;
+mod first_come;
 mod hooks;
 mod in_place;
 mod in_place_shutdown;
