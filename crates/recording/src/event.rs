@@ -240,7 +240,7 @@ pub enum MonitorAction {
     TookDriver,
     /// It starts a spare worker.
     StartedSpare,
-    /// Tasks wait, and there is no further spare worker.
+    /// Tasks wait, and all spare workers are in long polls.
     LacksSpare,
 }
 

@@ -98,9 +98,9 @@ pub struct Config {
     /// Runs after a worker has blocked, or has found after [`on_thread_park`](Self::on_thread_park)
     /// that there is something to do.
     pub on_thread_unpark: Option<Hook>,
-    /// Called when tasks wait behind a poll that does not return and all spare workers are in use:
-    /// on the monitor's thread, at most every 10 s. It must not block, since the thread serves all
-    /// pools. Not called if [`max_spare_workers`](Self::max_spare_workers) is zero.
+    /// Called when tasks wait and all spare workers are in polls that do not return: on the
+    /// monitor's thread, at most every 10 s. It must not block, since the thread serves all pools.
+    /// Not called if [`max_spare_workers`](Self::max_spare_workers) is zero.
     pub on_spares_used_up: Option<SparesHook>,
     /// Called when a task is spawned, before and after each poll, and when the task ends.
     pub task_hooks: TaskHooks,

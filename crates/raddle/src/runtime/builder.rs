@@ -301,7 +301,7 @@ impl Builder {
     /// thread-locals of its worker threads. The guide `docs/guide/blocking.md` says what is
     /// guaranteed.
     ///
-    /// If tasks wait and all spare workers are in use, the runtime's watchdog reports the running
+    /// If tasks wait and all spare workers block, too, the runtime's watchdog reports the running
     /// polls, at most every 10 seconds. Without a watchdog, the feature `tracing` gives a warning
     /// that names the types of the futures.
     ///

@@ -40,7 +40,7 @@ pub enum MonitorAction {
     TookDriver,
     /// It is about to start a spare worker, whose thread the system may refuse.
     StartedSpare,
-    /// Tasks wait, and there is no further spare worker. Reported at most every 10 s.
+    /// Tasks wait, and all spare workers are in long polls. Reported at most every 10 s.
     LacksSpare,
 }
 

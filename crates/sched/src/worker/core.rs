@@ -241,6 +241,7 @@ impl Core {
         let due = self.ticks.take(busy);
         if due.events {
             self.live.reclaim();
+            // Beside slow polls, a worker that has begun none is no sign of an interruption.
             if !self.ticks.has_slow_polls() && !queues.is_spare {
                 queues.take_from_interrupted();
             }

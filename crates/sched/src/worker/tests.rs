@@ -267,7 +267,7 @@ fn a_task_from_outside_of_which_no_worker_knows_wakes_a_parked_worker() {
 }
 
 #[test]
-fn a_look_without_work_wakes_no_worker() {
+fn a_check_without_work_wakes_no_worker() {
     let (_, [stuck, parked]) = stuck();
     for ms in 1..30 {
         check(&stuck, ms);
@@ -276,7 +276,7 @@ fn a_look_without_work_wakes_no_worker() {
 }
 
 #[test]
-fn the_monitor_looks_less_often_while_all_workers_are_parked() {
+fn the_monitor_checks_less_often_while_all_workers_are_parked() {
     let (shard, mut workers) = two_workers();
     let monitor = workers[0].monitor();
     let mut now = Duration::ZERO;

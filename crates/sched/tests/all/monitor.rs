@@ -67,6 +67,15 @@ impl Stepped {
         self.monitor.check(Duration::from_millis(ms))
     }
 
+    /// Has the monitor check at these times. After each it has requested so many threads in all.
+    #[track_caller]
+    fn check_each(&self, times: impl IntoIterator<Item = u64>, requests: usize) {
+        for ms in times {
+            self.check(ms);
+            assert_eq!(self.requests(), requests, "after {ms} ms");
+        }
+    }
+
     /// The number of threads that the monitor has requested.
     fn requests(&self) -> usize {
         self.requests.load(SeqCst)
@@ -96,17 +105,11 @@ fn a_worker_whose_last_long_poll_returned_soon_has_more_time_for_the_next() {
     stepped.spawn(1);
     stepped.poll(0);
     // No task waits behind this poll, which takes 10 ms.
-    for ms in [0, 6] {
-        stepped.check(ms);
-    }
+    stepped.check_each([0, 6], 0);
     stepped.spawn(1000);
     stepped.poll(0);
-    for ms in [10, 20, 34] {
-        stepped.check(ms);
-        assert_eq!(stepped.requests(), 0, "after {ms} ms");
-    }
-    stepped.check(35);
-    assert_eq!(stepped.requests(), 1);
+    stepped.check_each([10, 20, 34], 0);
+    stepped.check_each([35], 1);
 }
 
 #[test]
@@ -114,18 +117,27 @@ fn a_worker_whose_long_poll_returned_long_ago_has_no_more_time_than_others() {
     let mut stepped = Stepped::new(1);
     stepped.spawn(1);
     stepped.poll(0);
-    for ms in [0, 6] {
-        stepped.check(ms);
-    }
+    stepped.check_each([0, 6], 0);
     stepped.spawn(1000);
     for ms in (10..=1012).step_by(2) {
         stepped.poll(0);
         stepped.check(ms);
     }
-    stepped.check(1015);
-    assert_eq!(stepped.requests(), 0);
-    stepped.check(1018);
-    assert_eq!(stepped.requests(), 1);
+    stepped.check_each([1015], 0);
+    stepped.check_each([1018], 1);
+}
+
+/// Nothing says that the poll before it took longer than a moment.
+#[test]
+fn a_poll_that_ended_before_a_late_check_gives_no_more_time_to_the_next() {
+    let mut stepped = Stepped::new(1);
+    stepped.spawn(1);
+    stepped.poll(0);
+    stepped.check_each([0], 0);
+    stepped.spawn(1000);
+    stepped.poll(0);
+    stepped.check_each([10, 15], 0);
+    stepped.check_each([16], 1);
 }
 
 #[test]
@@ -138,12 +150,8 @@ fn a_worker_that_was_parked_between_two_checks_is_not_stuck() {
     assert!(stepped.workers[0].begin_park().is_some());
     assert!(stepped.workers[0].resume_park().is_none());
     stepped.spawn(1);
-    for ms in [6, 11] {
-        stepped.check(ms);
-        assert_eq!(stepped.requests(), 0, "after {ms} ms");
-    }
-    stepped.check(12);
-    assert_eq!(stepped.requests(), 1);
+    stepped.check_each([6, 11], 0);
+    stepped.check_each([12], 1);
 }
 
 #[test]
@@ -195,9 +203,8 @@ fn a_pool_is_active_while_a_spare_worker_is() {
     let mut stepped = Stepped::new(1);
     stepped.spawn(2);
     stepped.poll(0);
-    stepped.check(0);
-    stepped.check(6);
-    assert_eq!(stepped.requests(), 1);
+    stepped.check_each([0], 0);
+    stepped.check_each([6], 1);
     stepped.poll(0);
     assert_eq!(stepped.workers[0].step(), Step::Idle);
     assert!(stepped.workers[0].begin_park().is_some());
@@ -216,12 +223,8 @@ fn no_thread_is_requested_for_a_while_after_the_system_has_refused_one() {
     stepped.poll(0);
     stepped.check(0);
     *stepped.refuses.lock() = true;
-    for ms in (6..106).step_by(5) {
-        stepped.check(ms);
-        assert_eq!(stepped.requests(), 1, "after {ms} ms");
-    }
-    stepped.check(106);
-    assert_eq!(stepped.requests(), 2);
+    stepped.check_each((6..106).step_by(5), 1);
+    stepped.check_each([106], 2);
 }
 
 /// Two checks in a row find that tasks wait while the first helper runs.
@@ -233,8 +236,7 @@ fn a_second_helper_is_started_if_the_first_does_not_suffice() {
     let mut spare = stepped.get_stuck(40);
     for (ms, requests) in [(9, 1), (12, 2)] {
         assert_eq!(spare.step(), Step::Ran);
-        stepped.check(ms);
-        assert_eq!(stepped.requests(), requests, "after {ms} ms");
+        stepped.check_each([ms], requests);
     }
 }
 
@@ -270,8 +272,7 @@ fn a_spare_worker_in_a_long_poll_leaves_after_it_if_another_serves_in_its_place(
     let mut spare = stepped.get_stuck(40);
     assert_eq!(spare.step(), Step::Ran);
     for (ms, requests) in [(9, 1), (12, 1), (15, 2)] {
-        stepped.check(ms);
-        assert_eq!(stepped.requests(), requests, "after {ms} ms");
+        stepped.check_each([ms], requests);
     }
     assert_eq!(spare.step(), Step::Shutdown);
 }
@@ -282,9 +283,8 @@ fn one_spare_worker_waits_in_the_driver_and_another_helps() {
     let mut stepped = Stepped::with(config(1), Some(&events));
     stepped.spawn(3);
     stepped.poll(0);
-    stepped.check(0);
-    stepped.check(6);
-    assert_eq!(stepped.requests(), 2);
+    stepped.check_each([0], 0);
+    stepped.check_each([6], 2);
     let (mut attendant, mut helper) = (stepped.spare(), stepped.spare());
     assert_eq!(attendant.step(), Step::Idle);
     assert!(attendant.begin_park().is_some_and(|wait| wait.in_driver));

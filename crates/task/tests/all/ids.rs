@@ -134,6 +134,16 @@ fn a_task_has_a_location_if_its_scheduler_records_locations() {
 }
 
 #[test]
+fn a_task_has_the_name_of_its_future() {
+    let discard = |task: Runnable| drop(task);
+    let (task, _handle) = raddle_task::spawn(pending::<()>(), discard);
+    assert!(task.future_name().contains("Pending<()>"));
+    let (task, _handle) = raddle_task::spawn(async {}, discard);
+    let function = "ids::a_task_has_the_name_of_its_future::{{closure}}";
+    assert!(task.future_name().ends_with(function));
+}
+
+#[test]
 #[should_panic(expected = "no task runs on this thread; call try_id if there may be none")]
 fn an_id_outside_a_task_panics() {
     raddle_task::id();
