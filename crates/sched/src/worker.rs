@@ -122,7 +122,11 @@ impl Worker {
         let _loop = context::enter_loop(&self);
         let _worker = core.enter();
         if core.shard().is_closed() {
-            // The scheduler was closed before this thread started; the runtime may be gone.
+            // The scheduler was closed before this thread started; the runtime may be gone. The
+            // metrics do not show who came first: the worker counts as parked until the shutdown.
+            core.attach();
+            core.queues.counters.count_park();
+            core.queues.counters.unparks.add(1);
             return;
         }
         let _driving = begin_driving(core);

@@ -12,7 +12,8 @@ use crate::common::{
     wait_until,
 };
 use raddle_sched::{
-    Config, Handle, HistogramConfiguration, Metrics, Policy, Pool, Step, Worker, spawn, yield_now,
+    Config, Handle, HistogramConfiguration, Metrics, Policy, Pool, Step, UnhandledPanic, Worker,
+    spawn, yield_now,
 };
 use raddle_task::JoinHandle;
 
@@ -484,6 +485,30 @@ fn busy_time_does_not_grow_while_the_worker_is_parked() {
         assert_eq!(run_dry(&mut workers[0]), 1);
         assert!(workers[0].begin_park().is_some());
         check_busy_is_constant();
+    }
+}
+
+#[test]
+fn a_worker_whose_thread_starts_after_the_shutdown_counts_as_parked_until_then() {
+    for policy in POLICIES {
+        let config = Config {
+            unhandled_panic: UnhandledPanic::ShutdownRuntime,
+            ..config_of(policy, 2)
+        };
+        let (handle, mut workers) = Pool::stepped(config, None);
+        let _current = handle.enter();
+        let metrics = handle.metrics();
+        let late = workers.pop().unwrap();
+        // One for each worker, if each has its own.
+        for _ in 0..2 {
+            drop(handle.spawn(async { std::panic::resume_unwind(Box::new(())) }));
+        }
+        while workers[0].step() != Step::Shutdown {}
+        drop(workers);
+        late.run();
+        let late = metrics.worker(1);
+        assert!(late.busy > Duration::ZERO, "{policy:?}");
+        assert_eq!((late.parks, late.unparks), (1, 1), "{policy:?}");
     }
 }
 
