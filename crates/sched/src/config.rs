@@ -102,6 +102,9 @@ pub struct Config {
     /// monitor's thread, at most every 10 s. It must not block, since the thread serves all pools.
     /// Not called if [`max_spare_workers`](Self::max_spare_workers) is zero.
     pub on_spares_used_up: Option<SparesHook>,
+    /// Called after a worker was unparked, with its index, on the thread that has unparked it: for
+    /// a caller that steps the workers, and must step this one. It must not panic.
+    pub on_unpark: Option<Arc<dyn Fn(usize) + Send + Sync>>,
     /// Called when a task is spawned, before and after each poll, and when the task ends.
     pub task_hooks: TaskHooks,
     /// The observer, which is called for the events of workers and tasks.
@@ -135,6 +138,7 @@ impl Default for Config {
             on_thread_park: None,
             on_thread_unpark: None,
             on_spares_used_up: None,
+            on_unpark: None,
             task_hooks: TaskHooks::default(),
             observer: None,
             poll_time_histogram: None,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use raddle_primitives::current::{self, EnterGuard, HandleFrame};
 use raddle_primitives::sync::Arc;
 
+use crate::deadline::NEVER;
 use crate::instant::Instant;
 use crate::shard::Shard;
 
@@ -195,6 +196,30 @@ impl Handle {
     #[inline]
     pub fn now(&self) -> Instant {
         self.0.shared.clock.now()
+    }
+
+    /// Returns the time before which no timer of this shard is due, for a caller that steps the
+    /// owner of the timers. It may be earlier than the first deadline: the owner then only moves
+    /// timers within the wheel.
+    ///
+    /// ```
+    /// use std::pin::pin;
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use raddle_timer::{Timers, sleep};
+    ///
+    /// let timers = Timers::new(Arc::new(|| {}));
+    /// let handle = timers.handle();
+    /// let _entered = handle.enter();
+    /// assert_eq!(handle.next_deadline(), None);
+    /// let mut future = pin!(sleep(Duration::from_millis(5)));
+    /// assert!(raddle_testing::poll(future.as_mut()).is_pending());
+    /// assert!(handle.next_deadline().is_some());
+    /// ```
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let tick = self.0.earliest.load();
+        (tick != NEVER).then(|| self.0.shared.instant_of(tick))
     }
 
     /// Pauses the clock of these timers: from now on only [`advance`](Self::advance) moves it.

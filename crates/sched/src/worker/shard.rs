@@ -380,6 +380,9 @@ impl Shard {
             // User code may panic; the caller may still have workers to unpark or tasks to queue.
             raddle_primitives::contain(|| unparker.unpark());
         });
+        if let Some(hook) = &self.config.on_unpark {
+            hook(worker);
+        }
     }
 
     /// A worker, also a spare one that was made.
