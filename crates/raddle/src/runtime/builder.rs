@@ -28,12 +28,12 @@ type ThreadName = Arc<dyn Fn() -> String + Send + Sync>;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Builder {
-    flavor: RuntimeFlavor,
+    pub(in crate::runtime) flavor: RuntimeFlavor,
     name: Option<String>,
     /// The scheduler's settings that methods of the builder write directly. `scheduler_config`
     /// derives the others.
-    scheduler: raddle_sched::Config,
-    worker_threads: Option<usize>,
+    pub(in crate::runtime) scheduler: raddle_sched::Config,
+    pub(in crate::runtime) worker_threads: Option<usize>,
     /// `None` if each kind of thread has its default name.
     thread_name: Option<ThreadName>,
     blocking_thread_name: Option<ThreadName>,

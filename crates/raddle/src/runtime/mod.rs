@@ -74,6 +74,8 @@ mod reactor;
     reason = "the module's main type, one of several"
 )]
 mod runtime;
+#[cfg(feature = "stepped")]
+pub mod stepped;
 mod tools;
 #[cfg(feature = "watchdog")]
 mod watching;

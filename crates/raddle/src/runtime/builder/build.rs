@@ -7,7 +7,7 @@ use raddle_primitives::random::Random;
 use raddle_sched::Pool;
 
 use super::{Builder, ThreadName};
-use crate::runtime::blocking::{self, HandoffJob};
+use crate::runtime::blocking::{self, BlockingJob, HandoffJob};
 use crate::runtime::context::{self, OwnThread};
 use crate::runtime::driver::RuntimeDriver;
 use crate::runtime::handle::Inner;
@@ -47,29 +47,13 @@ impl Builder {
             (RuntimeFlavor::MultiThread, Some(count)) => count,
             (RuntimeFlavor::MultiThread, None) => default_workers(),
         };
-        let drivers = self.drivers(workers)?;
+        let mut drivers = self.drivers(workers)?;
+        // One reactor of the runtime is enough: it wakes the tasks of all workers.
+        if let Some(first) = drivers.first_mut() {
+            first.attach_signals()?;
+        }
         let mut tools = Tools::start(&self.tools)?;
-        raddle_task::blocking::set_submit(blocking::submit_to_current);
-        let mut blocking = None;
-        let inner = Arc::new_cyclic(|inner| {
-            let observer = tools.observers.job_observer();
-            let names = self
-                .blocking_thread_name
-                .as_ref()
-                .or(self.thread_name.as_ref());
-            let pool = self.thread_pool(inner, self.max_blocking_threads, names, observer);
-            let pool = blocking.insert(pool);
-            Inner {
-                scheduler: OnceLock::new(),
-                drivers: drivers.iter().flat_map(RuntimeDriver::handles).collect(),
-                blocking: pool.handle().clone(),
-                flavor: self.flavor,
-                name: self.name.clone(),
-                random: self.rng_seed.clone().map(Random::new),
-                tools: std::mem::take(&mut tools.shared),
-            }
-        });
-        let blocking = blocking.expect("the closure that makes the handle sets it");
+        let (inner, blocking) = self.inner(&drivers, &mut tools);
 
         let config = raddle_sched::Config {
             observer: tools.observers.scheduler_observer(),
@@ -119,6 +103,36 @@ impl Builder {
         Ok(runtime)
     }
 
+    /// Makes what handles reach, and the pool for blocking work. The caller sets the scheduler.
+    pub(in crate::runtime) fn inner(
+        &self,
+        drivers: &[RuntimeDriver],
+        tools: &mut Tools,
+    ) -> (Arc<Inner>, raddle_blocking::Pool<BlockingJob>) {
+        raddle_task::blocking::set_submit(blocking::submit_to_current);
+        let mut blocking = None;
+        let inner = Arc::new_cyclic(|inner| {
+            let observer = tools.observers.job_observer();
+            let names = self
+                .blocking_thread_name
+                .as_ref()
+                .or(self.thread_name.as_ref());
+            let pool = self.thread_pool(inner, self.max_blocking_threads, names, observer);
+            let pool = blocking.insert(pool);
+            Inner {
+                scheduler: OnceLock::new(),
+                drivers: drivers.iter().flat_map(RuntimeDriver::handles).collect(),
+                blocking: pool.handle().clone(),
+                flavor: self.flavor,
+                name: self.name.clone(),
+                random: self.rng_seed.clone().map(Random::new),
+                tools: std::mem::take(&mut tools.shared),
+            }
+        });
+        let blocking = blocking.expect("the closure that makes the handle sets it");
+        (inner, blocking)
+    }
+
     /// Builds a runtime that stays on the calling thread; otherwise like [`build`](Self::build).
     /// [`unhandled_panic`](Self::unhandled_panic) applies to its local tasks too.
     ///
@@ -158,7 +172,7 @@ impl Builder {
 
     /// Makes one driver for each worker of a sharded runtime, otherwise one for all workers.
     #[track_caller]
-    fn drivers(&self, workers: usize) -> io::Result<Vec<RuntimeDriver>> {
+    pub(in crate::runtime) fn drivers(&self, workers: usize) -> io::Result<Vec<RuntimeDriver>> {
         let is_pausable = self.flavor == RuntimeFlavor::CurrentThread;
         if self.driver.start_paused {
             assert!(
@@ -174,17 +188,16 @@ impl Builder {
             Policy::Sharded => workers,
             _ => 1,
         };
-        let mut drivers = (0..count)
+        (0..count)
             .map(|_| RuntimeDriver::new(self.driver, workers / count, is_pausable))
-            .collect::<io::Result<Vec<_>>>()?;
-        // One reactor of the runtime is enough: it wakes the tasks of all workers.
-        if let Some(first) = drivers.first_mut() {
-            first.attach_signals()?;
-        }
-        Ok(drivers)
+            .collect()
     }
 
-    fn scheduler_config(&self, workers: usize, inner: &Arc<Inner>) -> raddle_sched::Config {
+    pub(in crate::runtime) fn scheduler_config(
+        &self,
+        workers: usize,
+        inner: &Arc<Inner>,
+    ) -> raddle_sched::Config {
         let defaults = &self.scheduler;
         let thread_name = self.thread_name.as_ref().unwrap_or(&defaults.thread_name);
         raddle_sched::Config {
