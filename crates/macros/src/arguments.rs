@@ -1,5 +1,7 @@
 //! The arguments of the attributes.
 
+use std::str::FromStr;
+
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 
 use crate::error::{Error, Result};
@@ -59,7 +61,7 @@ impl Arguments {
         let mut workers_span = Span::call_site();
         let mut paused_span = Span::call_site();
         for pair in split(tokens, ',') {
-            let (name, span, value) = name_and_value(pair)?;
+            let (name, span, value) = name_and_value(pair, unknown)?;
             if seen.contains(&name) {
                 let message = format!("`{name}` is given twice; leave one out");
                 return Err(Error::new(span, message));
@@ -106,7 +108,12 @@ impl Arguments {
 }
 
 /// Reads `name = value`, and returns the name, its position and the value.
-fn name_and_value(pair: Vec<TokenTree>) -> Result<(String, Span, TokenTree)> {
+///
+/// `unknown` makes the error for what is no name.
+pub(crate) fn name_and_value(
+    pair: Vec<TokenTree>,
+    unknown: impl Fn(Span) -> Error,
+) -> Result<(String, Span, TokenTree)> {
     let mut pair = pair.into_iter();
     let (name, span) = match pair.next() {
         Some(TokenTree::Ident(name)) => (name.to_string(), name.span()),
@@ -147,19 +154,23 @@ fn flavor(value: &TokenTree) -> Result<Flavor> {
 }
 
 fn worker_threads(value: &TokenTree) -> Result<usize> {
-    let count = match value {
-        TokenTree::Literal(literal) => {
-            let digits = literal.to_string().replace('_', "");
-            let digits = digits.trim_end_matches("usize");
-            digits.parse().unwrap_or(0)
-        }
-        _ => 0,
-    };
-    if count == 0 {
+    positive(value, "usize").ok_or_else(|| {
         let message = "`worker_threads` must be a decimal number literal from 1 up";
-        return Err(Error::new(value.span(), message));
-    }
-    Ok(count)
+        Error::new(value.span(), message)
+    })
+}
+
+/// Reads a number literal from 1 up, which may have this suffix.
+pub(crate) fn positive<T: FromStr + Default + PartialEq>(
+    value: &TokenTree,
+    suffix: &str,
+) -> Option<T> {
+    let TokenTree::Literal(literal) = value else {
+        return None;
+    };
+    let digits = literal.to_string().replace('_', "");
+    let count = digits.trim_end_matches(suffix).parse().ok()?;
+    (count != T::default()).then_some(count)
 }
 
 fn runtime_name(value: &TokenTree) -> Result<Literal> {

@@ -12,6 +12,10 @@ use crate::tokens::{group, is_arrow, is_ident, is_punct, visible};
 pub(crate) struct Function {
     /// Everything before the body, without `async`.
     head: Vec<TokenTree>,
+    /// Where in the head `fn` is.
+    fn_at: usize,
+    /// Where in the head the parameters are.
+    inputs_at: usize,
     pub(crate) is_async: bool,
     /// The position of `fn`.
     pub(crate) fn_span: Span,
@@ -34,14 +38,14 @@ impl Function {
             }
         }
         let start = head.first().map_or_else(Span::call_site, TokenTree::span);
-        let expected = |span| Error::new(span, "expected an async function with a body");
+        let expected = |span| Error::new(span, "expected a function with a body");
 
         let body = head.pop().map(visible);
         let body = body
             .as_ref()
             .and_then(|body| group(body, Delimiter::Brace))
             .ok_or_else(|| expected(start))?;
-        let fn_at = head
+        let mut fn_at = head
             .iter()
             .position(|token| is_ident(token, "fn"))
             .ok_or_else(|| expected(start))?;
@@ -50,18 +54,22 @@ impl Function {
             return Err(expected(fn_span));
         };
         let name = name.clone();
-        let inputs = parameters(&head[fn_at + 2..])
-            .ok_or_else(|| expected(fn_span))?
-            .clone();
+        let (inputs_at, inputs) =
+            parameters(&head[fn_at + 2..]).ok_or_else(|| expected(fn_span))?;
+        let (mut inputs_at, inputs) = (fn_at + 2 + inputs_at, inputs.clone());
         let async_at = head[..fn_at]
             .iter()
             .position(|token| is_ident(token, "async"));
         if let Some(async_at) = async_at {
             head.remove(async_at);
+            fn_at -= 1;
+            inputs_at -= 1;
         }
         let (inner_attributes, body) = without_inner_attributes(body);
         Ok(Self {
             head,
+            fn_at,
+            inputs_at,
             is_async: async_at.is_some(),
             fn_span,
             name,
@@ -89,18 +97,53 @@ impl Function {
         Some(tokens[semicolon.map_or(0, |at| at + 1)].span())
     }
 
+    /// Returns the position of the function's result, unless that is `()`.
+    pub(crate) fn result(&self) -> Option<Span> {
+        let result = &self.head[self.inputs_at + 1..];
+        let is_unit = match result {
+            [dash, greater, unit] => {
+                let unit = visible(unit.clone());
+                let unit = group(&unit, Delimiter::Parenthesis);
+                is_punct(dash, '-')
+                    && is_punct(greater, '>')
+                    && unit.is_some_and(|unit| unit.stream().is_empty())
+            }
+            _ => false,
+        };
+        result.first().filter(|_| !is_unit).map(TokenTree::span)
+    }
+
     /// Returns the function without `async`, with these statements as its body.
     pub(crate) fn with_body(&self, statements: &TokenStream) -> TokenStream {
         let head = &self.head;
+        let body = self.body_of(statements);
+        quote!(#(#head)* #body)
+    }
+
+    /// Returns a function of the same name and attributes, without parameters and result, that
+    /// contains this one before these statements.
+    pub(crate) fn with_own_inside(&self, statements: &TokenStream) -> TokenStream {
+        let (head, signature) = (&self.head[..self.inputs_at], &self.head[self.fn_at..]);
+        let own = self.body_of(&self.body.stream());
+        quote! {
+            #(#head)* () {
+                #(#signature)* #own
+                #statements
+            }
+        }
+    }
+
+    /// Returns a body with these statements, after the attributes of the function's own.
+    fn body_of(&self, statements: &TokenStream) -> Group {
         let attributes = &self.inner_attributes;
         let mut body = Group::new(Delimiter::Brace, quote!(#attributes #statements));
         body.set_span(self.body.span());
-        quote!(#(#head)* #body)
+        body
     }
 }
 
-/// Returns the first parentheses that are not between `<` and `>`.
-fn parameters(tokens: &[TokenTree]) -> Option<&Group> {
+/// Returns the first parentheses that are not between `<` and `>`, and where they are.
+fn parameters(tokens: &[TokenTree]) -> Option<(usize, &Group)> {
     let mut depth = 0;
     for (n, token) in tokens.iter().enumerate() {
         match token {
@@ -108,7 +151,7 @@ fn parameters(tokens: &[TokenTree]) -> Option<&Group> {
             TokenTree::Punct(_) if is_punct(token, '>') && !is_arrow(&tokens[..n]) => depth -= 1,
             _ if depth == 0 => {
                 if let Some(group) = group(token, Delimiter::Parenthesis) {
-                    return Some(group);
+                    return Some((n, group));
                 }
             }
             _ => {}

@@ -1,7 +1,8 @@
-//! The procedural macros of Raddle: `#[raddle::main]`, `#[raddle::test]`, and the code of
-//! `select!`, `join!` and `try_join!`.
+//! The procedural macros of Raddle: `#[raddle::main]`, `#[raddle::test]`, `#[raddle_sim::test]`,
+//! and the code of `select!`, `join!` and `try_join!`.
 //!
-//! Use them through the `raddle` crate, which exports them; the code they write names it.
+//! Use them through the crates `raddle` and `raddle-sim`, which export them; the code they write
+//! names these.
 
 mod arguments;
 mod branches;
@@ -11,6 +12,7 @@ mod facade;
 mod function;
 mod join;
 mod select;
+mod sim;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -112,6 +114,26 @@ pub fn tokio_main_current_thread(arguments: TokenStream, item: TokenStream) -> T
 #[proc_macro_attribute]
 pub fn tokio_test_current_thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::test(Facade::Tokio, false, arguments.into(), item.into()).into()
+}
+
+/// Runs a function as a test of a simulation, with many seeds.
+///
+/// The function takes a `&mut Sim`, adds hosts and faults, and ends with `sim.run()`, or with
+/// checks after that. It runs once for each seed, in child processes of the test. If a seed fails,
+/// the message says which one, and how to run it alone; `raddle_sim::check` describes more.
+///
+/// Other attributes of tests, such as `#[should_panic]` and `#[ignore]`, can be added.
+///
+/// # Arguments
+///
+/// - `seeds = N`: the number of seeds. Default: 100.
+///
+/// # Panics
+///
+/// The test panics if a seed fails.
+#[proc_macro_attribute]
+pub fn sim_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    sim::test(arguments.into(), item.into()).into()
 }
 
 /// The code of `raddle::select!`, which documents it and passes on, in brackets each: `$crate`,

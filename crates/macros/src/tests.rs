@@ -7,6 +7,7 @@ use quote::{ToTokens as _, quote};
 use crate::expand;
 use crate::facade::Facade;
 use crate::select::select;
+use crate::sim;
 
 /// Returns the text of the tokens without spaces.
 fn text(tokens: TokenStream) -> String {
@@ -310,4 +311,94 @@ fn the_attributes_of_the_stand_in_name_it() {
     );
     let output = text(expand::test(Facade::Tokio, true, quote!(), function));
     assert!(output.contains("returntokio::runtime::Builder"), "{output}");
+}
+
+#[test]
+fn a_simulation_runs_with_100_seeds_by_default() {
+    let item = quote!(
+        #[should_panic]
+        pub fn it(sim: &mut Sim) {
+            #![allow(unused)]
+            sim.run()
+        }
+    );
+    let output = text(sim::test(quote!(), item));
+    let expected = "#[::core::prelude::v1::test]#[should_panic]pubfnit(){\
+                    fnit(sim:&mutSim){#![allow(unused)]sim.run()}\
+                    ::raddle_sim::check(::core::concat!(::core::module_path!(),\"::\",\"it\"),\
+                    100u64,it);}";
+    assert_eq!(output, expected);
+}
+
+#[test]
+fn the_number_of_seeds_is_an_argument() {
+    for seeds in [quote!(seeds = 2_000), quote!(seeds = 2000u64,)] {
+        let item = quote!(
+            fn r#try(sim: &mut Sim) -> () {
+                sim.run();
+            }
+        );
+        let output = text(sim::test(seeds, item));
+        assert!(output.contains("\"r#try\"),2000u64,r#try);"), "{output}");
+    }
+}
+
+#[test]
+fn invalid_tests_of_simulations_are_refused() {
+    let item = quote!(
+        fn it(sim: &mut Sim) {}
+    );
+    let cases = [
+        (quote!(seeds = 0), "from 1 up"),
+        (quote!(seeds = "9"), "from 1 up"),
+        (quote!(seeds = 1, seeds = 2), "given twice"),
+        (quote!(seed = 1), "unknown argument; there is `seeds`"),
+        (quote!(100), "unknown argument; there is `seeds`"),
+        (quote!(seeds), "expected `seeds = value`"),
+    ];
+    for (arguments, words) in cases {
+        assert_refused(sim::test(arguments, item.clone()), words);
+    }
+    let cases = [
+        (
+            quote!(
+                async fn it(sim: &mut Sim) {}
+            ),
+            "leave `async` out",
+        ),
+        (
+            quote!(
+                fn it() {}
+            ),
+            "takes the simulation",
+        ),
+        (
+            quote!(
+                fn it(sim: &mut Sim) -> u8 {}
+            ),
+            "returns nothing",
+        ),
+        (
+            quote!(
+                fn it(sim: &mut Sim) -> (u8) {}
+            ),
+            "returns nothing",
+        ),
+        (
+            quote!(
+                #[test]
+                fn it(sim: &mut Sim) {}
+            ),
+            "run the test twice",
+        ),
+        (
+            quote!(
+                struct Sim;
+            ),
+            "expected a function",
+        ),
+    ];
+    for (item, words) in cases {
+        assert_refused(sim::test(quote!(), item), words);
+    }
 }

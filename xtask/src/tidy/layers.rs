@@ -38,6 +38,7 @@ const LAYERS: &[Layer] = &[
 /// before it in this list.
 const COMPOSERS: &[&str] = &[
     "raddle",
+    "raddle-sim",
     STAND_IN,
     "raddle-hyper",
     "raddle-scaling",

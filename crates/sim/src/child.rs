@@ -1,0 +1,339 @@
+//! The child processes in which [`check`](crate::check::check) runs seeds: how they are started,
+//! and the files by which they report.
+#![allow(
+    unsafe_code,
+    reason = "a child process turns off the randomization of addresses before its program starts"
+)]
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind};
+use std::num::NonZero;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use raddle_primitives::sync::{Condvar, Mutex};
+
+use crate::sim::Sim;
+
+/// The variable of the environment that has the plan of a child process.
+const PLAN: &str = "RADDLE_SIM_RUN";
+/// The variables that are for the parent process only.
+pub(crate) const SEED: &str = "RADDLE_SEED";
+pub(crate) const SEEDS: &str = "RADDLE_SEEDS";
+
+/// What a child process is to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// It runs the seeds `first`, `first + step` and so on up to `last`.
+    pub(crate) first: u64,
+    pub(crate) step: u64,
+    pub(crate) last: u64,
+    pub(crate) keeps_trace: bool,
+    /// Where the test calls `check`: a test may do so several times.
+    pub(crate) location: String,
+    pub(crate) files: Files,
+}
+
+impl Plan {
+    /// The text has the same length for all seeds, since it is above the stack of the child's main
+    /// thread and moves its addresses.
+    fn to_text(&self) -> String {
+        let Self {
+            first,
+            step,
+            last,
+            keeps_trace,
+            location,
+            files,
+        } = self;
+        let keeps = u8::from(*keeps_trace);
+        let (number, directory) = (files.number, files.directory.display());
+        format!("{first:020};{step:020};{last:020};{keeps};{number:06};{location};{directory}")
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        let mut fields = text.splitn(7, ';');
+        let mut number = || fields.next()?.parse().ok();
+        let (first, step, last) = (number()?, number()?, number()?);
+        let (keeps, file) = (number()?, number()?);
+        Some(Self {
+            first,
+            step,
+            last,
+            keeps_trace: keeps != 0,
+            location: fields.next()?.to_owned(),
+            files: Files {
+                number: u32::try_from(file).ok()?,
+                directory: PathBuf::from(fields.next()?),
+            },
+        })
+    }
+
+    /// The plan of the calling process, if it is such a child process.
+    pub(crate) fn of_this_process() -> Option<Self> {
+        let text = std::env::var(PLAN).ok()?;
+        let plan = Self::from_text(&text);
+        Some(plan.unwrap_or_else(|| panic!("{PLAN} is for child processes; leave it unset")))
+    }
+
+    /// Replaces the program of this child process by a new one with this plan. Returns if that
+    /// fails.
+    pub(crate) fn start_again(&self) -> io::Error {
+        match std::env::current_exe() {
+            Ok(program) => Command::new(program)
+                .args(std::env::args_os().skip(1))
+                .env(PLAN, self.to_text())
+                .exec(),
+            Err(error) => error,
+        }
+    }
+
+    /// Runs it in a child process, and waits for the end of that.
+    pub(crate) fn run(&self, test: &str, output: Output) -> io::Result<Report> {
+        let _permit = Permit::take();
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .args([
+                test,
+                "--exact",
+                "--nocapture",
+                "--test-threads=1",
+                "--include-ignored",
+            ])
+            .env(PLAN, self.to_text())
+            .env_remove(SEED)
+            .env_remove(SEEDS)
+            .stdin(Stdio::null());
+        if output == Output::Captured {
+            let path = self.files.path("output");
+            let file = OpenOptions::new().create(true).append(true).open(path)?;
+            command.stdout(file.try_clone()?).stderr(file);
+        }
+        // SAFETY: between `fork` and `exec` a function may make only calls that are safe in a
+        // handler of signals. This one makes system calls, and takes no lock and no memory.
+        unsafe { command.pre_exec(keep_addresses) };
+        let status = command.status()?;
+        self.files.report(status)
+    }
+}
+
+/// Has the system put the program that the process executes next at the same addresses each time.
+/// A system may refuse it, as containers do; then programs that depend on addresses differ.
+fn keep_addresses() -> io::Result<()> {
+    const QUERY: libc::c_ulong = 0xFFFF_FFFF;
+    // SAFETY: the arguments are numbers, and only this process changes.
+    unsafe {
+        let current = libc::personality(QUERY);
+        if current != -1 {
+            let wanted = current | libc::ADDR_NO_RANDOMIZE;
+            let _refused = libc::personality(wanted as libc::c_ulong);
+        }
+    }
+    Ok(())
+}
+
+/// Where the output of a child process goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// To a file, for [`Failure::output`].
+    Captured,
+    /// To that of the calling process.
+    Inherited,
+}
+
+/// What a child process has reported.
+#[derive(Debug)]
+pub(crate) enum Report {
+    Passed,
+    Failed(Failure),
+    /// It has run no simulation.
+    NotRun {
+        status: ExitStatus,
+        output: String,
+    },
+}
+
+/// The failure of a seed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) seed: u64,
+    pub(crate) message: String,
+    /// What was printed in the run of the seed.
+    pub(crate) output: String,
+}
+
+/// What a child process writes to its report.
+#[derive(Debug)]
+pub(crate) enum Progress<'a> {
+    /// It runs this seed. If that is its last report, the process has ended meanwhile.
+    Running(u64),
+    Failed(u64, &'a str),
+    Passed,
+}
+
+/// The files of one child process.
+#[derive(Clone, Debug)]
+pub(crate) struct Files {
+    directory: PathBuf,
+    number: u32,
+}
+
+impl Files {
+    fn path(&self, kind: &str) -> PathBuf {
+        self.directory.join(format!("{:06}.{kind}", self.number))
+    }
+
+    pub(crate) fn trace(&self) -> PathBuf {
+        self.path("trace")
+    }
+
+    /// The file that asks all children to stop.
+    fn stop(&self) -> PathBuf {
+        self.directory.join("stop")
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop().exists()
+    }
+
+    pub(crate) fn write_progress(&self, progress: &Progress<'_>) -> io::Result<()> {
+        let text = match progress {
+            Progress::Running(seed) => format!("running {seed}\n"),
+            Progress::Failed(seed, message) => format!("failed {seed}\n{message}"),
+            Progress::Passed => "passed\n".to_owned(),
+        };
+        fs::write(self.path("report"), text)
+    }
+
+    /// Reads what a child process has written, and asks the others to stop if it has failed.
+    fn report(&self, status: ExitStatus) -> io::Result<Report> {
+        let output = || match fs::read(self.path("output")) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(_) => String::new(),
+        };
+        let report = match fs::read(self.path("report")) {
+            Ok(report) => String::from_utf8_lossy(&report).into_owned(),
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error),
+        };
+        let (head, message) = report.split_once('\n').unwrap_or_default();
+        let (kind, seed) = head.split_once(' ').unwrap_or((head, ""));
+        let message = match kind {
+            "passed" => return Ok(Report::Passed),
+            "failed" => message.to_owned(),
+            "running" => format!("the simulation has ended its process ({status})"),
+            _ => {
+                return Ok(Report::NotRun {
+                    status,
+                    output: output(),
+                });
+            }
+        };
+        File::create(self.stop())?;
+        let seed = seed.parse().map_err(io::Error::other)?;
+        Ok(Report::Failed(Failure {
+            seed,
+            message,
+            output: output(),
+        }))
+    }
+
+    /// Forgets what this process has printed. The file is open for appending, so that what is
+    /// printed next is at its start.
+    pub(crate) fn clear_output(&self) -> io::Result<()> {
+        io::Write::flush(&mut io::stdout())?;
+        match OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(self.path("output"))
+        {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn write_trace(&self, sim: &Sim) -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(self.trace())?);
+        if let Some(trace) = &sim.trace {
+            trace.write(&sim.names, &mut file)?;
+        }
+        io::Write::flush(&mut file)
+    }
+}
+
+/// A directory for the files of child processes, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    pub(crate) fn create() -> io::Result<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let process = std::process::id();
+        loop {
+            // ORDERING: the numbers only have to differ.
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            // Its length is always the same; see `Plan::to_text`.
+            let name = format!("raddle-sim-{process:010}-{number:010}");
+            let path = std::env::temp_dir().join(name);
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // An earlier process of this number has left it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(crate) fn files(&self, number: u32) -> Files {
+        Files {
+            directory: self.0.clone(),
+            number,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _left = fs::remove_dir_all(self.path());
+    }
+}
+
+/// The number of child processes that may run at the same time.
+pub(crate) fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, NonZero::get) as u64
+}
+
+/// Lets a child process run. Tests that run at the same time share the cores.
+struct Permit;
+
+// UNRANKED: no lock is taken under it.
+static RUNNING: Mutex<u64> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
+
+impl Permit {
+    fn take() -> Self {
+        let mut running = RUNNING.lock();
+        while *running >= cores() {
+            running = ENDED.wait(running);
+        }
+        *running += 1;
+        Self
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *RUNNING.lock() -= 1;
+        ENDED.notify_one();
+    }
+}

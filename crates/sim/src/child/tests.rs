@@ -1,0 +1,27 @@
+use std::path::PathBuf;
+
+use super::{Files, Plan};
+
+#[test]
+fn a_plan_is_read_as_it_was_written_and_its_length_is_always_the_same() {
+    let plan = |first, keeps_trace| Plan {
+        first,
+        step: 8,
+        last: u64::MAX,
+        keeps_trace,
+        location: "tests/all.rs:1:2".to_owned(),
+        files: Files {
+            directory: PathBuf::from("/tmp/a;b"),
+            number: 7,
+        },
+    };
+    let (one, other) = (plan(3, true).to_text(), plan(u64::MAX, false).to_text());
+    assert_eq!(one.len(), other.len());
+    let read = Plan::from_text(&one).unwrap();
+    assert_eq!((read.first, read.step, read.last), (3, 8, u64::MAX));
+    assert!(read.keeps_trace);
+    assert_eq!(read.location, "tests/all.rs:1:2");
+    assert_eq!(read.files.directory, PathBuf::from("/tmp/a;b"));
+    assert_eq!(read.files.number, 7);
+    assert!(Plan::from_text("1;2").is_none());
+}

@@ -1,0 +1,759 @@
+//! The loop of a simulation: it chooses what runs next, and moves the time.
+
+use std::cell::OnceCell;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once, Weak};
+use std::time::Duration;
+
+use raddle::runtime::Builder;
+use raddle::runtime::stepped::{StepOutcome, SteppedRuntime, SteppedWorker, Stepper};
+use raddle::time::Instant;
+use raddle_primitives::sync::{Condvar, Mutex, MutexGuard};
+
+use crate::clock::{Clock, Clocks};
+use crate::context;
+use crate::kernel::threads::{Place, ReadyThread, Turn, Woken};
+use crate::kernel::{Caller, Event, Happened, Kernel, nanos};
+use crate::trace::Record;
+
+/// How many steps a worker may make when no other can.
+const MAX_STEPS_ALONE: usize = 64;
+/// How often the workers of a host are stepped without a pause. One of them makes up to
+/// [`MAX_STEPS_ALONE`] steps each time.
+const MAX_TURNS: u32 = 200;
+/// The length of that pause, in nanoseconds.
+const YIELD: u64 = 100_000;
+/// The stack of the threads that step workers, in bytes: futures of a debug build are large.
+const STACK: usize = 8 << 20;
+/// How many times the loop waits a millisecond for a thread outside the simulation.
+const MAX_OUTSIDE_WAITS: u32 = 2_000;
+/// How many checks of the monitors in a row may lead to nothing, when nothing else is to come.
+const MAX_QUIET_CHECKS: u32 = 1_000;
+/// How many events the end of a simulation lets pass, so that its threads end too.
+const MAX_LAST_EVENTS: u32 = 10_000;
+
+/// What a host runs. An error is a failure of the simulation.
+pub(crate) type Main = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+/// Makes what a host runs, at each start.
+pub(crate) type MakeMain = Arc<dyn Fn() -> Main + Send + Sync>;
+
+pub(crate) struct Engine {
+    this: Weak<Engine>,
+    // UNRANKED: code of hosts calls the kernel under locks of its own. No other lock is taken under
+    // it, and no code of hosts is called.
+    pub(crate) kernel: Mutex<Kernel>,
+    /// The start of the simulation on the clock of its hosts.
+    start: Instant,
+    limit: Duration,
+    has_ended: AtomicBool,
+    // UNRANKED: no lock is taken under it.
+    outcome: Mutex<Option<Result<(), String>>>,
+    ended: Condvar,
+}
+
+/// What the loop knows of a host.
+pub(crate) struct Process {
+    worker_count: usize,
+    make_main: MakeMain,
+    is_client: bool,
+    /// How many faults keep it down, and how many pause it.
+    down: u32,
+    paused: u32,
+    runtime: Option<Arc<SteppedRuntime>>,
+    /// `None`: a thread runs it, or it has ended.
+    workers: Vec<Option<SteppedWorker>>,
+    /// The time for which an event wakes the host, until then.
+    wake_at: u64,
+    /// Whether checks of the monitor are on their way.
+    is_check_scheduled: bool,
+}
+
+/// How a host goes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Down {
+    /// Without a word, and without what was not synced.
+    Crashed,
+    /// Its process only: other hosts are told.
+    Killed,
+    /// With the simulation.
+    Ended,
+}
+
+/// A host to be made.
+pub(crate) struct NewHost {
+    pub(crate) name: String,
+    pub(crate) workers: usize,
+    pub(crate) is_client: bool,
+    pub(crate) make_main: MakeMain,
+    pub(crate) clock: Clock,
+}
+
+thread_local! {
+    static OWN_TURN: OnceCell<Arc<Turn>> = const { OnceCell::new() };
+}
+
+fn own_turn() -> Arc<Turn> {
+    OWN_TURN.with(|turn| Arc::clone(turn.get_or_init(Arc::default)))
+}
+
+impl Process {
+    pub(crate) fn new(host: NewHost) -> Self {
+        Self {
+            worker_count: host.workers,
+            make_main: host.make_main,
+            is_client: host.is_client,
+            down: 0,
+            paused: 0,
+            runtime: None,
+            workers: Vec::new(),
+            wake_at: u64::MAX,
+            is_check_scheduled: false,
+        }
+    }
+}
+
+/// Makes what Raddle has once in a process, such as the pipe of the signals, outside a simulation:
+/// the first one would make it on one of its hosts, and differ from all others.
+fn init_process_state() {
+    static MADE: Once = Once::new();
+    MADE.call_once(|| {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        drop(runtime.expect("the system has descriptors for a runtime"));
+    });
+}
+
+impl Engine {
+    pub(crate) fn new(kernel: Kernel, limit: Duration) -> Arc<Self> {
+        init_process_state();
+        let nobody = Caller { host: 0, boot: 0 };
+        let start = context::as_host(nobody, Clock::default().at(0), Instant::now);
+        Arc::new_cyclic(|this| Self {
+            this: this.clone(),
+            // UNRANKED: see the field.
+            kernel: Mutex::new(kernel),
+            start,
+            limit,
+            has_ended: AtomicBool::new(false),
+            // UNRANKED: see the field.
+            outcome: Mutex::new(None),
+            ended: Condvar::new(),
+        })
+    }
+
+    /// What the clocks of a host show.
+    pub(crate) fn clocks(&self, host: usize) -> Clocks {
+        self.kernel.lock().clocks(host)
+    }
+
+    /// The number of workers of a host.
+    pub(crate) fn workers_of(&self, host: usize) -> usize {
+        self.kernel.lock().hosts[host].process.worker_count
+    }
+}
+
+/// Running.
+impl Engine {
+    /// Runs the simulation to its end, on a thread of its own.
+    pub(crate) fn run(self: &Arc<Self>) -> Result<(), String> {
+        self.start_loop();
+        let mut outcome = self.outcome.lock();
+        loop {
+            match outcome.take() {
+                Some(outcome) => return outcome,
+                None => outcome = self.ended.wait(outcome),
+            }
+        }
+    }
+
+    fn start_loop(self: &Arc<Self>) {
+        let engine = Arc::clone(self);
+        let thread = std::thread::Builder::new()
+            .name("simulation".to_owned())
+            .stack_size(STACK);
+        let run = move || {
+            context::join(&engine);
+            let running = AssertUnwindSafe(|| engine.run_loop());
+            if let Err(payload) = std::panic::catch_unwind(running) {
+                let text = text_of(&*payload);
+                engine.end_with(Err(format!("the simulation itself has panicked: {text}")));
+            }
+        };
+        thread
+            .spawn(run)
+            .expect("the system has a thread for the simulation");
+    }
+
+    fn run_loop(self: &Arc<Self>) {
+        let mut outside_waits = MAX_OUTSIDE_WAITS;
+        let mut last_events = MAX_LAST_EVENTS;
+        let mut quiet_checks = 0;
+        let mut kernel = self.kernel.lock();
+        while !self.has_ended() {
+            if !kernel.is_ending && (kernel.clients == 0 || kernel.failure.is_some()) {
+                kernel.is_ending = true;
+                kernel.record(Record::Ending);
+                let hosts = kernel.hosts.len();
+                drop(kernel);
+                for host in 0..hosts {
+                    self.stop(host, Down::Ended);
+                }
+                kernel = self.kernel.lock();
+            }
+            quiet_checks = if kernel.has_only_checks() {
+                quiet_checks + 1
+            } else {
+                0
+            };
+            let next = kernel
+                .next_time()
+                .filter(|_| quiet_checks < MAX_QUIET_CHECKS);
+            if let Some(thread) = kernel.choose_thread() {
+                quiet_checks = 0;
+                kernel = self.pass_from_loop(kernel, &thread);
+            } else if let Some(host) = kernel.take_ready() {
+                quiet_checks = 0;
+                kernel = self.run_host(kernel, host);
+            } else if let Some(time) = next {
+                if kernel.is_ending {
+                    last_events -= 1;
+                    if last_events == 0 {
+                        drop(kernel);
+                        return self.end();
+                    }
+                } else if Duration::from_nanos(time) > self.limit {
+                    let failure = self.too_long();
+                    kernel.fail_with(failure);
+                    continue;
+                }
+                kernel = self.advance(kernel, time);
+            } else if kernel.is_ending {
+                drop(kernel);
+                return self.end();
+            } else if kernel.threads.has_futex_waiter() && outside_waits > 0 {
+                // A thread outside the simulation may hold a lock, such as that of the standard
+                // output.
+                outside_waits -= 1;
+                drop(kernel);
+                std::thread::sleep(Duration::from_millis(1));
+                kernel = self.kernel.lock();
+            } else {
+                let failure = kernel.no_progress();
+                kernel.fail_with(failure);
+            }
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        // ORDERING: the thread that has the turn sets it, and gives the turn to this one.
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    fn end(&self) {
+        let outcome = match self.kernel.lock().failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        };
+        self.end_with(outcome);
+    }
+
+    fn end_with(&self, outcome: Result<(), String>) {
+        // ORDERING: as in `has_ended`.
+        self.has_ended.store(true, Ordering::Relaxed);
+        let spare = std::mem::take(&mut self.kernel.lock().threads.spare_loops);
+        for turn in spare {
+            turn.give(Woken::Released);
+        }
+        *self.outcome.lock() = Some(outcome);
+        self.ended.notify_all();
+    }
+
+    /// Moves the time, and lets all events of that time happen.
+    fn advance<'a>(
+        &'a self,
+        mut kernel: MutexGuard<'a, Kernel>,
+        time: u64,
+    ) -> MutexGuard<'a, Kernel> {
+        while kernel.next_time() == Some(time) {
+            match kernel.advance() {
+                None | Some(Happened::Handled) => {}
+                // The hosts have been stopped.
+                Some(_) if kernel.is_ending => {}
+                Some(Happened::Check(host)) => {
+                    drop(kernel);
+                    self.check(host);
+                    kernel = self.kernel.lock();
+                }
+                Some(Happened::Fault(begin)) => {
+                    drop(kernel);
+                    begin(self);
+                    kernel = self.kernel.lock();
+                }
+            }
+        }
+        kernel
+    }
+
+    fn main_has_ended(&self, number: usize, result: Result<(), String>) {
+        let mut kernel = self.kernel.lock();
+        let host = &kernel.hosts[number];
+        let failure = result
+            .err()
+            .map(|error| format!("host {:?} {error}", host.name));
+        if host.process.is_client {
+            kernel.clients = kernel.clients.saturating_sub(1);
+        }
+        if let Some(failure) = failure {
+            kernel.fail_with(failure);
+        }
+    }
+
+    fn too_long(&self) -> String {
+        format!(
+            "the clients have not ended after {:?} of virtual time; raise Sim::limit if they need \
+             more",
+            self.limit
+        )
+    }
+}
+
+fn describe(place: Place) -> &'static str {
+    match place {
+        Place::File(_) | Place::AnyFile(_) => "a socket",
+        Place::Futex(_) => "a lock, a condition variable or an unpark",
+        Place::Thread(_) => "the end of another thread",
+        Place::Sleep => "the time",
+    }
+}
+
+/// Threads that block.
+impl Engine {
+    /// Lets other threads run until the place is released or the time is over. The calling thread,
+    /// which runs code of a host, waits only if `is_needed` says so.
+    pub(crate) fn block(
+        self: &Arc<Self>,
+        caller: Caller,
+        place: Place,
+        timeout: Option<Duration>,
+        is_needed: impl FnOnce(&mut Kernel) -> bool,
+    ) -> Option<Woken> {
+        let turn = own_turn();
+        let mut kernel = self.kernel.lock();
+        if !is_needed(&mut kernel) {
+            return None;
+        }
+        kernel.begin_wait(caller, Arc::clone(&turn), place, timeout);
+        kernel.begin_checks(caller.host);
+        drop(kernel);
+        self.pass_to_loop();
+        let woken = turn.wait();
+        context::set_clocks(self.clocks(caller.host));
+        Some(woken)
+    }
+
+    /// Passes the turn to a thread that runs the loop.
+    fn pass_to_loop(self: &Arc<Self>) {
+        let spare = self.kernel.lock().threads.spare_loops.pop();
+        match spare {
+            Some(turn) => turn.give(Woken::Released),
+            None => self.start_loop(),
+        }
+    }
+
+    /// Passes the turn from the loop to a thread, and waits until the loop is needed again.
+    fn pass_from_loop<'a>(
+        &'a self,
+        mut kernel: MutexGuard<'a, Kernel>,
+        thread: &ReadyThread,
+    ) -> MutexGuard<'a, Kernel> {
+        let own = own_turn();
+        kernel.record(Record::Resumed { host: thread.host });
+        kernel.threads.spare_loops.push(Arc::clone(&own));
+        drop(kernel);
+        thread.turn.give(thread.woken);
+        own.wait();
+        self.kernel.lock()
+    }
+
+    /// Waits for the first turn of a thread that code of a host has started. The thread runs code
+    /// of the host from then on.
+    pub(crate) fn begin_thread(self: &Arc<Self>, caller: Caller, turn: Arc<Turn>) {
+        context::join(self);
+        let _new = OWN_TURN.with(|own| own.set(Arc::clone(&turn)));
+        turn.wait();
+        context::enter_host(caller, self.clocks(caller.host));
+    }
+
+    /// Ends a thread that code of a host has started: another one gets the turn.
+    pub(crate) fn end_thread(self: &Arc<Self>, number: u64) {
+        context::leave_host();
+        let mut kernel = self.kernel.lock();
+        kernel.threads.release(Place::Thread(number), usize::MAX);
+        drop(kernel);
+        self.pass_to_loop();
+    }
+}
+
+impl Kernel {
+    fn clocks(&self, host: usize) -> Clocks {
+        self.hosts[host].clock.at(self.now)
+    }
+
+    /// Takes note of a failure, which ends the simulation.
+    fn fail_with(&mut self, failure: String) {
+        if !self.is_ending {
+            self.failure.get_or_insert(failure);
+        }
+    }
+
+    /// Says what hosts wait for when nothing can happen any more.
+    fn no_progress(&self) -> String {
+        let mut text =
+            "the simulation makes no progress: no host has anything to do, no packet is \
+                        on its way, and no timer is set"
+                .to_owned();
+        for (host, place) in self.threads.waits() {
+            let name = &self.hosts[host].name;
+            text += &format!("\n  a thread of {name:?} waits for {}", describe(place));
+        }
+        for host in &self.hosts {
+            if let Some(runtime) = &host.process.runtime {
+                let tasks = runtime.handle().metrics().num_alive_tasks();
+                text += &format!("\n  {:?} has {tasks} tasks that wait", host.name);
+            }
+        }
+        text
+    }
+
+    /// Takes a thread that can go on, by the seed.
+    fn choose_thread(&mut self) -> Option<ReadyThread> {
+        let (mut chosen, mut count) = (None, 0);
+        for (at, thread) in self.threads.ready().enumerate() {
+            if self.hosts[thread.host].process.paused == 0 {
+                count += 1;
+                if count == 1 || self.random.below(count) == 0 {
+                    chosen = Some(at);
+                }
+            }
+        }
+        self.threads.take_ready(chosen?)
+    }
+}
+
+/// Hosts.
+impl Engine {
+    /// A fault that keeps a host down has ended: starts it, unless another one does.
+    pub(crate) fn restart(&self, number: usize) {
+        let mut kernel = self.kernel.lock();
+        let process = &mut kernel.hosts[number].process;
+        process.down -= 1;
+        let is_last = process.down == 0;
+        drop(kernel);
+        if is_last {
+            self.boot(number);
+        }
+    }
+
+    /// Starts a host that is not up.
+    pub(crate) fn boot(&self, number: usize) {
+        let mut kernel = self.kernel.lock();
+        let host = &mut kernel.hosts[number];
+        host.boot += 1;
+        (host.is_up, host.driver, host.has_events) = (true, None, false);
+        let caller = Caller {
+            host: number,
+            boot: host.boot,
+        };
+        let (count, make_main) = (
+            host.process.worker_count,
+            Arc::clone(&host.process.make_main),
+        );
+        drop(kernel);
+
+        let stepper = HostStepper {
+            engine: self.this.clone(),
+            caller,
+        };
+        let engine = self.this.clone();
+        let built = context::as_host(caller, self.clocks(caller.host), move || {
+            let mut builder = Builder::new_multi_thread();
+            builder.worker_threads(count);
+            let (runtime, workers) = builder.build_stepped(Arc::new(stepper))?;
+            let main = {
+                let _entered = runtime.handle().enter();
+                let made = std::panic::catch_unwind(AssertUnwindSafe(|| make_main()));
+                made.unwrap_or_else(|payload| {
+                    let error = format!("panicked: {}", text_of(&*payload));
+                    Box::pin(std::future::ready(Err(error)))
+                })
+            };
+            let report = move |result| {
+                if let Some(engine) = engine.upgrade() {
+                    context::as_kernel(|| engine.main_has_ended(number, result));
+                }
+            };
+            drop(runtime.handle().spawn(watched(main, report)));
+            std::io::Result::Ok((runtime, workers))
+        });
+        match built {
+            Ok((runtime, workers)) => {
+                let mut kernel = self.kernel.lock();
+                if !kernel.is_alive(caller) {
+                    // It was taken down while the closure of the test ran.
+                    drop(kernel);
+                    return context::as_host(caller, self.clocks(number), || {
+                        drop((workers, runtime));
+                    });
+                }
+                let process = &mut kernel.hosts[number].process;
+                process.runtime = Some(Arc::new(runtime));
+                process.workers = workers.into_iter().map(Some).collect();
+                process.wake_at = u64::MAX;
+                process.is_check_scheduled = false;
+                kernel.make_ready(number);
+            }
+            Err(error) => {
+                let failure = format!("a host cannot start: {error}");
+                self.kernel.lock().fail_with(failure);
+            }
+        }
+    }
+
+    /// A fault that keeps a host down begins.
+    pub(crate) fn take_down(&self, number: usize, how: Down) {
+        let mut kernel = self.kernel.lock();
+        let process = &mut kernel.hosts[number].process;
+        process.down += 1;
+        let is_up = process.down == 1;
+        drop(kernel);
+        if is_up {
+            self.stop(number, how);
+        }
+    }
+
+    /// Ends a host at once: its connections are gone, and its tasks are dropped.
+    fn stop(&self, number: usize, how: Down) {
+        let mut kernel = self.kernel.lock();
+        kernel.break_off(number, how == Down::Killed);
+        kernel.forget_datagrams(number);
+        kernel.ports.give_back_all(number);
+        for file in kernel.files.of_host(number) {
+            kernel.notify_waiters(file);
+        }
+        let Kernel { hosts, random, .. } = &mut *kernel;
+        let host = &mut hosts[number];
+        if how == Down::Crashed {
+            host.disk.crash(random);
+        }
+        host.is_up = false;
+        let caller = Caller {
+            host: number,
+            boot: host.boot,
+        };
+        let runtime = host.process.runtime.take();
+        let workers = std::mem::take(&mut host.process.workers);
+        drop(kernel);
+        context::as_host(caller, self.clocks(caller.host), || {
+            drop(workers);
+            drop(runtime);
+        });
+    }
+
+    /// Stops or continues a host. What is sent to it waits meanwhile.
+    pub(crate) fn pause(&self, number: usize, begins: bool) {
+        let mut kernel = self.kernel.lock();
+        let process = &mut kernel.hosts[number].process;
+        match begins {
+            true => process.paused += 1,
+            false => process.paused -= 1,
+        }
+        kernel.make_ready(number);
+    }
+
+    /// Steps the workers of a host, in an order of the seed, until it has nothing to do.
+    fn run_host<'a>(
+        &'a self,
+        mut kernel: MutexGuard<'a, Kernel>,
+        number: usize,
+    ) -> MutexGuard<'a, Kernel> {
+        let caller = Caller {
+            host: number,
+            boot: kernel.hosts[number].boot,
+        };
+        for _ in 0..MAX_TURNS {
+            let Some(mut chosen) = kernel.choose_worker(caller, self.start) else {
+                return kernel;
+            };
+            let clocks = kernel.clocks(number);
+            drop(kernel);
+            let worker = &mut chosen.worker;
+            let stepped = context::as_host(caller, clocks, || worker.step(chosen.steps));
+            // It may have blocked meanwhile, and the host may have crashed.
+            kernel = self.kernel.lock();
+            let is_up = kernel.is_alive(caller);
+            let process = &mut kernel.hosts[number].process;
+            if is_up && stepped != StepOutcome::Ended {
+                process.workers[chosen.slot] = Some(chosen.worker);
+            } else {
+                drop(kernel);
+                context::as_host(caller, self.clocks(caller.host), || drop(chosen));
+                kernel = self.kernel.lock();
+            }
+        }
+        // Its tasks may wait by yielding: the others run, and the time moves.
+        kernel.push_in(YIELD, Event::Wake(number));
+        kernel
+    }
+
+    /// Has the monitor of a host check its workers while one of them blocks.
+    fn check(&self, number: usize) {
+        let kernel = self.kernel.lock();
+        let host = &kernel.hosts[number];
+        let caller = Caller {
+            host: number,
+            boot: host.boot,
+        };
+        let (now, runtime) = (kernel.now, host.process.runtime.clone());
+        let clocks = kernel.clocks(number);
+        drop(kernel);
+        let Some(runtime) = runtime else { return };
+        let checked = context::as_host(caller, clocks, || {
+            // It may be the last reference, if the host crashes meanwhile.
+            let runtime = runtime;
+            runtime.check_workers(Duration::from_nanos(now))
+        });
+        let mut kernel = self.kernel.lock();
+        kernel.hosts[number].process.is_check_scheduled = checked.is_active;
+        if checked.is_active {
+            kernel.push_in(nanos(checked.next), Event::Check(number));
+        }
+    }
+
+    /// Adds a worker that serves while another one is blocked.
+    fn add_worker(&self, caller: Caller, worker: SteppedWorker) {
+        let mut kernel = self.kernel.lock();
+        if kernel.is_alive(caller) {
+            kernel.hosts[caller.host].process.workers.push(Some(worker));
+            kernel.make_ready(caller.host);
+        } else {
+            drop(kernel);
+            context::as_host(caller, self.clocks(caller.host), || drop(worker));
+        }
+    }
+}
+
+/// A worker that is to be stepped.
+struct Chosen {
+    slot: usize,
+    worker: SteppedWorker,
+    steps: usize,
+}
+
+impl Kernel {
+    /// Takes a worker that has something to do, by the seed. If there is none, the host's next
+    /// timer wakes it.
+    fn choose_worker(&mut self, caller: Caller, start: Instant) -> Option<Chosen> {
+        let number = caller.host;
+        let now = self.now;
+        let host = &mut self.hosts[number];
+        let process = &mut host.process;
+        if process.paused > 0 || host.boot != caller.boot {
+            return None;
+        }
+        let deadline = process.runtime.as_ref()?.next_deadline();
+        let deadline = deadline.map(|at| host.clock.until(nanos(at - start)));
+        let has_events = host.has_events || deadline.is_some_and(|at| at <= now);
+        let (mut slot, mut count) = (None, 0);
+        for (at, worker) in process.workers.iter().enumerate() {
+            if worker
+                .as_ref()
+                .is_some_and(|worker| worker.is_runnable(has_events))
+            {
+                count += 1;
+                if count == 1 || self.random.below(count) == 0 {
+                    slot = Some(at);
+                }
+            }
+        }
+        let Some(slot) = slot else {
+            let is_new = |at: &u64| *at < process.wake_at || process.wake_at <= now;
+            if let Some(at) = deadline.filter(is_new) {
+                process.wake_at = at;
+                self.push_at(at, Event::Wake(number));
+            }
+            return None;
+        };
+        let worker = process.workers[slot].take()?;
+        if worker.is_in_driver() {
+            host.has_events = false;
+        }
+        self.record(Record::Step {
+            host: number,
+            worker: slot,
+        });
+        let steps = if count == 1 { MAX_STEPS_ALONE } else { 1 };
+        Some(Chosen {
+            slot,
+            worker,
+            steps,
+        })
+    }
+
+    /// A thread of a host is about to block: it may be one that runs a worker.
+    fn begin_checks(&mut self, number: usize) {
+        let process = &mut self.hosts[number].process;
+        if process.runtime.is_some() && !std::mem::replace(&mut process.is_check_scheduled, true) {
+            self.push_in(0, Event::Check(number));
+        }
+    }
+}
+
+/// What the runtime of a host asks for.
+struct HostStepper {
+    engine: Weak<Engine>,
+    caller: Caller,
+}
+
+impl Stepper for HostStepper {
+    fn unparked(&self) {
+        if let Some(engine) = self.engine.upgrade() {
+            context::as_kernel(|| engine.kernel.lock().make_ready(self.caller.host));
+        }
+    }
+
+    fn add_worker(&self, worker: SteppedWorker) {
+        if let Some(engine) = self.engine.upgrade() {
+            context::as_kernel(|| engine.add_worker(self.caller, worker));
+        }
+    }
+}
+
+/// Runs a future, and reports its result or its panic.
+fn watched(
+    mut main: Main,
+    report: impl FnOnce(Result<(), String>) + Send + 'static,
+) -> impl Future<Output = ()> + Send {
+    let mut report = Some(report);
+    std::future::poll_fn(move |cx| {
+        let poll = AssertUnwindSafe(|| main.as_mut().poll(cx));
+        let result = match std::panic::catch_unwind(poll) {
+            Ok(std::task::Poll::Pending) => return std::task::Poll::Pending,
+            Ok(std::task::Poll::Ready(result)) => result,
+            Err(payload) => Err(format!("panicked: {}", text_of(&*payload))),
+        };
+        if let Some(report) = report.take() {
+            report(result);
+        }
+        std::task::Poll::Ready(())
+    })
+}
+
+/// The text of a panic.
+pub(crate) fn text_of(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    text.unwrap_or("a value that is no text").to_owned()
+}

@@ -1,0 +1,8 @@
+//! Integration tests of raddle-sim.
+
+mod blocking;
+mod differential;
+mod disk;
+mod faults;
+mod programs;
+mod seeds;
