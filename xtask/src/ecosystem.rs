@@ -2,8 +2,8 @@
 //! stand-in.
 //!
 //! The crates are dependencies of the workspace in `xtask/ecosystem`, which patches `tokio`. One of
-//! its packages names a type of each crate and is checked. The other holds tests with real servers
-//! and clients, which run.
+//! its packages names a type of each crate and is checked. Another holds tests with real servers
+//! and clients, which run, and one holds tests in simulations.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -36,6 +36,8 @@ enum Part {
     Check,
     /// Run the tests with real servers and clients
     Scenarios,
+    /// Run servers and clients in simulations
+    Simulated,
 }
 
 /// Runs all parts, or only one, as steps.
@@ -51,11 +53,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Ok(())
     })?;
     let (check, scenarios) = ("ecosystem check", "ecosystem scenarios");
-    if args.only != Some(Part::Scenarios) && apt::has(check, &LIBRARIES)? {
+    let has = |part| args.only.is_none_or(|only| only == part);
+    if has(Part::Check) && apt::has(check, &LIBRARIES)? {
         steps::run(check, &mut cargo("check -p compiles"))?;
     }
-    if args.only != Some(Part::Check) && apt::has(scenarios, &SERVERS)? {
+    if has(Part::Scenarios) && apt::has(scenarios, &SERVERS)? {
         steps::run(scenarios, &mut cargo("test -p scenarios"))?;
+    }
+    if has(Part::Simulated) {
+        steps::run("ecosystem simulated", &mut cargo("test -p simulated"))?;
     }
     Ok(())
 }
