@@ -119,7 +119,7 @@ fn run_seeds(plan: &Plan, build: impl Fn(&mut Sim)) -> ! {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
-            eprintln!("the files of the simulation cannot be written: {error}");
+            eprintln!("the seeds cannot be run: {error}");
             2
         }
     };

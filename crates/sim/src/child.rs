@@ -227,7 +227,7 @@ impl Files {
         let message = match kind {
             "passed" => return Ok(Report::Passed),
             "failed" => message.to_owned(),
-            "running" => format!("the simulation has ended its process ({status})"),
+            "running" => format!("the process ended while it ran this seed ({status})"),
             _ => {
                 return Ok(Report::NotRun {
                     status,

@@ -23,7 +23,7 @@ use crate::trace::Record;
 const MAX_STEPS_ALONE: usize = 64;
 /// How often the workers of a host are stepped without a pause. One of them makes up to
 /// [`MAX_STEPS_ALONE`] steps each time.
-const MAX_TURNS: u32 = 200;
+const MAX_ROUNDS: u32 = 200;
 /// The length of that pause, in nanoseconds.
 const YIELD: u64 = 100_000;
 /// The stack of the threads that step workers, in bytes: futures of a debug build are large.
@@ -129,8 +129,8 @@ fn init_process_state() {
 impl Engine {
     pub(crate) fn new(kernel: Kernel, limit: Duration) -> Arc<Self> {
         init_process_state();
-        let nobody = Caller { host: 0, boot: 0 };
-        let start = context::as_host(nobody, Clock::default().at(0), Instant::now);
+        let no_caller = Caller { host: 0, boot: 0 };
+        let start = context::as_host(no_caller, Clock::default().at(0), Instant::now);
         Arc::new_cyclic(|this| Self {
             this: this.clone(),
             // UNRANKED: see the field.
@@ -325,7 +325,7 @@ fn describe(place: Place) -> &'static str {
         Place::File(_) | Place::AnyFile(_) => "a socket",
         Place::Futex(_) => "a lock, a condition variable or an unpark",
         Place::Thread(_) => "the end of another thread",
-        Place::Sleep => "the time",
+        Place::Sleep => "the end of a sleep",
     }
 }
 
@@ -583,7 +583,7 @@ impl Engine {
             host: number,
             boot: kernel.hosts[number].boot,
         };
-        for _ in 0..MAX_TURNS {
+        for _ in 0..MAX_ROUNDS {
             let Some(mut chosen) = kernel.choose_worker(caller, self.start) else {
                 return kernel;
             };

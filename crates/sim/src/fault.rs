@@ -108,7 +108,7 @@ impl<'a> At<'a> {
             for (from, to) in [(one, other), (other, one)] {
                 match begins {
                     true => links.cut(from, to),
-                    false => links.mend(from, to),
+                    false => links.heal(from, to),
                 }
             }
         })
@@ -124,7 +124,7 @@ impl<'a> At<'a> {
         let (from, to) = (self.sim.number(from), self.sim.number(to));
         self.on_links(move |links, begins| match begins {
             true => links.cut(from, to),
-            false => links.mend(from, to),
+            false => links.heal(from, to),
         })
     }
 

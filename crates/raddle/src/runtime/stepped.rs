@@ -1,5 +1,6 @@
 //! Runtimes whose workers the caller steps, in an order of its choice: the production scheduler,
-//! reactor and timers, without threads of their own. The crate `raddle-sim` runs simulated hosts so.
+//! reactor and timers, without threads of their own. The crate `raddle-sim` runs the runtimes of
+//! simulated hosts.
 
 use std::fmt;
 use std::io;
@@ -66,7 +67,8 @@ pub enum StepOutcome {
 
 impl Builder {
     /// Builds a multi-thread runtime whose workers the caller steps. Sockets and timers are
-    /// enabled. No thread watches the workers: call [`SteppedRuntime::check_workers`] while one blocks.
+    /// enabled. Without [`worker_threads`](Self::worker_threads) there are two workers. No thread
+    /// watches them: call [`SteppedRuntime::check_workers`] while one blocks.
     ///
     /// # Errors
     ///

@@ -11,12 +11,12 @@ use crate::random::Random;
 /// ```
 /// use std::time::Duration;
 ///
-/// use raddle_sim::Latency;
+/// use raddle_sim::{Latency, millis};
 ///
 /// let lan = Latency::Fixed(Duration::from_micros(500));
-/// let wide_area = Latency::Uniform { min: Duration::from_millis(20), max: Duration::from_millis(80) };
+/// let wide_area = Latency::Uniform { min: millis(20), max: millis(80) };
 /// // Most packets take little more than the least time, and a few much more.
-/// let mobile = Latency::Exponential { min: Duration::from_millis(30), mean: Duration::from_millis(60) };
+/// let mobile = Latency::Exponential { min: millis(30), mean: millis(60) };
 /// # let _ = (lan, wide_area, mobile);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Default for Link {
 /// The time of a packet that a host sends to itself.
 const LOOPBACK: u64 = 5_000;
 
-/// What becomes of a packet.
+/// Whether a packet arrives, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It arrives after this time, in nanoseconds.
@@ -119,7 +119,7 @@ impl Links {
         *self.cuts.entry((from, to)).or_default() += 1;
     }
 
-    pub(crate) fn mend(&mut self, from: usize, to: usize) {
+    pub(crate) fn heal(&mut self, from: usize, to: usize) {
         lower(&mut self.cuts, from, to);
     }
 

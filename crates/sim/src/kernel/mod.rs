@@ -27,7 +27,7 @@ use disk::Disk;
 use files::{FileId, Files};
 use link::{Fate, Links};
 use net::{Name, Ports};
-use tcp::{Ends, Listening, TcpEvent};
+use tcp::{Endpoints, Listening, TcpEvent};
 use threads::Threads;
 use udp::{Datagrams, UdpEvent};
 
@@ -66,7 +66,7 @@ pub(crate) struct Kernel {
     /// Packets that wait for a link to be released, by its ends.
     held: BTreeMap<(usize, usize), Vec<Packet>>,
     pub(crate) ports: Ports,
-    pub(crate) ends: Ends,
+    pub(crate) ends: Endpoints,
     /// The sockets that listen. Several have the same name by `SO_REUSEPORT`.
     pub(crate) listeners: BTreeMap<(usize, Name, FileId), Listening>,
     pub(crate) datagrams: Datagrams,
@@ -134,7 +134,7 @@ impl Kernel {
             links: Links::new(),
             held: BTreeMap::new(),
             ports: Ports::default(),
-            ends: Ends::default(),
+            ends: Endpoints::default(),
             listeners: BTreeMap::new(),
             datagrams: Datagrams::default(),
             clients: 0,
@@ -280,7 +280,7 @@ impl Kernel {
                     number,
                     segment,
                 }) => {
-                    self.send_again_held(from, number, segment);
+                    self.resend_held(from, number, segment);
                 }
                 packet => self.send_packet((from, to), 0, packet),
             }

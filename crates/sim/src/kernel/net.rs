@@ -256,7 +256,7 @@ impl Kernel {
             Some(found) => Ok(found),
             None => {
                 self.record_unsimulated(format!(
-                    "a way to {ip}, which is no host of the simulation"
+                    "a route to {ip}, which is not a host of the simulation"
                 ));
                 Err(Errno(libc::ENETUNREACH))
             }

@@ -45,7 +45,7 @@ pub(crate) struct Datagram {
 
 pub(crate) enum UdpEvent {
     Arrived(Datagram),
-    /// A host says that nobody receives at the address.
+    /// A host answers that no socket receives at the address.
     Refused {
         host: usize,
         to: SocketAddr,

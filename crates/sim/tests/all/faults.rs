@@ -190,3 +190,141 @@ fn a_connected_udp_socket_gets_connection_refused() {
     });
     sim.run();
 }
+
+#[test]
+fn a_paused_host_answers_after_the_pause() {
+    let mut sim = Sim::new(1);
+    echo_host(&mut sim);
+    sim.client("client", async {
+        let mut stream = TcpStream::connect("server:7").await.unwrap();
+        sleep(2 * S).await;
+        let start = Instant::now();
+        ask(&mut stream).await.unwrap();
+        let elapsed = start.elapsed();
+        assert!(elapsed > 3 * S && elapsed < 5 * S, "{elapsed:?}");
+    });
+    sim.at(S).pause("server").for_(5 * S);
+    sim.run();
+}
+
+#[test]
+fn a_partition_of_one_direction_lets_the_other_pass() {
+    let mut sim = Sim::new(1);
+    for (name, other) in [("one", "two"), ("two", "one")] {
+        sim.client(name, async move {
+            let socket = UdpSocket::bind("0.0.0.0:7").await.unwrap();
+            sleep(S).await;
+            socket.send_to(b"x", format!("{other}:7")).await.unwrap();
+            let received = timeout(S, socket.recv_from(&mut [0])).await;
+            assert_eq!(received.is_ok(), name == "two", "{name}");
+        });
+    }
+    let _ = sim.at(Duration::ZERO).partition_one_way("two", "one");
+    sim.run();
+}
+
+#[test]
+fn a_host_that_two_faults_keep_down_starts_after_the_last() {
+    let mut sim = Sim::new(1);
+    echo_host(&mut sim);
+    sim.client("client", async {
+        let start = Instant::now();
+        sleep(2 * S).await;
+        while TcpStream::connect("server:7").await.is_err() {}
+        let elapsed = start.elapsed();
+        assert!(elapsed > 8 * S && elapsed < 12 * S, "{elapsed:?}");
+    });
+    sim.at(S).crash("server").for_(7 * S);
+    sim.at(2 * S).kill("server").for_(S);
+    sim.run();
+}
+
+#[test]
+fn a_link_of_two_hosts_has_its_own_latency_and_bandwidth() {
+    let mut sim = Sim::new(1);
+    for name in ["near", "far"] {
+        sim.client(name, async move {
+            let socket = UdpSocket::bind("0.0.0.0:7").await.unwrap();
+            for _ in 0..10 {
+                socket.send_to(&[0; 972], "server:7").await.unwrap();
+            }
+        });
+    }
+    sim.client("server", async {
+        let socket = UdpSocket::bind("0.0.0.0:7").await.unwrap();
+        let start = Instant::now();
+        let mut last = std::collections::HashMap::new();
+        for _ in 0..20 {
+            let (_, from) = socket.recv_from(&mut [0; 1000]).await.unwrap();
+            last.insert(from, start.elapsed());
+        }
+        let mut last: Vec<_> = last.into_values().collect();
+        last.sort();
+        assert_eq!(
+            last,
+            [Duration::from_micros(500), Duration::from_millis(1_100)]
+        );
+    });
+    sim.link_between(
+        "far",
+        "server",
+        Link {
+            latency: Latency::Fixed(Duration::from_millis(100)),
+            bytes_per_second: Some(10_000),
+            ..Link::default()
+        },
+    );
+    sim.run();
+}
+
+#[test]
+fn bad_input_says_what_to_do() {
+    type Build = fn(&mut Sim);
+    let failure = |build: Build| {
+        let mut sim = Sim::new(1);
+        echo_host(&mut sim);
+        let built = std::panic::AssertUnwindSafe(|| build(&mut sim));
+        match std::panic::catch_unwind(built) {
+            Ok(()) => sim.try_run().unwrap_err(),
+            Err(payload) => payload.downcast_ref::<String>().unwrap().clone(),
+        }
+    };
+    let cases: [(Build, &str); 6] = [
+        (|_| {}, "there is no client; add one"),
+        (
+            |sim| {
+                let _ = sim.at(S).crash("sever");
+            },
+            "there is no host \"sever\"",
+        ),
+        (
+            |sim| {
+                sim.host("server", std::future::pending::<()>);
+            },
+            "give each its own name",
+        ),
+        (
+            |sim| {
+                sim.client("user", async {});
+                let _ = sim.at(S).crash("user");
+            },
+            "add it by Sim::host",
+        ),
+        (
+            |sim| {
+                sim.client("user", async { sleep(60 * S).await }).limit(S);
+            },
+            "raise Sim::limit",
+        ),
+        (
+            |sim| {
+                sim.client("user", async { Err::<(), _>("no luck") });
+            },
+            "host \"user\" returned an error: \"no luck\"",
+        ),
+    ];
+    for (build, words) in cases {
+        let failure = failure(build);
+        assert!(failure.contains(words), "{failure}");
+    }
+}

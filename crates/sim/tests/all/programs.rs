@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::time::Duration;
 
 use raddle::time::{Instant, sleep};
-use raddle_sim::{Chaos, Link, Sim, millis, secs};
+use raddle_sim::{Chaos, Sim, millis, secs};
 
 /// A server of threads, by std alone.
 fn echo_threads(port: u16) -> std::io::Result<()> {
@@ -125,7 +125,7 @@ fn packets_that_are_held_arrive_when_they_are_released() {
         let mut buf = [0; 100];
         stream.read_exact(&mut buf).await?;
         assert_eq!(Vec::from(buf), Vec::from_iter(0..100));
-        let elapsed = std::time::Duration::from_secs(0) + virtual_time();
+        let elapsed = virtual_time();
         assert!(elapsed > secs(6) && elapsed < millis(6_010), "{elapsed:?}");
         std::io::Result::Ok(())
     });
@@ -133,7 +133,7 @@ fn packets_that_are_held_arrive_when_they_are_released() {
     sim.run();
 }
 
-/// The virtual time since the start, by the calendar.
+/// The virtual time since the start, by the wall clock.
 fn virtual_time() -> Duration {
     let start = std::time::UNIX_EPOCH + secs(1_767_225_600);
     std::time::SystemTime::now().duration_since(start).unwrap()
@@ -141,76 +141,104 @@ fn virtual_time() -> Duration {
 
 #[test]
 fn clock_offset_and_drift_apply_to_their_host() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let (of_fast, of_true) = (sender.clone(), sender);
     let mut sim = Sim::new(1);
     sim.client("ahead", async {
         assert_eq!(virtual_time(), secs(60));
-        let start = std::time::Instant::now();
         sleep(secs(100)).await;
-        assert_eq!(start.elapsed(), secs(100));
         assert_eq!(virtual_time(), secs(160));
     });
-    sim.client("fast", async {
-        let start = std::time::Instant::now();
-        sleep(secs(100)).await;
-        // Timers follow the clock of the host, which has a millisecond's resolution there.
-        assert!(start.elapsed() >= secs(100) && start.elapsed() < millis(100_002));
-        std::thread::sleep(secs(100));
-        assert!(start.elapsed() >= secs(200) && start.elapsed() < millis(200_004));
+    sim.client("behind", async {
+        let start = std::time::UNIX_EPOCH + secs(1_767_225_600 - 60);
+        assert_eq!(std::time::SystemTime::now(), start);
     });
-    sim.client("true", async {
-        sleep(secs(100)).await;
-        assert_eq!(virtual_time(), secs(100));
+    sim.client("fast", async move {
+        for _ in 0..2 {
+            let start = std::time::Instant::now();
+            sleep(secs(50)).await;
+            std::thread::sleep(secs(50));
+            let elapsed = start.elapsed();
+            assert!(
+                elapsed >= secs(100) && elapsed < millis(100_003),
+                "{elapsed:?}"
+            );
+            of_fast.send("100 s of the fast clock").unwrap();
+        }
+    });
+    sim.client("true", async move {
+        for _ in 0..2 {
+            sleep(secs(60)).await;
+            of_true.send("60 s").unwrap();
+        }
     });
     sim.clock_ahead("ahead", secs(60));
-    sim.clock_drift("fast", 1000);
+    sim.clock_behind("behind", secs(60));
+    sim.clock_drift("fast", 1_000_000);
     sim.run();
+    let order: Vec<_> = receiver.into_iter().collect();
+    let fast = "100 s of the fast clock";
+    assert_eq!(order, [fast, "60 s", fast, "60 s"]);
+}
+
+/// Answers with what it gets.
+async fn echo() -> std::io::Result<()> {
+    let listener = raddle::net::TcpListener::bind("0.0.0.0:7").await?;
+    loop {
+        let (mut stream, _) = listener.accept().await?;
+        raddle::spawn(async move {
+            let (mut reader, mut writer) = stream.split();
+            raddle::io::copy(&mut reader, &mut writer).await
+        });
+    }
+}
+
+/// Asks once, by a connection of its own, and returns whether there was an answer in two seconds.
+async fn is_answered() -> bool {
+    use raddle::io::{AsyncReadExt, AsyncWriteExt};
+    let asked = async {
+        let mut stream = raddle::net::TcpStream::connect("server:7").await?;
+        stream.write_all(b"hello").await?;
+        stream.read_exact(&mut [0; 5]).await
+    };
+    matches!(raddle::time::timeout(secs(2), asked).await, Ok(Ok(5)))
+}
+
+/// Asks each tenth of a second, and returns which requests had no answer.
+fn unanswered(seed: u64, chaos: Option<Chaos>) -> Vec<u32> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let mut sim = Sim::new(seed);
+    sim.host("server", echo);
+    sim.client("client", async move {
+        for number in 0..200 {
+            sleep(millis(100)).await;
+            if !is_answered().await {
+                sender.send(number).unwrap();
+            }
+        }
+        assert!(is_answered().await, "the server has not recovered");
+    });
+    if let Some(chaos) = chaos {
+        sim.chaos(chaos);
+    }
+    sim.run();
+    receiver.into_iter().collect()
 }
 
 #[test]
-fn chaos_differs_by_seed_and_the_program_recovers() {
-    for seed in 0..10 {
-        let mut sim = Sim::new(seed);
-        sim.default_link(Link {
-            loss: 0.01,
-            ..Link::default()
-        });
-        sim.host("server", || async {
-            use raddle::io::{AsyncReadExt, AsyncWriteExt};
-            let listener = raddle::net::TcpListener::bind("0.0.0.0:7").await.unwrap();
-            loop {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                raddle::spawn(async move {
-                    let mut buf = [0; 64];
-                    while let Ok(bytes @ 1..) = stream.read(&mut buf).await {
-                        if stream.write_all(&buf[..bytes]).await.is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-        });
-        for client in 0..2 {
-            sim.client(&format!("client{client}"), async move {
-                use raddle::io::{AsyncReadExt, AsyncWriteExt};
-                let mut answers = 0;
-                while Instant::now().elapsed() > Duration::ZERO || virtual_time() < secs(40) {
-                    let asked = async {
-                        let mut stream = raddle::net::TcpStream::connect("server:7").await?;
-                        stream.write_all(b"hello").await?;
-                        stream.read_exact(&mut [0; 5]).await
-                    };
-                    answers += u32::from(matches!(
-                        raddle::time::timeout(secs(2), asked).await,
-                        Ok(Ok(5))
-                    ));
-                    sleep(millis(100)).await;
-                }
-                assert!(answers > 20, "{answers}");
-            });
-        }
-        sim.chaos(Chaos::default());
-        sim.run();
-    }
+fn chaos_disturbs_each_seed_in_its_own_way() {
+    let chaos = Chaos {
+        end: secs(15),
+        ..Chaos::default()
+    };
+    assert_eq!(unanswered(1, None), []);
+    let disturbed = [1, 2, 3].map(|seed| unanswered(seed, Some(chaos)));
+    assert!(
+        disturbed.iter().all(|missing| !missing.is_empty()),
+        "{disturbed:?}"
+    );
+    assert_ne!(disturbed[0], disturbed[1]);
+    assert_eq!(disturbed[0], unanswered(1, Some(chaos)));
 }
 
 #[test]

@@ -961,7 +961,7 @@ async fn two_listeners_of_different_addresses(log: Log) {
     log.poll("first", &first);
     log.poll("second", &second);
     log.result(
-        "nobody's",
+        "a free port's",
         &TcpStream::connect(("127.0.0.3", port)).await.map(drop),
     );
 }
