@@ -1,6 +1,8 @@
 //! The model build: loom's primitives in the shape of [`crate::std`]'s.
 
 mod condvar;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod stacks;
 
 pub(crate) mod sync {
     use std::fmt;
