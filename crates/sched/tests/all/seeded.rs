@@ -12,7 +12,7 @@ use raddle_sched::Policy;
 
 /// A sanitizer slows a run down and watches only one thread here, so fewer seeds suffice to reach
 /// all code.
-const SEEDS: u64 = if cfg!(raddle_sanitize) { 500 } else { 10_000 };
+const SEEDS: u64 = if cfg!(raddle_sanitize) { 500 } else { 5_000 };
 /// Workers that share less have fewer orders.
 const ORDERED_SEEDS: u64 = SEEDS / 2;
 const REPEATED_SEEDS: u64 = SEEDS / 50;
