@@ -203,21 +203,22 @@ impl Engine {
                 }
                 kernel = self.kernel.lock();
             }
-            quiet_checks = if kernel.has_only_checks() {
-                quiet_checks + 1
-            } else {
-                0
-            };
-            let next = kernel
-                .next_time()
-                .filter(|_| quiet_checks < MAX_QUIET_CHECKS);
             if let Some(thread) = kernel.choose_thread() {
                 quiet_checks = 0;
                 kernel = self.pass_from_loop(kernel, &thread);
-            } else if let Some(host) = kernel.take_ready() {
+                continue;
+            }
+            if let Some(host) = kernel.take_ready() {
                 quiet_checks = 0;
                 kernel = self.run_host(kernel, host);
-            } else if let Some(time) = next {
+                continue;
+            }
+            quiet_checks = match kernel.has_only_checks() {
+                true => quiet_checks + 1,
+                false => 0,
+            };
+            let is_quiet = quiet_checks >= MAX_QUIET_CHECKS;
+            if let Some(time) = kernel.next_time().filter(|_| !is_quiet) {
                 if kernel.is_ending {
                     last_events -= 1;
                     if last_events == 0 {
@@ -430,6 +431,9 @@ impl Kernel {
 
     /// Takes a thread that can go on, by the seed.
     fn choose_thread(&mut self) -> Option<ReadyThread> {
+        if !self.threads.has_ready() {
+            return None;
+        }
         let (mut chosen, mut count) = (None, 0);
         for (at, thread) in self.threads.ready().enumerate() {
             if self.hosts[thread.host].process.paused == 0 {
@@ -463,6 +467,7 @@ impl Engine {
         let host = &mut kernel.hosts[number];
         host.boot += 1;
         (host.is_up, host.driver, host.has_events) = (true, None, false);
+        host.may_be_unparked = false;
         let caller = Caller {
             host: number,
             boot: host.boot,
@@ -663,28 +668,45 @@ impl Kernel {
         if process.paused > 0 || host.boot != caller.boot {
             return None;
         }
-        let deadline = process.runtime.as_ref()?.next_deadline();
-        let deadline = deadline.map(|at| host.clock.until(nanos(at - start)));
-        let has_events = host.has_events || deadline.is_some_and(|at| at <= now);
-        let (mut slot, mut count) = (None, 0);
-        for (at, worker) in process.workers.iter().enumerate() {
-            if worker
-                .as_ref()
-                .is_some_and(|worker| worker.is_runnable(has_events))
-            {
-                count += 1;
-                if count == 1 || self.random.below(count) == 0 {
-                    slot = Some(at);
+        let runtime = process.runtime.as_ref()?;
+        let next_deadline = || {
+            let deadline = runtime.next_deadline()?;
+            Some(host.clock.until(nanos(deadline - start)))
+        };
+        if process.wake_at <= now {
+            process.wake_at = u64::MAX;
+            host.has_events |= next_deadline().is_some_and(|at| at <= now);
+        }
+        let (slot, count) = loop {
+            let (mut slot, mut count) = (None, 0);
+            for (at, worker) in process.workers.iter().enumerate() {
+                let Some(worker) = worker else { continue };
+                // Not asked if there is no need: it is far away in the memory.
+                let is_runnable = match host.may_be_unparked || !worker.is_parked() {
+                    true => worker.is_runnable(host.has_events),
+                    false => host.has_events && worker.is_in_driver(),
+                };
+                if is_runnable {
+                    count += 1;
+                    if count == 1 || self.random.below(count) == 0 {
+                        slot = Some(at);
+                    }
                 }
             }
-        }
-        let Some(slot) = slot else {
-            let is_new = |at: &u64| *at < process.wake_at || process.wake_at <= now;
-            if let Some(at) = deadline.filter(is_new) {
-                process.wake_at = at;
-                self.push_at(at, Event::Wake(number));
+            if let Some(slot) = slot {
+                break (slot, count);
             }
-            return None;
+            host.may_be_unparked = false;
+            match next_deadline() {
+                // Due already, for a worker that waits in the driver, unless all of them block.
+                Some(at) if at <= now && !host.has_events => host.has_events = true,
+                Some(at) if at > now && at < process.wake_at => {
+                    process.wake_at = at;
+                    self.push_at(at, Event::Wake(number));
+                    return None;
+                }
+                _ => return None,
+            }
         };
         let worker = process.workers[slot].take()?;
         if worker.is_in_driver() {
@@ -720,7 +742,11 @@ struct HostStepper {
 impl Stepper for HostStepper {
     fn unparked(&self) {
         if let Some(engine) = self.engine.upgrade() {
-            context::as_kernel(|| engine.kernel.lock().make_ready(self.caller.host));
+            context::as_kernel(|| {
+                let mut kernel = engine.kernel.lock();
+                kernel.hosts[self.caller.host].may_be_unparked = true;
+                kernel.make_ready(self.caller.host);
+            });
         }
     }
 

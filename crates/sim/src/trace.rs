@@ -198,12 +198,15 @@ impl Record {
     }
 
     pub(crate) fn sent(from: usize, to: usize, data: &[u8]) -> Self {
-        let words = data.chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        });
-        let hash = words.fold(0, mix);
+        let mut hash = 0;
+        let mut words = data.chunks_exact(8);
+        for word in &mut words {
+            let word = word.try_into().expect("it has eight bytes");
+            hash = mix(hash, u64::from_le_bytes(word));
+        }
+        for byte in words.remainder() {
+            hash = mix(hash, u64::from(*byte));
+        }
         Self::Sent {
             from,
             to,

@@ -199,7 +199,15 @@ impl SteppedWorker {
         }
     }
 
+    /// Returns whether the worker has parked, and was not stepped since: only an unpark makes it
+    /// runnable, or an event if it waits in the driver.
+    #[inline]
+    pub fn is_parked(&self) -> bool {
+        self.wait != Wait::None
+    }
+
     /// Returns whether the worker waits in the driver, which its next step polls.
+    #[inline]
     pub fn is_in_driver(&self) -> bool {
         self.wait == Wait::InDriver
     }

@@ -13,7 +13,7 @@ pub(crate) mod tcp;
 pub(crate) mod threads;
 pub(crate) mod udp;
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Duration;
 
@@ -50,6 +50,8 @@ pub(crate) struct Kernel {
     /// Nanoseconds since the start.
     pub(crate) now: u64,
     queue: BinaryHeap<Reverse<Entry>>,
+    /// What the entries of the queue name.
+    events: slab::Slab<Event>,
     /// How many of these are checks of monitors.
     checks: usize,
     pushed: u64,
@@ -92,15 +94,19 @@ pub(crate) struct HostState {
     pub(crate) driver: Option<FileId>,
     /// Whether that has had an event since the driver was last polled.
     pub(crate) has_events: bool,
+    /// Whether a worker may have been unparked since all of them were found to have nothing to do.
+    pub(crate) may_be_unparked: bool,
     pub(crate) disk: Disk,
     pub(crate) process: Process,
 }
 
-/// An event to come. Of those at the same time, the first that was pushed is first.
+/// An event to come, and its place in the slab. Of those at the same time, the first that was pushed
+/// is first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     at: u64,
     number: u64,
-    event: Event,
+    event: usize,
 }
 
 /// What happens at a time.
@@ -122,6 +128,7 @@ impl Kernel {
         Self {
             now: 0,
             queue: BinaryHeap::new(),
+            events: slab::Slab::new(),
             checks: 0,
             pushed: 0,
             random: Random::new(seed),
@@ -154,6 +161,7 @@ impl Kernel {
             is_ready: false,
             driver: None,
             has_events: false,
+            may_be_unparked: false,
             disk: Disk::default(),
             process: Process::new(host),
         });
@@ -190,8 +198,11 @@ impl Kernel {
     pub(crate) fn push_at(&mut self, at: u64, event: Event) {
         self.pushed += 1;
         self.checks += usize::from(matches!(event, Event::Check(_)));
-        let (at, number) = (at.max(self.now), self.pushed);
-        self.queue.push(Reverse(Entry { at, number, event }));
+        self.queue.push(Reverse(Entry {
+            at: at.max(self.now),
+            number: self.pushed,
+            event: self.events.insert(event),
+        }));
     }
 
     pub(crate) fn push_in(&mut self, nanos: u64, event: Event) {
@@ -220,6 +231,7 @@ impl Kernel {
     /// happen here; the caller does what needs the engine.
     pub(crate) fn advance(&mut self) -> Option<Happened> {
         let Reverse(Entry { at, event, .. }) = self.queue.pop()?;
+        let event = self.events.remove(event);
         self.now = at;
         self.record(Record::Event(event.kind()));
         match event {
@@ -314,32 +326,6 @@ impl Event {
             Self::Tcp(_) => "segment",
             Self::Udp(_) => "datagram",
         }
-    }
-}
-
-impl Entry {
-    fn key(&self) -> (u64, u64) {
-        (self.at, self.number)
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
     }
 }
 

@@ -121,6 +121,11 @@ impl Threads {
         });
     }
 
+    #[inline]
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     /// The threads that can go on.
     pub(crate) fn ready(&self) -> impl Iterator<Item = &ReadyThread> {
         self.ready.iter()

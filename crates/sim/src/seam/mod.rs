@@ -24,12 +24,14 @@ mod time;
 use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 
 use libc::{c_int, c_long, c_void};
 
 use crate::context;
+use crate::engine::Engine;
 use crate::kernel::files::{FileId, Kind};
 use crate::kernel::threads::{Place, Woken};
 use crate::kernel::{Caller, Errno, Kernel, Result};
@@ -152,29 +154,44 @@ fn operate<R>(
         let mut kernel = engine.kernel.lock();
         let file = kernel.files.find(fd)?;
         loop {
-            let owner = kernel.files.get(file).owner;
-            let is_socket = matches!(kernel.files.get(file).kind, Kind::Tcp(_) | Kind::Udp(_));
+            let opened = kernel.files.get(file);
+            let (owner, may_wait) = (opened.owner, !opened.is_nonblocking);
+            let is_socket = matches!(opened.kind, Kind::Tcp(_) | Kind::Udp(_));
             if is_socket && !kernel.is_alive(owner) {
                 return Some(Err(Errno(libc::ECONNABORTED)));
             }
             let result = operation(&mut kernel, file, owner);
             let would_block = matches!(result, Err(Errno(libc::EAGAIN)));
-            if !would_block || waits == Waits::Never || kernel.files.get(file).is_nonblocking {
+            if !(would_block && may_wait) || waits == Waits::Never {
                 return Some(result);
             }
             drop(kernel);
-            let time_out = time_out(fd, waits);
-            if engine.block(caller, Place::File(file), time_out, |_| true) == Some(Woken::TimedOut)
-            {
-                return Some(result);
+            if let Err(error) = wait_for(fd, file, waits, engine, caller) {
+                return Some(Err(error));
             }
             kernel = engine.kernel.lock();
-            if kernel.files.find(fd) != Some(file) {
-                return Some(Err(Errno(libc::EBADF)));
-            }
         }
     })
     .flatten()
+}
+
+/// Waits until an operation of a descriptor may be tried again.
+#[cold]
+fn wait_for(
+    fd: c_int,
+    file: FileId,
+    waits: Waits,
+    engine: &Arc<Engine>,
+    caller: Caller,
+) -> Result<()> {
+    let time_out = time_out(fd, waits);
+    if engine.block(caller, Place::File(file), time_out, |_| true) == Some(Woken::TimedOut) {
+        return Err(Errno(libc::EAGAIN));
+    }
+    match engine.kernel.lock().files.find(fd) == Some(file) {
+        true => Ok(()),
+        false => Err(Errno(libc::EBADF)),
+    }
 }
 
 /// The time-out that the program has set on a socket: the system's socket keeps it.
