@@ -4,6 +4,7 @@
 
 mod delays;
 mod distribution;
+mod messages;
 mod polls;
 mod report;
 mod spares;
@@ -12,6 +13,7 @@ mod threads;
 
 pub use delays::{IdleWhileWaiting, blocking_jobs, idle_while_waiting, scheduling_delays};
 pub use distribution::Distribution;
+pub use messages::message_times;
 pub use polls::{Poll, longest_polls, polls, polls_by_location};
 pub use report::AnalysisReport;
 pub use spares::{SpareWorkers, spare_workers};

@@ -8,7 +8,7 @@ use crate::StringId;
 /// spawned by the task whose poll has started and not finished on the same thread, or by the driver
 /// between [`DriverStarted`](Self::DriverStarted) and [`DriverFinished`](Self::DriverFinished).
 ///
-/// Task and job numbers have 40 bits; of a larger one the lowest 40 are kept. Counts that do not
+/// Numbers of tasks, jobs and messages have 40 bits; of a larger one the lowest 40 are kept. Counts that do not
 /// fit into the bits of their field are stored as the greatest that does.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,41 @@ pub enum Event {
         /// The number of times the kernel preempted it, at most 2^24 - 1.
         involuntary: u32,
     },
+    /// A message leaves the process of the thread: a segment or a datagram.
+    MessageSent {
+        /// The number of the message.
+        message: u64,
+        /// What it is and where it goes, such as `64 bytes to server`.
+        text: StringId,
+    },
+    /// A message arrives at the process of the thread.
+    MessageArrived {
+        /// The number of the message, which [`MessageSent`](Self::MessageSent) has too.
+        message: u64,
+        /// What it is and where it comes from, such as `64 bytes from client`.
+        text: StringId,
+    },
+    /// A message that the process of the thread has sent, or is to receive, is lost. TCP sends it
+    /// again, as another message.
+    MessageLost {
+        /// What it is, and where it goes or comes from.
+        text: StringId,
+    },
+    /// A fault begins.
+    FaultStarted {
+        /// What it is, such as `crash of server`.
+        text: StringId,
+    },
+    /// A fault of this text ends.
+    FaultEnded {
+        /// The text with which it began.
+        text: StringId,
+    },
+    /// Something else happens, such as the start of a host.
+    Marked {
+        /// What it is.
+        text: StringId,
+    },
 }
 
 /// The state of a task after a poll.
@@ -248,7 +283,7 @@ pub enum MonitorAction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     pub(crate) kind: u8,
-    /// The number of a task, a job or a worker, or a time.
+    /// The number of a task, a job, a message or a worker, or a time.
     pub(crate) operand: u64,
     /// The argument, whose meaning depends on the kind.
     pub(crate) argument: u32,
@@ -284,6 +319,12 @@ pub(crate) mod kind {
     pub(super) const CONTEXT_SWITCHES: u8 = 21;
     pub(super) const SPARE_WORKER_STARTED: u8 = 22;
     pub(super) const SPARE_WORKER_STOPPED: u8 = 23;
+    pub(super) const MESSAGE_SENT: u8 = 24;
+    pub(super) const MESSAGE_ARRIVED: u8 = 25;
+    pub(super) const MESSAGE_LOST: u8 = 26;
+    pub(super) const FAULT_STARTED: u8 = 27;
+    pub(super) const FAULT_ENDED: u8 = 28;
+    pub(super) const MARKED: u8 = 29;
 }
 
 impl Parts {
@@ -346,6 +387,16 @@ impl Parts {
                 voluntary,
                 involuntary,
             } => Self::of_number(kind::CONTEXT_SWITCHES, voluntary.into(), involuntary),
+            E::MessageSent { message, text } => {
+                Self::of_number(kind::MESSAGE_SENT, message, text.number())
+            }
+            E::MessageArrived { message, text } => {
+                Self::of_number(kind::MESSAGE_ARRIVED, message, text.number())
+            }
+            E::MessageLost { text } => Self::new(kind::MESSAGE_LOST, 0, text.number()),
+            E::FaultStarted { text } => Self::new(kind::FAULT_STARTED, 0, text.number()),
+            E::FaultEnded { text } => Self::new(kind::FAULT_ENDED, 0, text.number()),
+            E::Marked { text } => Self::new(kind::MARKED, 0, text.number()),
         }
     }
 
@@ -425,6 +476,18 @@ impl Parts {
                 voluntary: small()?,
                 involuntary: argument,
             },
+            kind::MESSAGE_SENT => E::MessageSent {
+                message: number,
+                text: string()?,
+            },
+            kind::MESSAGE_ARRIVED => E::MessageArrived {
+                message: number,
+                text: string()?,
+            },
+            kind::MESSAGE_LOST => E::MessageLost { text: string()? },
+            kind::FAULT_STARTED => E::FaultStarted { text: string()? },
+            kind::FAULT_ENDED => E::FaultEnded { text: string()? },
+            kind::MARKED => E::Marked { text: string()? },
             _ => return None,
         })
     }

@@ -5,7 +5,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"RADDLEFR";
 /// Changes when an older reader would misread a file.
 pub(crate) const MAJOR_VERSION: u16 = 1;
 /// Changes when a chunk or an event is added, which older readers ignore.
-pub(crate) const MINOR_VERSION: u16 = 1;
+pub(crate) const MINOR_VERSION: u16 = 2;
 /// The length of a file header, in bytes.
 pub(crate) const HEADER: usize = 12;
 /// The length of a chunk header, in bytes: the tag of the chunk and the length of its content.
@@ -19,6 +19,7 @@ pub(crate) mod tag {
     pub(crate) const STRING: u8 = 2;
     pub(crate) const THREAD: u8 = 3;
     pub(crate) const RECORDS: u8 = 4;
+    pub(crate) const PROCESS: u8 = 5;
 }
 
 /// Appends an integer in LEB128.

@@ -166,6 +166,12 @@ fn read_chunk(recording: &mut Recording, tag: u8, mut content: &[u8]) -> Option<
             thread.lost = thread.lost.saturating_add(take_integer(bytes)?);
             recording.unknown += read_entries(&mut thread.entries, content)?;
         }
+        tag::PROCESS => {
+            let thread = recording.threads.entry(take_integer(bytes)?).or_default();
+            std::str::from_utf8(bytes)
+                .ok()?
+                .clone_into(&mut thread.process);
+        }
         // A chunk of a later version.
         _ => {}
     }

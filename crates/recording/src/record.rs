@@ -14,7 +14,7 @@ const OPERAND_BITS: u32 = MAX_OPERAND.count_ones();
 /// |---|---|---|
 /// | first | 0 to 7 | the kind of the event; 0 is none |
 /// | | 8 to 63 | the time, in units of the recorder's clock |
-/// | second | 0 to 39 | the operand: a task, a job, a worker, a count |
+/// | second | 0 to 39 | the operand: a task, a job, a message, a worker, a count |
 /// | | 40 to 63 | the argument: a string, a count, a result |
 ///
 /// # Examples

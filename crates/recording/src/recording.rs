@@ -1,6 +1,6 @@
 //! A recording in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Event, StringId};
 
@@ -20,6 +20,9 @@ pub struct Thread {
     pub os_id: u64,
     /// The name of the thread; empty if it has none.
     pub name: String,
+    /// The name of the process or the simulated host that the thread belongs to; empty for that
+    /// of the recorder.
+    pub process: String,
     /// The number of records of the thread that were overwritten before they were read.
     pub lost: u64,
     /// The events in the order in which they happened on the thread.
@@ -45,6 +48,20 @@ impl Recording {
     /// The text of a string, `"?"` if the table lacks it.
     pub fn text(&self, id: StringId) -> &str {
         self.strings.get(&id).map_or("?", String::as_str)
+    }
+
+    /// The names of the processes, in the order of their first threads.
+    pub fn processes(&self) -> Vec<&str> {
+        let mut found = BTreeSet::new();
+        let names = self.threads.values().map(|thread| thread.process.as_str());
+        names.filter(|name| found.insert(*name)).collect()
+    }
+
+    /// A recording of the threads of one process.
+    pub fn of_process(&self, name: &str) -> Self {
+        let mut recording = self.clone();
+        recording.threads.retain(|_, thread| thread.process == name);
+        recording
     }
 
     /// All entries with the numbers of their threads, in the order of their times. Entries of one

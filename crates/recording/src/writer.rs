@@ -88,6 +88,12 @@ impl<W: io::Write> Writer<W> {
                     put_integer(out, thread.os_id);
                     out.extend(thread.name.as_bytes());
                 });
+                if !thread.process.is_empty() {
+                    chunk(&mut out, tag::PROCESS, |out| {
+                        put_integer(out, *number);
+                        out.extend(thread.process.as_bytes());
+                    });
+                }
             }
             let mut lost = thread.lost;
             let mut pieces = thread.entries.chunks(MAX_CHUNK_RECORDS);

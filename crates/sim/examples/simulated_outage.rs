@@ -1,7 +1,10 @@
 //! A key-value server with a log on its disk, a client, and an outage: the client is cut off, then
 //! the server loses its power. Prints what the client sees, in virtual time.
 //!
-//! `cargo run -p raddle-sim --example simulated_outage -- SEED`
+//! ```sh
+//! cargo run -p raddle-sim --example simulated_outage -- SEED FILE
+//! cargo run -p raddle-recording -- perfetto FILE > trace.perfetto # for https://ui.perfetto.dev
+//! ```
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn main() {}
@@ -9,7 +12,8 @@ fn main() {}
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn main() {
     let seed = std::env::args().nth(1).map_or(Ok(1), |seed| seed.parse());
-    outage::run(seed.expect("the argument is the number of a seed"));
+    let seed = seed.expect("the first argument is the number of a seed");
+    outage::run(seed, std::env::args().nth(2));
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -59,8 +63,11 @@ mod outage {
         Ok(all)
     }
 
-    pub(crate) fn run(seed: u64) {
+    pub(crate) fn run(seed: u64, recording: Option<String>) {
         let mut sim = Sim::new(seed);
+        if let Some(file) = recording {
+            sim.record_to(file);
+        }
         sim.host("server", serve);
         sim.client("user", async {
             let start = Instant::now();

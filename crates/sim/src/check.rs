@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::child::{self, Directory, Failure, Output, Plan, Progress, Report};
@@ -46,7 +47,9 @@ const NOT_SIMULATED: &str = "The test uses something that is not simulated, such
 /// # Environment
 ///
 /// - `RADDLE_SEED=17` runs that seed only, and does not capture what the test prints;
-/// - `RADDLE_SEEDS=10000` replaces the number of seeds.
+/// - `RADDLE_SEEDS=10000` replaces the number of seeds;
+/// - `RADDLE_RECORDING=file` has the run of `RADDLE_SEED`, or else of a seed that fails, recorded as
+///   by [`Sim::record_to`]. Cargo runs a test in the directory of its package.
 ///
 /// # Panics
 ///
@@ -135,6 +138,10 @@ fn try_run_seeds(plan: &Plan, build: impl Fn(&mut Sim)) -> io::Result<bool> {
         files.clear_output()?;
         let mut sim = Sim::new(seed);
         sim.keeps_trace = plan.keeps_trace;
+        // The runs that keep a trace are those of one seed.
+        if let (true, Some(file)) = (plan.keeps_trace, child::recording()) {
+            sim.record_to(file);
+        }
         let result = run_seed(&mut sim, &build);
         if plan.keeps_trace {
             files.write_trace(&sim)?;
@@ -249,6 +256,7 @@ impl Checked<'_> {
             return Ok(());
         };
         let mut text = describe(&failure);
+        text += &child::recording().map_or_else(record, show);
         add_events(&mut text, &compare_traces(&plan, &plan)?);
         Err(text)
     }
@@ -274,7 +282,10 @@ impl Checked<'_> {
             (Some(difference), _) => {
                 format!("Two runs of the seed differ: {difference}.\n{NOT_SIMULATED}")
             }
-            (None, Some(_)) => format!("To replay it:\n  {}", self.command(first.seed)),
+            (None, Some(_)) => {
+                let recording = child::recording().map_or_else(record, show);
+                format!("To replay it:\n  {}{recording}", self.command(first.seed))
+            }
             (None, None) => passes_alone(first.seed, step),
         };
         let failure = one.or(other).unwrap_or(first);
@@ -295,6 +306,24 @@ impl Checked<'_> {
         }
         command + &format!(" {} -- --exact --nocapture", self.test)
     }
+}
+
+/// Says how to record a run that can be repeated.
+fn record() -> String {
+    format!(
+        "\nTo record it for https://ui.perfetto.dev, add {}=file.",
+        child::RECORDING
+    )
+}
+
+/// Says how to look at a recording.
+fn show(file: PathBuf) -> String {
+    let file = std::path::absolute(&file).unwrap_or(file);
+    let file = file.display();
+    format!(
+        "\nIt is recorded. For https://ui.perfetto.dev:\n  raddle-recording perfetto {file} > \
+         trace.perfetto"
+    )
 }
 
 /// The name of this process's integration test. `None`: it is not known to be one.

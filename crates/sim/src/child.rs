@@ -26,6 +26,14 @@ const PLAN: &str = "RADDLE_SIM_RUN";
 /// The variables that are for the parent process only.
 pub(crate) const SEED: &str = "RADDLE_SEED";
 pub(crate) const SEEDS: &str = "RADDLE_SEEDS";
+/// The variable that names the file of a recording. A child process reads it, too.
+pub(crate) const RECORDING: &str = "RADDLE_RECORDING";
+
+/// Returns the file that a failing seed is to be recorded to, if there is to be one.
+pub(crate) fn recording() -> Option<PathBuf> {
+    let file = std::env::var_os(RECORDING).filter(|file| !file.is_empty())?;
+    Some(PathBuf::from(file))
+}
 
 /// What a child process is to run.
 #[derive(Clone, Debug)]

@@ -9,7 +9,9 @@ use std::sync::{Arc, Once, Weak};
 use std::time::Duration;
 
 use raddle::runtime::Builder;
-use raddle::runtime::stepped::{StepOutcome, SteppedRuntime, SteppedWorker, Stepper};
+use raddle::runtime::stepped::{
+    JobObserver, Observer, StepOutcome, SteppedRuntime, SteppedWorker, Stepper,
+};
 use raddle::time::Instant;
 use raddle_primitives::sync::{Condvar, Mutex, MutexGuard};
 
@@ -17,6 +19,7 @@ use crate::clock::{Clock, Clocks};
 use crate::context;
 use crate::kernel::threads::{Place, ReadyThread, Turn, Woken};
 use crate::kernel::{Caller, Event, Happened, Kernel, nanos};
+use crate::recording::{self, HostObserver, Recorder};
 use crate::trace::Record;
 
 /// How many steps a worker may make when no other can.
@@ -196,6 +199,9 @@ impl Engine {
             if !kernel.is_ending && (kernel.clients == 0 || kernel.failure.is_some()) {
                 kernel.is_ending = true;
                 kernel.record(Record::Ending);
+                if let Some(recorder) = &kernel.recorder {
+                    recorder.end(kernel.failure.as_deref());
+                }
                 let hosts = kernel.hosts.len();
                 drop(kernel);
                 for host in 0..hosts {
@@ -385,6 +391,7 @@ impl Engine {
         context::join(self);
         let _new = OWN_TURN.with(|own| own.set(Arc::clone(&turn)));
         turn.wait();
+        recording::begin_thread();
         context::enter_host(caller, self.clocks(caller.host));
     }
 
@@ -476,11 +483,14 @@ impl Engine {
             host.process.worker_count,
             Arc::clone(&host.process.make_main),
         );
+        let recorder = kernel.recorder.clone();
+        let main_recorder = recorder.clone();
         drop(kernel);
 
         let stepper = HostStepper {
             engine: self.this.clone(),
             caller,
+            recorder,
         };
         let engine = self.this.clone();
         let built = context::as_host(caller, self.clocks(caller.host), move || {
@@ -500,7 +510,11 @@ impl Engine {
                     context::as_kernel(|| engine.main_has_ended(number, result));
                 }
             };
-            drop(runtime.handle().spawn(watched(main, report)));
+            let main = runtime.handle().spawn(watched(main, report));
+            if let Some(recorder) = main_recorder {
+                recorder.main_task(number, main.id());
+            }
+            drop(main);
             std::io::Result::Ok((runtime, workers))
         });
         match built {
@@ -560,6 +574,9 @@ impl Engine {
         };
         let runtime = host.process.runtime.take();
         let workers = std::mem::take(&mut host.process.workers);
+        if let Some(recorder) = &kernel.recorder {
+            recorder.stop(number, how);
+        }
         drop(kernel);
         context::as_host(caller, self.clocks(caller.host), || {
             drop(workers);
@@ -598,6 +615,9 @@ impl Engine {
             let stepped = context::as_host(caller, clocks, || worker.step(chosen.steps));
             // It may have blocked meanwhile, and the host may have crashed.
             kernel = self.kernel.lock();
+            if kernel.recorder.is_some() {
+                recording::leave_worker();
+            }
             let is_up = kernel.is_alive(caller);
             let process = &mut kernel.hosts[number].process;
             if is_up && stepped != StepOutcome::Ended {
@@ -634,6 +654,13 @@ impl Engine {
         kernel.hosts[number].process.is_check_scheduled = checked.is_active;
         if checked.is_active {
             kernel.push_in(nanos(checked.next), Event::Check(number));
+        }
+    }
+
+    /// Records that a fault begins or ends.
+    pub(crate) fn record_fault(&self, name: &str, begins: bool) {
+        if let Some(recorder) = &self.kernel.lock().recorder {
+            recorder.fault(name, begins);
         }
     }
 
@@ -737,6 +764,15 @@ impl Kernel {
 struct HostStepper {
     engine: Weak<Engine>,
     caller: Caller,
+    recorder: Option<Arc<Recorder>>,
+}
+
+impl HostStepper {
+    fn host_observer(&self) -> Option<Arc<HostObserver>> {
+        let recorder = self.recorder.clone()?;
+        let host = self.caller.host;
+        Some(Arc::new(HostObserver { recorder, host }))
+    }
 }
 
 impl Stepper for HostStepper {
@@ -754,6 +790,14 @@ impl Stepper for HostStepper {
         if let Some(engine) = self.engine.upgrade() {
             context::as_kernel(|| engine.add_worker(self.caller, worker));
         }
+    }
+
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        Some(self.host_observer()?)
+    }
+
+    fn job_observer(&self) -> Option<Arc<dyn JobObserver>> {
+        Some(self.host_observer()?)
     }
 }
 

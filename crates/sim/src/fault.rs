@@ -30,11 +30,22 @@ impl<'a> At<'a> {
         Self { sim, time }
     }
 
+    /// Begins a fault, which a recording has under this name.
     fn lasting(
         self,
+        name: String,
         begin: impl FnOnce(&Engine) + Send + 'static,
         end: impl FnOnce(&Engine) + Send + 'static,
     ) -> Lasting<'a> {
+        let ended = name.clone();
+        let begin = move |engine: &Engine| {
+            engine.record_fault(&name, true);
+            begin(engine);
+        };
+        let end = move |engine: &Engine| {
+            engine.record_fault(&ended, false);
+            end(engine);
+        };
         self.sim.add_fault(self.time, Box::new(begin));
         Lasting {
             sim: self.sim,
@@ -75,7 +86,13 @@ impl<'a> At<'a> {
             !self.sim.is_client(number),
             "the client {host:?} has one future, and cannot start again; add it by Sim::host"
         );
+        let kind = if how == Down::Crashed {
+            "crash"
+        } else {
+            "kill"
+        };
         self.lasting(
+            format!("{kind} of {host}"),
             move |engine| engine.take_down(number, how),
             move |engine| engine.restart(number),
         )
@@ -89,10 +106,11 @@ impl<'a> At<'a> {
     /// Panics if there is no such host.
     #[track_caller]
     pub fn pause(self, host: &str) -> Lasting<'a> {
-        let host = self.sim.number(host);
+        let number = self.sim.number(host);
         self.lasting(
-            move |engine| engine.pause(host, true),
-            move |engine| engine.pause(host, false),
+            format!("pause of {host}"),
+            move |engine| engine.pause(number, true),
+            move |engine| engine.pause(number, false),
         )
     }
 
@@ -103,8 +121,9 @@ impl<'a> At<'a> {
     /// Panics if there is no such host.
     #[track_caller]
     pub fn partition(self, one: &str, other: &str) -> Lasting<'a> {
+        let name = format!("partition of {one} and {other}");
         let (one, other) = (self.sim.number(one), self.sim.number(other));
-        self.on_links(move |links, begins| {
+        self.on_links(name, move |links, begins| {
             for (from, to) in [(one, other), (other, one)] {
                 match begins {
                     true => links.cut(from, to),
@@ -121,8 +140,9 @@ impl<'a> At<'a> {
     /// Panics if there is no such host.
     #[track_caller]
     pub fn partition_one_way(self, from: &str, to: &str) -> Lasting<'a> {
+        let name = format!("partition from {from} to {to}");
         let (from, to) = (self.sim.number(from), self.sim.number(to));
-        self.on_links(move |links, begins| match begins {
+        self.on_links(name, move |links, begins| match begins {
             true => links.cut(from, to),
             false => links.heal(from, to),
         })
@@ -135,9 +155,11 @@ impl<'a> At<'a> {
     /// Panics if there is no such host.
     #[track_caller]
     pub fn hold(self, one: &str, other: &str) -> Lasting<'a> {
+        let name = format!("hold of {one} and {other}");
         let (one, other) = (self.sim.number(one), self.sim.number(other));
         let ways = [(one, other), (other, one)];
         self.lasting(
+            name,
             move |engine| {
                 let links = &mut engine.kernel.lock().links;
                 ways.into_iter().for_each(|(from, to)| links.hold(from, to));
@@ -157,7 +179,7 @@ impl<'a> At<'a> {
     /// Panics if there is no such host.
     #[track_caller]
     pub fn full_disk(self, host: &str) -> Lasting<'a> {
-        self.on_disk(host, |disk, begins| match begins {
+        self.on_disk("full", host, |disk, begins| match begins {
             true => disk.full += 1,
             false => disk.full -= 1,
         })
@@ -170,7 +192,7 @@ impl<'a> At<'a> {
     /// Panics if there is no such host.
     #[track_caller]
     pub fn broken_disk(self, host: &str) -> Lasting<'a> {
-        self.on_disk(host, |disk, begins| match begins {
+        self.on_disk("broken", host, |disk, begins| match begins {
             true => disk.broken += 1,
             false => disk.broken -= 1,
         })
@@ -183,7 +205,7 @@ impl<'a> At<'a> {
     /// Panics if there is no such host.
     #[track_caller]
     pub fn slow_disk(self, host: &str, time: Duration) -> Lasting<'a> {
-        self.on_disk(host, move |disk, begins| match begins {
+        self.on_disk("slow", host, move |disk, begins| match begins {
             true => disk.latency += time,
             false => disk.latency -= time,
         })
@@ -192,20 +214,28 @@ impl<'a> At<'a> {
     #[track_caller]
     fn on_disk(
         self,
+        kind: &str,
         host: &str,
         change: impl Fn(&mut Disk, bool) + Clone + Send + 'static,
     ) -> Lasting<'a> {
+        let name = format!("{kind} disk of {host}");
         let host = self.sim.number(host);
         let end = change.clone();
         self.lasting(
+            name,
             move |engine| change(&mut engine.kernel.lock().hosts[host].disk, true),
             move |engine| end(&mut engine.kernel.lock().hosts[host].disk, false),
         )
     }
 
-    fn on_links(self, change: impl Fn(&mut Links, bool) + Clone + Send + 'static) -> Lasting<'a> {
+    fn on_links(
+        self,
+        name: String,
+        change: impl Fn(&mut Links, bool) + Clone + Send + 'static,
+    ) -> Lasting<'a> {
         let end = change.clone();
         self.lasting(
+            name,
             move |engine| change(&mut engine.kernel.lock().links, true),
             move |engine| end(&mut engine.kernel.lock().links, false),
         )

@@ -19,6 +19,7 @@ mod engine;
 mod fault;
 mod kernel;
 mod random;
+mod recording;
 mod seam;
 mod sim;
 mod trace;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +16,7 @@ use crate::fault::{At, Fault};
 use crate::kernel::disk::Disk;
 use crate::kernel::link::Link;
 use crate::kernel::{Event, Kernel, nanos};
+use crate::recording::Recorder;
 use crate::seam;
 use crate::trace::Trace;
 
@@ -72,6 +75,8 @@ pub struct Sim {
     links: Vec<(usize, usize, Link)>,
     faults: Vec<(Duration, Fault)>,
     chaos: Option<Chaos>,
+    /// The file of the recording.
+    recording: Option<PathBuf>,
     /// Whether [`check`](crate::check()) catches the panic of [`Sim::run`] and shows its message.
     pub(crate) is_checked: bool,
     pub(crate) keeps_trace: bool,
@@ -95,6 +100,7 @@ impl Sim {
             links: Vec::new(),
             faults: Vec::new(),
             chaos: None,
+            recording: None,
             is_checked: false,
             keeps_trace: false,
             trace: None,
@@ -266,6 +272,32 @@ impl Sim {
         self
     }
 
+    /// Writes a recording of the run to a file, which is replaced: what the workers, tasks and
+    /// blocking jobs of each host do, the messages between hosts, and the faults, in virtual time.
+    /// `raddle-recording perfetto FILE` makes a trace of it for <https://ui.perfetto.dev>. The run
+    /// makes the same decisions as without a recording.
+    ///
+    /// A test that [`check`](crate::check()) runs needs only the variable `RADDLE_RECORDING`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sim::{Sim, millis};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let file = directory.path().join("run.raddle");
+    /// let mut sim = Sim::new(1);
+    /// sim.client("user", async { raddle::time::sleep(millis(5)).await });
+    /// sim.record_to(&file);
+    /// sim.run();
+    /// assert!(std::fs::read(&file)?.starts_with(b"RADDLE"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn record_to(&mut self, file: impl Into<PathBuf>) -> &mut Self {
+        self.recording = Some(file.into());
+        self
+    }
+
     pub(crate) fn is_client(&self, host: usize) -> bool {
         self.hosts[host].is_client
     }
@@ -305,7 +337,8 @@ impl Sim {
     /// # Errors
     ///
     /// Describes why the simulation has failed: the future of a host or a client has panicked or
-    /// returned an error, nothing can happen any more, or the virtual time was too long.
+    /// returned an error, nothing can happen any more, the virtual time was too long, or the
+    /// recording cannot be written.
     pub fn try_run(&mut self) -> Result<(), String> {
         if self.hosts.iter().all(|host| !host.is_client) {
             let text =
@@ -323,6 +356,12 @@ impl Sim {
             kernel.links.set(from, to, link);
         }
         self.names = self.hosts.iter().map(|host| host.name.clone()).collect();
+        if let Some(file) = &self.recording {
+            let recorder = Recorder::create(file, &self.names);
+            kernel.recorder = Some(Arc::new(
+                recorder.map_err(|error| not_written(file, &error))?,
+            ));
+        }
         for host in self.hosts.drain(..) {
             let number = kernel.add_host(host);
             kernel.push_at(0, Event::Fault(Box::new(move |engine| engine.boot(number))));
@@ -332,7 +371,7 @@ impl Sim {
         }
         let engine = Engine::new(kernel, self.limit);
         seam::begin(&engine);
-        let outcome = engine.run();
+        let mut outcome = engine.run();
         let mut kernel = engine.kernel.lock();
         self.trace = Some(std::mem::replace(&mut kernel.trace, Trace::new(false)));
         let missing = std::mem::take(&mut kernel.not_simulated);
@@ -341,7 +380,13 @@ impl Sim {
         for host in &mut kernel.hosts {
             host.disk = Disk::default();
         }
+        let recorder = kernel.recorder.take();
         drop(kernel);
+        let written = recorder.map_or(Ok(()), |recorder| recorder.finish());
+        if let (Err(error), Some(file)) = (written, &self.recording) {
+            let error = not_written(file, &error);
+            outcome = outcome.and(Err(error));
+        }
         outcome.map_err(|mut error| {
             if !missing.is_empty() {
                 error += "\nThe program has asked for what is not simulated:";
@@ -352,6 +397,11 @@ impl Sim {
             error
         })
     }
+}
+
+fn not_written(file: &Path, error: &io::Error) -> String {
+    let file = file.display();
+    format!("the recording cannot be written to {file}: {error}; name a file that can be created")
 }
 
 fn main_of<T>(future: T) -> Main

@@ -10,7 +10,8 @@ use std::time::Duration;
 use raddle_sched::{Monitor, Pool, Step, Worker};
 use raddle_timer::Instant;
 
-pub use raddle_sched::MonitorCheck;
+pub use raddle_blocking::JobObserver;
+pub use raddle_sched::{MonitorCheck, Observer};
 
 use crate::runtime::blocking::BlockingJob;
 use crate::runtime::context;
@@ -26,6 +27,17 @@ pub trait Stepper: Send + Sync {
     /// Takes another worker to step: a spare one, or one whose thread blocks in place. Called on any
     /// thread.
     fn add_worker(&self, worker: SteppedWorker);
+
+    /// Returns an observer of the workers and tasks, besides the tools of the runtime. Called when
+    /// the runtime is built. Default: none.
+    fn observer(&self) -> Option<Arc<dyn Observer>> {
+        None
+    }
+
+    /// Returns an observer of the blocking jobs. Called when the runtime is built. Default: none.
+    fn job_observer(&self) -> Option<Arc<dyn JobObserver>> {
+        None
+    }
 }
 
 /// A runtime whose workers the caller steps.
@@ -118,6 +130,12 @@ impl Builder {
         let count = self.worker_threads.unwrap_or(2);
         let drivers = self.enable_all().drivers(count)?;
         let mut tools = Tools::start(&self.tools)?;
+        if let Some(observer) = stepper.observer() {
+            tools.observers.add_scheduler_observer(observer);
+        }
+        if let Some(observer) = stepper.job_observer() {
+            tools.observers.add_job_observer(observer);
+        }
         let (inner, blocking) = self.inner(&drivers, &mut tools);
         let (taker, taken) = (Arc::clone(&stepper), Arc::downgrade(&inner));
         let handoff = move |handoff: raddle_sched::Handoff| {

@@ -1,18 +1,19 @@
 //! A report of all analyses as text.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::distribution::short;
 use super::{
     Distribution, Tasks, blocking_jobs, idle_while_waiting, kernel_delays, longest_polls,
-    polls_by_location, scheduling_delays, spare_workers,
+    message_times, polls, polls_by_location, scheduling_delays, spare_workers,
 };
-use crate::Recording;
+use crate::{Event, Recording};
 
 /// The number of rows of a table.
 const ROWS: usize = 20;
 
-/// Prints what the analyses of a recording find.
+/// Prints what the analyses of a recording find; of several processes, what each finds of one.
 ///
 /// # Examples
 ///
@@ -38,73 +39,123 @@ impl<'a> AnalysisReport<'a> {
 impl fmt::Display for AnalysisReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let recording = self.recording;
-        summary(f, recording)?;
-
-        let tasks = Tasks::of(recording);
-        writeln!(f, "\nLongest polls")?;
-        for poll in longest_polls(recording, ROWS) {
-            let unfinished = match poll.is_finished {
-                true => "",
-                false => " (not finished)",
-            };
-            writeln!(
-                f,
-                "{:>10}  at {:>10}  task {}  {}{unfinished}",
-                short(poll.duration),
-                at(poll.start),
-                poll.task,
-                tasks.label(poll.task),
-            )?;
+        let processes = recording.processes();
+        if let [] | [_] = processes[..] {
+            return report(f, recording);
         }
-        table(f, "Polls by spawn location", &polls_by_location(recording))?;
-        let delays = scheduling_delays(recording);
+        faults_and_losses(f, recording)?;
         table(
             f,
-            "Scheduling delay, from woken to polled, by spawn location",
-            &delays,
+            "Messages, from sent to arrived",
+            &message_times(recording),
         )?;
-
-        let idle = idle_while_waiting(recording);
-        writeln!(f, "\nWorkers idle while tasks waited")?;
-        writeln!(
-            f,
-            "in all {}, longest {} at {}, at most {} tasks waiting",
-            short(idle.total),
-            short(idle.longest),
-            at(idle.longest_start),
-            idle.most_waiting
-        )?;
-
-        let spares = spare_workers(recording);
-        let served = spares.served.into_iter();
-        let served: Vec<_> = served
-            .map(|(spare, times)| (format!("spare worker {spare}"), times))
-            .collect();
-        table(f, "Spare workers, from start to end", &served)?;
-        writeln!(
-            f,
-            "started {} times; found to be too few {} times",
-            spares.starts, spares.lacks
-        )?;
-
-        let (waits, runs) = blocking_jobs(recording);
-        let jobs = [("waiting".to_owned(), waits), ("running".to_owned(), runs)];
-        table(f, "Blocking jobs", &jobs)?;
-
-        writeln!(f, "\nThreads that the kernel delayed")?;
-        for delays in kernel_delays(recording) {
-            writeln!(
-                f,
-                "{:>10}  longest {:>10}  {} voluntary and {} involuntary switches  {}",
-                short(delays.delayed),
-                short(delays.longest),
-                delays.voluntary_switches,
-                delays.involuntary_switches,
-                recording.threads[&delays.thread].name,
-            )?;
+        for process in processes {
+            let recording = recording.of_process(process);
+            if !polls(&recording).is_empty() {
+                writeln!(f, "\n== {process} ==")?;
+                report(f, &recording)?;
+            }
         }
         Ok(())
     }
+}
+
+/// Prints what the analyses of one process find.
+fn report(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
+    summary(f, recording)?;
+
+    let tasks = Tasks::of(recording);
+    writeln!(f, "\nLongest polls")?;
+    for poll in longest_polls(recording, ROWS) {
+        let unfinished = match poll.is_finished {
+            true => "",
+            false => " (not finished)",
+        };
+        writeln!(
+            f,
+            "{:>10}  at {:>10}  task {}  {}{unfinished}",
+            short(poll.duration),
+            at(poll.start),
+            poll.task,
+            tasks.label(poll.task),
+        )?;
+    }
+    table(f, "Polls by spawn location", &polls_by_location(recording))?;
+    let delays = scheduling_delays(recording);
+    table(
+        f,
+        "Scheduling delay, from woken to polled, by spawn location",
+        &delays,
+    )?;
+
+    let idle = idle_while_waiting(recording);
+    writeln!(f, "\nWorkers idle while tasks waited")?;
+    writeln!(
+        f,
+        "in all {}, longest {} at {}, at most {} tasks waiting",
+        short(idle.total),
+        short(idle.longest),
+        at(idle.longest_start),
+        idle.most_waiting
+    )?;
+
+    let spares = spare_workers(recording);
+    let served = spares.served.into_iter();
+    let served: Vec<_> = served
+        .map(|(spare, times)| (format!("spare worker {spare}"), times))
+        .collect();
+    table(f, "Spare workers, from start to end", &served)?;
+    writeln!(
+        f,
+        "started {} times; found to be too few {} times",
+        spares.starts, spares.lacks
+    )?;
+
+    let (waits, runs) = blocking_jobs(recording);
+    let jobs = [("waiting".to_owned(), waits), ("running".to_owned(), runs)];
+    table(f, "Blocking jobs", &jobs)?;
+
+    writeln!(f, "\nThreads that the kernel delayed")?;
+    for delays in kernel_delays(recording) {
+        writeln!(
+            f,
+            "{:>10}  longest {:>10}  {} voluntary and {} involuntary switches  {}",
+            short(delays.delayed),
+            short(delays.longest),
+            delays.voluntary_switches,
+            delays.involuntary_switches,
+            recording.threads[&delays.thread].name,
+        )?;
+    }
+    Ok(())
+}
+
+/// Prints what happened between the processes, besides the messages that arrived.
+fn faults_and_losses(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
+    writeln!(f, "Faults")?;
+    let mut lost = BTreeMap::<_, usize>::new();
+    for (thread, entry) in recording.by_time() {
+        let (text, change) = match entry.event {
+            Event::FaultStarted { text } => (text, "begins"),
+            Event::FaultEnded { text } => (text, "ends"),
+            Event::MessageLost { .. } => {
+                *lost.entry(&recording.threads[&thread].process).or_default() += 1;
+                continue;
+            }
+            _ => continue,
+        };
+        writeln!(
+            f,
+            "{:>14}  {} {change}",
+            at(entry.time),
+            recording.text(text)
+        )?;
+    }
+    writeln!(f, "\nMessages lost, by host")?;
+    for (process, count) in lost {
+        writeln!(f, "{count:>9}  {process}")?;
+    }
+    Ok(())
 }
 
 fn summary(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {

@@ -37,7 +37,7 @@ pub struct Task {
 /// ```
 #[derive(Debug)]
 pub struct Tasks<'a> {
-    recording: &'a Recording,
+    pub(crate) recording: &'a Recording,
     tasks: BTreeMap<u64, Task>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::protobuf::Message;
 use crate::analysis::Tasks;
-use crate::{Event, PollResult, Recording};
+use crate::{Event, PollResult, Recording, StringId};
 
 /// Numbers of fields and values of Perfetto's schema (`protos/perfetto/trace`), under the names of
 /// the schema.
@@ -45,10 +45,16 @@ mod schema {
     pub(super) const ANNOTATION_UINT_VALUE: u64 = 3;
 }
 
-/// The number of the process of all threads. A recording does not contain the real one.
-const PROCESS: u64 = 1;
-/// The track of the process. The tracks of the threads follow it, by the numbers of the threads.
-const PROCESS_TRACK: u64 = 1;
+/// The name of a process without one.
+const PROCESS_NAME: &str = "raddle";
+/// The track of thread 0, followed by those of the others.
+const THREAD_TRACKS: u64 = 1;
+/// The track of process 0, followed by those of the others. A recording does not contain the
+/// system's numbers for processes.
+const PROCESS_TRACKS: u64 = 1 << 61;
+/// The track of the faults of the first text, followed by those of the others. Each text has its
+/// own, since the slices of one track have to be nested.
+const FAULT_TRACKS: u64 = 1 << 62;
 /// The track of the first spare worker, followed by those of the others.
 const SPARE_TRACKS: u64 = 1 << 63;
 /// The number of the only sequence of packets.
@@ -58,6 +64,9 @@ const SEQUENCE: u64 = 1;
 /// its polls, driver turns, parked times and blocking jobs, and an arrow from each wake to the poll
 /// that follows it. A thread that drives a spare worker shows its events on the track of that
 /// worker, such as `spare worker 0`.
+///
+/// In the recording of a simulation each host is a process. An arrow leads from each message that
+/// was sent to its arrival; faults are slices of tracks of their own.
 ///
 /// # Examples
 ///
@@ -73,7 +82,10 @@ pub fn perfetto_trace(recording: &Recording) -> Vec<u8> {
     let mut trace = Trace::default();
     trace.describe(recording);
     let tasks = Tasks::of(recording);
-    for (thread, entry) in recording.by_time() {
+    let by_time = recording.by_time();
+    let events = by_time.iter().map(|(_, entry)| entry.event);
+    trace.arriving = events.filter_map(arrived_message).collect();
+    for (thread, entry) in by_time {
         trace.add(&tasks, thread, entry.time, entry.event);
     }
     trace.packets.into_bytes()
@@ -100,25 +112,40 @@ struct Trace {
     /// The arrow that leads to the next poll of a task.
     arrows: BTreeMap<u64, u64>,
     last_arrow: u64,
+    /// The messages whose arrival is in the recording.
+    arriving: BTreeSet<u64>,
+    /// The arrows of messages on their way.
+    on_the_way: BTreeMap<u64, u64>,
 }
 
 impl Trace {
     fn describe(&mut self, recording: &Recording) {
-        let process = Message::default()
-            .integer(schema::PROCESS_PID, PROCESS)
-            .text(schema::PROCESS_NAME, "raddle");
-        let track = Message::default()
-            .integer(schema::TRACK_UUID, PROCESS_TRACK)
-            .message(schema::TRACK_PROCESS, process);
-        self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
+        let mut processes = recording.processes();
+        if processes.is_empty() {
+            processes.push("");
+        }
+        for (index, &name) in processes.iter().enumerate() {
+            let name = if name.is_empty() { PROCESS_NAME } else { name };
+            let process = Message::default()
+                .integer(schema::PROCESS_PID, pid(index))
+                .text(schema::PROCESS_NAME, name);
+            let track = Message::default()
+                .integer(schema::TRACK_UUID, PROCESS_TRACKS + index as u64)
+                .message(schema::TRACK_PROCESS, process);
+            self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
+        }
+        // The tracks of a process that are those of no thread, with their names.
+        let mut others = BTreeMap::new();
         for (&number, thread) in &recording.threads {
+            let process = processes.iter().position(|name| *name == thread.process);
+            let process = process.unwrap_or_default();
             // A thread without a system number gets a unique one.
             let id = match thread.os_id {
                 0 => u64::from(u32::MAX >> 1).saturating_sub(number),
                 id => id,
             };
             let descriptor = Message::default()
-                .integer(schema::THREAD_PID, PROCESS)
+                .integer(schema::THREAD_PID, pid(process))
                 .integer(schema::THREAD_TID, id)
                 .text(schema::THREAD_NAME, &thread.name);
             let track = Message::default()
@@ -126,25 +153,30 @@ impl Trace {
                 .text(schema::TRACK_NAME, &thread.name)
                 .message(schema::TRACK_THREAD, descriptor);
             self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
+            for entry in &thread.entries {
+                let (track, name) = match entry.event {
+                    Event::SpareWorkerStarted { spare, .. } => {
+                        (track_of_spare(spare), format!("spare worker {spare}"))
+                    }
+                    Event::FaultStarted { text } => {
+                        (track_of_fault(text), recording.text(text).to_owned())
+                    }
+                    _ => continue,
+                };
+                others.insert(track, (process, name));
+            }
         }
-        let entries = recording
-            .threads
-            .values()
-            .flat_map(|thread| &thread.entries);
-        let spares = entries.filter_map(|entry| match entry.event {
-            Event::SpareWorkerStarted { spare, .. } => Some(spare),
-            _ => None,
-        });
-        for spare in BTreeSet::from_iter(spares) {
+        for (track, (process, name)) in others {
             let track = Message::default()
-                .integer(schema::TRACK_UUID, track_of_spare(spare))
-                .integer(schema::TRACK_PARENT_UUID, PROCESS_TRACK)
-                .text(schema::TRACK_NAME, &format!("spare worker {spare}"));
+                .integer(schema::TRACK_UUID, track)
+                .integer(schema::TRACK_PARENT_UUID, PROCESS_TRACKS + process as u64)
+                .text(schema::TRACK_NAME, &name);
             self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
         }
     }
 
     fn add(&mut self, tasks: &Tasks<'_>, thread: u64, time: u64, event: Event) {
+        let words = |id| tasks.recording.text(id);
         match event {
             Event::PollStarted { task } => {
                 let mut begin = named(schema::TYPE_SLICE_BEGIN, "poll", &tasks.label(task));
@@ -262,6 +294,35 @@ impl Trace {
             Event::RuntimeShutDown => {
                 self.emit(thread, time, instant("runtime", "runtime shut down"));
             }
+            Event::MessageSent { message, text } => {
+                let mut sent = instant("message", &format!("send {}", words(text)));
+                if self.arriving.contains(&message) {
+                    self.last_arrow += 1;
+                    self.on_the_way.insert(message, self.last_arrow);
+                    sent = sent.fixed(schema::EVENT_FLOW_IDS, self.last_arrow);
+                }
+                self.emit(thread, time, annotated(sent, "message", message));
+            }
+            Event::MessageArrived { message, text } => {
+                let mut arrived = instant("message", &format!("receive {}", words(text)));
+                if let Some(arrow) = self.on_the_way.remove(&message) {
+                    arrived = arrived.fixed(schema::EVENT_TERMINATING_FLOW_IDS, arrow);
+                }
+                self.emit(thread, time, annotated(arrived, "message", message));
+            }
+            Event::MessageLost { text } => {
+                let name = format!("lost: {}", words(text));
+                self.emit(thread, time, instant("message", &name));
+            }
+            Event::FaultStarted { text } => {
+                let fault = named(schema::TYPE_SLICE_BEGIN, "fault", words(text));
+                self.emit_on(track_of_fault(text), time, fault);
+            }
+            Event::FaultEnded { text } => {
+                let end = Message::default().integer(schema::EVENT_TYPE, schema::TYPE_SLICE_END);
+                self.emit_on(track_of_fault(text), time, end);
+            }
+            Event::Marked { text } => self.emit(thread, time, instant("mark", words(text))),
         }
     }
 
@@ -306,7 +367,11 @@ impl Trace {
     }
 
     fn emit(&mut self, thread: u64, time: u64, event: Message) {
-        let event = event.integer(schema::EVENT_TRACK_UUID, self.track(thread));
+        self.emit_on(self.track(thread), time, event);
+    }
+
+    fn emit_on(&mut self, track: u64, time: u64, event: Message) {
+        let event = event.integer(schema::EVENT_TRACK_UUID, track);
         self.packet(
             Message::default()
                 .integer(schema::PACKET_TIMESTAMP, time)
@@ -322,7 +387,22 @@ impl Trace {
 }
 
 fn track_of(thread: u64) -> u64 {
-    PROCESS_TRACK.wrapping_add(thread)
+    THREAD_TRACKS.wrapping_add(thread)
+}
+
+fn track_of_fault(text: StringId) -> u64 {
+    FAULT_TRACKS + u64::from(text.number())
+}
+
+fn pid(process: usize) -> u64 {
+    process as u64 + 1
+}
+
+fn arrived_message(event: Event) -> Option<u64> {
+    match event {
+        Event::MessageArrived { message, .. } => Some(message),
+        _ => None,
+    }
 }
 
 fn track_of_spare(spare: u32) -> u64 {

@@ -64,24 +64,17 @@ impl raddle_sched::Observer for Recorder {
 
     #[inline]
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
-        let end = match result {
-            PollResult::Rescheduled => PollEnd::Rescheduled,
-            PollResult::Ended => PollEnd::Ended(crate::EndReason::Completed),
-            _ => PollEnd::Pending,
+        let end = match result.into() {
+            crate::PollResult::Pending => PollEnd::Pending,
+            crate::PollResult::Rescheduled => PollEnd::Rescheduled,
+            crate::PollResult::Ended => PollEnd::Ended(crate::EndReason::Completed),
         };
         self.record_poll_end(number(task), end);
     }
 
     #[inline]
     fn task_ended(&self, task: Id, reason: raddle_sched::EndReason) {
-        use crate::EndReason as Recorded;
-        use raddle_sched::EndReason as Observed;
-        let reason = match reason {
-            Observed::Completed => Recorded::Completed,
-            Observed::Panicked => Recorded::Panicked,
-            _ => Recorded::Cancelled,
-        };
-        self.record_end(number(task), reason);
+        self.record_end(number(task), reason.into());
     }
 
     fn root_poll_started(&self, _worker: Option<usize>) {
@@ -129,20 +122,12 @@ impl raddle_sched::Observer for Recorder {
     }
 
     fn monitor_acted(&self, stuck: usize, action: MonitorAction) {
-        use crate::MonitorAction as Recorded;
-        let action = match action {
-            MonitorAction::TookNextTask => Recorded::TookNextTask,
-            MonitorAction::HelpedWorker => Recorded::HelpedWorker,
-            MonitorAction::TookDriver => Recorded::TookDriver,
-            MonitorAction::StartedSpare => Recorded::StartedSpare,
-            MonitorAction::LacksSpare => Recorded::LacksSpare,
-            // A recording cannot express it.
-            _ => return,
-        };
-        self.record(Event::MonitorActed {
-            worker: small(stuck),
-            action,
-        });
+        if let Some(action) = crate::MonitorAction::of(action) {
+            self.record(Event::MonitorActed {
+                worker: small(stuck),
+                action,
+            });
+        }
     }
 }
 
@@ -162,6 +147,43 @@ impl raddle_blocking::JobObserver for Recorder {
 
     fn dropped(&self, job: JobMeta) {
         self.record(Event::JobFinished { job: job.id });
+    }
+}
+
+impl From<PollResult> for crate::PollResult {
+    #[inline]
+    fn from(result: PollResult) -> Self {
+        match result {
+            PollResult::Rescheduled => Self::Rescheduled,
+            PollResult::Ended => Self::Ended,
+            _ => Self::Pending,
+        }
+    }
+}
+
+impl From<raddle_sched::EndReason> for crate::EndReason {
+    #[inline]
+    fn from(reason: raddle_sched::EndReason) -> Self {
+        use raddle_sched::EndReason as Observed;
+        match reason {
+            Observed::Completed => Self::Completed,
+            Observed::Panicked => Self::Panicked,
+            _ => Self::Cancelled,
+        }
+    }
+}
+
+impl crate::MonitorAction {
+    /// Returns the action as a recording has it, or `None` if a recording cannot express it.
+    pub fn of(action: MonitorAction) -> Option<Self> {
+        Some(match action {
+            MonitorAction::TookNextTask => Self::TookNextTask,
+            MonitorAction::HelpedWorker => Self::HelpedWorker,
+            MonitorAction::TookDriver => Self::TookDriver,
+            MonitorAction::StartedSpare => Self::StartedSpare,
+            MonitorAction::LacksSpare => Self::LacksSpare,
+            _ => return None,
+        })
     }
 }
 

@@ -120,15 +120,17 @@ fn a_small_file_has_the_bytes_of_the_documentation() {
     let thread = Thread {
         os_id: 7,
         name: "w".to_owned(),
+        process: "host".to_owned(),
         lost: 2,
         entries,
     };
     recording.threads.insert(3, thread);
     let expected = [
-        &b"RADDLEFR\x01\x00\x01\x00"[..],
+        &b"RADDLEFR\x01\x00\x02\x00"[..],
         b"\x01\x02\x00\x00\x00\xac\x02",
         b"\x02\x09\x00\x00\x00\x01a.rs:1:2",
         b"\x03\x03\x00\x00\x00\x03\x07w",
+        b"\x05\x05\x00\x00\x00\x03host",
         b"\x04\x0b\x00\x00\x00\x03\x02\x03\xc8\x01\x0a\x01\x05\x13\x00\x00",
     ];
     assert_eq!(bytes(&recording), expected.concat());

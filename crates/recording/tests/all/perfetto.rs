@@ -246,3 +246,100 @@ fn a_spare_worker_has_a_track_for_the_thread_that_drives_it() {
         ]
     );
 }
+
+#[test]
+fn hosts_are_processes_with_arrows_between_them_and_slices_of_faults() {
+    let texts = [
+        "4 bytes to server",
+        "4 bytes from client",
+        "crash of server",
+        "crash",
+    ];
+    let text = |number| StringId::new(number).unwrap();
+    let [to, from, fault, mark] = [1, 2, 3, 4].map(text);
+    let mut recording = Recording::default();
+    recording
+        .strings
+        .extend((1..).map(text).zip(texts.map(str::to_owned)));
+    let mut add = |number, process: &str, entries: &[(u64, Event)]| {
+        let entries = entries.iter().map(|&(time, event)| Entry { time, event });
+        let thread = Thread {
+            process: process.to_owned(),
+            name: "kernel".to_owned(),
+            entries: entries.collect(),
+            ..Thread::default()
+        };
+        recording.threads.insert(number, thread);
+    };
+    let sent = |message| Event::MessageSent { message, text: to };
+    let lost = Event::MessageLost { text: to };
+    add(1, "client", &[(1, sent(5)), (2, sent(6)), (3, lost)]);
+    let arrived = Event::MessageArrived {
+        message: 5,
+        text: from,
+    };
+    add(
+        2,
+        "server",
+        &[(7, arrived), (9, Event::Marked { text: mark })],
+    );
+    let begins = (8, Event::FaultStarted { text: fault });
+    add(
+        3,
+        "simulation",
+        &[begins, (20, Event::FaultEnded { text: fault })],
+    );
+
+    let packets = packets(&recording);
+    let tracks = packets.iter().filter_map(|packet| packet.message(60));
+    let tracks: Vec<_> = tracks.collect();
+    let processes: Vec<_> = tracks
+        .iter()
+        .filter_map(|track| Some((track.integer(1), track.message(3)?)))
+        .map(|(track, process)| (process.integer(1).unwrap(), process.text(6), track))
+        .collect();
+    let names: Vec<_> = processes.iter().map(|(_, name, _)| name.as_str()).collect();
+    assert_eq!(names, ["client", "server", "simulation"]);
+    let threads = tracks.iter().filter_map(|track| track.message(4));
+    let pids: Vec<_> = threads.map(|thread| thread.integer(1).unwrap()).collect();
+    assert_eq!(pids, [processes[0].0, processes[1].0, processes[2].0]);
+    let others: Vec<_> = tracks.iter().filter(|it| it.integer(5).is_some()).collect();
+    let [faults] = others[..] else {
+        panic!("{others:?}");
+    };
+    assert_eq!(
+        (faults.text(2).as_str(), faults.integer(5)),
+        (texts[2], processes[2].2)
+    );
+
+    let events = events(&recording);
+    let shown: Vec<_> = events
+        .iter()
+        .map(|(time, kind, event)| match *kind {
+            END => (*time, *kind, String::new()),
+            _ => (*time, *kind, event.text(23)),
+        })
+        .collect();
+    let expected = [
+        (1, INSTANT, "send 4 bytes to server"),
+        (2, INSTANT, "send 4 bytes to server"),
+        (3, INSTANT, "lost: 4 bytes to server"),
+        (7, INSTANT, "receive 4 bytes from client"),
+        (8, BEGIN, "crash of server"),
+        (9, INSTANT, "crash"),
+        (20, END, ""),
+    ];
+    assert_eq!(
+        shown,
+        expected.map(|(time, kind, name)| (time, kind, name.to_owned()))
+    );
+    // The message that does not arrive has no arrow.
+    let [arrow] = events[0].2.all(47)[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(events[3].2.all(48), [arrow]);
+    assert!(events[1].2.all(47).is_empty());
+    for event in [4, 6] {
+        assert_eq!(events[event].2.integer(11), faults.integer(1));
+    }
+}

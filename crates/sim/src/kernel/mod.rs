@@ -15,6 +15,7 @@ pub(crate) mod udp;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use libc::c_int;
@@ -22,6 +23,7 @@ use libc::c_int;
 use crate::clock::Clock;
 use crate::engine::{Engine, NewHost, Process};
 use crate::random::Random;
+use crate::recording::Recorder;
 use crate::trace::{Record, Trace};
 use disk::Disk;
 use files::{FileId, Files};
@@ -57,6 +59,8 @@ pub(crate) struct Kernel {
     pushed: u64,
     pub(crate) random: Random,
     pub(crate) trace: Trace,
+    /// Writes a recording, if the test wants one.
+    pub(crate) recorder: Option<Arc<Recorder>>,
     pub(crate) hosts: Vec<HostState>,
     /// The hosts that have something to do now.
     ready: Vec<usize>,
@@ -133,6 +137,7 @@ impl Kernel {
             pushed: 0,
             random: Random::new(seed),
             trace: Trace::new(false),
+            recorder: None,
             hosts: Vec::new(),
             ready: Vec::new(),
             threads: Threads::default(),
@@ -230,10 +235,13 @@ impl Kernel {
     /// Moves the time to the next event and takes it. Those of the network, and the ends of waits,
     /// happen here; the caller does what needs the engine.
     pub(crate) fn advance(&mut self) -> Option<Happened> {
-        let Reverse(Entry { at, event, .. }) = self.queue.pop()?;
+        let Reverse(Entry { at, number, event }) = self.queue.pop()?;
         let event = self.events.remove(event);
         self.now = at;
         self.record(Record::Event(event.kind()));
+        if let Some(recorder) = &self.recorder {
+            recorder.advance(at, number, |host| self.hosts[host].is_up);
+        }
         match event {
             Event::Tcp(event) => self.handle_tcp(event),
             Event::Udp(event) => self.handle_udp(event),
@@ -268,10 +276,25 @@ pub(crate) enum Packet {
 impl Kernel {
     /// Sends a packet that is not sent again if it is lost.
     pub(crate) fn send_packet(&mut self, way: (usize, usize), bytes: usize, packet: Packet) {
-        match self.links.send(&mut self.random, way, bytes, self.now) {
+        let fate = self.links.send(&mut self.random, way, bytes, self.now);
+        self.record_packet(way, fate, || packet.describe());
+        match fate {
             Fate::Arrives(time) => self.push_in(time, packet.into_event()),
             Fate::Held => self.hold(way, packet),
             Fate::Lost => {}
+        }
+    }
+
+    /// Records what happens to a packet, which is the next event that is pushed if it arrives.
+    #[inline]
+    pub(crate) fn record_packet(
+        &self,
+        way: (usize, usize),
+        fate: Fate,
+        describe: impl FnOnce() -> String,
+    ) {
+        if let Some(recorder) = &self.recorder {
+            recorder.packet(self.pushed + 1, way, describe(), fate);
         }
     }
 
@@ -301,6 +324,13 @@ impl Kernel {
 }
 
 impl Packet {
+    fn describe(&self) -> String {
+        match self {
+            Self::Tcp(event) => event.describe(),
+            Self::Udp(event) => event.describe(),
+        }
+    }
+
     fn into_event(self) -> Event {
         match self {
             Self::Tcp(event) => Event::Tcp(event),

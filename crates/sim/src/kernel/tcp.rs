@@ -95,6 +95,31 @@ pub(crate) enum TcpEvent {
     },
 }
 
+impl Segment {
+    fn describe(&self) -> String {
+        match self {
+            Self::Data(data) => format!("{} bytes", data.len()),
+            Self::Fin => "end of stream".to_owned(),
+            Self::ReadShut => "end of reading".to_owned(),
+            Self::WindowUpdate(bytes) => format!("room for {bytes} bytes"),
+        }
+    }
+}
+
+impl TcpEvent {
+    pub(crate) fn describe(&self) -> String {
+        let text = match self {
+            Self::Connect { .. } => "connect",
+            Self::Accepted { .. } => "accept",
+            Self::Refused { .. } => "refusal",
+            Self::Reset { .. } => "reset",
+            Self::Arrived { segment, .. } => return segment.describe(),
+            Self::ConnectAgain { .. } | Self::SendAgain { .. } => "time-out",
+        };
+        text.to_owned()
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Endpoints {
     ends: slab::Slab<Endpoint>,
@@ -286,10 +311,13 @@ impl Kernel {
         let end = self.ends.get(id).expect("the sender is there");
         end.next_number += 1;
         let number = end.next_number;
-        match end.kept.is_empty() {
-            true => self.send_numbered(id, number, segment),
-            false => end.kept.push_back((number, segment)),
+        if end.kept.is_empty() {
+            return self.send_numbered(id, number, segment);
         }
+        let way = (end.host, end.peer_host);
+        let text = self.recorder.is_some().then(|| segment.describe());
+        end.kept.push_back((number, segment));
+        self.record_packet(way, Fate::Held, || text.unwrap_or_default());
     }
 
     fn send_numbered(&mut self, id: EndpointId, number: u64, segment: Segment) {
@@ -301,7 +329,9 @@ impl Kernel {
         };
         let (mut waited, mut time_out) = (0, TIME_OUT);
         let time = loop {
-            match self.links.send(&mut self.random, way, bytes, self.now) {
+            let fate = self.links.send(&mut self.random, way, bytes, self.now);
+            self.record_packet(way, fate, || segment.describe());
+            match fate {
                 Fate::Arrives(time) => break waited + time,
                 Fate::Lost if !self.links.is_cut(way.0, way.1) && time_out < LONGEST_TIME_OUT => {
                     waited += time_out;

@@ -53,6 +53,15 @@ pub(crate) enum UdpEvent {
     },
 }
 
+impl UdpEvent {
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Arrived(datagram) => format!("datagram of {} bytes", datagram.data.len()),
+            Self::Refused { .. } => "refusal of a datagram".to_owned(),
+        }
+    }
+}
+
 /// A socket that is bound.
 pub(crate) struct Bound {
     file: FileId,

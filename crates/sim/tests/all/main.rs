@@ -5,4 +5,5 @@ mod differential;
 mod disk;
 mod faults;
 mod programs;
+mod recording;
 mod seeds;

@@ -29,7 +29,7 @@ fn assert_contains(text: &str, words: &[&str]) {
 }
 
 /// Clients of a server with several workers, locks, blocking work, random numbers and faults.
-fn mixed(sim: &mut Sim) {
+pub(crate) fn mixed(sim: &mut Sim) {
     sim.default_link(Link {
         latency: Latency::Exponential {
             min: MS,

@@ -66,7 +66,15 @@ fn event() -> impl Strategy<Value = Event> {
             involuntary
         }),
     ];
-    prop_oneof![tasks, workers, others]
+    let simulated = prop_oneof![
+        (task(), string()).prop_map(|(message, text)| Event::MessageSent { message, text }),
+        (task(), string()).prop_map(|(message, text)| Event::MessageArrived { message, text }),
+        string().prop_map(|text| Event::MessageLost { text }),
+        string().prop_map(|text| Event::FaultStarted { text }),
+        string().prop_map(|text| Event::FaultEnded { text }),
+        string().prop_map(|text| Event::Marked { text }),
+    ];
+    prop_oneof![tasks, workers, others, simulated]
 }
 
 fn thread() -> impl Strategy<Value = Thread> {
@@ -74,12 +82,14 @@ fn thread() -> impl Strategy<Value = Thread> {
     (
         any::<u64>(),
         any::<String>(),
+        any::<String>(),
         any::<u64>(),
         vec(entry, 0..20),
     )
-        .prop_map(|(os_id, name, lost, entries)| Thread {
+        .prop_map(|(os_id, name, process, lost, entries)| Thread {
             os_id,
             name,
+            process,
             lost,
             entries,
         })
@@ -189,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn any_chunk_is_read_or_refused(tag in 0..6_u8, content in vec(any::<u8>(), 0..64)) {
+    fn any_chunk_is_read_or_refused(tag in 0..7_u8, content in vec(any::<u8>(), 0..64)) {
         match Recording::read_from(&with_chunk(tag, &content)[..]) {
             Ok(recording) => prop_assert!(!recording.is_truncated),
             Err(error) => prop_assert!(error.is_damaged()),
