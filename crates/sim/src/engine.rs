@@ -610,6 +610,9 @@ impl Engine {
                 return kernel;
             };
             let clocks = kernel.clocks(number);
+            if kernel.recorder.is_some() {
+                recording::enter_worker();
+            }
             drop(kernel);
             let worker = &mut chosen.worker;
             let stepped = context::as_host(caller, clocks, || worker.step(chosen.steps));

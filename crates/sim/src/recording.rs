@@ -42,6 +42,8 @@ const KERNEL: &str = "kernel";
 enum Track {
     /// That of the kernel of the host in question.
     Kernel,
+    /// That of the worker that it steps, from the worker's first entry on.
+    Worker,
     /// One of its own, which it gets at its first entry.
     NewThread,
     /// The one with this number.
@@ -55,6 +57,11 @@ thread_local! {
 /// The calling thread, which code of a host has started, has a track of its own.
 pub(crate) fn begin_thread() {
     TRACK.with(|track| track.set(Track::NewThread));
+}
+
+/// The calling thread is about to step a worker.
+pub(crate) fn enter_worker() {
+    TRACK.with(|track| track.set(Track::Worker));
 }
 
 /// The calling thread has stepped a worker.
@@ -255,25 +262,28 @@ impl Recorder {
         });
     }
 
-    /// Adds an event of a worker, which the calling thread steps.
+    /// Adds an event of a worker, which the calling thread steps or drops.
     fn add_of_worker(&self, host: usize, worker: usize, event: Event) {
         self.with(|state| {
-            let it = state.worker(host, worker);
-            it.is_polling |= matches!(event, Event::PollStarted { .. });
-            let track = it.track;
-            TRACK.with(|current| current.set(Track::Known(track)));
+            let track = match TRACK.with(Cell::get) {
+                // Also if the host has crashed meanwhile, and has another worker of this number.
+                Track::Known(track) => track,
+                Track::Worker => {
+                    let track = state.worker(host, worker).track;
+                    TRACK.with(|current| current.set(Track::Known(track)));
+                    track
+                }
+                Track::Kernel | Track::NewThread => state.worker(host, worker).track,
+            };
             state.push(track, event);
-        });
-    }
-
-    /// Adds the end of a poll on the calling thread.
-    fn add_poll_end(&self, host: usize, event: Event) {
-        self.with(|state| {
-            let track = state.current(host);
-            state.push(track, event);
+            let is_polling = match event {
+                Event::PollStarted { .. } => true,
+                Event::PollFinished { .. } => false,
+                _ => return,
+            };
             let mut workers = state.hosts[host].workers.values_mut();
             if let Some(worker) = workers.find(|it| it.track == track) {
-                worker.is_polling = false;
+                worker.is_polling = is_polling;
             }
         });
     }
@@ -300,7 +310,7 @@ impl State {
     /// The track of what the calling thread does for a host.
     fn current(&mut self, host: usize) -> u64 {
         match TRACK.with(Cell::get) {
-            Track::Kernel => self.hosts[host].kernel,
+            Track::Kernel | Track::Worker => self.hosts[host].kernel,
             Track::Known(track) => track,
             Track::NewThread => {
                 let process = self.hosts[host].name.clone();

@@ -69,12 +69,15 @@ impl Observer for HostObserver {
         self.add_of_worker(worker, Event::PollStarted { task });
     }
 
-    fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
+    fn poll_finished(&self, worker: Option<usize>, task: Id, result: PollResult) {
         let event = Event::PollFinished {
             task: number(task),
             result: result.into(),
         };
-        self.recorder.add_poll_end(self.host, event);
+        match worker {
+            Some(worker) => self.add_of_worker(worker, event),
+            None => self.add(event),
+        }
     }
 
     fn task_ended(&self, task: Id, reason: EndReason) {

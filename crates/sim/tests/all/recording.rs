@@ -274,6 +274,49 @@ fn the_times_of_a_recording_are_those_of_the_simulation_in_one_order() {
     );
 }
 
+/// Each message is on a track of its sender, then on one of its receiver.
+fn assert_messages_are_on_tracks_of_their_hosts(recording: &Recording) {
+    let mut senders = BTreeMap::new();
+    for (thread, entry) in recording.by_time() {
+        let process = &recording.threads[&thread].process;
+        match entry.event {
+            Event::MessageSent { message, text } => {
+                senders.insert(message, (process, recording.text(text)));
+            }
+            Event::MessageArrived { message, text } => {
+                let (sender, sent) = senders.remove(&message).unwrap();
+                assert!(sent.ends_with(&format!(" to {process}")), "{sent}");
+                let text = recording.text(text);
+                assert!(text.ends_with(&format!(" from {sender}")), "{text}");
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn what_a_kernel_sends_after_a_crash_is_on_the_track_of_its_host() {
+    let (result, recording) = record(1, |sim| {
+        sim.host("crashes", || sleep_forever(secs(3_600)));
+        sim.host("refuses", || sleep_forever(secs(3_600)));
+        sim.client("user", async {
+            sleep(millis(999)).await;
+            // It arrives just after the crash, and no host does anything meanwhile.
+            TcpStream::connect("10.0.0.2:9").await.unwrap_err();
+        });
+        sim.at(Duration::from_micros(999_300)).crash("crashes");
+    });
+    result.unwrap();
+    time_of(&recording, "refuses", "refusal to user");
+    assert_messages_are_on_tracks_of_their_hosts(&recording);
+}
+
+async fn sleep_forever(step: Duration) {
+    loop {
+        sleep(step).await;
+    }
+}
+
 #[test]
 fn polls_are_nested_on_each_track_through_crashes_and_blocking() {
     for seed in 0..8 {
@@ -292,6 +335,7 @@ fn polls_are_nested_on_each_track_through_crashes_and_blocking() {
                 }
             }
         }
+        assert_messages_are_on_tracks_of_their_hosts(&recording);
         let starts = texts(&recording, "server");
         assert!(
             starts.iter().any(|(.., text)| *text == "crash"),
