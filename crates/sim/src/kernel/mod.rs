@@ -239,8 +239,8 @@ impl Kernel {
         let event = self.events.remove(event);
         self.now = at;
         self.record(Record::Event(event.kind()));
-        if let Some(recorder) = &self.recorder {
-            recorder.advance(at, number, |host| self.hosts[host].is_up);
+        if self.recorder.is_some() {
+            self.record_event(number);
         }
         match event {
             Event::Tcp(event) => self.handle_tcp(event),
@@ -254,6 +254,14 @@ impl Kernel {
             Event::Fault(begin) => return Some(Happened::Fault(begin)),
         }
         Some(Happened::Handled)
+    }
+
+    /// Records the time of an event, and the packet that arrives by it.
+    #[cold]
+    fn record_event(&self, number: u64) {
+        if let Some(recorder) = &self.recorder {
+            recorder.advance(self.now, number, |host| self.hosts[host].is_up);
+        }
     }
 
     /// Whether only monitors will do something.
@@ -293,6 +301,14 @@ impl Kernel {
         fate: Fate,
         describe: impl FnOnce() -> String,
     ) {
+        if self.recorder.is_some() {
+            self.record_fate(way, fate, describe);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_fate(&self, way: (usize, usize), fate: Fate, describe: impl FnOnce() -> String) {
         if let Some(recorder) = &self.recorder {
             recorder.packet(self.pushed + 1, way, describe(), fate);
         }
