@@ -1,10 +1,15 @@
 //! The wait-for graph, and the deadlocks in it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::panic::Location;
 
 use raddle_leaf::wait::{Resource, Role, Wait, users};
+
+use crate::table::{Hashing, Map};
+
+/// The numbers of tasks.
+type Set = HashSet<u64, Hashing>;
 
 /// A poll with this number of waits may have further waits that are not recorded.
 const MAX_WAITS: usize = 64;
@@ -100,7 +105,7 @@ pub(crate) fn search<'a>(
     is_unchanged: impl Fn(u64) -> bool,
 ) -> (Vec<Edge>, Vec<Deadlock>) {
     let mut edges = Vec::new();
-    let mut waiters = HashMap::new();
+    let mut waiters = Map::default();
     for (id, waits) in waiting {
         let of_each: Vec<_> = waits.iter().map(|wait| edges_of(id, wait)).collect();
         edges.extend(of_each.iter().flatten());
@@ -152,9 +157,9 @@ fn needs_all(wait: &Wait) -> bool {
 
 /// Returns the largest set of tasks none of whose waits ends unless a task outside the set, or
 /// other code, ends it.
-fn find_stuck(waiters: &HashMap<u64, Waiter>) -> HashSet<u64> {
-    let mut waited_for: HashMap<u64, Vec<u64>> = HashMap::new();
-    let mut stuck = HashSet::new();
+fn find_stuck(waiters: &Map<Waiter>) -> Set {
+    let mut waited_for: Map<Vec<u64>> = Map::default();
+    let mut stuck = Set::default();
     for (id, waiter) in waiters {
         if let Some(blockers) = &waiter.blockers {
             stuck.insert(*id);
@@ -183,14 +188,14 @@ fn find_stuck(waiters: &HashMap<u64, Waiter>) -> HashSet<u64> {
 }
 
 /// Returns one cycle for each group of stuck tasks whose waits lead to it.
-fn cycles(waiters: &HashMap<u64, Waiter>, stuck: &HashSet<u64>) -> Vec<Deadlock> {
+fn cycles(waiters: &Map<Waiter>, stuck: &Set) -> Vec<Deadlock> {
     let next = |id: u64| {
         let blockers = waiters.get(&id)?.blockers.as_ref()?;
         let mut edges = blockers.iter().flatten();
         edges.find(|edge| stuck.contains(&edge.to)).copied()
     };
     let mut deadlocks = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen = Set::default();
     let mut starts: Vec<_> = stuck.iter().copied().collect();
     starts.sort_unstable();
     for start in starts {

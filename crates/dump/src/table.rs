@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
@@ -14,14 +15,21 @@ use crate::observer::DumpObserver;
 /// The number of shards of the table; each has a lock.
 const SHARDS: u64 = 64;
 
+/// Hashes without random keys: a simulated program that keeps dumps asks for the same random numbers
+/// as one that does not.
+pub(crate) type Hashing = BuildHasherDefault<DefaultHasher>;
+
+/// A map by the numbers of tasks.
+pub(crate) type Map<T> = HashMap<u64, T, Hashing>;
+
 /// A table of the tasks of one scheduler, from which dumps are taken. Clones share the table.
 #[derive(Clone, Default)]
 pub struct TaskTable(Arc<Shared>);
 
 pub(crate) struct Shared {
-    shards: Box<[Mutex<HashMap<u64, Task>>]>,
+    shards: Box<[Mutex<Map<Task>>]>,
     /// The futures of `block_on` whose last poll has returned `Pending`, by their numbers.
-    block_ons: Mutex<HashMap<u64, Waiting>>,
+    block_ons: Mutex<Map<Waiting>>,
 }
 
 /// The state of the future of a `block_on`.
@@ -102,7 +110,7 @@ impl TaskTable {
         };
         let mut copies: Vec<_> = block_ons.iter().map(block_on).collect();
         copies.sort_unstable_by_key(BlockOn::id);
-        let polls: HashMap<_, _> = tasks.iter().map(|task| (task.id(), task.polls())).collect();
+        let polls: Map<_> = tasks.iter().map(|task| (task.id(), task.polls())).collect();
         let is_unchanged = |id| match raddle_leaf::wait::root_number(id) {
             None => polls
                 .get(&id)
@@ -144,7 +152,7 @@ impl TaskTable {
         task.map(|task| TaskDump::new(task, Instant::now()))
     }
 
-    fn shard(&self, id: u64) -> &Mutex<HashMap<u64, Task>> {
+    fn shard(&self, id: u64) -> &Mutex<Map<Task>> {
         &self.0.shards[(id % SHARDS) as usize]
     }
 
@@ -168,10 +176,10 @@ impl TaskTable {
 
 impl Default for Shared {
     fn default() -> Self {
-        let shard = |_| Mutex::ranked(Rank::leaf("tasks of dumps"), HashMap::new());
+        let shard = |_| Mutex::ranked(Rank::leaf("tasks of dumps"), Map::default());
         Self {
             shards: (0..SHARDS).map(shard).collect(),
-            block_ons: Mutex::ranked(Rank::leaf("block_on futures of dumps"), HashMap::new()),
+            block_ons: Mutex::ranked(Rank::leaf("block_on futures of dumps"), Map::default()),
         }
     }
 }

@@ -25,6 +25,10 @@ const NOT_SIMULATED: &str = "The test uses something that is not simulated, such
                              by the instruction rdtsc, a real file, or a thread or a lock of code \
                              outside the simulation.";
 
+/// What the message has in place of dumps.
+const NO_DUMPS: &str =
+    "\nThere is no dump of its tasks, since a run that keeps dumps ends otherwise.";
+
 /// Runs a test with the seeds from 0 up to a number of them, and panics if one fails.
 ///
 /// The attribute [`test`](macro@crate::test) calls this function, and is easier to use. `build`
@@ -38,7 +42,8 @@ const NOT_SIMULATED: &str = "The test uses something that is not simulated, such
 ///
 /// The message of the panic has:
 ///
-/// - the lowest seed that was found to fail, and why;
+/// - the lowest seed that was found to fail, and why; if its clients do not end, what each task
+///   waits for, and the deadlocks;
 /// - the command that runs this seed alone;
 /// - the last events of each host, and what the test has printed;
 /// - instead of the command, if two runs of the seed differ, the first event that does: the test
@@ -142,12 +147,16 @@ fn try_run_seeds(plan: &Plan, build: impl Fn(&mut Sim)) -> io::Result<bool> {
         if let (true, Some(file)) = (plan.keeps_trace, child::recording()) {
             sim.record_to(file);
         }
+        sim.has_dumps = plan.has_dumps;
         let result = run_seed(&mut sim, &build);
         if plan.keeps_trace {
             files.write_trace(&sim)?;
         }
         if let Err(message) = result {
-            files.write_progress(&Progress::Failed(seed, &message))?;
+            files.write_progress(&match sim.is_stuck {
+                true => Progress::Stuck(seed, &message),
+                false => Progress::Failed(seed, &message),
+            })?;
             return Ok(false);
         }
         next = seed.checked_add(plan.step);
@@ -189,6 +198,7 @@ impl Checked<'_> {
             step: 1,
             last: first,
             keeps_trace: true,
+            has_dumps: false,
             location: self.location.clone(),
             files: directory.files(number),
         }
@@ -252,12 +262,14 @@ impl Checked<'_> {
     fn replay(&self, seed: u64) -> Result<(), String> {
         let directory = Directory::create().map_err(no_process)?;
         let plan = self.plan(&directory, 0, seed);
-        let Some(failure) = self.run(&plan, Output::Inherited)? else {
+        let Some(mut failure) = self.run(&plan, Output::Inherited)? else {
             return Ok(());
         };
+        let comparison = compare_traces(&plan, &plan)?;
+        self.add_dumps(&mut failure)?;
         let mut text = describe(&failure);
         text += &child::recording().map_or_else(record, show);
-        add_events(&mut text, &compare_traces(&plan, &plan)?);
+        add_events(&mut text, &comparison);
         Err(text)
     }
 
@@ -288,11 +300,32 @@ impl Checked<'_> {
             }
             (None, None) => passes_alone(first.seed, step),
         };
-        let failure = one.or(other).unwrap_or(first);
+        let mut failure = one.or(other).unwrap_or(first);
+        self.add_dumps(&mut failure)?;
         let mut text = describe(&failure) + "\n" + &advice;
         add_events(&mut text, &comparison);
         add_output(&mut text, &failure.output);
         Ok(text)
+    }
+
+    /// Runs a seed whose clients do not end once more, and adds the dumps of the tasks to its
+    /// message. No other run keeps them, since they would make it slower.
+    fn add_dumps(&self, failure: &mut Failure) -> Result<(), String> {
+        if failure.is_stuck {
+            let directory = Directory::create().map_err(no_process)?;
+            let plan = Plan {
+                keeps_trace: false,
+                has_dumps: true,
+                ..self.plan(&directory, 0, failure.seed)
+            };
+            match self.run(&plan, Output::Captured)? {
+                Some(dumped) if dumped.message.starts_with(&failure.message) => {
+                    failure.message = dumped.message;
+                }
+                _ => failure.message += NO_DUMPS,
+            }
+        }
+        Ok(())
     }
 
     /// The command that runs one seed, without what is not known.
@@ -427,7 +460,8 @@ fn add_output(text: &mut String, output: &str) {
     }
 }
 
-/// Runs each seed twice in this process, and compares the traces.
+/// Runs each seed twice in this process, the second time with dumps of tasks, and compares the
+/// traces.
 ///
 /// # Errors
 ///
@@ -435,14 +469,15 @@ fn add_output(text: &mut String, output: &str) {
 #[doc(hidden)]
 pub fn compare(seeds: u64, build: impl Fn(&mut Sim)) -> Result<(), String> {
     for seed in 0..seeds {
-        let run = || {
+        let run = |has_dumps| {
             let mut sim = Sim::new(seed);
             sim.keeps_trace = true;
+            sim.has_dumps = has_dumps;
             let result = run_seed(&mut sim, &build);
             (result, sim)
         };
-        let ((one, one_sim), (other, other_sim)) = (run(), run());
-        if one != other {
+        let ((one, one_sim), (other, other_sim)) = (run(false), run(true));
+        if one != other && !one_sim.is_stuck {
             return Err(format!(
                 "two runs of seed {seed} end as {one:?} and as {other:?}"
             ));

@@ -43,6 +43,8 @@ pub(crate) struct Plan {
     pub(crate) step: u64,
     pub(crate) last: u64,
     pub(crate) keeps_trace: bool,
+    /// Whether hosts keep dumps of their tasks.
+    pub(crate) has_dumps: bool,
     /// Where the test calls `check`: a test may do so several times.
     pub(crate) location: String,
     pub(crate) files: Files,
@@ -57,24 +59,28 @@ impl Plan {
             step,
             last,
             keeps_trace,
+            has_dumps,
             location,
             files,
         } = self;
-        let keeps = u8::from(*keeps_trace);
+        let (keeps, dumps) = (u8::from(*keeps_trace), u8::from(*has_dumps));
         let (number, directory) = (files.number, files.directory.display());
-        format!("{first:020};{step:020};{last:020};{keeps};{number:06};{location};{directory}")
+        format!(
+            "{first:020};{step:020};{last:020};{keeps};{dumps};{number:06};{location};{directory}"
+        )
     }
 
     fn from_text(text: &str) -> Option<Self> {
-        let mut fields = text.splitn(7, ';');
+        let mut fields = text.splitn(8, ';');
         let mut number = || fields.next()?.parse().ok();
         let (first, step, last) = (number()?, number()?, number()?);
-        let (keeps, file) = (number()?, number()?);
+        let (keeps, dumps, file) = (number()?, number()?, number()?);
         Some(Self {
             first,
             step,
             last,
             keeps_trace: keeps != 0,
+            has_dumps: dumps != 0,
             location: fields.next()?.to_owned(),
             files: Files {
                 number: u32::try_from(file).ok()?,
@@ -172,6 +178,8 @@ pub(crate) enum Report {
 pub(crate) struct Failure {
     pub(crate) seed: u64,
     pub(crate) message: String,
+    /// Whether the clients have not ended, so that dumps of the tasks say more.
+    pub(crate) is_stuck: bool,
     /// What was printed in the run of the seed.
     pub(crate) output: String,
 }
@@ -182,6 +190,8 @@ pub(crate) enum Progress<'a> {
     /// It runs this seed. If that is its last report, the process has ended meanwhile.
     Running(u64),
     Failed(u64, &'a str),
+    /// The failure is that clients have not ended.
+    Stuck(u64, &'a str),
     Passed,
 }
 
@@ -214,6 +224,7 @@ impl Files {
         let text = match progress {
             Progress::Running(seed) => format!("running {seed}\n"),
             Progress::Failed(seed, message) => format!("failed {seed}\n{message}"),
+            Progress::Stuck(seed, message) => format!("stuck {seed}\n{message}"),
             Progress::Passed => "passed\n".to_owned(),
         };
         fs::write(self.path("report"), text)
@@ -234,7 +245,7 @@ impl Files {
         let (kind, seed) = head.split_once(' ').unwrap_or((head, ""));
         let message = match kind {
             "passed" => return Ok(Report::Passed),
-            "failed" => message.to_owned(),
+            "failed" | "stuck" => message.to_owned(),
             "running" => format!("the process ended while it ran this seed ({status})"),
             _ => {
                 return Ok(Report::NotRun {
@@ -248,6 +259,7 @@ impl Files {
         Ok(Report::Failed(Failure {
             seed,
             message,
+            is_stuck: kind == "stuck",
             output: output(),
         }))
     }

@@ -38,6 +38,9 @@ const MAX_QUIET_CHECKS: u32 = 1_000;
 /// How many events the end of a simulation lets pass, so that its threads end too.
 const MAX_LAST_EVENTS: u32 = 10_000;
 
+/// The source file that has spawned a task which runs the future of a host.
+pub(crate) const FILE: &str = file!();
+
 /// What a host runs. An error is a failure of the simulation.
 pub(crate) type Main = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
@@ -52,6 +55,8 @@ pub(crate) struct Engine {
     /// The start of the simulation on the clock of its hosts.
     start: Instant,
     limit: Duration,
+    /// Whether the runtimes of hosts keep dumps of their tasks.
+    has_dumps: bool,
     has_ended: AtomicBool,
     // UNRANKED: no lock is taken under it.
     outcome: Mutex<Option<Result<(), String>>>,
@@ -66,7 +71,7 @@ pub(crate) struct Process {
     /// How many faults keep it down, and how many pause it.
     down: u32,
     paused: u32,
-    runtime: Option<Arc<SteppedRuntime>>,
+    pub(crate) runtime: Option<Arc<SteppedRuntime>>,
     /// `None`: a thread runs it, or it has ended.
     workers: Vec<Option<SteppedWorker>>,
     /// The time for which an event wakes the host, until then.
@@ -130,7 +135,7 @@ fn init_process_state() {
 }
 
 impl Engine {
-    pub(crate) fn new(kernel: Kernel, limit: Duration) -> Arc<Self> {
+    pub(crate) fn new(kernel: Kernel, limit: Duration, has_dumps: bool) -> Arc<Self> {
         init_process_state();
         let no_caller = Caller { host: 0, boot: 0 };
         let start = context::as_host(no_caller, Clock::default().at(0), Instant::now);
@@ -140,6 +145,7 @@ impl Engine {
             kernel: Mutex::new(kernel),
             start,
             limit,
+            has_dumps,
             has_ended: AtomicBool::new(false),
             // UNRANKED: see the field.
             outcome: Mutex::new(None),
@@ -233,7 +239,7 @@ impl Engine {
                     }
                 } else if Duration::from_nanos(time) > self.limit {
                     let failure = self.too_long();
-                    kernel.fail_with(failure);
+                    kernel = self.fail_stuck(kernel, failure);
                     continue;
                 }
                 kernel = self.advance(kernel, time);
@@ -249,7 +255,7 @@ impl Engine {
                 kernel = self.kernel.lock();
             } else {
                 let failure = kernel.no_progress();
-                kernel.fail_with(failure);
+                kernel = self.fail_stuck(kernel, failure);
             }
         }
     }
@@ -406,12 +412,12 @@ impl Engine {
 }
 
 impl Kernel {
-    fn clocks(&self, host: usize) -> Clocks {
+    pub(crate) fn clocks(&self, host: usize) -> Clocks {
         self.hosts[host].clock.at(self.now)
     }
 
     /// Takes note of a failure, which ends the simulation.
-    fn fail_with(&mut self, failure: String) {
+    pub(crate) fn fail_with(&mut self, failure: String) {
         if !self.is_ending {
             self.failure.get_or_insert(failure);
         }
@@ -492,10 +498,13 @@ impl Engine {
             caller,
             recorder,
         };
-        let engine = self.this.clone();
+        let (engine, has_dumps) = (self.this.clone(), self.has_dumps);
         let built = context::as_host(caller, self.clocks(caller.host), move || {
             let mut builder = Builder::new_multi_thread();
             builder.worker_threads(count);
+            if has_dumps {
+                builder.enable_task_dumps();
+            }
             let (runtime, workers) = builder.build_stepped(Arc::new(stepper))?;
             let main = {
                 let _entered = runtime.handle().enter();

@@ -15,6 +15,7 @@ mod check;
 mod child;
 mod clock;
 mod context;
+mod dumps;
 mod engine;
 mod fault;
 mod kernel;

@@ -80,6 +80,10 @@ pub struct Sim {
     /// Whether [`check`](crate::check()) catches the panic of [`Sim::run`] and shows its message.
     pub(crate) is_checked: bool,
     pub(crate) keeps_trace: bool,
+    /// Whether hosts keep dumps of their tasks, which makes them slower.
+    pub(crate) has_dumps: bool,
+    /// Whether the last run has failed since its clients did not end.
+    pub(crate) is_stuck: bool,
     /// The trace of the last run.
     pub(crate) trace: Option<Trace>,
     /// Whether threads of the last run wait for ever, such as those of a pool in a static.
@@ -103,6 +107,8 @@ impl Sim {
             recording: None,
             is_checked: false,
             keeps_trace: false,
+            has_dumps: false,
+            is_stuck: false,
             trace: None,
             has_left_threads: false,
             names: Vec::new(),
@@ -338,7 +344,8 @@ impl Sim {
     ///
     /// Describes why the simulation has failed: the future of a host or a client has panicked or
     /// returned an error, nothing can happen any more, the virtual time was too long, or the
-    /// recording cannot be written.
+    /// recording cannot be written. Where no client can end, the message has the dumps of all tasks
+    /// if [`check`](crate::check()) runs the seed.
     pub fn try_run(&mut self) -> Result<(), String> {
         if self.hosts.iter().all(|host| !host.is_client) {
             let text =
@@ -369,12 +376,14 @@ impl Sim {
         for (time, fault) in self.faults.drain(..) {
             kernel.push_at(nanos(time), Event::Fault(fault));
         }
-        let engine = Engine::new(kernel, self.limit);
+        let engine = Engine::new(kernel, self.limit, self.has_dumps);
         seam::begin(&engine);
         let mut outcome = engine.run();
         let mut kernel = engine.kernel.lock();
         self.trace = Some(std::mem::replace(&mut kernel.trace, Trace::new(false)));
         let missing = std::mem::take(&mut kernel.not_simulated);
+        let dumps = kernel.dumps.take();
+        self.is_stuck = dumps.is_some();
         self.has_left_threads = kernel.threads.waits().next().is_some();
         // A thread that waits for ever keeps the kernel.
         for host in &mut kernel.hosts {
@@ -394,7 +403,7 @@ impl Sim {
             for what in missing {
                 error += &format!("\n  {what}");
             }
-            error
+            error + &dumps.unwrap_or_default()
         })
     }
 }

@@ -9,6 +9,7 @@ fn a_plan_is_read_as_it_was_written_and_its_length_is_always_the_same() {
         step: 8,
         last: u64::MAX,
         keeps_trace,
+        has_dumps: !keeps_trace,
         location: "tests/all.rs:1:2".to_owned(),
         files: Files {
             directory: PathBuf::from("/tmp/a;b"),
@@ -19,7 +20,8 @@ fn a_plan_is_read_as_it_was_written_and_its_length_is_always_the_same() {
     assert_eq!(one.len(), other.len());
     let read = Plan::from_text(&one).unwrap();
     assert_eq!((read.first, read.step, read.last), (3, 8, u64::MAX));
-    assert!(read.keeps_trace);
+    assert!(read.keeps_trace && !read.has_dumps);
+    assert!(Plan::from_text(&other).unwrap().has_dumps);
     assert_eq!(read.location, "tests/all.rs:1:2");
     assert_eq!(read.files.directory, PathBuf::from("/tmp/a;b"));
     assert_eq!(read.files.number, 7);

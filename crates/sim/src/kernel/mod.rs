@@ -80,6 +80,8 @@ pub(crate) struct Kernel {
     pub(crate) clients: usize,
     /// Why the simulation ends before they have.
     pub(crate) failure: Option<String>,
+    /// The dumps of the tasks, if the failure is that clients have not ended. Empty: not kept.
+    pub(crate) dumps: Option<String>,
     /// Whether all hosts have been stopped.
     pub(crate) is_ending: bool,
     /// What the program has asked for and is not simulated.
@@ -151,6 +153,7 @@ impl Kernel {
             datagrams: Datagrams::default(),
             clients: 0,
             failure: None,
+            dumps: None,
             is_ending: false,
             not_simulated: BTreeSet::new(),
         }

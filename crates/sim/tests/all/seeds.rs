@@ -364,3 +364,132 @@ fn a_pool_in_a_static_serves_every_seed() {
         sim.run();
     });
 }
+
+#[test]
+fn a_deadlock_of_two_locks_is_shown_with_its_tasks() {
+    let error = failure!(a_deadlock_of_two_locks_is_shown_with_its_tasks, 2, |sim| {
+        sim.client("one", async {
+            let lock = || Arc::new(raddle::sync::Mutex::new(()));
+            let locks = [lock(), lock()];
+            let tasks = [0, 1].map(|first| {
+                let locks = locks.clone();
+                raddle::spawn(async move {
+                    let _first = locks[first].lock().await;
+                    sleep(MS).await;
+                    let _second = locks[1 - first].lock().await;
+                })
+            });
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        sim.host("idle", || async {
+            for _ in 0..40 {
+                raddle::spawn(std::future::pending::<()>());
+            }
+            std::future::pending::<()>().await;
+        });
+        sim.run();
+    });
+    assert_contains(
+        &error,
+        &[
+            "seed 0 fails: the simulation makes no progress",
+            "\n  \"one\" has 3 tasks that wait",
+            "\n  the tasks of \"one\":\n    task ",
+            ", the future of the host: waiting for 1.0ms, ",
+            ", spawned at crates/sim/tests/all/seeds.rs:",
+            " waits for JoinHandle, task ",
+            "\n    deadlock of 2 tasks:\n      task ",
+            "\n  the tasks of \"idle\":\n    task ",
+            "\n    and 25 more tasks\n",
+            "RADDLE_SEED=0 cargo test",
+        ],
+    );
+    assert_eq!(error.matches("waits for Mutex::lock at crates").count(), 4);
+    assert_eq!(
+        error
+            .matches(" since crates/sim/tests/all/seeds.rs:")
+            .count(),
+        4
+    );
+    assert_eq!(error.matches("\n    task ").count(), 3 + 16, "{error}");
+    assert!(!error.contains("differ"), "{error}");
+}
+
+#[test]
+fn a_task_that_holds_the_sender_it_waits_for_is_shown() {
+    let error = failure!(
+        a_task_that_holds_the_sender_it_waits_for_is_shown,
+        1,
+        |sim| {
+            sim.client("one", async {
+                let (_sender, receiver) = raddle::sync::oneshot::channel::<()>();
+                receiver.await.unwrap();
+            });
+            sim.run();
+        }
+    );
+    assert_contains(
+        &error,
+        &[
+            ", the future of the host: waiting for 0.0ns, 1 polls\n      waits for oneshot::Receiver",
+            "crates/sim/tests/all/seeds.rs:",
+        ],
+    );
+}
+
+#[test]
+fn a_thread_that_waits_for_a_lock_of_std_is_shown() {
+    let error = failure!(a_thread_that_waits_for_a_lock_of_std_is_shown, 1, |sim| {
+        sim.client("one", async {
+            #[allow(clippy::disallowed_types, reason = "the lock of unmodified programs")]
+            let lock = Arc::new(std::sync::Mutex::new(()));
+            let held = lock.lock();
+            let other = Arc::clone(&lock);
+            let thread = std::thread::spawn(move || drop(other.lock()));
+            thread.join().unwrap();
+            drop(held);
+        });
+        sim.run();
+    });
+    assert_contains(
+        &error,
+        &[
+            "\n  a thread of \"one\" waits for a lock, a condition variable or an unpark",
+            "\n  a thread of \"one\" waits for the end of another thread",
+            ", the future of the host: running for ",
+        ],
+    );
+}
+
+#[test]
+fn clients_that_take_too_long_are_shown_with_their_tasks() {
+    let error = failure!(
+        clients_that_take_too_long_are_shown_with_their_tasks,
+        1,
+        |sim| {
+            sim.limit(100 * MS).client("one", async {
+                loop {
+                    sleep(60 * MS).await;
+                }
+            });
+            sim.run();
+        }
+    );
+    assert_contains(
+        &error,
+        &[
+            "the clients have not ended after 100ms",
+            ": waiting for 0.0ns, 2 polls\n      waits for sleep at ",
+        ],
+    );
+}
+
+#[test]
+fn a_run_without_a_check_keeps_no_dumps() {
+    let mut sim = Sim::new(1);
+    sim.client("one", std::future::pending::<()>());
+    let error = sim.try_run().unwrap_err();
+    assert!(error.ends_with("\"one\" has 1 tasks that wait"), "{error}");
+}
