@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::engine::{Down, Engine};
 use crate::kernel::disk::Disk;
 use crate::kernel::link::Links;
+use crate::kernel::nanos;
 use crate::sim::Sim;
 
 pub(crate) type Fault = Box<dyn FnOnce(&Engine) + Send>;
@@ -209,6 +210,47 @@ impl<'a> At<'a> {
             true => disk.latency += time,
             false => disk.latency -= time,
         })
+    }
+
+    /// The CPU of the host is slow: each poll of a task takes this time, and so does each run of a
+    /// thread from one wait to the next, one after the other, as on one core. What the code does,
+    /// such as to send an answer or to start a timer, happens at the end of that time. So its
+    /// answers and timers come late, and time-outs fire.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such host.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sim::{Sim, millis, secs};
+    ///
+    /// let mut sim = Sim::new(1);
+    /// sim.client("user", async {
+    ///     let polls = async {
+    ///         for _ in 0..9 {
+    ///             raddle::task::yield_now().await;
+    ///         }
+    ///     };
+    ///     assert!(raddle::time::timeout(millis(50), polls).await.is_err());
+    /// });
+    /// sim.at(secs(0)).slow_cpu("user", millis(10)).for_(secs(5));
+    /// sim.run();
+    /// ```
+    #[track_caller]
+    pub fn slow_cpu(self, host: &str, time: Duration) -> Lasting<'a> {
+        let name = format!("slow CPU of {host}");
+        let (host, time) = (self.sim.number(host), nanos(time));
+        self.lasting(
+            name,
+            move |engine| engine.kernel.lock().hosts[host].process.slow_cpu += time,
+            move |engine| {
+                let mut kernel = engine.kernel.lock();
+                kernel.hosts[host].process.slow_cpu -= time;
+                kernel.make_ready(host);
+            },
+        )
     }
 
     #[track_caller]

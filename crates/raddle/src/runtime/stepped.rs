@@ -217,8 +217,8 @@ impl SteppedWorker {
         }
     }
 
-    /// Returns whether the worker has parked, and was not stepped since: only an unpark makes it
-    /// runnable, or an event if it waits in the driver.
+    /// Returns whether the worker has parked, and was not stepped since: its next step polls no task.
+    /// Only an unpark makes it runnable, or an event if it waits in the driver.
     #[inline]
     pub fn is_parked(&self) -> bool {
         self.wait != Wait::None

@@ -328,3 +328,86 @@ fn bad_input_says_what_to_do() {
         assert!(failure.contains(words), "{failure}");
     }
 }
+
+#[test]
+fn a_slow_cpu_delays_answers() {
+    const SLOW: Duration = Duration::from_millis(20);
+    let mut sim = Sim::new(1);
+    echo_host(&mut sim);
+    sim.workers(1).client("client", async {
+        let begin = Instant::now();
+        let mut stream = TcpStream::connect("server:7").await.unwrap();
+        ask(&mut stream).await.unwrap();
+        let mut times = Vec::new();
+        for second in 1..4 {
+            sleep(second * S - begin.elapsed()).await;
+            let start = Instant::now();
+            ask(&mut stream).await.unwrap();
+            times.push(start.elapsed());
+        }
+        assert!(times[0] < SLOW, "{times:?}");
+        assert!(times[1] >= SLOW && times[1] < 2 * SLOW, "{times:?}");
+        assert_eq!(times[2], times[0]);
+    });
+    sim.at(3 * S / 2).slow_cpu("server", SLOW).for_(S);
+    sim.run();
+}
+
+#[test]
+fn on_a_slow_cpu_polls_run_one_after_the_other_and_time_outs_fire() {
+    const SLOW: Duration = Duration::from_millis(10);
+    let mut sim = Sim::new(1);
+    sim.workers(4).client("client", async {
+        let yields = async {
+            for _ in 0..9 {
+                raddle::task::yield_now().await;
+            }
+        };
+        sleep(S).await;
+        let start = Instant::now();
+        assert!(timeout(SLOW, yields).await.is_err());
+        assert!((SLOW..4 * SLOW).contains(&start.elapsed()));
+
+        let start = Instant::now();
+        let tasks = [(); 20].map(|()| raddle::spawn(async { Instant::now() }));
+        let mut ends = Vec::new();
+        for task in tasks {
+            ends.push(task.await.unwrap());
+        }
+        ends.sort();
+        ends.dedup();
+        assert_eq!(ends.len(), 20);
+        assert!(start.elapsed() >= 20 * SLOW && start.elapsed() < 45 * SLOW);
+
+        // A timer that is due while another poll runs.
+        let start = Instant::now();
+        let other = raddle::spawn(async { raddle::task::yield_now().await });
+        sleep(Duration::from_millis(1)).await;
+        assert!(start.elapsed() >= 2 * SLOW, "{:?}", start.elapsed());
+        other.await.unwrap();
+    });
+    let _ = sim.at(S / 2).slow_cpu("client", SLOW);
+    sim.run();
+}
+
+#[test]
+fn a_slow_cpu_delays_threads_and_its_own_host_only() {
+    const SLOW: Duration = Duration::from_millis(10);
+    let mut sim = Sim::new(1);
+    for (name, expected) in [("slow", SLOW), ("other", Duration::ZERO)] {
+        sim.client(name, async move {
+            sleep(S).await;
+            let thread = raddle::task::spawn_blocking(move || {
+                let start = Instant::now();
+                for _ in 0..5 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                start.elapsed()
+            });
+            let elapsed = thread.await.unwrap();
+            assert_eq!(elapsed, 5 * (expected + Duration::from_millis(1)));
+        });
+    }
+    let _ = sim.at(S / 2).slow_cpu("slow", SLOW);
+    sim.run();
+}

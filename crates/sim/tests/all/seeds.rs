@@ -72,6 +72,7 @@ pub(crate) fn mixed(sim: &mut Sim) {
         .for_(100 * MS);
     sim.at(100 * MS).crash("server").for_(50 * MS);
     sim.at(200 * MS).pause("server").for_(50 * MS);
+    sim.at(240 * MS).slow_cpu("server", MS).for_(200 * MS);
     sim.run();
 }
 
