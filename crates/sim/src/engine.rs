@@ -70,14 +70,14 @@ pub(crate) struct Process {
     is_client: bool,
     /// How many faults keep it down, and how many pause it.
     down: u32,
-    paused: u32,
+    pub(crate) paused: u32,
     /// What a poll of a task takes, in nanoseconds.
     pub(crate) slow_cpu: u64,
     /// When the poll that takes this time ends.
-    poll_ends: Option<u64>,
+    pub(crate) poll_ends: Option<u64>,
     pub(crate) runtime: Option<Arc<SteppedRuntime>>,
     /// `None`: a thread runs it, or it has ended.
-    workers: Vec<Option<SteppedWorker>>,
+    pub(crate) workers: Vec<Option<SteppedWorker>>,
     /// The time for which an event wakes the host, until then.
     wake_at: u64,
     /// Whether checks of the monitor are on their way.
@@ -113,23 +113,6 @@ fn own_turn() -> Arc<Turn> {
 }
 
 impl Process {
-    /// Whether a poll or a thread may run now: on a slow CPU it takes some time before.
-    #[inline]
-    fn has_computed(&self, now: u64) -> bool {
-        self.slow_cpu == 0 || self.poll_ends.is_some_and(|end| end <= now)
-    }
-
-    /// Whether a worker that is not parked may find a task.
-    #[cold]
-    fn has_queued_tasks(&self) -> bool {
-        self.runtime.as_ref().is_some_and(|runtime| {
-            let metrics = runtime.handle().metrics();
-            let mut workers = 0..metrics.num_workers();
-            metrics.global_queue_depth() > 0
-                || workers.any(|worker| metrics.worker_local_queue_depth(worker) > 0)
-        })
-    }
-
     pub(crate) fn new(host: NewHost) -> Self {
         Self {
             worker_count: host.workers,
@@ -481,26 +464,14 @@ impl Kernel {
             }
         }
         let Some(chosen) = chosen else {
-            // Those of slow hosts begin to run.
-            let hosts: Vec<_> = self.threads.ready().map(|thread| thread.host).collect();
-            hosts.into_iter().for_each(|host| self.compute(host));
+            if self.threads.ready().next().is_some() {
+                self.begin_slow_threads();
+            }
             return None;
         };
         let thread = self.threads.take_ready(chosen)?;
         self.hosts[thread.host].process.poll_ends = None;
         Some(thread)
-    }
-
-    /// A host begins to poll a task or to run a thread, unless it does so already, which takes the
-    /// time of a slow CPU. What the code does happens at the end of that time.
-    #[cold]
-    fn compute(&mut self, host: usize) {
-        let process = &mut self.hosts[host].process;
-        if process.poll_ends.is_none() && process.paused == 0 {
-            let end = self.now.saturating_add(process.slow_cpu);
-            process.poll_ends = Some(end);
-            self.push_at(end, Event::Wake(host));
-        }
     }
 }
 
@@ -669,7 +640,7 @@ impl Engine {
             }
             drop(kernel);
             let worker = &mut chosen.worker;
-            let was_parked = worker.is_parked();
+            let was_parked = chosen.unused.is_some() && worker.is_parked();
             let stepped = context::as_host(caller, clocks, || worker.step(chosen.steps));
             // It may have blocked meanwhile, and the host may have crashed.
             kernel = self.kernel.lock();
@@ -678,7 +649,7 @@ impl Engine {
             }
             let is_up = kernel.is_alive(caller);
             let process = &mut kernel.hosts[number].process;
-            if is_up && (was_parked || stepped == StepOutcome::Parked) {
+            if chosen.unused.is_some() && is_up && (was_parked || stepped == StepOutcome::Parked) {
                 process.poll_ends = process.poll_ends.or(chosen.unused);
             }
             if is_up && stepped != StepOutcome::Ended {
@@ -798,8 +769,7 @@ impl Kernel {
                 _ => return None,
             }
         };
-        let is_parked = process.workers[slot].as_ref()?.is_parked();
-        if !is_parked && !process.has_computed(now) && process.has_queued_tasks() {
+        if process.slow_cpu > 0 && !process.may_step(slot, now) {
             self.compute(number);
             return None;
         }
@@ -810,8 +780,7 @@ impl Kernel {
         let mut steps = if count == 1 { MAX_STEPS_ALONE } else { 1 };
         let mut unused = None;
         if process.slow_cpu > 0 {
-            steps = 1;
-            unused = process.poll_ends.take();
+            (steps, unused) = (1, process.poll_ends.take());
         }
         self.record(Record::Step {
             host: number,

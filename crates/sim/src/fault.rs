@@ -247,7 +247,9 @@ impl<'a> At<'a> {
             move |engine| engine.kernel.lock().hosts[host].process.slow_cpu += time,
             move |engine| {
                 let mut kernel = engine.kernel.lock();
-                kernel.hosts[host].process.slow_cpu -= time;
+                let process = &mut kernel.hosts[host].process;
+                process.slow_cpu -= time;
+                process.poll_ends = process.poll_ends.filter(|_| process.slow_cpu > 0);
                 kernel.make_ready(host);
             },
         )

@@ -23,6 +23,7 @@ mod random;
 mod recording;
 mod seam;
 mod sim;
+mod slow_cpu;
 mod trace;
 
 pub use chaos::Chaos;
