@@ -310,6 +310,7 @@ impl Engine {
                     drop(kernel);
                     begin(self);
                     kernel = self.kernel.lock();
+                    kernel.watch_connections();
                 }
             }
         }

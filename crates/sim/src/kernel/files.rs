@@ -5,6 +5,7 @@ use libc::c_int;
 
 use super::epoll::Epoll;
 use super::tcp::TcpSocket;
+use super::tcp::keep_alive::TimeOuts;
 use super::udp::UdpSocket;
 use super::{Caller, Errno, Kernel, Result};
 
@@ -17,6 +18,8 @@ pub(crate) struct File {
     pub(crate) is_nonblocking: bool,
     /// The family of the addresses of a socket.
     pub(crate) domain: c_int,
+    /// Those of a stream socket.
+    pub(crate) time_outs: TimeOuts,
     descriptors: usize,
     /// The selectors that watch it, and the descriptors that they know it by.
     watchers: Vec<(FileId, c_int)>,
@@ -70,6 +73,7 @@ impl Files {
             kind,
             is_nonblocking,
             domain: libc::AF_UNSPEC,
+            time_outs: TimeOuts::default(),
             descriptors: 1,
             watchers: Vec::new(),
         });

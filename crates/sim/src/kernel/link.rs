@@ -137,6 +137,11 @@ impl Links {
         !self.cuts.is_empty() && self.cuts.contains_key(&(from, to))
     }
 
+    /// Whether no fault cuts or holds this way.
+    pub(crate) fn passes(&self, from: usize, to: usize) -> bool {
+        from == to || !self.is_cut(from, to) && !self.holds.contains_key(&(from, to))
+    }
+
     /// Decides about a packet of so many bytes that is sent at `now`.
     pub(crate) fn send(
         &mut self,

@@ -7,6 +7,7 @@
 //! again, at first after 0.2 s, then after twice the time, at most 15 times, as Linux does.
 
 mod calls;
+pub(crate) mod keep_alive;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -93,6 +94,10 @@ pub(crate) enum TcpEvent {
     Reset {
         end: EndpointId,
     },
+    /// A probe is due, unless another one is.
+    KeepAlive {
+        end: EndpointId,
+    },
 }
 
 impl Segment {
@@ -115,6 +120,7 @@ impl TcpEvent {
             Self::Reset { .. } => "reset",
             Self::Arrived { segment, .. } => return segment.describe(),
             Self::ConnectAgain { .. } | Self::SendAgain { .. } => "time-out",
+            Self::KeepAlive { .. } => "keep-alive",
         };
         text.to_owned()
     }
@@ -156,6 +162,13 @@ struct Endpoint {
     /// Segments that wait for the link, by their numbers.
     kept: VecDeque<(u64, Segment)>,
     is_retransmit_scheduled: bool,
+    /// Since when there are such segments.
+    kept_since: u64,
+    /// When the other end was last heard.
+    last_heard: u64,
+    /// When the next probe is sent, and how many had no answer.
+    probe_at: Option<u64>,
+    probes: u32,
     next_number: u64,
     /// When the last segment arrives.
     last_arrival: u64,
@@ -200,6 +213,10 @@ impl Endpoints {
             file: None,
             kept: VecDeque::new(),
             is_retransmit_scheduled: false,
+            kept_since: 0,
+            last_heard: 0,
+            probe_at: None,
+            probes: 0,
             next_number: 0,
             last_arrival: 0,
             in_flight: 0,
@@ -378,11 +395,8 @@ impl Kernel {
         let at = end.kept.partition_point(|(other, _)| *other < number);
         end.kept.insert(at, (number, segment));
         if !std::mem::replace(&mut end.is_retransmit_scheduled, true) {
-            let event = TcpEvent::SendAgain {
-                end: id,
-                attempt: 1,
-            };
-            self.push_in(TIME_OUT, Event::Tcp(event));
+            end.kept_since = self.now;
+            self.send_again_later(id, 1);
         }
     }
 
@@ -395,16 +409,11 @@ impl Kernel {
             for (number, segment) in kept {
                 self.send_numbered(id, number, segment);
             }
-        } else if attempt > ATTEMPTS {
+        } else if self.has_given_up(id, attempt) {
             self.fail(id, libc::ETIMEDOUT);
             self.ends.remove_if_done(id);
         } else {
-            let time = (TIME_OUT << attempt).min(LONGEST_TIME_OUT);
-            let event = TcpEvent::SendAgain {
-                end: id,
-                attempt: attempt + 1,
-            };
-            self.push_in(time, Event::Tcp(event));
+            self.send_again_later(id, attempt + 1);
         }
     }
 
@@ -427,7 +436,9 @@ impl Kernel {
             TcpEvent::Accepted { client, server } => match self.ends.get(client) {
                 Some(end) if !end.is_closed => {
                     end.other = Some(server);
+                    end.last_heard = self.now;
                     self.notify_end(client);
+                    self.watch(client);
                 }
                 _ => self.reset(server),
             },
@@ -441,6 +452,7 @@ impl Kernel {
                 segment,
             } => self.arrive(from, number, segment),
             TcpEvent::SendAgain { end, attempt } => self.send_again(end, attempt),
+            TcpEvent::KeepAlive { end } => self.keep_alive(end),
             TcpEvent::Reset { end } => {
                 // As Linux: an end whose peer has already ended its direction cannot write.
                 let is_ended = self.ends.get(end);
@@ -519,7 +531,8 @@ impl Kernel {
             Some(listening) if listening.queue.len() > listening.backlog => {}
             Some(listening) => {
                 let server = self.ends.add(local, peer);
-                self.ends.of_socket(server).other = Some(client);
+                let end = self.ends.of_socket(server);
+                (end.other, end.last_heard) = (Some(client), self.now);
                 listening.queue.push_back(server);
                 let file = listening.file;
                 self.notify_waiters(file);
@@ -533,7 +546,10 @@ impl Kernel {
             return;
         };
         sender.in_flight -= 1;
-        let (to, host) = (sender.other, sender.peer_host);
+        let (to, from_host, host) = (sender.other, sender.host, sender.peer_host);
+        if !self.links.is_cut(host, from_host) {
+            sender.last_heard = self.now;
+        }
         if !self.hosts[host].is_up {
             return self.retransmit_later(from, number, segment);
         }
@@ -541,6 +557,7 @@ impl Kernel {
         let Some((to, end)) = end else {
             return self.reset_to(from);
         };
+        end.last_heard = self.now;
         let mut is_changed = true;
         match segment {
             Segment::Data(_) if end.is_closed => return self.reset_to(from),
@@ -571,7 +588,7 @@ impl Kernel {
             return;
         };
         let way = (target.peer_host, target.host);
-        self.send_once(way, TcpEvent::Reset { end });
+        self.send_reset(way, end);
     }
 
     /// Breaks a connection off at one end.
@@ -580,7 +597,7 @@ impl Kernel {
         let (other, way) = (end.other, (end.host, end.peer_host));
         self.fail(id, libc::ECONNRESET);
         if let Some(end) = other {
-            self.send_once(way, TcpEvent::Reset { end });
+            self.send_reset(way, end);
         }
         self.ends.remove_if_done(id);
     }
@@ -598,7 +615,7 @@ impl Kernel {
             let end = self.ends.of_socket(id);
             let (other, way) = (end.other, (end.host, end.peer_host));
             if let (Some(end), true) = (other, resets) {
-                self.send_once(way, TcpEvent::Reset { end });
+                self.send_reset(way, end);
             }
             self.ends.ends.remove(id.index);
         }

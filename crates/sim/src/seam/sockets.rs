@@ -12,7 +12,7 @@ use super::{
 use crate::context;
 use crate::kernel::files::Kind;
 use crate::kernel::net::{Addr, Claim};
-use crate::kernel::tcp::TcpSocket;
+use crate::kernel::tcp::{TcpSocket, keep_alive::TimeOuts};
 use crate::kernel::udp::UdpSocket;
 use crate::kernel::{Errno, Result};
 
@@ -267,7 +267,7 @@ unsafe extern "C" fn accept4(
 /// Gives an accepted socket the options that Linux takes over from the one that listens, if they
 /// differ.
 fn inherit(listener: c_int, accepted: c_int) {
-    const OPTIONS: [(c_int, c_int); 10] = [
+    const OPTIONS: [(c_int, c_int); 14] = [
         (libc::SOL_SOCKET, libc::SO_REUSEADDR),
         (libc::SOL_SOCKET, libc::SO_REUSEPORT),
         (libc::SOL_SOCKET, libc::SO_KEEPALIVE),
@@ -277,6 +277,10 @@ fn inherit(listener: c_int, accepted: c_int) {
         (libc::SOL_SOCKET, libc::SO_RCVBUF),
         (libc::SOL_SOCKET, libc::SO_SNDBUF),
         (libc::IPPROTO_TCP, libc::TCP_NODELAY),
+        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE),
+        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL),
+        (libc::IPPROTO_TCP, libc::TCP_KEEPCNT),
+        (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT),
         (libc::IPPROTO_IP, libc::IP_TTL),
     ];
     for (level, option) in OPTIONS {
@@ -464,7 +468,7 @@ unsafe fn set_state(fd: c_int, option: c_int, value: *mut c_void, length: usize)
     }
 }
 
-/// The system's socket keeps the options. The kernel of the simulation needs to know of one.
+/// The system's socket keeps the options. The kernel of the simulation needs to know of some.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn setsockopt(
     fd: c_int,
@@ -483,12 +487,15 @@ unsafe extern "C" fn setsockopt(
     ];
     // SAFETY: the arguments are the caller's.
     let result = unsafe { system(libc::SYS_setsockopt, arguments) as c_int };
-    if result == 0 && (level, option) == (libc::SOL_UDP, libc::UDP_SEGMENT) {
+    let is_segment = (level, option) == (libc::SOL_UDP, libc::UDP_SEGMENT);
+    if result == 0 && (is_segment || TimeOuts::has(level, option)) {
         // SAFETY: the system has read a number there.
-        let segment = unsafe { value.cast::<c_int>().read_unaligned() };
+        let value = unsafe { value.cast::<c_int>().read_unaligned() };
         let _other = operate(fd, Waits::Never, |kernel, file, _| {
-            if let Kind::Udp(socket) = &mut kernel.files.get_mut(file).kind {
-                socket.segment = segment as u16;
+            match &mut kernel.files.get_mut(file).kind {
+                Kind::Udp(socket) if is_segment => socket.segment = value as u16,
+                Kind::Tcp(_) => kernel.set_time_out(file, (level, option), value),
+                _ => {}
             }
             Ok(())
         });

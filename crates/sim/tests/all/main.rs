@@ -4,6 +4,7 @@ mod blocking;
 mod differential;
 mod disk;
 mod faults;
+mod keep_alive;
 mod programs;
 mod recording;
 mod seeds;

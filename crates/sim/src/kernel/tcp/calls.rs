@@ -28,6 +28,11 @@ impl Kernel {
         }
     }
 
+    /// The end of a connected socket.
+    pub(super) fn connection(&mut self, id: FileId) -> Option<EndpointId> {
+        self.end(id, libc::ENOTCONN).ok()
+    }
+
     pub(crate) fn tcp_readiness(&mut self, host: usize, id: FileId, socket: &TcpSocket) -> c_int {
         match socket {
             TcpSocket::New { .. } => libc::EPOLLOUT | libc::EPOLLHUP,
@@ -251,6 +256,8 @@ impl Kernel {
         file: FileId,
     ) {
         self.set_file(end, file);
+        self.files.get_mut(file).time_outs = self.files.get(listener).time_outs;
+        self.watch(end);
         let Some(end) = self.ends.get(end) else {
             return;
         };
