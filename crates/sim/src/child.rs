@@ -9,7 +9,7 @@
 mod tests;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind};
+use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::num::NonZero;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -33,6 +33,16 @@ pub(crate) const RECORDING: &str = "RADDLE_RECORDING";
 pub(crate) fn recording() -> Option<PathBuf> {
     let file = std::env::var_os(RECORDING).filter(|file| !file.is_empty())?;
     Some(PathBuf::from(file))
+}
+
+/// Adds a line to the file that is to have the traces of all seeds, if there is to be one.
+pub(crate) fn add_trace(line: String) -> io::Result<()> {
+    let Some(file) = std::env::var_os("RADDLE_TRACES").filter(|file| !file.is_empty()) else {
+        return Ok(());
+    };
+    // Other processes add lines, too: a line is one write.
+    let mut file = File::options().create(true).append(true).open(file)?;
+    file.write_all(line.as_bytes())
 }
 
 /// What a child process is to run.

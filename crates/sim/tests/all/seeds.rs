@@ -190,6 +190,26 @@ fn the_environment_replaces_the_number_of_seeds() {
     assert_contains(&stderr, &["a seed fails: ()"]);
 }
 
+#[test]
+fn the_traces_of_two_runs_can_be_compared() {
+    let traces = || {
+        let name = format!("raddle-sim-traces-{}", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        let test = "seeds::seeds_run_on_all_cores";
+        assert!(run_test(test, "RADDLE_TRACES", file.to_str().unwrap()).0);
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let lines = traces();
+    let hash_of = |line: &String| line.split(' ').nth(2).unwrap().to_owned();
+    let hashes: std::collections::BTreeSet<_> = lines.iter().map(hash_of).collect();
+    assert_eq!((lines.len(), hashes.len()), (50, 50));
+    assert_eq!(lines, traces());
+}
+
 /// Runs a test of this binary with a variable in its environment, and returns whether it has
 /// passed, and what it has printed.
 fn run_test(test: &str, name: &str, value: &str) -> (bool, String, String) {
