@@ -157,23 +157,33 @@ impl Recorder {
         })
     }
 
-    /// The next event of the simulation, with this number, happens at this time.
-    pub(crate) fn advance(&self, now: u64, number: u64, is_up: impl FnOnce(usize) -> bool) {
+    /// The next event of the simulation, with this number, happens at this time. If it is a packet,
+    /// `missing` says by the numbers of its hosts why it does not arrive.
+    pub(crate) fn advance(
+        &self,
+        now: u64,
+        number: u64,
+        missing: impl FnOnce(usize, usize) -> Option<&'static str>,
+    ) {
         self.with(|state| {
             state.now = now;
             let Some(Packet { from, to, what }) = state.on_the_way.remove(&number) else {
                 return;
             };
             let kernel = state.hosts[to].kernel;
-            let from = state.hosts[from].name.clone();
-            let event = match is_up(to) {
-                true => Event::MessageArrived {
+            let missing = missing(from, to);
+            let from = &state.hosts[from].name;
+            let text = match missing {
+                None => format!("{what} from {from}"),
+                Some(reason) => format!("{what} from {from}, {reason}"),
+            };
+            let text = state.text(text);
+            let event = match missing {
+                None => Event::MessageArrived {
                     message: number,
-                    text: state.text(format!("{what} from {from}")),
+                    text,
                 },
-                false => Event::MessageLost {
-                    text: state.text(format!("{what} from {from}, the host is down")),
-                },
+                Some(_) => Event::MessageLost { text },
             };
             state.push(kernel, event);
         });

@@ -130,7 +130,16 @@ impl Links {
     /// Returns whether packets pass again.
     pub(crate) fn release(&mut self, from: usize, to: usize) -> bool {
         lower(&mut self.holds, from, to);
-        !self.holds.contains_key(&(from, to))
+        !self.is_held(from, to)
+    }
+
+    pub(crate) fn is_held(&self, from: usize, to: usize) -> bool {
+        !self.holds.is_empty() && self.holds.contains_key(&(from, to))
+    }
+
+    /// Whether a fault holds or cuts any link.
+    pub(crate) fn has_faults(&self) -> bool {
+        !self.holds.is_empty() || !self.cuts.is_empty()
     }
 
     pub(crate) fn is_cut(&self, from: usize, to: usize) -> bool {
@@ -156,7 +165,7 @@ impl Links {
         if self.is_cut(from, to) {
             return Fate::Lost;
         }
-        if !self.holds.is_empty() && self.holds.contains_key(&(from, to)) {
+        if self.is_held(from, to) {
             return Fate::Held;
         }
         let link = *self.link(from, to);

@@ -70,7 +70,7 @@ pub(crate) struct Kernel {
     pub(crate) on_disk: BTreeMap<c_int, Caller>,
     pub(crate) links: Links,
     /// Packets that wait for a link to be released, by its ends.
-    held: BTreeMap<(usize, usize), Vec<Packet>>,
+    held: BTreeMap<(usize, usize), Held>,
     pub(crate) ports: Ports,
     pub(crate) ends: Endpoints,
     /// The sockets that listen. Several have the same name by `SO_REUSEPORT`.
@@ -246,8 +246,8 @@ impl Kernel {
             self.record_event(number);
         }
         match event {
-            Event::Tcp(event) => self.handle_tcp(event),
-            Event::Udp(event) => self.handle_udp(event),
+            Event::Tcp(event) => self.receive_packet(Packet::Tcp(event)),
+            Event::Udp(event) => self.receive_packet(Packet::Udp(event)),
             Event::Wake(host) => self.make_ready(host),
             Event::TimeOut(wait) => self.threads.time_out(wait),
             Event::Check(host) => {
@@ -263,7 +263,15 @@ impl Kernel {
     #[cold]
     fn record_event(&self, number: u64) {
         if let Some(recorder) = &self.recorder {
-            recorder.advance(self.now, number, |host| self.hosts[host].is_up);
+            recorder.advance(self.now, number, |from, to| {
+                let reasons = [
+                    (self.links.is_held(from, to), "held"),
+                    (self.links.is_cut(from, to), "the link is cut"),
+                    (!self.hosts[to].is_up, "the host is down"),
+                ];
+                let found = reasons.into_iter().find(|(holds, _)| *holds);
+                found.map(|(_, reason)| reason)
+            });
         }
     }
 
@@ -282,6 +290,15 @@ impl Kernel {
 pub(crate) enum Packet {
     Tcp(TcpEvent),
     Udp(UdpEvent),
+}
+
+/// Packets that a link holds.
+#[derive(Default)]
+struct Held {
+    /// Those that were on their way when the fault began.
+    at_receiver: Vec<Packet>,
+    /// Those that were sent since.
+    at_sender: Vec<Packet>,
 }
 
 impl Kernel {
@@ -317,9 +334,34 @@ impl Kernel {
         }
     }
 
+    /// Takes a packet from its link, unless a fault has begun there while it was on its way.
+    fn receive_packet(&mut self, packet: Packet) {
+        if self.links.has_faults() {
+            let way = match &packet {
+                Packet::Tcp(event) => self.way_of_segment(event),
+                Packet::Udp(event) => Some(event.way()),
+            };
+            if let Some(way) = way {
+                if self.links.is_held(way.0, way.1) {
+                    let held = self.held.entry(way).or_default();
+                    return held.at_receiver.push(packet);
+                }
+                // The sender sends a segment again.
+                let is_segment = matches!(packet, Packet::Tcp(TcpEvent::Arrived { .. }));
+                if self.links.is_cut(way.0, way.1) && !is_segment {
+                    return;
+                }
+            }
+        }
+        match packet {
+            Packet::Tcp(event) => self.handle_tcp(event),
+            Packet::Udp(event) => self.handle_udp(event),
+        }
+    }
+
     /// Keeps a packet until the link is released.
     pub(crate) fn hold(&mut self, way: (usize, usize), packet: Packet) {
-        self.held.entry(way).or_default().push(packet);
+        self.held.entry(way).or_default().at_sender.push(packet);
     }
 
     /// Ends a fault that holds packets of a link.
@@ -327,7 +369,11 @@ impl Kernel {
         if !self.links.release(from, to) {
             return;
         }
-        for packet in self.held.remove(&(from, to)).unwrap_or_default() {
+        let held = self.held.remove(&(from, to)).unwrap_or_default();
+        for packet in held.at_receiver {
+            self.receive_packet(packet);
+        }
+        for packet in held.at_sender {
             match packet {
                 Packet::Tcp(TcpEvent::Arrived {
                     from,

@@ -285,6 +285,14 @@ impl Kernel {
         }
     }
 
+    /// Checks that packets to another host do not come from the loopback, as Linux does.
+    pub(crate) fn check_source(&self, from: SocketAddr, way: (usize, usize)) -> Result<()> {
+        match way.0 != way.1 && from.ip().to_canonical().is_loopback() {
+            true => Err(Errno(libc::EINVAL)),
+            false => Ok(()),
+        }
+    }
+
     /// Resolves the name of a host.
     pub(crate) fn resolve(&mut self, host: usize, name: &str) -> Option<Ipv4Addr> {
         if name == "localhost" {

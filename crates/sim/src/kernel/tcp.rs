@@ -55,6 +55,8 @@ pub(crate) struct EndpointId {
 #[derive(Debug)]
 pub(crate) enum Segment {
     Data(Box<[u8]>),
+    /// The end that has connected knows that the connection is open.
+    Opened,
     Fin,
     /// The end of a Unix stream reads no more: the other one can not write any more.
     ReadShut,
@@ -104,6 +106,7 @@ impl Segment {
     fn describe(&self) -> String {
         match self {
             Self::Data(data) => format!("{} bytes", data.len()),
+            Self::Opened => "end of handshake".to_owned(),
             Self::Fin => "end of stream".to_owned(),
             Self::ReadShut => "end of reading".to_owned(),
             Self::WindowUpdate(bytes) => format!("room for {bytes} bytes"),
@@ -142,6 +145,10 @@ struct Endpoint {
     is_reported: bool,
     /// The other end, once the connection is open.
     other: Option<EndpointId>,
+    /// The end that the other host has made for the attempt to connect.
+    offered: Option<EndpointId>,
+    /// The socket that listens, until the other end knows that the connection is open.
+    opens_at: Option<FileId>,
     received: VecDeque<u8>,
     /// The other end has ended its direction.
     has_fin: bool,
@@ -200,6 +207,8 @@ impl Endpoints {
             peer_host,
             is_reported: false,
             other: None,
+            offered: None,
+            opens_at: None,
             received: VecDeque::new(),
             has_fin: false,
             has_sent_fin: false,
@@ -234,6 +243,15 @@ impl Endpoints {
         self.get(id).expect("an end stays while it has a socket")
     }
 
+    /// Removes the end that a host has made for an attempt to connect that has failed since.
+    fn remove_unopened(&mut self, offered: Option<EndpointId>) {
+        if let Some(id) = offered {
+            if self.get(id).is_some_and(|end| end.opens_at.is_some()) {
+                self.ends.remove(id.index);
+            }
+        }
+    }
+
     /// Removes an end that nothing needs any more.
     fn remove_if_done(&mut self, id: EndpointId) {
         let Some(end) = self.get(id) else { return };
@@ -242,6 +260,12 @@ impl Endpoints {
         if end.is_closed && (has_ended || end.is_broken || end.error.is_some()) {
             self.ends.remove(id.index);
         }
+    }
+}
+
+impl Listening {
+    fn is_full(&self) -> bool {
+        self.queue.len() > self.backlog
     }
 }
 
@@ -342,7 +366,7 @@ impl Kernel {
         let way = (end.host, end.peer_host);
         let bytes = match &segment {
             Segment::Data(data) => HEADERS + data.len(),
-            Segment::Fin | Segment::ReadShut | Segment::WindowUpdate(_) => HEADERS,
+            _ => HEADERS,
         };
         let (mut waited, mut time_out) = (0, TIME_OUT);
         let time = loop {
@@ -417,6 +441,24 @@ impl Kernel {
         }
     }
 
+    /// The hosts between which a segment is on its way.
+    pub(crate) fn way_of_segment(&mut self, event: &TcpEvent) -> Option<(usize, usize)> {
+        let (end, is_of_sender) = match event {
+            TcpEvent::Connect { client } => (client, true),
+            TcpEvent::Arrived { from, .. } => (from, true),
+            TcpEvent::Accepted { client, .. } | TcpEvent::Refused { client } => (client, false),
+            TcpEvent::Reset { end } => (end, false),
+            TcpEvent::ConnectAgain { .. }
+            | TcpEvent::SendAgain { .. }
+            | TcpEvent::KeepAlive { .. } => return None,
+        };
+        let end = self.ends.get(*end)?;
+        Some(match is_of_sender {
+            true => (end.host, end.peer_host),
+            false => (end.peer_host, end.host),
+        })
+    }
+
     pub(crate) fn handle_tcp(&mut self, event: TcpEvent) {
         match event {
             TcpEvent::Connect { client } => self.arrive_at_listener(client),
@@ -427,20 +469,29 @@ impl Kernel {
                 if end.other.is_some() || end.error.is_some() || end.is_broken {
                     return;
                 }
+                let offered = end.offered;
                 match (end.is_closed, attempt < CONNECT_ATTEMPTS) {
-                    (true, _) => drop(self.ends.ends.remove(client.index)),
+                    (true, _) => {
+                        self.ends.remove_unopened(offered);
+                        self.ends.ends.remove(client.index);
+                    }
                     (false, true) => self.try_to_connect(client, attempt),
-                    (false, false) => self.fail(client, libc::ETIMEDOUT),
+                    (false, false) => {
+                        self.ends.remove_unopened(offered);
+                        self.fail(client, libc::ETIMEDOUT);
+                    }
                 }
             }
             TcpEvent::Accepted { client, server } => match self.ends.get(client) {
-                Some(end) if !end.is_closed => {
+                Some(end) if end.other.is_some() => {}
+                Some(end) if !end.is_closed && end.error.is_none() && !end.is_broken => {
                     end.other = Some(server);
                     end.last_heard = self.now;
                     self.notify_end(client);
+                    self.send(client, Segment::Opened);
                     self.watch(client);
                 }
-                _ => self.reset(server),
+                _ => self.ends.remove_unopened(Some(server)),
             },
             TcpEvent::Refused { client } => {
                 self.fail(client, libc::ECONNREFUSED);
@@ -454,17 +505,15 @@ impl Kernel {
             TcpEvent::SendAgain { end, attempt } => self.send_again(end, attempt),
             TcpEvent::KeepAlive { end } => self.keep_alive(end),
             TcpEvent::Reset { end } => {
-                // As Linux: an end whose peer has already ended its direction cannot write.
-                let is_ended = self.ends.get(end);
-                let is_ended = is_ended.is_some_and(|end| end.has_fin && !end.has_sent_fin);
-                self.fail(
-                    end,
-                    if is_ended {
-                        libc::EPIPE
-                    } else {
-                        libc::ECONNRESET
-                    },
-                );
+                // Only a client that knows that the connection is open resets it.
+                self.open(end);
+                let error = match self.ends.get(end) {
+                    Some(end) if end.other.is_none() => libc::ECONNREFUSED,
+                    // As Linux: an end whose peer has already ended its direction cannot write.
+                    Some(end) if end.has_fin && !end.has_sent_fin => libc::EPIPE,
+                    _ => libc::ECONNRESET,
+                };
+                self.fail(end, error);
                 self.ends.remove_if_done(end);
             }
         }
@@ -518,24 +567,32 @@ impl Kernel {
             (end.host, end.local.clone()),
         );
         let way = (local.0, peer.0);
+        let offered = end.offered;
         if end.other.is_some() || !self.hosts[way.0].is_up {
             return;
+        }
+        if let Some(server) = offered.filter(|it| self.ends.get(*it).is_some()) {
+            // The answer to an earlier attempt was lost.
+            return self.send_once(way, TcpEvent::Accepted { client, server });
         }
         let found = self.find_listener(way.0, &local.1.name());
         let listening = found.and_then(|key| self.listeners.get_mut(&key));
         // One that is bound to the loopback is there for its own host only.
-        let listening = listening.filter(|it| way.0 == way.1 || !it.local.is_local());
+        let mut listening = listening.filter(|it| way.0 == way.1 || !it.local.is_local());
+        if let Some(full) = listening.as_mut().filter(|it| it.is_full()) {
+            full.queue.retain(|end| self.ends.get(*end).is_some());
+        }
         match listening {
             None => self.send_once(way, TcpEvent::Refused { client }),
             // As Linux, it drops the request: the client tries again.
-            Some(listening) if listening.queue.len() > listening.backlog => {}
+            Some(listening) if listening.is_full() => {}
             Some(listening) => {
                 let server = self.ends.add(local, peer);
+                self.ends.of_socket(client).offered = Some(server);
                 let end = self.ends.of_socket(server);
                 (end.other, end.last_heard) = (Some(client), self.now);
+                end.opens_at = Some(listening.file);
                 listening.queue.push_back(server);
-                let file = listening.file;
-                self.notify_waiters(file);
                 self.send_once(way, TcpEvent::Accepted { client, server });
             }
         }
@@ -546,12 +603,17 @@ impl Kernel {
             return;
         };
         sender.in_flight -= 1;
-        let (to, from_host, host) = (sender.other, sender.host, sender.peer_host);
-        if !self.links.is_cut(host, from_host) {
-            sender.last_heard = self.now;
-        }
-        if !self.hosts[host].is_up {
+        let (to, way) = (sender.other, (sender.host, sender.peer_host));
+        let is_early = sender
+            .kept
+            .front()
+            .is_some_and(|(first, _)| *first < number);
+        if is_early || !self.hosts[way.1].is_up || self.links.is_cut(way.0, way.1) {
             return self.retransmit_later(from, number, segment);
+        }
+        // It is told that the segment has arrived.
+        if !self.links.is_cut(way.1, way.0) {
+            sender.last_heard = self.now;
         }
         let end = to.and_then(|to| Some((to, self.ends.get(to)?)));
         let Some((to, end)) = end else {
@@ -562,6 +624,10 @@ impl Kernel {
         match segment {
             Segment::Data(_) if end.is_closed => return self.reset_to(from),
             Segment::Data(data) => end.received.extend(data.iter()),
+            Segment::Opened => {
+                is_changed = false;
+                self.open(to);
+            }
             Segment::Fin => end.has_fin = true,
             Segment::ReadShut => {
                 end.has_sent_fin = true;
@@ -580,6 +646,13 @@ impl Kernel {
         }
         self.ends.remove_if_done(to);
         self.ends.remove_if_done(from);
+    }
+
+    /// Lets an end be accepted.
+    fn open(&mut self, id: EndpointId) {
+        if let Some(listener) = self.ends.get(id).and_then(|end| end.opens_at.take()) {
+            self.notify_waiters(listener);
+        }
     }
 
     /// Tells an end that there is no connection.
@@ -614,9 +687,11 @@ impl Kernel {
         for id in ends {
             let end = self.ends.of_socket(id);
             let (other, way) = (end.other, (end.host, end.peer_host));
+            let offered = end.offered;
             if let (Some(end), true) = (other, resets) {
                 self.send_reset(way, end);
             }
+            self.ends.remove_unopened(offered);
             self.ends.ends.remove(id.index);
         }
         self.listeners

@@ -47,6 +47,7 @@ pub(crate) enum UdpEvent {
     Arrived(Datagram),
     /// A host answers that no socket receives at the address.
     Refused {
+        by_host: usize,
         host: usize,
         to: SocketAddr,
         by: SocketAddr,
@@ -88,6 +89,16 @@ impl Bound {
             let is_own = u32::from(!own.is_unspecified());
             4 * is_connected + 2 * is_own + u32::from(own.is_ipv4())
         })
+    }
+}
+
+impl UdpEvent {
+    /// The hosts between which a datagram is on its way.
+    pub(crate) fn way(&self) -> (usize, usize) {
+        match self {
+            Self::Arrived(datagram) => (datagram.from_host, datagram.to_host),
+            Self::Refused { by_host, host, .. } => (*by_host, *host),
+        }
     }
 }
 
@@ -143,7 +154,7 @@ impl Kernel {
                 let file = socket.file;
                 self.notify_waiters(file);
             }
-            UdpEvent::Refused { host, to, by } => {
+            UdpEvent::Refused { host, to, by, .. } => {
                 let socket = self.receiver(host, by, to);
                 // As Linux, it tells connected sockets only.
                 if let Some(socket) = socket.filter(|socket| socket.peer == Some(by)) {
@@ -158,6 +169,7 @@ impl Kernel {
     fn refuse(&mut self, datagram: &Datagram) {
         let way = (datagram.to_host, datagram.from_host);
         let refused = UdpEvent::Refused {
+            by_host: datagram.to_host,
             host: datagram.from_host,
             to: datagram.from,
             by: datagram.to,
@@ -274,9 +286,13 @@ impl Kernel {
         let peer = peer.map(destination);
         let local = match peer {
             Some(peer) => {
-                self.host_of(caller.host, peer.ip())?;
+                let peer_host = self.host_of(caller.host, peer.ip())?;
                 let local = self.bound(id)?.map(|socket| socket.local);
-                local.map(|local| self.source(caller.host, local, peer))
+                let local = local.map(|local| self.source(caller.host, local, peer));
+                if let Some(local) = local {
+                    self.check_source(local, (caller.host, peer_host))?;
+                }
+                local
             }
             None => None,
         };
@@ -330,6 +346,7 @@ impl Kernel {
         }
         let to_host = self.host_of(caller.host, to.ip())?;
         let from = self.source(caller.host, local, to);
+        self.check_source(from, (caller.host, to_host))?;
         self.record(Record::sent(caller.host, to_host, &data));
         self.send_datagram(Datagram {
             from_host: caller.host,

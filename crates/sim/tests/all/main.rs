@@ -5,6 +5,7 @@ mod differential;
 mod disk;
 mod faults;
 mod keep_alive;
+mod network;
 mod programs;
 mod recording;
 mod seeds;

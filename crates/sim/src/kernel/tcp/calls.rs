@@ -42,10 +42,12 @@ impl Kernel {
             }
             TcpSocket::Listener(name) => {
                 let listening = self.listeners.get(&(host, name.clone(), id));
-                match listening.is_some_and(|listening| !listening.queue.is_empty()) {
-                    true => libc::EPOLLIN,
-                    false => 0,
-                }
+                let mut queue = listening.into_iter().flat_map(|it| &it.queue);
+                let is_open = |end: &&EndpointId| {
+                    let end = self.ends.get(**end);
+                    end.is_some_and(|end| end.opens_at.is_none())
+                };
+                queue.find(is_open).map_or(0, |_| libc::EPOLLIN)
             }
         }
     }
@@ -167,6 +169,7 @@ impl Kernel {
             }
         };
         let local = self.source(caller.host, local, peer);
+        self.check_source(local, (caller.host, peer_host))?;
         let ends = (
             (caller.host, Addr::Inet(local)),
             (peer_host, Addr::Inet(peer)),
@@ -238,7 +241,13 @@ impl Kernel {
         loop {
             // Gone with its host.
             let listening = self.listeners.get_mut(&key).ok_or(Errno(libc::EINVAL))?;
-            let end = listening.queue.pop_front().ok_or(Errno(libc::EAGAIN))?;
+            let is_open = |end: &EndpointId| {
+                let end = self.ends.get(*end);
+                end.is_none_or(|end| end.opens_at.is_none())
+            };
+            let at = listening.queue.iter().position(is_open);
+            let end = at.and_then(|at| listening.queue.remove(at));
+            let end = end.ok_or(Errno(libc::EAGAIN))?;
             // Reset since.
             let Some(accepted) = self.ends.get(end) else {
                 continue;
