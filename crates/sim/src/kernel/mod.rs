@@ -7,6 +7,7 @@
 pub(crate) mod disk;
 pub(crate) mod epoll;
 pub(crate) mod files;
+pub(crate) mod groups;
 pub(crate) mod link;
 pub(crate) mod net;
 pub(crate) mod tcp;
@@ -27,6 +28,7 @@ use crate::recording::Recorder;
 use crate::trace::{Record, Trace};
 use disk::Disk;
 use files::{FileId, Files};
+use groups::Groups;
 use link::{Fate, Links};
 use net::{Name, Ports};
 use tcp::{Endpoints, Listening, TcpEvent};
@@ -76,6 +78,7 @@ pub(crate) struct Kernel {
     /// The sockets that listen. Several have the same name by `SO_REUSEPORT`.
     pub(crate) listeners: BTreeMap<(usize, Name, FileId), Listening>,
     pub(crate) datagrams: Datagrams,
+    pub(crate) groups: Groups,
     /// The clients that have not ended.
     pub(crate) clients: usize,
     /// Why the simulation ends before they have.
@@ -151,6 +154,7 @@ impl Kernel {
             ends: Endpoints::default(),
             listeners: BTreeMap::new(),
             datagrams: Datagrams::default(),
+            groups: Groups::default(),
             clients: 0,
             failure: None,
             dumps: None,

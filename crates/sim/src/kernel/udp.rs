@@ -7,6 +7,7 @@ use std::sync::Arc;
 use libc::c_int;
 
 use super::files::{FileId, Kind};
+use super::groups::many;
 use super::net::{Claim, Protocol, destination};
 use super::{Caller, Errno, Kernel, Packet, Result};
 use crate::trace::Record;
@@ -30,6 +31,8 @@ pub(crate) struct UdpSocket {
     pub(crate) key: Option<(usize, u16, FileId)>,
     /// The length that datagrams are cut into, by `UDP_SEGMENT`. 0: they are not.
     pub(crate) segment: u16,
+    /// Whether its own host does not get its multicasts, by `IP_MULTICAST_LOOP`.
+    pub(crate) is_loop_off: bool,
     is_read_shut: bool,
     is_write_shut: bool,
 }
@@ -92,6 +95,20 @@ impl Bound {
     }
 }
 
+impl Bound {
+    /// Keeps a datagram, if there is room.
+    fn keep(&mut self, datagram: &Datagram) -> bool {
+        let bytes = self.bytes + datagram.data.len();
+        if bytes > BUFFER {
+            return false;
+        }
+        self.bytes = bytes;
+        let data = Arc::clone(&datagram.data);
+        self.received.push_back((datagram.from, data));
+        true
+    }
+}
+
 impl UdpEvent {
     /// The hosts between which a datagram is on its way.
     pub(crate) fn way(&self) -> (usize, usize) {
@@ -138,6 +155,9 @@ impl Kernel {
                 if !self.hosts[datagram.to_host].is_up {
                     return;
                 }
+                if many(datagram.to.ip()).is_some() {
+                    return self.receive_by_all(&datagram);
+                }
                 let is_foreign = datagram.from_host != datagram.to_host;
                 let socket = self.receiver(datagram.to_host, datagram.from, datagram.to);
                 // One that is bound to the loopback is there for its own host only.
@@ -146,13 +166,10 @@ impl Kernel {
                 let Some(socket) = socket else {
                     return self.refuse(&datagram);
                 };
-                if socket.bytes + datagram.data.len() > BUFFER {
-                    return;
+                if socket.keep(&datagram) {
+                    let file = socket.file;
+                    self.notify_waiters(file);
                 }
-                socket.bytes += datagram.data.len();
-                socket.received.push_back((datagram.from, datagram.data));
-                let file = socket.file;
-                self.notify_waiters(file);
             }
             UdpEvent::Refused { host, to, by, .. } => {
                 let socket = self.receiver(host, by, to);
@@ -163,6 +180,21 @@ impl Kernel {
                     self.notify_waiters(file);
                 }
             }
+        }
+    }
+
+    /// Gives a datagram to all sockets that it fits.
+    fn receive_by_all(&mut self, datagram: &Datagram) {
+        let (host, from, to) = (datagram.to_host, datagram.from, datagram.to);
+        if many(to.ip()).is_none_or(|many| !self.is_member(host, many)) {
+            return;
+        }
+        let range = (host, to.port(), FileId::MIN)..=(host, to.port(), FileId::MAX);
+        let sockets = self.datagrams.range_mut(range).map(|(_, bound)| bound);
+        let fitting = sockets.filter(|it| it.fits(from, to).is_some());
+        let kept = fitting.filter_map(|it| it.keep(datagram).then_some(it.file));
+        for file in kept.collect::<Vec<_>>() {
+            self.notify_waiters(file);
         }
     }
 
@@ -180,6 +212,7 @@ impl Kernel {
     /// Ends the sockets of a host that goes down.
     pub(crate) fn forget_datagrams(&mut self, host: usize) {
         self.datagrams.retain(|(of, ..), _| *of != host);
+        self.groups.retain(|(of, ..)| *of != host);
     }
 }
 
@@ -244,7 +277,9 @@ impl Kernel {
         if self.udp(id)?.key.is_some() {
             return Err(Errno(libc::EINVAL));
         }
-        self.check_own(caller.host, addr.ip())?;
+        if many(addr.ip()).is_none() {
+            self.check_own(caller.host, addr.ip())?;
+        }
         let (host, port) = (caller.host, addr.port());
         let port = self.ports.take(host, Protocol::Udp, port, id, claim)?;
         let key = (host, port, id);
@@ -286,7 +321,10 @@ impl Kernel {
         let peer = peer.map(destination);
         let local = match peer {
             Some(peer) => {
-                let peer_host = self.host_of(caller.host, peer.ip())?;
+                let peer_host = match many(peer.ip()) {
+                    Some(_) => caller.host,
+                    None => self.host_of(caller.host, peer.ip())?,
+                };
                 let local = self.bound(id)?.map(|socket| socket.local);
                 let local = local.map(|local| self.source(caller.host, local, peer));
                 if let Some(local) = local {
@@ -344,17 +382,34 @@ impl Kernel {
         if bytes > if to.is_ipv4() { LONGEST_V4 } else { LONGEST_V6 } {
             return Err(Errno(libc::EMSGSIZE));
         }
-        let to_host = self.host_of(caller.host, to.ip())?;
-        let from = self.source(caller.host, local, to);
-        self.check_source(from, (caller.host, to_host))?;
-        self.record(Record::sent(caller.host, to_host, &data));
-        self.send_datagram(Datagram {
-            from_host: caller.host,
-            from,
-            to_host,
-            to,
-            data: data.into(),
-        });
+        let from_host = caller.host;
+        let from = self.source(from_host, local, to);
+        let hosts = match many(to.ip()) {
+            None => {
+                let to_host = self.host_of(from_host, to.ip())?;
+                to_host..to_host + 1
+            }
+            Some(_) => 0..self.hosts.len(),
+        };
+        let is_loop_off = self.udp(id)?.is_loop_off;
+        let data: Arc<[u8]> = data.into();
+        for to_host in hosts {
+            if let Some(many) = many(to.ip()) {
+                let is_for_itself = is_loop_off && to_host == from_host && many.is_multicast();
+                if is_for_itself || !self.is_member(to_host, many) {
+                    continue;
+                }
+            }
+            self.check_source(from, (from_host, to_host))?;
+            self.record(Record::sent(from_host, to_host, &data));
+            self.send_datagram(Datagram {
+                from_host,
+                from,
+                to_host,
+                to,
+                data: Arc::clone(&data),
+            });
+        }
         Ok(bytes)
     }
 
@@ -401,6 +456,7 @@ impl Kernel {
     pub(crate) fn close_udp(&mut self, owner: Caller, id: FileId, socket: UdpSocket) {
         if let (Some(key), true) = (socket.key, self.is_alive(owner)) {
             self.datagrams.remove(&key);
+            self.groups.retain(|(.., file)| *file != id);
             self.ports.give_back(key.0, Protocol::Udp, key.1, id);
         }
     }

@@ -13,6 +13,7 @@ mod address;
 mod buffers;
 mod descriptors;
 mod files;
+mod groups;
 mod names;
 mod pipes;
 mod random;

@@ -6,8 +6,8 @@ use libc::{c_int, c_uint, c_void, mmsghdr, msghdr, size_t, sockaddr, socklen_t, 
 
 use super::buffers::Buffers;
 use super::{
-    Waits, address, arg, count, descriptors, last_error, operate, returned, socket_option, status,
-    system, system4,
+    Waits, address, arg, count, descriptors, groups, last_error, operate, returned, socket_option,
+    status, system, system4,
 };
 use crate::context;
 use crate::kernel::files::Kind;
@@ -477,11 +477,16 @@ unsafe extern "C" fn setsockopt(
     value: *const c_void,
     length: socklen_t,
 ) -> c_int {
+    // SAFETY: the arguments are the caller's.
+    if let Some(result) = unsafe { groups::set_option(fd, (level, option), value, length) } {
+        return status(result);
+    }
+    let (level_arg, value_arg) = (arg(level), value.expose_provenance());
     let arguments = [
         arg(fd),
-        arg(level),
+        level_arg,
         arg(option),
-        value.expose_provenance(),
+        value_arg,
         length as usize,
         0,
     ];

@@ -15,14 +15,16 @@
 //! | binding to an address of another host | an error of its own | `AddrNotAvailable` |
 //! | ports that a host chooses | from 49,152; then a panic | from 32,768; then an error |
 //! | addresses of hosts | IPv4 or IPv6 | IPv4; `[::]` listens for both |
+//! | joining a group twice | succeeds | `AddrInUse` |
 //! | two faults of one link | the last call counts | each lasts for its own time |
 //!
-//! Not offered here: packets that the test delivers itself, names of hosts by a pattern, counts of
-//! connections, barriers within a program.
+//! Not offered here: groups of IPv6, packets that the test delivers itself, names of hosts by a
+//! pattern, counts of connections, barriers within a program.
 
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+mod groups;
 mod hosts;
 mod tcp;
 mod udp;
