@@ -60,6 +60,7 @@ pub enum Section {
     Ecosystem,
     Memory,
     AsyncCost,
+    Simulation,
 }
 
 /// The workload of a comparison.

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::steps::{self, cargo};
 use crate::{counting, ecosystem, workspace};
-use programs::{ECOSYSTEM, QUEUE, SCALING, SCHED, names};
+use programs::{ECOSYSTEM, QUEUE, SCALING, SCHED, SIMULATION, names};
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
@@ -120,6 +120,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             if run.bin == ECOSYSTEM {
                 ecosystem::build_servers()?;
                 program.args(ecosystem::servers());
+            }
+            if run.bin == SIMULATION {
+                let line = "build --release -p raddle-sim --example message_rate";
+                steps::run("build message_rate", &mut cargo(line))?;
+                program.args(ecosystem::build_simulators()?);
             }
             steps::run(&name, &mut program)
         });

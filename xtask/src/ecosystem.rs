@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use clap::ValueEnum;
 
-use crate::steps::{self, cargo_in, line_of};
+use crate::steps::{self, cargo_in, line_of, set_cfg};
 use crate::{apt, workspace};
 
 /// The directory of the workspace, relative to the root.
@@ -44,6 +44,8 @@ enum Part {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let cargo = |line: &str| cargo_of("", "ecosystem", line);
     steps::run("ecosystem fmt", &mut cargo("fmt --all --check"))?;
+    let mut fmt = cargo_of("simulators", "simulators", "fmt --check");
+    steps::run("simulators fmt", &mut fmt)?;
     let mut tree = cargo("tree --workspace --depth 0 -i tokio");
     steps::step("ecosystem tree", &line_of(&tree), || {
         let listing = steps::output(&mut tree).context("more than one tokio, or none")?;
@@ -81,6 +83,22 @@ pub(crate) fn build_servers() -> Result<()> {
         steps::run(&format!("build in {build}"), &mut command)?;
     }
     Ok(())
+}
+
+/// Builds the other simulators that `cargo xtask bench simulation` runs, as a step. Returns the
+/// arguments that name their paths.
+pub(crate) fn build_simulators() -> Result<[OsString; 4]> {
+    let mut command = cargo_of("simulators", "simulators", "build --release");
+    // Without it, madsim is Tokio.
+    set_cfg(&mut command, "madsim");
+    steps::run("build in simulators", &mut command)?;
+    let built = workspace::target().join("simulators/release");
+    Ok([
+        "--turmoil".into(),
+        built.join("turmoil").into(),
+        "--madsim".into(),
+        built.join("madsim").into(),
+    ])
 }
 
 /// Makes a cargo command of the workspace in `folder`, below [`FOLDER`], that builds in `build`,

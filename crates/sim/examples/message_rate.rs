@@ -1,21 +1,30 @@
 //! How many messages a second the simulation passes between hosts: requests and responses of 64
-//! bytes over TCP. Also how long a virtual day with a sleep each minute takes.
+//! bytes over TCP. Also how long virtual minutes with a sleep each take.
 //!
-//! `cargo run --release -p raddle-sim --example message_rate -- PAIRS ROUNDS WORKERS`
+//! `cargo run --release -p raddle-sim --example message_rate`, with `messages PAIRS ROUNDS WORKERS`
+//! or `minutes COUNT` for one of the two. `cargo xtask bench simulation` runs it beside other
+//! simulators.
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn main() {}
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn main() {
-    let mut numbers = std::env::args().skip(1).map(|argument| {
-        let number = argument.parse::<usize>();
-        number.expect("the arguments are numbers: PAIRS ROUNDS WORKERS")
-    });
-    let mut next = |otherwise| numbers.next().unwrap_or(otherwise);
-    let (pairs, rounds, workers) = (next(1), next(300_000), next(2));
-    rate::messages(pairs, rounds, workers);
-    rate::day();
+    let mut arguments = std::env::args().skip(1);
+    let what = arguments.next();
+    let mut next = |otherwise: usize| {
+        let number = arguments.next().map(|argument| argument.parse());
+        number.map_or(otherwise, |number| number.expect("a number"))
+    };
+    match what.as_deref() {
+        None => {
+            rate::messages(1, 300_000, 2);
+            rate::minutes(24 * 60);
+        }
+        Some("messages") => rate::messages(next(1), next(300_000), next(2)),
+        Some("minutes") => rate::minutes(next(24 * 60)),
+        Some(_) => panic!("use messages PAIRS ROUNDS WORKERS, or minutes COUNT"),
+    }
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -59,18 +68,20 @@ mod rate {
         let start = Instant::now();
         sim.run();
         let rate = (pairs * rounds * 2) as f64 / start.elapsed().as_secs_f64();
-        println!("{pairs} pairs of hosts with {workers} workers: {rate:.0} messages/s");
+        println!("{rate:.0} messages/s between {pairs} pairs of hosts with {workers} workers");
     }
 
-    pub(crate) fn day() {
+    pub(crate) fn minutes(count: usize) {
         let mut sim = Sim::new(1);
-        sim.limit(secs(100_000)).client("sleeper", async {
-            for _ in 0..24 * 60 {
+        let limit = secs(60 * count as u64 + 1);
+        sim.limit(limit).client("sleeper", async move {
+            for _ in 0..count {
                 raddle::time::sleep(secs(60)).await;
             }
         });
         let start = Instant::now();
         sim.run();
-        println!("a virtual day: {:?}", start.elapsed());
+        let time = start.elapsed().as_secs_f64() * 1e3;
+        println!("{time:.3} ms for {count} virtual minutes with a sleep each");
     }
 }

@@ -3,6 +3,7 @@
 use super::Args;
 
 pub(super) const ECOSYSTEM: &str = "ecosystem";
+pub(super) const SIMULATION: &str = "simulation";
 pub(super) const SCALING: &str = "scaling";
 pub(super) const SCHED: &str = "sched";
 pub(super) const QUEUE: &str = "queue";
@@ -55,7 +56,7 @@ const fn program(
 
 /// All runs, in order.
 #[rustfmt::skip]
-const PROGRAMS: [Program; 21] = [
+const PROGRAMS: [Program; 22] = [
     Program { workers: Some(["1,2,4,8", "1,2"]), building: 80, ..program(SCHED, "scheduler", "side_by_side", 4) },
     Program { args: "--only spawned,yield", quick: "--most 10000", rounds: 10, ..program(SCHED, "growth", "growth", 5) },
     Program { quick: "--milliseconds 250", rounds: 10, ..program("latency", "latency", "latency", 36) },
@@ -75,6 +76,7 @@ const PROGRAMS: [Program; 21] = [
     Program { args: "--shared --connections 50", quick: "--seconds 1", rounds: 10, ..program("shared-cores", "shared-cores", "http", 74) },
     Program { rounds: 6, quick_rounds: COUNTED, ..program("memory", "memory", "memory", 5) },
     Program { workers: None, ..program("async-cost", "async-cost", "async_cost", 1) },
+    Program { quick: "--only messages", workers: None, rounds: 10, building: 240, ..program(SIMULATION, SIMULATION, SIMULATION, 30) },
     Program { quick: "--seconds 1", rounds: 10, building: 1200, ..program(ECOSYSTEM, "ecosystem", "ecosystem", 80) },
     Program { args: "--databases", quick: "--seconds 1", workers: None, rounds: 10, ..program(ECOSYSTEM, "databases", "ecosystem", 160) },
 ];
