@@ -8,6 +8,9 @@ use crate::clock::Clocks;
 use crate::engine::Engine;
 use crate::kernel::Caller;
 
+/// See [`spins_on_clocks`].
+const MAX_READS: u32 = 1_000;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Not a thread of a simulation.
@@ -23,6 +26,8 @@ struct Current {
     mode: Cell<Mode>,
     caller: Cell<Caller>,
     clocks: Cell<Clocks>,
+    /// How often code of the host has read these clocks.
+    reads: Cell<u32>,
 }
 
 thread_local! {
@@ -31,6 +36,7 @@ thread_local! {
             mode: Cell::new(Mode::Outside),
             caller: Cell::new(Caller { host: 0, boot: 0 }),
             clocks: Cell::new(Clocks { monotonic: 0, realtime: 0 }),
+            reads: Cell::new(0),
         }
     };
     static ENGINE: OnceCell<Arc<Engine>> = const { OnceCell::new() };
@@ -53,9 +59,23 @@ pub(crate) fn clocks() -> Option<Clocks> {
     CURRENT.with(|current| (current.mode.get() == Mode::Host).then(|| current.clocks.get()))
 }
 
+/// Counts a read of the clocks. Returns whether the thread seems to wait for a time by reading them:
+/// it has read them [`MAX_READS`] times since they moved, or since the last such answer.
+#[inline]
+pub(crate) fn spins_on_clocks() -> bool {
+    CURRENT.with(|current| {
+        let reads = current.reads.get() + 1;
+        current.reads.set(reads % MAX_READS);
+        reads == MAX_READS && current.mode.get() == Mode::Host
+    })
+}
+
 /// Moves the clocks of the host whose code the calling thread runs, or returns to.
 pub(crate) fn set_clocks(clocks: Clocks) {
-    CURRENT.with(|current| current.clocks.set(clocks));
+    CURRENT.with(|current| {
+        current.clocks.set(clocks);
+        current.reads.set(0);
+    });
 }
 
 /// Sets what the thread does back when it is dropped.
@@ -80,10 +100,10 @@ impl Drop for Restore {
 
 /// Makes the calling thread run code of a host from now on, until [`leave_host`].
 pub(crate) fn enter_host(caller: Caller, clocks: Clocks) {
+    set_clocks(clocks);
     CURRENT.with(|current| {
         current.mode.set(Mode::Host);
         current.caller.set(caller);
-        current.clocks.set(clocks);
     });
 }
 
@@ -99,6 +119,7 @@ pub(crate) fn as_host<R>(caller: Caller, clocks: Clocks, f: impl FnOnce() -> R) 
     CURRENT.with(|current| {
         current.caller.set(caller);
         current.clocks.set(clocks);
+        current.reads.set(0);
     });
     f()
 }

@@ -221,7 +221,11 @@ impl Engine {
                 }
                 kernel = self.kernel.lock();
             }
-            if let Some(thread) = kernel.choose_thread() {
+            let thread = match kernel.prefers_host() {
+                true => None,
+                false => kernel.choose_thread(),
+            };
+            if let Some(thread) = thread {
                 quiet_checks = 0;
                 kernel = self.pass_from_loop(kernel, &thread);
                 continue;
@@ -374,6 +378,24 @@ impl Engine {
         Some(woken)
     }
 
+    /// After the calling thread has woken another: one that can go on may have the turn first, by
+    /// the seed.
+    pub(crate) fn preempt(self: &Arc<Self>, caller: Caller) {
+        let mut kernel = self.kernel.lock();
+        if kernel.random.below(4) > 0 {
+            return;
+        }
+        // A thread that ends has no turn of its own any more.
+        let turn = OWN_TURN.try_with(|turn| Arc::clone(turn.get_or_init(Arc::default)));
+        let Ok(turn) = turn else { return };
+        kernel.record(Record::Blocked { host: caller.host });
+        kernel.threads.add(caller.host, Arc::clone(&turn));
+        drop(kernel);
+        self.pass_to_loop();
+        turn.wait();
+        context::set_clocks(self.clocks(caller.host));
+    }
+
     /// Passes the turn to a thread that runs the loop.
     fn pass_to_loop(self: &Arc<Self>) {
         let spare = self.kernel.lock().threads.spare_loops.pop();
@@ -449,6 +471,11 @@ impl Kernel {
         text
     }
 
+    /// Whether a host is to run before the threads that can go on, by the seed.
+    fn prefers_host(&mut self) -> bool {
+        self.threads.has_ready() && self.has_ready() && self.random.below(2) == 0
+    }
+
     /// Takes a thread that can go on, by the seed.
     fn choose_thread(&mut self) -> Option<ReadyThread> {
         if !self.threads.has_ready() {
@@ -465,9 +492,7 @@ impl Kernel {
             }
         }
         let Some(chosen) = chosen else {
-            if self.threads.ready().next().is_some() {
-                self.begin_slow_threads();
-            }
+            self.begin_slow_threads();
             return None;
         };
         let thread = self.threads.take_ready(chosen)?;
@@ -760,7 +785,7 @@ impl Kernel {
             }
             host.may_be_unparked = false;
             match next_deadline() {
-                // Due already, for a worker that waits in the driver, unless all of them block.
+                // Due already. If no worker is in the driver, the monitor has one take it.
                 Some(at) if at <= now && !host.has_events => host.has_events = true,
                 Some(at) if at > now && at < process.wake_at => {
                     process.wake_at = at;

@@ -227,6 +227,11 @@ impl Kernel {
         }
     }
 
+    /// Whether a host has something to do.
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     /// Takes a host that has something to do.
     pub(crate) fn take_ready(&mut self) -> Option<usize> {
         let at = match self.ready.len() {

@@ -84,9 +84,14 @@ unsafe fn futex(word: usize, operation: c_int, value: usize, timeout: usize) -> 
         }),
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
             let count = (value as u32).min(i32::MAX as u32) as usize;
-            let released = context::call(|engine, _| {
+            let released = context::call(|engine, caller| {
                 let mut kernel = engine.kernel.lock();
-                kernel.threads.release(Place::Futex(word), count)
+                let released = kernel.threads.release(Place::Futex(word), count);
+                drop(kernel);
+                if released > 0 {
+                    engine.preempt(caller);
+                }
+                released
             });
             match released {
                 // Only threads of this simulation have waited.

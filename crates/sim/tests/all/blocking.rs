@@ -164,3 +164,65 @@ fn threads_of_std_take_part() {
     });
     sim.run();
 }
+
+#[test]
+fn a_loop_that_reads_the_clock_lets_the_time_pass() {
+    let mut sim = Sim::new(1);
+    sim.workers(1).client("a", async {
+        let start = std::time::Instant::now();
+        while start.elapsed() < Duration::from_micros(50) {}
+        assert_eq!(start.elapsed(), Duration::from_micros(50));
+    });
+    sim.run();
+}
+
+/// Runs a program that sends what it does, with each of many seeds, and returns the first two that
+/// it did, sorted and without repetitions.
+fn orders(run: impl Fn(&mut Sim, std::sync::mpsc::Sender<&'static str>)) -> Vec<Vec<&'static str>> {
+    let of_seed = |seed| {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let mut sim = Sim::new(seed);
+        run(sim.workers(1), sender);
+        sim.run();
+        Vec::from_iter(receiver.into_iter().take(2))
+    };
+    let mut orders = Vec::from_iter((0..40).map(of_seed));
+    orders.sort();
+    orders.dedup();
+    orders
+}
+
+#[test]
+fn threads_and_tasks_of_the_same_time_run_in_an_order_of_the_seed() {
+    let orders = orders(|sim, did| {
+        sim.client("a", async move {
+            let of_thread = did.clone();
+            let thread = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(5));
+                of_thread.send("thread").unwrap();
+            });
+            sleep(Duration::from_millis(5)).await;
+            did.send("task").unwrap();
+            spawn_blocking(|| thread.join().unwrap()).await.unwrap();
+        });
+    });
+    assert_eq!(orders, [["task", "thread"], ["thread", "task"]]);
+}
+
+#[test]
+fn a_thread_that_wakes_another_goes_on_first_or_not() {
+    let orders = orders(|sim, did| {
+        sim.client("a", async move {
+            let of_thread = did.clone();
+            let thread = std::thread::spawn(move || {
+                std::thread::park();
+                of_thread.send("woken").unwrap();
+            });
+            sleep(Duration::from_millis(5)).await;
+            thread.thread().unpark();
+            did.send("waker").unwrap();
+            spawn_blocking(|| thread.join().unwrap()).await.unwrap();
+        });
+    });
+    assert_eq!(orders, [["waker", "woken"], ["woken", "waker"]]);
+}
