@@ -58,7 +58,10 @@ fn documentation(root: &Path, test: &str) -> Result<Option<String>> {
         "crates"
     };
     let text = fs::read_to_string(root.join(within).join(path)).unwrap_or_default();
-    let above = Regex::new(&format!(r"(?m)((?:^.*\S.*\n)*)^ *(?:async )?fn {name}\(\)"))?;
+    let above = Regex::new(&format!(
+        r"(?m)((?:^.*\S.*\n)*)^ *(?:async )?fn {name}\((?:sim: &mut Sim)?\)"
+    ))?;
     let above = above.captures(&text).map(|found| found[1].to_owned());
-    Ok(above.filter(|above| above.contains("#[test]\n")))
+    let is_test = |above: &String| above.contains("#[test]\n") || above.contains("::test(seeds");
+    Ok(above.filter(is_test))
 }

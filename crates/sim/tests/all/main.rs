@@ -8,4 +8,5 @@ mod keep_alive;
 mod network;
 mod programs;
 mod recording;
+mod regressions;
 mod seeds;
