@@ -14,6 +14,7 @@ mod buffers;
 mod descriptors;
 mod files;
 mod groups;
+mod messages;
 mod names;
 mod pipes;
 mod random;
