@@ -2,7 +2,7 @@
 //! and the files by which they report.
 #![allow(
     unsafe_code,
-    reason = "a child process turns off the randomization of addresses before its program starts"
+    reason = "the randomization of addresses is turned off while a child process starts"
 )]
 
 #[cfg(test)]
@@ -14,7 +14,7 @@ use std::num::NonZero;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use raddle_primitives::sync::{Condvar, Mutex};
@@ -139,27 +139,32 @@ impl Plan {
             let file = OpenOptions::new().create(true).append(true).open(path)?;
             command.stdout(file.try_clone()?).stderr(file);
         }
-        // SAFETY: between `fork` and `exec` a function may make only calls that are safe in a
-        // handler of signals. This one makes system calls, and takes no lock and no memory.
-        unsafe { command.pre_exec(keep_addresses) };
-        let status = command.status()?;
+        let status = start(&mut command)?.wait()?;
         self.files.report(status)
     }
 }
 
-/// Has the system put the program that the process executes next at the same addresses each time.
-/// A system may refuse it, as containers do; then programs that depend on addresses differ.
-fn keep_addresses() -> io::Result<()> {
+/// Starts a child process, whose program the system puts at the same addresses each time. A system
+/// may refuse that, as containers do; then programs that depend on addresses differ.
+///
+/// The child inherits it. To set it by `CommandExt::pre_exec` would make std call `fork`, and the
+/// handlers that a program has for forks would run: a simulation in this process, of another test,
+/// would differ. That of the crate `rand` makes its generators ask for a new seed.
+fn start(command: &mut Command) -> io::Result<Child> {
     const QUERY: libc::c_ulong = 0xFFFF_FFFF;
-    // SAFETY: the arguments are numbers, and only this process changes.
-    unsafe {
-        let current = libc::personality(QUERY);
-        if current != -1 {
-            let wanted = current | libc::ADDR_NO_RANDOMIZE;
-            let _refused = libc::personality(wanted as libc::c_ulong);
-        }
-    }
-    Ok(())
+    let Ok(current) = libc::c_ulong::try_from(personality(QUERY)) else {
+        return command.spawn();
+    };
+    let _refused = personality(current | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+    let child = command.spawn();
+    personality(current);
+    child
+}
+
+/// Sets how the calling thread, and what it starts, uses the system.
+fn personality(wanted: libc::c_ulong) -> libc::c_int {
+    // SAFETY: the argument is a number, and only programs that start later depend on it.
+    unsafe { libc::personality(wanted) }
 }
 
 /// Where the output of a child process goes.

@@ -321,9 +321,13 @@ impl Engine {
         kernel
     }
 
-    fn main_has_ended(&self, number: usize, result: Result<(), String>) {
+    fn main_has_ended(&self, caller: Caller, result: Result<(), String>) {
         let mut kernel = self.kernel.lock();
-        let host = &kernel.hosts[number];
+        if !kernel.is_alive(caller) {
+            // A thread was in a blocking call of it when the host went down, and has gone on.
+            return;
+        }
+        let host = &kernel.hosts[caller.host];
         let failure = result
             .err()
             .map(|error| format!("host {:?} {error}", host.name));
@@ -557,7 +561,7 @@ impl Engine {
             };
             let report = move |result| {
                 if let Some(engine) = engine.upgrade() {
-                    context::as_kernel(|| engine.main_has_ended(number, result));
+                    context::as_kernel(|| engine.main_has_ended(caller, result));
                 }
             };
             let main = runtime.handle().spawn(watched(main, report));

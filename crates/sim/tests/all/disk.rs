@@ -159,6 +159,25 @@ fn a_rename_that_was_not_synced_leaves_the_old_or_the_new_file() {
 }
 
 #[test]
+fn a_crash_in_the_middle_of_a_call_is_no_failure_of_the_host() {
+    let lives = std::sync::Arc::new(AtomicU32::new(0));
+    let counted = lives.clone();
+    let mut sim = Sim::new(1);
+    with_host(&mut sim, move || {
+        lives.fetch_add(1, Ordering::Relaxed);
+        async {
+            // It blocks a thread until the host has crashed, and fails then.
+            std::fs::write("/data", "text")?;
+            std::future::pending().await
+        }
+    });
+    sim.at(secs(0)).slow_disk("db", secs(2)).for_(secs(3));
+    sim.at(secs(1)).crash("db").for_(secs(3));
+    sim.run();
+    assert_eq!(counted.load(Ordering::Relaxed), 2);
+}
+
+#[test]
 fn faults_of_the_disk_are_errors_of_its_files() {
     let mut sim = Sim::new(1);
     sim.client("db", async {

@@ -28,6 +28,28 @@ fn assert_contains(text: &str, words: &[&str]) {
     }
 }
 
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn count_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_process_for_seeds_starts_without_handlers_of_forks() {
+    // SAFETY: the handler is a function that only adds to a number.
+    let status = unsafe { libc::pthread_atfork(None, Some(count_fork), None) };
+    assert_eq!(status, 0);
+    let test = concat!(
+        module_path!(),
+        "::a_process_for_seeds_starts_without_handlers_of_forks"
+    );
+    raddle_sim::check(test, 2, |sim| {
+        sim.client("client", async {});
+        sim.run();
+    });
+    assert_eq!(FORKS.load(Ordering::Relaxed), 0);
+}
+
 /// Clients of a server with several workers, locks, blocking work, random numbers and faults.
 pub(crate) fn mixed(sim: &mut Sim) {
     sim.default_link(Link {
