@@ -11,6 +11,7 @@ mod http;
 mod http2;
 mod postgres;
 mod quic;
+mod raft;
 mod redis;
 mod tls;
 mod tower;
