@@ -312,7 +312,12 @@ struct Held {
 
 impl Kernel {
     /// Sends a packet that is not sent again if it is lost.
-    pub(crate) fn send_packet(&mut self, way: (usize, usize), bytes: usize, packet: Packet) {
+    pub(crate) fn send_packet(
+        &mut self,
+        way: (usize, usize),
+        bytes: usize,
+        packet: Packet,
+    ) -> Fate {
         let fate = self.links.send(&mut self.random, way, bytes, self.now);
         self.record_packet(way, fate, || packet.describe());
         match fate {
@@ -320,6 +325,7 @@ impl Kernel {
             Fate::Held => self.hold(way, packet),
             Fate::Lost => {}
         }
+        fate
     }
 
     /// Records what happens to a packet, which is the next event that is pushed if it arrives.
@@ -391,7 +397,9 @@ impl Kernel {
                 }) => {
                     self.resend_held(from, number, segment);
                 }
-                packet => self.send_packet((from, to), 0, packet),
+                packet => {
+                    self.send_packet((from, to), 0, packet);
+                }
             }
         }
     }

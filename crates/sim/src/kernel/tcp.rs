@@ -611,7 +611,7 @@ impl Kernel {
         if is_early || !self.hosts[way.1].is_up || self.links.is_cut(way.0, way.1) {
             return self.retransmit_later(from, number, segment);
         }
-        // It is told that the segment has arrived.
+        // The acknowledgement reaches the sender.
         if !self.links.is_cut(way.1, way.0) {
             sender.last_heard = self.now;
         }

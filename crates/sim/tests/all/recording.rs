@@ -311,6 +311,27 @@ fn what_a_kernel_sends_after_a_crash_is_on_the_track_of_its_host() {
     assert_messages_are_on_tracks_of_their_hosts(&recording);
 }
 
+#[test]
+fn the_resets_of_a_killed_host_are_recorded() {
+    let (result, recording) = record(1, |sim| {
+        sim.host("server", || async {
+            let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+            let _stream = listener.accept().await.unwrap();
+            sleep_forever(secs(3_600)).await;
+        });
+        sim.client("user", async {
+            sleep(millis(1)).await;
+            let mut stream = TcpStream::connect("server:80").await.unwrap();
+            stream.read_u8().await.unwrap_err();
+        });
+        sim.at(secs(1)).kill("server");
+    });
+    result.unwrap();
+    let sent = time_of(&recording, "server", "reset to user");
+    let arrived = time_of(&recording, "user", "reset from server");
+    assert_close(arrived, sent + Duration::from_micros(500));
+}
+
 async fn sleep_forever(step: Duration) {
     loop {
         sleep(step).await;

@@ -202,11 +202,9 @@ impl Kernel {
 
     /// Tells an end at another host that its connection is gone.
     pub(super) fn send_reset(&mut self, way: (usize, usize), end: EndpointId) {
-        let reset = TcpEvent::Reset { end };
-        match self.links.send(&mut self.random, way, HEADERS, self.now) {
-            Fate::Arrives(time) => self.push_in(time, Event::Tcp(reset)),
-            Fate::Held => self.hold(way, Packet::Tcp(reset)),
-            Fate::Lost => self.watch(end),
+        let reset = Packet::Tcp(TcpEvent::Reset { end });
+        if self.send_packet(way, HEADERS, reset) == Fate::Lost {
+            self.watch(end);
         }
     }
 
