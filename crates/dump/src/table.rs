@@ -15,8 +15,8 @@ use crate::observer::DumpObserver;
 /// The number of shards of the table; each has a lock.
 const SHARDS: u64 = 64;
 
-/// Hashes without random keys: a simulated program that keeps dumps asks for the same random numbers
-/// as one that does not.
+/// Hashes without random keys: a simulated program that keeps dumps asks for the same random
+/// numbers as one that does not.
 pub(crate) type Hashing = BuildHasherDefault<DefaultHasher>;
 
 /// A map by the numbers of tasks.

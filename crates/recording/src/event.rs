@@ -8,8 +8,8 @@ use crate::StringId;
 /// spawned by the task whose poll has started and not finished on the same thread, or by the driver
 /// between [`DriverStarted`](Self::DriverStarted) and [`DriverFinished`](Self::DriverFinished).
 ///
-/// Numbers of tasks, jobs and messages have 40 bits; of a larger one the lowest 40 are kept. Counts that do not
-/// fit into the bits of their field are stored as the greatest that does.
+/// Numbers of tasks, jobs and messages have 40 bits; of a larger one the lowest 40 are kept. Counts
+/// that do not fit into the bits of their field are stored as the greatest that does.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {

@@ -53,8 +53,8 @@ const NO_DUMPS: &str =
 ///
 /// - `RADDLE_SEED=17` runs that seed only, and does not capture what the test prints;
 /// - `RADDLE_SEEDS=10000` replaces the number of seeds;
-/// - `RADDLE_RECORDING=file` has the run of `RADDLE_SEED`, or else of a seed that fails, recorded as
-///   by [`Sim::record_to`]. Cargo runs a test in the directory of its package;
+/// - `RADDLE_RECORDING=file` has the run of `RADDLE_SEED`, or else of a seed that fails, recorded
+///   as by [`Sim::record_to`]. Cargo runs a test in the directory of its package;
 /// - `RADDLE_TRACES=file` adds a line for each seed that has passed to the file, with a number that
 ///   depends on all that has happened: sorted, the files of two runs must be the same.
 ///

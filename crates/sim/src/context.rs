@@ -59,8 +59,8 @@ pub(crate) fn clocks() -> Option<Clocks> {
     CURRENT.with(|current| (current.mode.get() == Mode::Host).then(|| current.clocks.get()))
 }
 
-/// Counts a read of the clocks. Returns whether the thread seems to wait for a time by reading them:
-/// it has read them [`MAX_READS`] times since they moved, or since the last such answer.
+/// Counts a read of the clocks. Returns whether the thread seems to wait for a time by reading
+/// them: it has read them [`MAX_READS`] times since they moved, or since the last such answer.
 #[inline]
 pub(crate) fn spins_on_clocks() -> bool {
     CURRENT.with(|current| {

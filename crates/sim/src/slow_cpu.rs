@@ -1,5 +1,5 @@
-//! Slow CPUs: a poll of a task, and a run of a thread from one wait to the next, takes time before its
-//! effects. A host does one of them after the other.
+//! Slow CPUs: a poll of a task, and a run of a thread from one wait to the next, takes time before
+//! its effects. A host does one of them after the other.
 
 use raddle::runtime::stepped::SteppedWorker;
 

@@ -24,8 +24,7 @@ pub trait Stepper: Send + Sync {
     /// stepped. Called on any thread.
     fn unparked(&self);
 
-    /// Takes another worker to step: a spare one, or one whose thread blocks in place. Called on any
-    /// thread.
+    /// Takes a spare worker to step, beside one whose poll blocks. Called on any thread.
     fn add_worker(&self, worker: SteppedWorker);
 
     /// Returns an observer of the workers and tasks, besides the tools of the runtime. Called when
@@ -217,8 +216,8 @@ impl SteppedWorker {
         }
     }
 
-    /// Returns whether the worker has parked, and was not stepped since: its next step polls no task.
-    /// Only an unpark makes it runnable, or an event if it waits in the driver.
+    /// Returns whether the worker has parked, and was not stepped since: its next step polls no
+    /// task. Only an unpark makes it runnable, or an event if it waits in the driver.
     #[inline]
     pub fn is_parked(&self) -> bool {
         self.wait != Wait::None

@@ -109,8 +109,8 @@ pub(crate) struct HostState {
     pub(crate) process: Process,
 }
 
-/// An event to come, and its place in the slab. Of those at the same time, the first that was pushed
-/// is first.
+/// An event to come, and its place in the slab. Of those at the same time, the first that was
+/// pushed is first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     at: u64,

@@ -9,8 +9,8 @@ use crate::context;
 use crate::kernel::Errno;
 use crate::kernel::threads::Place;
 
-/// What one call of `sched_yield` takes, and many reads of the clock: a thread that waits by calling
-/// them again and again must let the time pass.
+/// What one call of `sched_yield` takes, and many reads of the clock: a thread that waits by
+/// calling them again and again must let the time pass.
 const YIELD: Duration = Duration::from_micros(1);
 
 #[unsafe(no_mangle)]

@@ -303,7 +303,8 @@ fn add_peer(sim: &mut Sim) {
     });
 }
 
-/// A bug of our own: the drop of a runtime hung while a task in `block_in_place` waited for a socket.
+/// A bug of our own: the drop of a runtime hung while a task in `block_in_place` waited for a
+/// socket.
 #[raddle_sim::test(seeds = 10)]
 fn a_runtime_is_dropped_while_its_tasks_wait_in_place(sim: &mut Sim) {
     vary_latencies(sim);
@@ -380,7 +381,8 @@ fn no_task_is_counted_after_it_was_joined(sim: &mut Sim) {
     sim.run();
 }
 
-/// A bug of our own: a `set_len` whose future was dropped ran at the same time as the next operation.
+/// A bug of our own: a `set_len` whose future was dropped ran at the same time as the next
+/// operation.
 #[raddle_sim::test(seeds = 10)]
 fn a_log_that_is_emptied_keeps_what_is_written_afterwards(sim: &mut Sim) {
     vary_latencies(sim);

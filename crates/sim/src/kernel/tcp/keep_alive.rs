@@ -3,9 +3,9 @@
 //!
 //! Probes that are answered change nothing, so there are none while the other end can answer. A
 //! fault, or the loss of a reset, begins them at the time at which the next one would be sent, and
-//! an answer ends them. So an idle connection has no event in the queue: it does not keep a deadlock
-//! from being found, nor cost anything. Probes without an answer are few, since they end the
-//! connection. The loss of single probes by [`Link::loss`](crate::Link::loss) is not simulated.
+//! an answer ends them. So an idle connection has no event in the queue: it does not keep a
+//! deadlock from being found, nor cost anything. Probes without an answer are few, since they end
+//! the connection. The loss of single probes by [`Link::loss`](crate::Link::loss) is not simulated.
 
 use libc::c_int;
 

@@ -28,8 +28,8 @@ pub(in crate::seam) fn before_change(fd: c_int, part: Part) -> Option<Result<()>
     on_disk(fd, |kernel, host| prepare(kernel, host, fd, &part))
 }
 
-/// Does something with a file on the disk of a host, after the time that the disk takes. `None`: the
-/// descriptor is of no such file.
+/// Does something with a file on the disk of a host, after the time that the disk takes. `None`:
+/// the descriptor is of no such file.
 fn on_disk<R>(fd: c_int, f: impl FnOnce(&mut Kernel, usize) -> Result<R>) -> Option<Result<R>> {
     context::call(|engine, caller| {
         let mut kernel = engine.kernel.lock();
