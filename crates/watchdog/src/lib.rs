@@ -5,9 +5,12 @@ mod observer;
 mod registry;
 mod report;
 pub mod slot;
+mod span;
 mod stack;
+mod warn;
 mod watchdog;
 
-pub use report::{NoSpareWorkers, Report, ShutdownReport, SlowPoll, WaitingJobs, warn};
+pub use report::{NoSpareWorkers, Report, ShutdownReport, SlowPoll, WaitingJobs};
 pub use stack::{StackFrame, StackTrace};
+pub use warn::warn;
 pub use watchdog::Watchdog;

@@ -29,6 +29,15 @@ impl raddle_sched::Observer for WatchdogObserver {
         self.0.forget_task(number(task));
     }
 
+    // The thread may be one of the user, which drives a current-thread scheduler.
+    fn worker_started(&self, _: usize) {
+        self.0.unblock_signal();
+    }
+
+    fn worker_stopped(&self, _: usize) {
+        self.0.restore_mask();
+    }
+
     fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
         self.0.start(Activity {
             kind: ActivityKind::Poll,
@@ -43,7 +52,7 @@ impl raddle_sched::Observer for WatchdogObserver {
     }
 
     fn root_poll_started(&self, worker: Option<usize>) {
-        self.0.start(Activity {
+        self.0.start_root(Activity {
             kind: ActivityKind::RootPoll,
             worker,
             id: 0,
@@ -51,8 +60,8 @@ impl raddle_sched::Observer for WatchdogObserver {
         });
     }
 
-    fn root_poll_finished(&self, _: Option<usize>, _: bool) {
-        self.0.finish();
+    fn root_poll_finished(&self, _: Option<usize>, is_ready: bool) {
+        self.0.finish_root(is_ready || std::thread::panicking());
     }
 
     fn worker_handed_off(&self, worker: usize) {
@@ -74,6 +83,7 @@ impl raddle_blocking::JobObserver for WatchdogObserver {
 
     fn started(&self, job: JobMeta) {
         self.0.take_job(job.id);
+        self.0.unblock_signal();
         self.0.start(Activity {
             kind: ActivityKind::Job,
             worker: None,

@@ -4,20 +4,29 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::Location;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use raddle_primitives::Numbers;
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 
 use crate::slot::{Activity, ActivityKind, ActivitySlot, RunningActivity};
+use crate::stack::{block_signal, unblock_signal};
 
 static NUMBERS: Numbers = Numbers::new();
+
+/// The numbers of slow polls.
+static SLOW_POLLS: Numbers = Numbers::new();
+
+/// The level of the lock of the threads.
+const LEVEL: u8 = 200;
 
 /// The threads of one runtime, and what each runs.
 pub(crate) struct Registry {
     number: u64,
     threads: Mutex<Vec<WatchedThread>>,
+    /// The time of the last check, or of the start.
+    checked: Mutex<Instant>,
     names: Names,
     jobs: Mutex<HashMap<u64, Job>>,
     lacks_spares: AtomicBool,
@@ -32,8 +41,40 @@ struct WatchedThread {
 #[derive(Clone, Copy)]
 struct Observation {
     sequence: usize,
-    since: Instant,
-    is_reported: bool,
+    times: Times,
+    slow: Option<Slow>,
+}
+
+/// A slow poll that was found.
+#[derive(Clone, Copy)]
+struct Slow {
+    number: u64,
+    marked: Instant,
+}
+
+/// When an activity started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// A time at which it was not running yet.
+    pub(crate) not_before: Instant,
+    /// A time at which it was already running.
+    pub(crate) since: Instant,
+}
+
+/// The shortest and the longest time that an activity can have taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elapsed {
+    pub(crate) at_least: Duration,
+    pub(crate) at_most: Duration,
+}
+
+impl Times {
+    pub(crate) fn until(self, end: Instant) -> Elapsed {
+        Elapsed {
+            at_least: end.saturating_duration_since(self.since),
+            at_most: end.saturating_duration_since(self.not_before),
+        }
+    }
 }
 
 /// The names of tasks that have one.
@@ -50,19 +91,32 @@ pub(crate) struct Job {
     pub(crate) since: Instant,
 }
 
-/// An activity of a thread, and a time at which it was already running.
+/// An activity of a thread, and when it started.
 #[derive(Debug)]
 pub(crate) struct ObservedActivity {
     pub(crate) slot: Arc<ActivitySlot>,
     pub(crate) running: RunningActivity,
-    pub(crate) since: Instant,
+    pub(crate) times: Times,
+    /// The number of the slow poll, if it is one that was found.
+    pub(crate) number: Option<u64>,
+}
+
+/// What a check finds.
+#[derive(Debug)]
+pub(crate) enum Finding {
+    /// A poll has become slow.
+    Slow(ObservedActivity),
+    /// The slow poll with this number has ended.
+    Ended(u64, Elapsed),
 }
 
 impl Registry {
     pub(crate) fn new() -> Self {
         Self {
             number: NUMBERS.take(1),
-            threads: Mutex::ranked(Rank::leaf("watchdog threads"), Vec::new()),
+            // The locks of slots are taken under it.
+            threads: Mutex::ranked(Rank::outer(LEVEL, "watchdog threads"), Vec::new()),
+            checked: Mutex::ranked(Rank::leaf("watchdog check"), Instant::now()),
             names: Names {
                 count: AtomicUsize::new(0),
                 names: Mutex::ranked(Rank::leaf("watchdog names"), HashMap::new()),
@@ -85,6 +139,40 @@ impl Registry {
         let _ = SLOTS.try_with(|slots| slots.borrow_mut().of(self).finish());
     }
 
+    /// Records that the calling thread polls the future of a `block_on`.
+    pub(crate) fn start_root(&self, activity: Activity) {
+        self.with_slot(|own| {
+            own.unblock_signal();
+            own.start(activity);
+        });
+    }
+
+    /// Records that such a poll has finished. `is_last` is whether it is the last of the `block_on`.
+    pub(crate) fn finish_root(&self, is_last: bool) {
+        self.with_slot(|own| {
+            own.finish();
+            // Otherwise the thread is in another poll, which blocks in place.
+            if is_last && own.current.is_none() {
+                own.restore_mask();
+            }
+        });
+    }
+
+    /// Allows the calling thread to get the signal of samples, until
+    /// [`restore_mask`](Self::restore_mask).
+    pub(crate) fn unblock_signal(&self) {
+        self.with_slot(OwnSlot::unblock_signal);
+    }
+
+    /// Restores the signal mask of the calling thread.
+    pub(crate) fn restore_mask(&self) {
+        self.with_slot(OwnSlot::restore_mask);
+    }
+
+    fn with_slot(&self, call: impl FnOnce(&mut OwnSlot)) {
+        let _ = SLOTS.try_with(|slots| call(slots.borrow_mut().of(self)));
+    }
+
     /// Allows the other threads that run tasks of a worker to block, since this thread has taken
     /// the worker over.
     pub(crate) fn allow_blocking(&self, worker: usize) {
@@ -97,50 +185,59 @@ impl Registry {
         }
     }
 
-    /// Checks all threads, and returns the polls that have taken long enough to be reported. Each
-    /// poll is returned only once.
-    pub(crate) fn slow_polls(
-        &self,
-        now: Instant,
-        is_slow: impl Fn(Instant) -> bool,
-    ) -> Vec<ObservedActivity> {
-        let mut found = Vec::new();
+    /// Checks all threads, and passes what has changed to `found`: the polls that have taken longer
+    /// than `threshold`, and those of them that have ended. Each poll is passed once.
+    pub(crate) fn check(&self, threshold: Duration, found: &mut impl FnMut(Finding)) {
+        let now = Instant::now();
+        let not_before = std::mem::replace(&mut *self.checked.lock(), now);
         let mut threads = self.threads.lock();
-        threads.retain(|thread| !thread.slot.has_ended());
         for thread in threads.iter_mut() {
-            let Some(running) = thread.slot.running() else {
+            let running = thread.slot.running();
+            if let Some((number, elapsed)) = thread.ended(running) {
+                found(Finding::Ended(number, elapsed));
+            }
+            let Some(running) = running else {
                 thread.last = None;
                 continue;
             };
-            let observation = thread.observe(running.sequence, now);
+            let slot = Arc::clone(&thread.slot);
+            let last = thread.observe(running.sequence, not_before);
             let is_poll = running.activity.kind != ActivityKind::Job;
-            if is_poll
-                && !running.may_block
-                && !observation.is_reported
-                && is_slow(observation.since)
-            {
-                observation.is_reported = true;
-                let since = observation.since;
-                found.push(ObservedActivity {
-                    slot: Arc::clone(&thread.slot),
+            let is_slow = now.saturating_duration_since(last.times.since) >= threshold;
+            if is_poll && !running.may_block && last.slow.is_none() && is_slow {
+                let number = SLOW_POLLS.take(1);
+                slot.mark(running.sequence);
+                let marked = Instant::now();
+                last.slow = Some(Slow { number, marked });
+                let times = last.times;
+                found(Finding::Slow(ObservedActivity {
+                    slot,
                     running,
-                    since,
-                });
+                    times,
+                    number: Some(number),
+                }));
             }
         }
-        found
+        threads.retain(|thread| thread.last.is_some() || !thread.slot.has_ended());
     }
 
     /// Returns all current activities.
-    pub(crate) fn running(&self, now: Instant) -> Vec<ObservedActivity> {
+    pub(crate) fn running(&self) -> Vec<ObservedActivity> {
+        let now = Instant::now();
+        let not_before = *self.checked.lock();
         let threads = self.threads.lock();
         let running = threads.iter().filter_map(|thread| {
             let running = thread.slot.running()?;
             let last = thread.last.filter(|last| last.sequence == running.sequence);
+            let times = Times {
+                not_before,
+                since: now,
+            };
             Some(ObservedActivity {
                 slot: Arc::clone(&thread.slot),
                 running,
-                since: last.map_or(now, |last| last.since),
+                times: last.map_or(times, |last| last.times),
+                number: last.and_then(|last| last.slow).map(|slow| slow.number),
             })
         });
         running.collect()
@@ -206,13 +303,30 @@ impl Registry {
 }
 
 impl WatchedThread {
-    fn observe(&mut self, sequence: usize, now: Instant) -> &mut Observation {
+    /// Returns the last observation of the activity with this sequence. The first one is made now;
+    /// the activity did not run yet at `not_before`.
+    fn observe(&mut self, sequence: usize, not_before: Instant) -> &mut Observation {
         let last = self.last.filter(|last| last.sequence == sequence);
-        self.last.insert(last.unwrap_or(Observation {
+        self.last.insert(last.unwrap_or_else(|| Observation {
             sequence,
-            since: now,
-            is_reported: false,
+            times: Times {
+                not_before,
+                since: Instant::now(),
+            },
+            slow: None,
         }))
+    }
+
+    /// Returns the number of the slow poll of the last check, and the time that it has taken, if it
+    /// does not run any more.
+    fn ended(&self, running: Option<RunningActivity>) -> Option<(u64, Elapsed)> {
+        let last = self.last?;
+        let slow = last.slow?;
+        if running.is_some_and(|running| running.sequence == last.sequence) {
+            return None;
+        }
+        let end = self.slot.end_of(last.sequence).unwrap_or(slow.marked);
+        Some((slow.number, last.times.until(end)))
     }
 }
 
@@ -238,6 +352,18 @@ struct OwnSlot {
     /// The activities around the current one: a poll that blocks in place may run a future to
     /// completion.
     outer: Vec<Activity>,
+    mask: Mask,
+}
+
+/// What was done to the signal mask of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mask {
+    /// Nothing: the thread runs nothing of the runtime.
+    Untouched,
+    /// The signal of samples was not in it.
+    Open,
+    /// The signal of samples was taken out of it.
+    Opened,
 }
 
 impl Slots {
@@ -269,6 +395,7 @@ impl Slots {
             slot,
             current: None,
             outer: Vec::new(),
+            mask: Mask::Untouched,
         };
         self.0.insert(0, own);
     }
@@ -291,6 +418,22 @@ impl OwnSlot {
         if !self.outer.is_empty() {
             self.resume();
         }
+    }
+
+    fn unblock_signal(&mut self) {
+        if self.mask == Mask::Untouched {
+            self.mask = match unblock_signal() {
+                true => Mask::Opened,
+                false => Mask::Open,
+            };
+        }
+    }
+
+    fn restore_mask(&mut self) {
+        if self.mask == Mask::Opened {
+            block_signal();
+        }
+        self.mask = Mask::Untouched;
     }
 
     /// Resumes the activity that was blocking in place.

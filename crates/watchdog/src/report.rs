@@ -1,18 +1,15 @@
 //! Reports of a watchdog.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::Location;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use raddle_primitives::sync::{Mutex, Rank};
-
+use crate::registry::Elapsed;
 use crate::slot::ActivityKind;
-use crate::stack::StackTrace;
-
-/// The shortest interval between two warnings about one location.
-const WARNING_INTERVAL: Duration = Duration::from_secs(1);
+use crate::stack::{NoStack, StackTrace};
 
 /// A finding of a watchdog. `Display` writes it as text, with the stack.
 ///
@@ -33,6 +30,9 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 pub enum Report {
     /// A poll that takes too long and has not returned yet.
     SlowPoll(SlowPoll),
+    /// A slow poll that was reported has returned. [`SlowPoll::elapsed`] is its whole time, and the
+    /// rest is as in the first report.
+    SlowPollEnded(SlowPoll),
     /// Jobs of the blocking pool that wait too long for a thread.
     WaitingJobs(WaitingJobs),
     /// Tasks that wait behind polls that do not return, while all spare workers are in use.
@@ -43,19 +43,42 @@ pub enum Report {
 }
 
 /// A poll that takes too long, or a job of the blocking pool that has not returned.
+///
+/// # Examples
+///
+/// ```
+/// # use raddle_watchdog::Report;
+/// /// Prints the whole time of each slow poll, and the function of the application in which it was.
+/// fn print(report: &Report) {
+///     if let Report::SlowPollEnded(poll) = report {
+///         let frame = poll.stack().and_then(|stack| stack.application_frame());
+///         let function = frame.and_then(|frame| frame.function()).unwrap_or("unknown");
+///         eprintln!("{:?} in {function}", poll.elapsed());
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct SlowPoll {
+    pub(crate) number: Option<u64>,
     pub(crate) kind: ActivityKind,
     pub(crate) id: u64,
     pub(crate) name: Option<String>,
+    pub(crate) span: Option<Arc<str>>,
     pub(crate) location: Option<&'static Location<'static>>,
     pub(crate) worker: Option<usize>,
     pub(crate) thread: String,
-    pub(crate) elapsed: Duration,
-    pub(crate) stack: Option<StackTrace>,
+    pub(crate) elapsed: Elapsed,
+    pub(crate) has_ended: bool,
+    pub(crate) stack: Result<StackTrace, NoStack>,
 }
 
 impl SlowPoll {
+    /// Returns the number of the slow poll, which is unique in the process and the same in the
+    /// report of its end. `None` for a poll that was not reported as slow, and for a job.
+    pub fn number(&self) -> Option<u64> {
+        self.number
+    }
+
     /// Returns the id of the task or the blocking job, as a number. `None` for the future of
     /// `block_on`.
     pub fn task_id(&self) -> Option<u64> {
@@ -65,6 +88,12 @@ impl SlowPoll {
     /// Returns the task's name, if it has one.
     pub fn task_name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// Returns the [tracing span](crate::Watchdog::set_span) in which the thread was when the stack
+    /// was taken, if one was set.
+    pub fn span(&self) -> Option<&str> {
+        self.span.as_deref()
     }
 
     /// Returns where the task was spawned. `None` for the future of `block_on`.
@@ -82,17 +111,32 @@ impl SlowPoll {
         &self.thread
     }
 
-    /// Returns how long the poll has taken so far, at least. The poll may have begun up to one
-    /// interval of the watchdog earlier, usually a quarter of its threshold.
+    /// Returns how long the poll has taken until this report, at least: its time begins when the
+    /// watchdog first sees it.
     pub fn elapsed(&self) -> Duration {
-        self.elapsed
+        self.elapsed.at_least
     }
 
-    /// Returns the stack of the thread in this poll. `None` if the platform does not support it
-    /// (Linux on x86-64 and AArch64 does), if the thread blocks the signal, or if the poll has just
-    /// returned.
+    /// Returns how long the poll has taken until this report, at most: the watchdog has not seen it
+    /// in the check before, usually a quarter of the threshold earlier.
+    pub fn elapsed_at_most(&self) -> Duration {
+        self.elapsed.at_most
+    }
+
+    /// Returns whether the poll has returned.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Returns the stack of the thread in this poll, when the poll was found.
+    /// [`missing_stack`](Self::missing_stack) is the reason if there is none.
     pub fn stack(&self) -> Option<&StackTrace> {
-        self.stack.as_ref()
+        self.stack.as_ref().ok()
+    }
+
+    /// Returns why there is no stack, in words.
+    pub fn missing_stack(&self) -> Option<&'static str> {
+        self.stack.as_ref().err().map(|reason| reason.as_str())
     }
 
     /// Returns whether this is a job of the blocking pool, not a poll.
@@ -226,7 +270,7 @@ impl ShutdownReport {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SlowPoll(poll) => poll.fmt(f),
+            Self::SlowPoll(poll) | Self::SlowPollEnded(poll) => poll.fmt(f),
             Self::WaitingJobs(jobs) => jobs.fmt(f),
             Self::NoSpareWorkers(report) => report.fmt(f),
             Self::Shutdown(report) => report.fmt(f),
@@ -234,6 +278,7 @@ impl fmt::Display for Report {
     }
 }
 
+/// Writes a poll that runs with its stack, and one that has returned in one line.
 impl fmt::Display for SlowPoll {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
@@ -244,20 +289,28 @@ impl fmt::Display for SlowPoll {
         if let Some(name) = &self.name {
             write!(f, " {name:?}")?;
         }
+        if let Some(span) = &self.span {
+            write!(f, " in span {span:?}")?;
+        }
         if let Some(location) = self.location {
             write!(f, ", spawned at {location},")?;
         }
-        write!(
-            f,
-            " has run for {:.1?} on thread {:?}",
-            self.elapsed, self.thread
-        )?;
+        let Elapsed { at_least, at_most } = self.elapsed;
+        let verb = if self.has_ended {
+            "took"
+        } else {
+            "has run for"
+        };
+        write!(f, " {verb} {at_least:.1?} (at most {at_most:.1?})")?;
+        write!(f, " on thread {:?}", self.thread)?;
         if let Some(worker) = self.worker {
             write!(f, ", worker {worker}")?;
         }
         match &self.stack {
-            Some(stack) => write!(f, "\n{stack}"),
-            None => Ok(()),
+            _ if self.has_ended => Ok(()),
+            Ok(stack) => write!(f, "\n{stack}"),
+            Err(NoStack::Unsupported) => Ok(()),
+            Err(reason) => write!(f, "; no stack: {}", reason.as_str()),
         }
     }
 }
@@ -287,7 +340,7 @@ impl fmt::Display for NoSpareWorkers {
         for poll in &self.polls {
             let (count, longest) = places.entry(poll.location).or_insert((0, Duration::ZERO));
             *count += 1;
-            *longest = poll.elapsed.max(*longest);
+            *longest = poll.elapsed().max(*longest);
         }
         let mut places: Vec<_> = places.into_iter().collect();
         places.sort_by_key(|&(_, (count, longest))| Reverse((count, longest)));
@@ -321,32 +374,5 @@ impl fmt::Display for ShutdownReport {
             write!(f, "\n{stuck}")?;
         }
         Ok(())
-    }
-}
-
-/// Returns the default action: a warning through the crate `tracing`, at most one per second for
-/// each location at which tasks are spawned.
-pub fn warn() -> impl Fn(&Report) + Send + Sync + 'static {
-    let warned = Mutex::ranked(Rank::leaf("watchdog warnings"), HashMap::new());
-    move |report| {
-        let place = match report {
-            Report::SlowPoll(poll) => (0, poll.location),
-            Report::WaitingJobs(jobs) => (1, jobs.location),
-            Report::Shutdown(_) => (2, None),
-            Report::NoSpareWorkers(_) => (3, None),
-        };
-        let now = Instant::now();
-        let is_due = {
-            let mut warned = warned.lock();
-            let last = warned.get(&place);
-            let is_due = last.is_none_or(|last| now.duration_since(*last) >= WARNING_INTERVAL);
-            if is_due {
-                warned.insert(place, now);
-            }
-            is_due
-        };
-        if is_due {
-            tracing::warn!(target: "raddle::watchdog", "{report}");
-        }
     }
 }

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::panic::Location;
 use std::ptr;
+use std::time::Instant;
 
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use raddle_primitives::sync::{Mutex, Rank};
+use raddle_primitives::sync::{Arc, Mutex, Rank};
 
-use crate::stack::{Pending, Sampler, ThreadStack};
+use crate::span::Span;
+use crate::stack::ThreadStack;
 
 /// The kinds of activities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,10 @@ pub struct ActivitySlot {
     location: AtomicPtr<Location<'static>>,
     /// The sequence of an activity that may block.
     blocking: AtomicUsize,
+    /// The sequence of the last activity that was marked: the time of its end is recorded.
+    marked: AtomicUsize,
+    /// The sequence and the end of the last marked activity that has finished.
+    finished: Mutex<Option<(usize, Instant)>>,
     has_ended: AtomicBool,
     /// `None` once the thread ends. The lock is held while a signal is sent, so that the thread
     /// does not end.
@@ -81,6 +87,7 @@ pub struct ActivitySlot {
 struct ThreadInfo {
     name: String,
     stack: Option<ThreadStack>,
+    span: Arc<Span>,
 }
 
 /// Transitions, each made by the thread that owns the slot.
@@ -91,6 +98,7 @@ impl ActivitySlot {
         let thread = ThreadInfo {
             name: current.name().unwrap_or("unnamed").to_owned(),
             stack: ThreadStack::of_current_thread(),
+            span: Span::of_current_thread(),
         };
         Self {
             sequence: AtomicUsize::new(0),
@@ -98,6 +106,8 @@ impl ActivitySlot {
             id: AtomicU64::new(0),
             location: AtomicPtr::new(ptr::null_mut()),
             blocking: AtomicUsize::new(0),
+            marked: AtomicUsize::new(0),
+            finished: Mutex::ranked(Rank::leaf("watchdog slow poll"), None),
             has_ended: AtomicBool::new(false),
             thread: Mutex::ranked(Rank::leaf("watchdog thread"), Some(thread)),
         }
@@ -141,10 +151,20 @@ impl ActivitySlot {
         // ORDERING: only this thread writes the sequence.
         let sequence = self.sequence.load(Ordering::Relaxed);
         if sequence % 2 == 1 {
+            // ORDERING: a hint. A mark that is missed is one of an activity that ends now.
+            if self.marked.load(Ordering::Relaxed) == sequence {
+                self.record_end(sequence);
+            }
             // ORDERING: the stores of the next `start` release it.
             self.sequence
                 .store(sequence.wrapping_add(1), Ordering::Relaxed);
         }
+    }
+
+    /// Records when the marked activity has ended.
+    #[cold]
+    fn record_end(&self, sequence: usize) {
+        *self.finished.lock() = Some((sequence, Instant::now()));
     }
 
     /// Records that the thread ends.
@@ -213,11 +233,42 @@ impl ActivitySlot {
             .map_or_else(String::new, |thread| thread.name.clone())
     }
 
-    /// Requests a sample of the thread's stack while it runs the activity with this sequence.
-    pub(crate) fn request(&self, sampler: &Sampler, sequence: usize) -> Option<Pending> {
+    /// Marks the activity with this sequence: the time of its end is recorded from now on.
+    pub fn mark(&self, sequence: usize) {
+        // ORDERING: a hint, by itself.
+        self.marked.store(sequence, Ordering::Relaxed);
+    }
+
+    /// Returns when the marked activity with this sequence has ended. Returns `None` while it runs,
+    /// and if it ended when it was marked.
+    pub fn end_of(&self, sequence: usize) -> Option<Instant> {
+        let finished = *self.finished.lock();
+        finished.filter(|end| end.0 == sequence).map(|end| end.1)
+    }
+
+    /// Returns the stack of the thread, if it has not ended and the system reports it.
+    #[allow(dead_code, reason = "some platforms have no stacks")]
+    pub(crate) fn thread_stack(&self) -> Option<ThreadStack> {
+        self.thread.lock().as_ref()?.stack.clone()
+    }
+
+    /// Calls a function while the thread cannot end. Returns `None` if the thread no longer runs
+    /// the activity with this sequence.
+    #[allow(dead_code, reason = "some platforms have no stacks")]
+    pub(crate) fn while_running<R>(
+        &self,
+        sequence: usize,
+        call: impl FnOnce(&ThreadStack) -> R,
+    ) -> Option<R> {
         let thread = self.thread.lock();
         let stack = thread.as_ref()?.stack.as_ref()?;
-        self.is_running(sequence).then(|| sampler.request(stack))?
+        self.is_running(sequence).then(|| call(stack))
+    }
+
+    /// Returns the tracing span of the thread.
+    pub(crate) fn span(&self) -> Option<std::sync::Arc<str>> {
+        let span = Arc::clone(&self.thread.lock().as_ref()?.span);
+        span.text()
     }
 
     /// Returns whether the thread still runs the activity with this sequence.

@@ -1,5 +1,6 @@
 //! Stack traces of other threads.
 
+mod application;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
@@ -16,14 +17,16 @@ mod linux;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-pub(crate) use linux::{Pending, Sampler, ThreadStack};
+pub(crate) use linux::{Sampler, ThreadStack, block_signal, unblock_signal};
 
 /// The functions that a thread was executing when a sample of its stack was taken, the innermost
 /// first.
 ///
-/// It stores addresses. [`frames`](Self::frames) and `Display` look up the names, which takes
-/// milliseconds, and tens of milliseconds the first time.
+/// It stores addresses. [`frames`](Self::frames), [`application_frame`](Self::application_frame) and
+/// `Display` look up the names, once for all clones. That takes milliseconds, and tens of
+/// milliseconds the first time.
 ///
 /// # Examples
 ///
@@ -35,10 +38,42 @@ pub(crate) use linux::{Pending, Sampler, ThreadStack};
 ///     }
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StackTrace {
+#[derive(Clone)]
+pub struct StackTrace(Arc<Trace>);
+
+struct Trace {
     /// One address for each frame, inside the instruction that it executes.
     addresses: Vec<usize>,
+    frames: OnceLock<Vec<StackFrame>>,
+}
+
+/// The reason why a report has no stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "the platform decides which occur")]
+pub(crate) enum NoStack {
+    Unsupported,
+    Returned,
+    OtherStack,
+    SignalBlocked,
+    NoRoom,
+    NoAnswer,
+    WouldInterrupt,
+}
+
+impl NoStack {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Unsupported => "stacks are read on Linux on x86-64 and AArch64 only",
+            Self::Returned => "it had just returned",
+            Self::OtherStack => "the thread was on another stack than its own, such as a fiber's",
+            Self::SignalBlocked => "the thread runs and blocks the signal SIGURG",
+            Self::NoRoom => "the thread has used almost all of its stack; give it a larger one",
+            Self::NoAnswer => "the thread got no processor",
+            Self::WouldInterrupt => {
+                "it is in a system call that a signal would end, and can only be read by a signal"
+            }
+        }
+    }
 }
 
 /// A function of a [`StackTrace`].
@@ -54,8 +89,44 @@ impl StackTrace {
     /// Looks up the functions, the innermost first. A function that the compiler has inlined has a
     /// frame of its own. Without debug information in the program there are no files and lines, and
     /// without symbols no names.
-    pub fn frames(&self) -> Vec<StackFrame> {
-        linux::resolve(&self.addresses)
+    pub fn frames(&self) -> &[StackFrame] {
+        let Trace { addresses, frames } = &*self.0;
+        frames.get_or_init(|| linux::resolve(addresses))
+    }
+
+    /// Returns the innermost frame in a function of the application: not of the standard library,
+    /// of Raddle, or of another library.
+    ///
+    /// A function whose file is below `/registry/src/`, `/git/checkouts/`, `/vendor/` or the
+    /// sources of the standard library is one of a library, and so is one of a crate that many
+    /// asynchronous programs use, such as `tokio`, `futures_util`, `tracing`, `hyper`, `tower`,
+    /// `axum`, `tonic` and `h2`. Without line tables only the names of crates count. A method of a
+    /// library's trait for any type, such as axum's `<F as Handler>::call`, is one of the library.
+    pub fn application_frame(&self) -> Option<&StackFrame> {
+        self.frames().iter().find(|frame| frame.is_of_application())
+    }
+
+    #[allow(dead_code, reason = "some platforms have no stacks")]
+    fn new(addresses: Vec<usize>) -> Self {
+        let frames = OnceLock::new();
+        Self(Arc::new(Trace { addresses, frames }))
+    }
+}
+
+/// Compares addresses.
+impl PartialEq for StackTrace {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.addresses == other.0.addresses
+    }
+}
+
+impl Eq for StackTrace {}
+
+impl fmt::Debug for StackTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StackTrace")
+            .field(&self.0.addresses)
+            .finish()
     }
 }
 
@@ -73,6 +144,11 @@ impl StackFrame {
     /// Returns the source file, if it is known.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
+    }
+
+    fn is_of_application(&self) -> bool {
+        let function = self.function.as_deref();
+        function.is_some_and(|function| application::owns(function, self.file()))
     }
 
     /// Returns the line in the source file, starting at 1, if it is known.

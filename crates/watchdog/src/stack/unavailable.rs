@@ -1,11 +1,10 @@
 //! Platforms where no sample of a thread's stack is taken.
 
-use std::time::Duration;
-
-use super::{StackFrame, StackTrace};
+use super::{NoStack, StackFrame, StackTrace};
+use crate::slot::ActivitySlot;
 
 /// The stack of a thread, which is unknown on this system.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum ThreadStack {}
 
 impl ThreadStack {
@@ -18,10 +17,6 @@ impl ThreadStack {
 #[derive(Debug)]
 pub(crate) struct Sampler;
 
-/// A sample that was requested, which never happens on this system.
-#[derive(Debug)]
-pub(crate) enum Pending {}
-
 impl Sampler {
     pub(crate) fn new() -> Self {
         Self
@@ -29,14 +24,21 @@ impl Sampler {
 
     pub(crate) fn prepare(&mut self) {}
 
-    pub(crate) fn request(&self, stack: &ThreadStack) -> Option<Pending> {
-        match *stack {}
-    }
-
-    pub(crate) fn wait(&mut self, pending: Pending, _: Duration) -> Option<StackTrace> {
-        match pending {}
+    pub(crate) fn sample(
+        &mut self,
+        _: &ActivitySlot,
+        _: usize,
+        _: &mut dyn FnMut(),
+    ) -> Result<StackTrace, NoStack> {
+        Err(NoStack::Unsupported)
     }
 }
+
+pub(crate) fn unblock_signal() -> bool {
+    false
+}
+
+pub(crate) fn block_signal() {}
 
 pub(super) fn resolve(_: &[usize]) -> Vec<StackFrame> {
     Vec::new()

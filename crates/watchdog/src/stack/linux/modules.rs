@@ -12,6 +12,10 @@ use std::sync::Arc;
 use framehop::{
     ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder, UnwinderNative,
 };
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, LittleEndian, Register, UnwindContext,
+    UnwindSection,
+};
 use object::{Object, ObjectSection, ObjectSegment, ReadCache, ReadRef, SegmentFlags, elf};
 
 /// The largest page size of any system: a segment may start at most this far before its mapping.
@@ -21,7 +25,22 @@ const MAX_PAGE: u64 = 64 * 1024;
 #[derive(Default)]
 pub(super) struct Modules {
     pub(super) unwinder: UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>,
-    known: Vec<Mapping>,
+    known: Vec<Known>,
+}
+
+/// A mapping, and its unwind information if it was readable.
+struct Known {
+    mapping: Mapping,
+    sections: Option<Sections>,
+}
+
+/// The unwind information of a file.
+struct Sections {
+    /// The difference between the mapped addresses and those that the file was linked for.
+    base: u64,
+    /// The address and the bytes of the section `.eh_frame`, and of `.eh_frame_hdr`.
+    frames: Option<(Range<u64>, Arc<[u8]>)>,
+    index: Option<(Range<u64>, Arc<[u8]>)>,
 }
 
 /// An executable part of a file in the process's memory.
@@ -41,23 +60,60 @@ impl Modules {
             return;
         };
         let current: Vec<_> = maps.lines().filter_map(Mapping::parse).collect();
-        self.known.retain(|mapping| {
-            let stays = current.contains(mapping);
+        self.known.retain(|known| {
+            let stays = current.contains(&known.mapping);
             if !stays {
-                self.unwinder.remove_module(mapping.addresses.start);
+                self.unwinder.remove_module(known.mapping.addresses.start);
+                super::forget_symbols();
             }
             stays
         });
         for mapping in current {
-            if self.known.contains(&mapping) {
+            if self.known.iter().any(|known| known.mapping == mapping) {
                 continue;
             }
-            if let Some(module) = mapping.module() {
-                self.unwinder.add_module(module);
+            let sections = mapping.sections();
+            if let Some(sections) = &sections {
+                self.unwinder.add_module(mapping.module(sections));
             }
             // Added even if the module cannot be read, so that reading it is tried only once.
-            self.known.push(mapping);
+            self.known.push(Known { mapping, sections });
         }
+    }
+
+    /// Returns whether the address is in a file's code.
+    pub(super) fn is_code(&self, address: u64) -> bool {
+        let mut mappings = self.known.iter().map(|known| &known.mapping.addresses);
+        mappings.any(|addresses| addresses.contains(&address))
+    }
+
+    /// Returns the address of the first instruction of the function at `address` at which `register`
+    /// is its frame pointer.
+    pub(super) fn frame_pointer_set(&self, address: u64, register: Register) -> Option<u64> {
+        let contains = |known: &&Known| known.mapping.addresses.contains(&address);
+        let sections = self.known.iter().find(contains)?.sections.as_ref()?;
+        let (frames, index) = (sections.frames.as_ref()?, sections.index.as_ref()?);
+        let bases = BaseAddresses::default()
+            .set_eh_frame(frames.0.start)
+            .set_eh_frame_hdr(index.0.start);
+        let eh_frame = EhFrame::new(&frames.1, LittleEndian);
+        let index = EhFrameHdr::new(&index.1, LittleEndian);
+        let index = index.parse(&bases, size_of::<usize>() as u8).ok()?;
+        let linked = address.wrapping_sub(sections.base);
+        let table = index.table()?;
+        let cie = EhFrame::cie_from_offset;
+        let entry = table.fde_for_address(&eh_frame, &bases, linked, cie).ok()?;
+        let mut context = UnwindContext::new();
+        let mut rows = entry.rows(&eh_frame, &bases, &mut context).ok()?;
+        while let Some(row) = rows.next_row().ok()? {
+            match *row.cfa() {
+                CfaRule::RegisterAndOffset { register: r, .. } if r == register => {
+                    return Some(row.start_address().wrapping_add(sections.base));
+                }
+                _ => {}
+            }
+        }
+        None
     }
 }
 
@@ -80,7 +136,7 @@ impl Mapping {
         (is_executable && is_readable).then_some(mapping)
     }
 
-    fn module(&self) -> Option<Module<Arc<[u8]>>> {
+    fn sections(&self) -> Option<Sections> {
         if self.path == "[vdso]" {
             // The vDSO is never unmapped, and has no file.
             let memory = File::open("/proc/self/mem").ok()?;
@@ -107,8 +163,27 @@ impl Mapping {
         self.read(&ReadCache::new(file.ok()?))
     }
 
+    fn module(&self, sections: &Sections) -> Module<Arc<[u8]>> {
+        let (frame_range, frame) = sections.frames.clone().unzip();
+        let (header_range, header) = sections.index.clone().unzip();
+        let info = ExplicitModuleSectionInfo {
+            base_svma: 0,
+            eh_frame_svma: frame_range,
+            eh_frame: frame,
+            eh_frame_hdr_svma: header_range,
+            eh_frame_hdr: header,
+            ..Default::default()
+        };
+        Module::new(
+            self.path.clone(),
+            self.addresses.clone(),
+            sections.base,
+            info,
+        )
+    }
+
     /// Reads the unwind information of an ELF file.
-    fn read<'a, R: ReadRef<'a>>(&self, bytes: R) -> Option<Module<Arc<[u8]>>> {
+    fn read<'a, R: ReadRef<'a>>(&self, bytes: R) -> Option<Sections> {
         let file = object::File::parse(bytes).ok()?;
         let segment = file.segments().find(|segment| {
             let (start, length) = segment.file_range();
@@ -119,33 +194,20 @@ impl Mapping {
             let whole = start.saturating_sub(MAX_PAGE - 1)..start + length;
             is_executable && whole.contains(&self.offset)
         })?;
-        // The difference between the mapped addresses and those that the file was linked for.
         let (offset, _) = segment.file_range();
         let linked = segment
             .address()
             .wrapping_add(self.offset.wrapping_sub(offset));
-        let base = self.addresses.start.wrapping_sub(linked);
         let section = |name| {
             let section = file.section_by_name(name)?;
             let data: Arc<[u8]> = section.data().ok()?.into();
             Some((section.address()..section.address() + section.size(), data))
         };
-        let (frame_range, frame) = section(".eh_frame").unzip();
-        let (header_range, header) = section(".eh_frame_hdr").unzip();
-        let sections = ExplicitModuleSectionInfo {
-            base_svma: 0,
-            eh_frame_svma: frame_range,
-            eh_frame: frame,
-            eh_frame_hdr_svma: header_range,
-            eh_frame_hdr: header,
-            ..Default::default()
-        };
-        Some(Module::new(
-            self.path.clone(),
-            self.addresses.clone(),
-            base,
-            sections,
-        ))
+        Some(Sections {
+            base: self.addresses.start.wrapping_sub(linked),
+            frames: section(".eh_frame"),
+            index: section(".eh_frame_hdr"),
+        })
     }
 }
 

@@ -10,53 +10,17 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use super::memory::Memory;
+use super::sample::{Registers, Sample};
 use super::thread::ThreadStack;
 use crate::exchange::{Exchange, Request};
 
 /// The signal of a request. The system ignores it without a handler, no other part of Raddle uses
 /// it, and debuggers pass it on. Go's runtime uses it for the same reasons.
-const SIGNAL: c_int = libc::SIGURG;
+pub(super) const SIGNAL: c_int = libc::SIGURG;
 
-/// The largest part of a stack that is copied, in words: 256 KiB. The outer frames of a deeper
-/// stack are left out.
-const MAX_WORDS: usize = 32 * 1024;
-
-/// The registers from which a stack is unwound.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Registers {
-    pub(super) instruction: usize,
-    pub(super) stack: usize,
-    pub(super) frame: usize,
-    #[cfg(target_arch = "aarch64")]
-    pub(super) link: usize,
-}
-
-/// Registers, and the words of the stack from the stack pointer up.
-pub(super) struct Sample {
-    pub(super) registers: Registers,
-    words: Box<[usize]>,
-    /// The number of words that are copied; 0 if the thread was not on its own stack.
-    length: usize,
-}
-
-impl Sample {
-    /// Returns whether the thread was on another stack than its own.
-    pub(super) fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
-    /// Returns the word at an address of the copied stack.
-    pub(super) fn word(&self, address: u64) -> Option<u64> {
-        let start = self.registers.stack & !(size_of::<usize>() - 1);
-        let offset = usize::try_from(address).ok()?.checked_sub(start)?;
-        let (index, within) = (offset / size_of::<usize>(), offset % size_of::<usize>());
-        let words = &self.words[..self.length];
-        (within == 0)
-            .then(|| words.get(index))
-            .flatten()
-            .map(|word| *word as u64)
-    }
-}
+/// The part of a stack that a handler may need in addition to what the system stores there.
+const HANDLER_ROOM: usize = 8 * 1024;
 
 /// The data that the handler needs. Created once in a process and never freed, so that a signal may
 /// come at any time.
@@ -70,6 +34,16 @@ static SHARED: OnceLock<Option<Shared>> = OnceLock::new();
 
 /// The handler that was installed before.
 static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// Returns whether the handler has room on the stack of a thread that runs: the system would end
+/// the process otherwise. The thread has written nothing to the last part of its stack, so it has
+/// never been that deep.
+pub(super) fn has_room(thread: &ThreadStack, memory: &Memory) -> bool {
+    // SAFETY: the call takes an integer. It returns 0 if the system does not know the value.
+    let context = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
+    let low = thread.addresses.start;
+    memory.is_zero(low..low + context.max(libc::MINSIGSTKSZ) + HANDLER_ROOM)
+}
 
 /// A request that was sent.
 pub(super) struct SignalRequest(Request<'static, Sample>);
@@ -89,7 +63,15 @@ pub(super) fn send(thread: &ThreadStack) -> Option<SignalRequest> {
 
 impl SignalRequest {
     /// Waits for the sample. Returns `None` if there is none within `limit`.
-    pub(super) fn wait<R>(self, limit: Duration, read: impl FnOnce(&Sample) -> R) -> Option<R> {
+    ///
+    /// It calls `meanwhile` about each `interval`.
+    pub(super) fn wait<R>(
+        self,
+        limit: Duration,
+        interval: Duration,
+        meanwhile: &mut dyn FnMut(),
+        read: impl FnOnce(&Sample) -> R,
+    ) -> Option<R> {
         let shared = SHARED.get()?.as_ref()?;
         let deadline = Instant::now() + limit;
         while !self.0.is_answered() {
@@ -97,8 +79,11 @@ impl SignalRequest {
             if left.is_zero() {
                 break;
             }
-            wait_readable(&shared.answered, left);
+            wait_readable(&shared.answered, left.min(interval));
             drain(&shared.answered);
+            if !self.0.is_answered() {
+                meanwhile();
+            }
         }
         self.0.read(read)
     }
@@ -112,11 +97,7 @@ fn install() -> Option<Shared> {
         return None;
     }
     let shared = Shared {
-        exchange: Exchange::new(Sample {
-            registers: Registers::default(),
-            words: vec![0; MAX_WORDS].into_boxed_slice(),
-            length: 0,
-        }),
+        exchange: Exchange::new(Sample::new()),
         // SAFETY: the system has just opened the descriptor, which nothing else owns.
         answered: unsafe { OwnedFd::from_raw_fd(descriptor) },
     };
@@ -124,9 +105,9 @@ fn install() -> Option<Shared> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = handle;
     action.sa_sigaction = handler as usize;
-    // The handler runs on the thread's signal stack, so that a thread with little free stack can
-    // answer.
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+    // The handler runs on the stack that it interrupts: the thread's signal stack may be one of the
+    // application, too small for the registers that the system stores on it.
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | former_signal_stack();
     // With all signals in the mask, no other handler interrupts this one.
     // SAFETY: the call writes to the set, which is part of `action`.
     unsafe { libc::sigfillset(&mut action.sa_mask) };
@@ -139,6 +120,22 @@ fn install() -> Option<Shared> {
     // SAFETY: the call has succeeded, so it has written the former action.
     let _ = FORMER.set(unsafe { former.assume_init() });
     Some(shared)
+}
+
+/// Returns `SA_ONSTACK` if the former handler runs on the signal stack. That of Go does, which runs
+/// code on small stacks, and gives its threads large signal stacks.
+fn former_signal_stack() -> c_int {
+    let mut former = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: the call writes to `former`, which is read only if it has succeeded.
+    let former = unsafe {
+        let result = libc::sigaction(SIGNAL, std::ptr::null(), former.as_mut_ptr());
+        (result == 0).then(|| former.assume_init())
+    };
+    let is_function = |former: &libc::sigaction| {
+        former.sa_sigaction != libc::SIG_DFL && former.sa_sigaction != libc::SIG_IGN
+    };
+    let former = former.filter(is_function);
+    former.map_or(0, |former| former.sa_flags & libc::SA_ONSTACK)
 }
 
 /// The handler. It copies the registers and the stack of the thread that it interrupts.
@@ -197,7 +194,7 @@ fn registers(context: &libc::ucontext_t) -> Registers {
     Registers {
         instruction: registers[libc::REG_RIP as usize] as usize,
         stack: registers[libc::REG_RSP as usize] as usize,
-        frame: registers[libc::REG_RBP as usize] as usize,
+        frame: Some(registers[libc::REG_RBP as usize] as usize),
     }
 }
 
@@ -207,7 +204,7 @@ fn registers(context: &libc::ucontext_t) -> Registers {
     Registers {
         instruction: machine.pc as usize,
         stack: machine.sp as usize,
-        frame: machine.regs[29] as usize,
+        frame: Some(machine.regs[29] as usize),
         link: machine.regs[30] as usize,
     }
 }

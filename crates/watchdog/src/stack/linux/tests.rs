@@ -4,13 +4,26 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Sampler, ThreadStack};
+use super::super::{NoStack, StackTrace};
+use super::{Sampler, ThreadStack, signal};
+use crate::slot::{Activity, ActivityKind, ActivitySlot};
 
 /// A process has at most one request at a time, so the tests run one after the other.
 static ONE_TEST: raddle_primitives::sync::Mutex<()> =
     raddle_primitives::sync::Mutex::ranked(raddle_primitives::sync::Rank::outer(1, "one test"), ());
 
 const LIMIT: Duration = Duration::from_secs(10);
+
+/// Takes a sample by a signal.
+fn by_signal(
+    sampler: &mut Sampler,
+    thread: &ThreadStack,
+    limit: Duration,
+) -> Result<StackTrace, NoStack> {
+    let pending = signal::send(thread).ok_or(NoStack::Returned)?;
+    let addresses = sampler.wait(pending, limit, &mut || ())?;
+    Ok(StackTrace::new(addresses))
+}
 
 #[inline(never)]
 fn a_function_that_spins(stop: &AtomicBool) {
@@ -61,24 +74,20 @@ fn traces(count: usize, body: fn(&AtomicBool)) -> Vec<Option<Vec<String>>> {
         thread::sleep(Duration::from_millis(10));
         let mut sampler = Sampler::new();
         let traces: Vec<_> = (0..count)
-            .map(|_| {
-                let pending = sampler.request(&stack).expect("the signal is sent");
-                sampler.wait(pending, LIMIT)
-            })
+            .map(|_| by_signal(&mut sampler, &stack, LIMIT).ok())
             .collect();
         stop.store(true, Ordering::Relaxed);
-        let function_names = |trace: super::StackTrace| {
-            let frames = trace.frames();
-            frames
-                .iter()
-                .filter_map(|frame| frame.function().map(str::to_owned))
-                .collect()
-        };
         traces
             .into_iter()
-            .map(|trace| trace.map(function_names))
+            .map(|trace| trace.map(|trace| function_names(&trace)))
             .collect()
     })
+}
+
+fn function_names(trace: &StackTrace) -> Vec<String> {
+    let frames = trace.frames().iter();
+    let names = frames.filter_map(|frame| frame.function());
+    names.map(str::to_owned).collect()
 }
 
 /// Returns whether a trace contains a function. Under a sanitizer it returns whether there is a
@@ -149,8 +158,8 @@ fn a_thread_that_blocks_the_signal_has_no_trace_and_does_not_prevent_further_req
     let stack = receiver.recv().unwrap();
     let mut sampler = Sampler::new();
     for _ in 0..2 {
-        let pending = sampler.request(&stack).expect("no request is under way");
-        assert_eq!(sampler.wait(pending, Duration::from_millis(20)), None);
+        let trace = by_signal(&mut sampler, &stack, Duration::from_millis(20));
+        assert_eq!(trace, Err(NoStack::NoAnswer));
     }
     drop(finish);
     blocked.join().unwrap();
@@ -162,9 +171,7 @@ fn a_thread_that_has_ended_has_no_trace() {
     let stack = thread::spawn(|| ThreadStack::of_current_thread().unwrap());
     let stack = stack.join().unwrap();
     let mut sampler = Sampler::new();
-    let pending = sampler.request(&stack);
-    let trace = pending.and_then(|pending| sampler.wait(pending, Duration::from_millis(20)));
-    assert_eq!(trace, None);
+    assert!(by_signal(&mut sampler, &stack, Duration::from_millis(20)).is_err());
 }
 
 /// The recorded addresses belong to another stack, as after a change of stacks.
@@ -185,8 +192,123 @@ fn a_thread_on_another_stack_has_no_trace() {
         addresses: ThreadStack::of_current_thread().unwrap().addresses,
     };
     let mut sampler = Sampler::new();
-    let pending = sampler.request(&stack).expect("the signal is sent");
-    assert_eq!(sampler.wait(pending, LIMIT), None);
+    let trace = by_signal(&mut sampler, &stack, LIMIT);
+    assert_eq!(trace, Err(NoStack::OtherStack));
     drop(finish);
     thread.join().unwrap();
+}
+
+/// Runs `body` as an activity on a thread, and passes its slot and its sequence to `check`.
+fn with_slot(prepare: fn(), body: impl FnOnce() + Send, check: impl FnOnce(&ActivitySlot, usize)) {
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            prepare();
+            let slot = std::sync::Arc::new(ActivitySlot::of_current_thread());
+            sender.send(std::sync::Arc::clone(&slot)).unwrap();
+            slot.start(Activity {
+                kind: ActivityKind::Poll,
+                worker: None,
+                id: 1,
+                location: None,
+            });
+            body();
+            slot.finish();
+        });
+        let slot = receiver.recv().unwrap();
+        let sequence = loop {
+            match slot.running() {
+                Some(running) => break running.sequence,
+                None => thread::yield_now(),
+            }
+        };
+        thread::sleep(Duration::from_millis(20));
+        check(&slot, sequence);
+    });
+}
+
+/// Takes a sample of a thread that blocks the signal.
+fn of_thread_that_blocks_the_signal(body: impl FnOnce() + Send) -> Result<StackTrace, NoStack> {
+    let mut result = None;
+    with_slot(super::block_signal, body, |slot, sequence| {
+        result = Some(Sampler::new().sample(slot, sequence, &mut || ()));
+    });
+    result.unwrap()
+}
+
+#[inline(never)]
+fn a_function_that_waits(wait: impl FnOnce()) {
+    wait();
+    black_box(());
+}
+
+/// Calls that no signal may end, on a thread that would get no signal.
+#[test]
+fn the_stack_of_a_blocked_thread_is_read_without_a_signal() {
+    let timeout = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 200_000_000,
+    };
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    type Wait<'a> = Box<dyn Fn() + Send + Sync + 'a>;
+    let waits: Vec<(&str, Wait<'_>)> = vec![
+        (
+            "thread::sleep",
+            Box::new(|| thread::sleep(Duration::from_millis(200))),
+        ),
+        (
+            "nanosleep",
+            Box::new(|| {
+                // SAFETY: the call reads `timeout`, and writes to nothing.
+                unsafe { libc::nanosleep(&timeout, std::ptr::null_mut()) };
+            }),
+        ),
+        (
+            "poll",
+            Box::new(|| {
+                // SAFETY: there are no descriptors.
+                unsafe { libc::poll(std::ptr::null_mut(), 0, 200) };
+            }),
+        ),
+        (
+            "recv with a timeout",
+            Box::new(|| drop(socket.recv(&mut [0; 8]))),
+        ),
+        (
+            "recv_timeout",
+            Box::new(|| {
+                let (_sender, receiver) = mpsc::channel::<()>();
+                let _ = receiver.recv_timeout(Duration::from_millis(200));
+            }),
+        ),
+        (
+            "park_timeout",
+            Box::new(|| thread::park_timeout(Duration::from_millis(200))),
+        ),
+    ];
+    for (name, wait) in &waits {
+        let trace = of_thread_that_blocks_the_signal(|| a_function_that_waits(wait));
+        let names = trace.as_ref().map(function_names);
+        let has_function =
+            |names: &Vec<String>| names.iter().any(|n| n.contains("a_function_that_waits"));
+        assert!(names.as_ref().is_ok_and(has_function), "{name}: {names:#?}");
+        let is_whole = |names: &Vec<String>| names.iter().any(|n| n == "start_thread");
+        assert!(names.as_ref().is_ok_and(is_whole), "{name}: {names:#?}");
+    }
+}
+
+#[test]
+fn a_thread_that_runs_and_blocks_the_signal_has_no_trace_at_once() {
+    let stop = AtomicBool::new(false);
+    let body = || a_function_that_spins(&stop);
+    with_slot(super::block_signal, body, |slot, sequence| {
+        let start = Instant::now();
+        let trace = Sampler::new().sample(slot, sequence, &mut || ());
+        assert_eq!(trace, Err(NoStack::SignalBlocked));
+        assert!(start.elapsed() < super::SIGNAL_LIMIT);
+        stop.store(true, Ordering::Relaxed);
+    });
 }

@@ -1,9 +1,12 @@
-//! The stack of a thread.
+//! The stack of a thread, and its signal mask.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use super::signal::SIGNAL;
+
 /// A thread and the addresses of its stack.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ThreadStack {
     /// The system's number for the thread.
     pub(super) thread: libc::pid_t,
@@ -18,6 +21,30 @@ impl ThreadStack {
             thread: unsafe { libc::gettid() },
             addresses: stack_addresses()?,
         })
+    }
+}
+
+/// Takes the signal of samples out of the calling thread's mask. Returns whether it was in it.
+pub(crate) fn unblock_signal() -> bool {
+    change_mask(libc::SIG_UNBLOCK)
+}
+
+/// Adds the signal of samples to the calling thread's mask.
+pub(crate) fn block_signal() {
+    change_mask(libc::SIG_BLOCK);
+}
+
+/// Changes the calling thread's mask, and returns whether the signal was in it.
+fn change_mask(how: libc::c_int) -> bool {
+    let mut set = MaybeUninit::uninit();
+    let mut former = MaybeUninit::uninit();
+    // SAFETY: the first call initializes `set`, which the others use; the third one writes to
+    // `former`, which is read only if it has succeeded.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), SIGNAL);
+        libc::pthread_sigmask(how, set.as_ptr(), former.as_mut_ptr()) == 0
+            && libc::sigismember(former.as_ptr(), SIGNAL) == 1
     }
 }
 
