@@ -1,11 +1,12 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod dump;
 mod error;
 mod graph;
 mod observer;
 #[cfg(unix)]
+#[allow(unsafe_code, reason = "system calls")]
 mod sigquit;
 mod table;
 

@@ -1,10 +1,14 @@
 //! Dumps of all tasks of a runtime.
 
+#[cfg(unix)]
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
 use raddle_dump::{Dump, DumpError, TaskTable};
 
+#[cfg(unix)]
+use crate::runtime::tools::RunningStacks;
 use crate::runtime::tools::{Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
@@ -30,7 +34,11 @@ impl Builder {
 
     /// [Enables dumps](Self::enable_task_dumps), and prints one to standard error each time the
     /// process gets SIGQUIT (`kill -QUIT`, or Ctrl and backslash in a terminal). A separate thread
-    /// prints it, even while all workers are stuck. Default: SIGQUIT ends the process.
+    /// prints it, even while all workers are stuck. On a runtime with a watchdog, the stacks of the
+    /// polls and the blocking jobs that run follow. Default: SIGQUIT ends the process.
+    ///
+    /// SIGQUIT may be blocked, as in a program that reads signals from a descriptor: the thread
+    /// unblocks it for itself.
     ///
     /// The thread ends when the runtime and all its handles are dropped. SIGQUIT does not end the
     /// process after that either. Each runtime that is built with this setting prints its own dump.
@@ -49,7 +57,14 @@ impl Builder {
     pub fn dump_tasks_on_sigquit(&mut self) -> &mut Self {
         let start_with_signal = |tools: &mut Tools| {
             start(tools)?;
-            let printing = tools.shared.get().map(TaskTable::print_on_sigquit);
+            let stacks = RunningStacks::default();
+            tools.shared.add(stacks.clone());
+            let write_stacks = move |text: &mut dyn fmt::Write| match stacks.0.get() {
+                Some(write) => write(text),
+                None => Ok(()),
+            };
+            let tasks = tools.shared.get::<TaskTable>();
+            let printing = tasks.map(|tasks| tasks.print_on_sigquit(write_stacks));
             // The thread prints until this value is dropped, with the last handle.
             tools.shared.add(printing.transpose()?);
             Ok(())

@@ -4,15 +4,17 @@
     not(all(
         feature = "console",
         feature = "flight-recorder",
-        feature = "task-dumps"
+        feature = "task-dumps",
+        unix
     )),
     allow(dead_code, reason = "some tools are off")
 )]
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::runtime::Handle;
 use crate::runtime::observers::Observers;
@@ -47,6 +49,13 @@ pub(crate) struct Shared(Vec<Box<dyn Any + Send + Sync>>);
 
 /// A function of the flight recorder that returns its recent events as a file, for the live page.
 pub(crate) struct RecordingFile(pub(crate) Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>);
+
+/// Writes the stacks of what the runtime's threads run. Set by the watchdog, which starts after the
+/// tools that use it.
+#[derive(Clone, Default)]
+pub(crate) struct RunningStacks(pub(crate) Arc<OnceLock<WriteStacks>>);
+
+pub(crate) type WriteStacks = Box<dyn Fn(&mut dyn fmt::Write) -> fmt::Result + Send + Sync>;
 
 /// A tool that ends with its runtime.
 pub(crate) trait Running: Send + Sync {

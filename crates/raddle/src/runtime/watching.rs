@@ -1,12 +1,13 @@
 //! The watchdog of a runtime.
 
-use std::sync::{Arc, OnceLock};
+use std::fmt;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use raddle_watchdog::{Report, ShutdownReport, SlowPoll, Watchdog};
 
 use crate::runtime::runtime::Stopped;
-use crate::runtime::tools::{Running, Start, Tool, Tools};
+use crate::runtime::tools::{Running, RunningStacks, Start, Tool, Tools};
 use crate::runtime::{Builder, Runtime};
 
 /// A function that is called with each report, in addition to the action.
@@ -15,7 +16,7 @@ pub(crate) struct Listener(pub(crate) Arc<dyn Fn(&Report) + Send + Sync>);
 
 /// The watchdog of one runtime.
 struct Watching {
-    watchdog: Watchdog,
+    watchdog: Arc<Watchdog>,
     first_report: FirstReport,
 }
 
@@ -39,6 +40,11 @@ where
         })?;
         tools.observers.add_scheduler_observer(watchdog.observer());
         tools.observers.add_job_observer(watchdog.job_observer());
+        let watchdog = Arc::new(watchdog);
+        if let Some(RunningStacks(stacks)) = tools.shared.get() {
+            let watchdog = Arc::downgrade(&watchdog);
+            let _ = stacks.set(Box::new(move |text| write_stacks(&watchdog, text)));
+        }
         let first_report = FirstReport::default();
         tools.shared.add(first_report.clone());
         tools.running.push(Box::new(Watching {
@@ -64,6 +70,18 @@ impl Running for Watching {
     }
 }
 
+/// Writes the polls and the blocking jobs that run, with their stacks.
+fn write_stacks(watchdog: &Weak<Watchdog>, text: &mut dyn fmt::Write) -> fmt::Result {
+    let watchdog = watchdog.upgrade();
+    let running = watchdog.map_or_else(Vec::new, |watchdog| watchdog.running());
+    if !running.is_empty() {
+        writeln!(text, "{} running polls and blocking jobs:", running.len())?;
+    }
+    running
+        .iter()
+        .try_for_each(|poll| writeln!(text, "{}", poll.to_string().trim_end()))
+}
+
 fn describe(stopped: Stopped, running: Vec<SlowPoll>) -> ShutdownReport {
     ShutdownReport::new(
         stopped.workers,
@@ -76,9 +94,9 @@ fn describe(stopped: Stopped, running: Vec<SlowPoll>) -> ShutdownReport {
 impl Builder {
     /// Calls `action` while something takes longer than `threshold`:
     ///
-    /// - a poll of a task or of the future of `block_on`, once, while it still runs, with the
-    ///   task's id, name and spawn location, the time that it has taken, and the stack of its
-    ///   thread;
+    /// - a poll of a task or of the future of `block_on`, while it still runs, with the task's id,
+    ///   name and spawn location, the time that it has taken, and the stack of its thread; and once
+    ///   more when it has returned, with its whole time;
     /// - jobs of [`spawn_blocking`](crate::task::spawn_blocking) that wait for a thread, once a
     ///   second;
     /// - tasks that wait behind polls that do not return while all [spare
@@ -87,15 +105,17 @@ impl Builder {
     /// - a shutdown that has timed out, with the polls and jobs that still run.
     ///
     /// [`watchdog::warn`](crate::runtime::watchdog::warn) is the usual action: a warning of the
-    /// crate `tracing`, at most one per second for each location. The action is called on a thread
-    /// of the watchdog, which works even while all workers are stuck. That thread checks every
+    /// crate `tracing`, at most one per second for each function of the application. The action is
+    /// called on a thread of its own, even while all workers are stuck. Another one checks every
     /// quarter of the threshold, so it finds every poll that takes at least five quarters of the
     /// threshold, and may miss shorter ones. A task in
     /// [`block_in_place`](crate::task::block_in_place) is not reported.
     ///
-    /// On Linux on x86-64 and AArch64, the watchdog takes a stack by sending the signal `SIGURG` to
-    /// the thread. The signal may interrupt a system call of the thread, such as a sleep or a
-    /// `poll`, with the error `EINTR`. On other platforms reports have no stacks.
+    /// Stacks are read on Linux on x86-64 and AArch64: that of a thread that is blocked in a system
+    /// call without a signal, that of a thread that runs by the signal `SIGURG`. The threads of the
+    /// runtime do not block this signal, and neither does a thread while it is in `block_on`.
+    /// Without `/proc` blocked threads get the signal too, which ends a sleep or a `poll` with the
+    /// error `EINTR`.
     ///
     /// # Panics
     ///

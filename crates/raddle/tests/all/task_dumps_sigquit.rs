@@ -41,11 +41,15 @@ fn sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck() {
 
 /// Starts this program as the child process of the test `name`.
 fn start(test: &str) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    start_by(Command::new(std::env::current_exe().unwrap()), test)
+}
+
+fn start_by(mut command: Command, test: &str) -> Child {
+    command
         .arg(format!("task_dumps_sigquit::{test}"))
         .args(["--exact", "--nocapture"])
         .env(IS_CHILD, "1")
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
@@ -132,4 +136,150 @@ fn deadlock() -> ! {
     loop {
         thread::sleep(Duration::from_secs(1));
     }
+}
+
+/// Starts this program with a signal blocked on all threads, as in a program that reads signals from
+/// a descriptor.
+#[cfg(target_os = "linux")]
+fn start_with_blocked_signals(test: &str) -> Child {
+    let mut command = Command::new("env");
+    command.args(["--block-signal=QUIT", "--block-signal=URG"]);
+    command.arg(std::env::current_exe().unwrap());
+    start_by(command, test)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn sigquit_prints_the_tasks_of_a_program_that_blocks_the_signal() {
+    if std::env::var_os(IS_CHILD).is_some() {
+        hang();
+    }
+    let test = "sigquit_prints_the_tasks_of_a_program_that_blocks_the_signal";
+    let mut child = start_with_blocked_signals(test);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    while next() != "stuck" {}
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&child), Signal::QUIT).unwrap();
+        while next() != "3 tasks" {}
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The dump does not fit into the pipe of standard error, which is not read for a while. It held
+/// the lock of standard error, and was cut off if the pipe does not block.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_dump_that_is_read_slowly_keeps_no_thread_from_standard_error_and_is_whole() {
+    if std::env::var_os(IS_CHILD).is_some() {
+        print_slowly();
+    }
+    let test = "a_dump_that_is_read_slowly_keeps_no_thread_from_standard_error_and_is_whole";
+    let mut child = start(test);
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || output.next().expect("the program has ended").unwrap();
+    while !next().ends_with("ready") {}
+    kill_process(Pid::from_child(&child), Signal::QUIT).unwrap();
+    // Nothing has been read from standard error.
+    while !next().ends_with("locked") {}
+    let errors = BufReader::new(child.stderr.take().unwrap());
+    let mut missing: std::collections::BTreeSet<_> = (0..NAMED).collect();
+    for line in errors.lines() {
+        let line = line.unwrap();
+        if let Some((_, rest)) = line.split_once("number-") {
+            let digits = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap();
+            missing.remove(&digits.parse().unwrap());
+        }
+        if missing.is_empty() {
+            break;
+        }
+    }
+    assert!(missing.is_empty(), "{} tasks are missing", missing.len());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The number of tasks with names of their own.
+#[cfg(target_os = "linux")]
+const NAMED: usize = 3000;
+
+/// Prints `locked` when it gets the lock of standard error while a dump is written.
+#[cfg(target_os = "linux")]
+fn print_slowly() -> ! {
+    use std::io::Write;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::{OFlags, fcntl_setfl};
+
+    let mut builder = Builder::new_multi_thread();
+    let builder = builder.worker_threads(1).dump_tasks_on_sigquit();
+    let runtime = builder.build().unwrap();
+    for number in 0..NAMED {
+        let name = format!("number-{number}-{}", "x".repeat(80));
+        let task = raddle::task::Builder::new().name(&name);
+        let future = std::future::pending::<()>();
+        let _ = task.spawn_on(future, runtime.handle()).unwrap();
+    }
+    let errors = std::io::stderr();
+    fcntl_setfl(&errors, OFlags::NONBLOCK).unwrap();
+    println!("ready");
+    let none = Timespec::default();
+    let is_writable = || {
+        let mut descriptors = [PollFd::new(&errors, PollFlags::OUT)];
+        poll(&mut descriptors, Some(&none)).unwrap() > 0
+    };
+    // Until the dump has filled the pipe.
+    while is_writable() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let lock = std::io::stderr().lock();
+    println!("locked");
+    std::io::stdout().flush().unwrap();
+    drop(lock);
+    loop {
+        thread::sleep(Duration::from_secs(1));
+    }
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "watchdog"))]
+#[test]
+fn sigquit_prints_the_stacks_of_running_polls_and_jobs() {
+    if std::env::var_os(IS_CHILD).is_some() {
+        let mut builder = Builder::new_multi_thread();
+        let threshold = Duration::from_secs(1000);
+        let builder = builder.worker_threads(1).watchdog(threshold, |_| ());
+        let runtime = builder.dump_tasks_on_sigquit().build().unwrap();
+        runtime.spawn(async { a_poll_that_sleeps() });
+        runtime.spawn_blocking(a_job_that_sleeps);
+        thread::sleep(Duration::from_millis(100));
+        eprintln!("stuck");
+        a_poll_that_sleeps();
+    }
+    let mut child = start("sigquit_prints_the_stacks_of_running_polls_and_jobs");
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    while next() != "stuck" {}
+    kill_process(Pid::from_child(&child), Signal::QUIT).unwrap();
+    while next() != "1 task" {}
+    while next() != "2 running polls and blocking jobs:" {}
+    let mut missing = vec!["a_poll_that_sleeps", "a_job_that_sleeps"];
+    while !missing.is_empty() {
+        let line = next();
+        missing.retain(|function| !line.contains(function));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "watchdog"))]
+#[inline(never)]
+fn a_poll_that_sleeps() {
+    std::hint::black_box(thread::sleep(Duration::from_secs(1000)));
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "watchdog"))]
+#[inline(never)]
+fn a_job_that_sleeps() {
+    std::hint::black_box(thread::sleep(Duration::from_secs(1000)));
 }
