@@ -3,10 +3,11 @@
 use std::fmt;
 use std::panic::Location;
 use std::ptr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 use crate::span::Span;
 use crate::stack::ThreadStack;
@@ -266,7 +267,7 @@ impl ActivitySlot {
     }
 
     /// Returns the tracing span of the thread.
-    pub(crate) fn span(&self) -> Option<std::sync::Arc<str>> {
+    pub(crate) fn span(&self) -> Option<Arc<str>> {
         let span = Arc::clone(&self.thread.lock().as_ref()?.span);
         span.text()
     }

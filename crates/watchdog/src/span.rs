@@ -1,13 +1,13 @@
 //! The tracing span of a thread, which reports show.
 
 use std::cell::OnceCell;
-use std::sync::Arc as StdArc;
+use std::sync::Arc;
 
-use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_primitives::sync::{Mutex, Rank};
 
 /// The text of the span that a thread has entered, written by the thread and read by watchdogs.
 #[derive(Debug)]
-pub(crate) struct Span(Mutex<Option<StdArc<str>>>);
+pub(crate) struct Span(Mutex<Option<Arc<str>>>);
 
 raddle_primitives::thread_local! {
     static SPAN: OnceCell<Arc<Span>> = OnceCell::new();
@@ -24,13 +24,13 @@ impl Span {
             .unwrap_or_else(|_| Self::new())
     }
 
-    pub(crate) fn text(&self) -> Option<StdArc<str>> {
+    pub(crate) fn text(&self) -> Option<Arc<str>> {
         self.0.lock().clone()
     }
 }
 
 /// Sets the calling thread's span, and returns the one before.
-pub(crate) fn set(span: Option<StdArc<str>>) -> Option<StdArc<str>> {
+pub(crate) fn set(span: Option<Arc<str>>) -> Option<Arc<str>> {
     SPAN.try_with(|own| std::mem::replace(&mut *own.get_or_init(Span::new).0.lock(), span))
         .unwrap_or_default()
 }

@@ -146,6 +146,23 @@ impl StackFrame {
         self.file.as_deref()
     }
 
+    /// Returns a text that distinguishes the function from others: its name, with the file and line
+    /// if the name has no path. Line tables have no paths of inlined functions.
+    pub fn place(&self) -> Option<String> {
+        let function = self.function.as_ref()?;
+        match (self.has_path(), &self.file, self.line) {
+            (false, Some(file), Some(line)) => {
+                Some(format!("{function} at {}:{line}", file.display()))
+            }
+            _ => Some(function.clone()),
+        }
+    }
+
+    fn has_path(&self) -> bool {
+        let function = self.function.as_deref();
+        function.is_some_and(|function| function.contains("::"))
+    }
+
     fn is_of_application(&self) -> bool {
         let function = self.function.as_deref();
         function.is_some_and(|function| application::owns(function, self.file()))

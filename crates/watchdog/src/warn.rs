@@ -100,8 +100,8 @@ impl Subject {
 impl Place {
     fn of(poll: &SlowPoll) -> Self {
         let frame = poll.stack().and_then(|stack| stack.application_frame());
-        if let Some(function) = frame.and_then(|frame| frame.function()) {
-            return Self::Function(function.to_owned());
+        if let Some(function) = frame.and_then(|frame| frame.place()) {
+            return Self::Function(function);
         }
         if let Some(span) = &poll.span {
             return Self::Span(Arc::clone(span));

@@ -5,6 +5,24 @@
 
 // The program needs what the other examples need, see `all`.
 #[cfg(all(
+    target_os = "linux",
+    target_arch = "x86_64",
+    not(raddle_sanitize),
+    feature = "watchdog",
+    feature = "rt-multi-thread",
+    feature = "time"
+))]
+mod interruptions;
+#[cfg(all(
+    target_os = "linux",
+    target_arch = "x86_64",
+    not(raddle_sanitize),
+    feature = "watchdog",
+    feature = "rt-multi-thread",
+    feature = "time"
+))]
+mod places;
+#[cfg(all(
     unix,
     not(any(target_os = "solaris", target_os = "illumos")),
     feature = "flight-recorder",

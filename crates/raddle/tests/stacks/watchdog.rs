@@ -8,9 +8,9 @@ use raddle::runtime::watchdog::{Report, SlowPoll};
 use raddle::runtime::{Builder, Runtime};
 use raddle_primitives::sync::Mutex;
 
-const THRESHOLD: Duration = Duration::from_millis(20);
+pub(crate) const THRESHOLD: Duration = Duration::from_millis(20);
 /// A report that takes longer is missing.
-const LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 /// Whether reports have stack traces on this platform.
 const HAS_STACKS: bool = cfg!(all(
@@ -19,27 +19,30 @@ const HAS_STACKS: bool = cfg!(all(
 ));
 
 /// A runtime with a watchdog, and a receiver of its reports.
-fn watched(builder: &mut Builder, threshold: Duration) -> (Runtime, mpsc::Receiver<Report>) {
+pub(crate) fn watched(
+    builder: &mut Builder,
+    threshold: Duration,
+) -> (Runtime, mpsc::Receiver<Report>) {
     let (sender, reports) = mpsc::channel();
     let action = move |report: &Report| drop(sender.send(report.clone()));
     let runtime = builder.enable_all().watchdog(threshold, action).build();
     (runtime.unwrap(), reports)
 }
 
-fn workers(count: usize) -> Builder {
+pub(crate) fn workers(count: usize) -> Builder {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(count);
     builder
 }
 
-fn slow_poll(reports: &mpsc::Receiver<Report>) -> SlowPoll {
+pub(crate) fn slow_poll(reports: &mpsc::Receiver<Report>) -> SlowPoll {
     match next(reports, LIMIT) {
         Some(Report::SlowPoll(poll)) => poll,
         other => panic!("expected a slow poll, got {other:?}"),
     }
 }
 
-fn assert_stack_names(poll: &SlowPoll, function: &str) {
+pub(crate) fn assert_stack_names(poll: &SlowPoll, function: &str) {
     if !HAS_STACKS {
         return;
     }
@@ -50,7 +53,7 @@ fn assert_stack_names(poll: &SlowPoll, function: &str) {
 }
 
 /// The next report that is not the end of a slow poll, within a time.
-fn next(reports: &mpsc::Receiver<Report>, limit: Duration) -> Option<Report> {
+pub(crate) fn next(reports: &mpsc::Receiver<Report>, limit: Duration) -> Option<Report> {
     let end = Instant::now() + limit;
     loop {
         let left = end.saturating_duration_since(Instant::now());

@@ -352,6 +352,13 @@ fn look_up(address: usize) -> Vec<StackFrame> {
             line: symbol.lineno(),
         });
     });
+    // Line tables name a function without its path if others are inlined into it. The last frame is
+    // that of the function itself, which has a symbol.
+    if let Some(last) = frames.last_mut() {
+        if last.file.is_some() && !last.has_path() {
+            last.function = modules::symbol_name(address as u64).or(last.function.take());
+        }
+    }
     if frames.is_empty() {
         frames.push(StackFrame {
             address,

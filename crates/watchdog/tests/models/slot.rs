@@ -5,6 +5,7 @@
 
 use raddle_primitives::model;
 use raddle_primitives::sync::Arc;
+use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::thread;
 use raddle_watchdog::slot::{Activity, ActivityKind, ActivitySlot};
 
@@ -59,6 +60,42 @@ fn a_reader_that_is_slow_sees_one_poll_whole_or_none() {
             slot.finish();
         }
         reader.join().unwrap();
+    });
+}
+
+/// A mark that comes before the end gets the time of the end; no other poll gets one.
+#[test]
+fn a_marked_poll_leaves_its_end_before_it_is_seen_to_have_ended() {
+    model::check(|| {
+        let slot = Arc::new(ActivitySlot::of_current_thread());
+        slot.start(poll(1));
+        let thread_slot = Arc::clone(&slot);
+        let is_marked = Arc::new(AtomicBool::new(false));
+        let sees_mark = Arc::clone(&is_marked);
+        let thread = thread::spawn(move || {
+            // ORDERING: acquires the mark, if it is seen.
+            let is_marked = sees_mark.load(Ordering::Acquire);
+            thread_slot.finish();
+            thread_slot.start(poll(2));
+            thread_slot.finish();
+            is_marked
+        });
+        slot.mark(1);
+        // ORDERING: releases the mark.
+        is_marked.store(true, Ordering::Release);
+        let has_ended = slot.running().is_some_and(|running| running.sequence != 1);
+        let end_at_once = slot.end_of(1);
+        let was_marked = thread.join().unwrap();
+        if was_marked {
+            assert!(slot.end_of(1).is_some(), "the mark was before the end");
+        }
+        if has_ended && slot.end_of(1).is_some() {
+            assert!(
+                end_at_once.is_some(),
+                "the end was recorded after it was seen"
+            );
+        }
+        assert_eq!(slot.end_of(3), None, "the second poll was not marked");
     });
 }
 

@@ -136,3 +136,16 @@ fn functions_without_a_path_belong_to_the_application_if_their_file_does() {
 fn the_lists_are_sorted() {
     assert!(LIBRARIES.is_sorted() && RADDLE.is_sorted());
 }
+
+#[test]
+fn a_frame_without_a_path_is_distinguished_by_its_line() {
+    let frame = |function: &str| super::super::StackFrame {
+        address: 1,
+        function: Some(function.to_owned()),
+        file: Some("src/main.rs".into()),
+        line: Some(7),
+    };
+    let place = |function| frame(function).place().unwrap();
+    assert_eq!(place("shop::list::{{closure}}"), "shop::list::{{closure}}");
+    assert_eq!(place("{async_fn#0}"), "{async_fn#0} at src/main.rs:7");
+}

@@ -16,7 +16,10 @@ use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, LittleEndian, Register, UnwindContext,
     UnwindSection,
 };
-use object::{Object, ObjectSection, ObjectSegment, ReadCache, ReadRef, SegmentFlags, elf};
+use object::{
+    Object, ObjectSection, ObjectSegment, ObjectSymbol, ReadCache, ReadRef, SegmentFlags,
+    SymbolKind, elf,
+};
 
 /// The largest page size of any system: a segment may start at most this far before its mapping.
 const MAX_PAGE: u64 = 64 * 1024;
@@ -147,8 +150,12 @@ impl Mapping {
                 .ok()?;
             return self.read(&bytes[..]);
         }
-        // A file that was replaced or removed is read only if it is the program itself, which
-        // `/proc/self/exe` still opens.
+        self.read(&ReadCache::new(self.open()?))
+    }
+
+    /// Opens the file. One that was replaced or removed is opened only if it is the program itself,
+    /// which `/proc/self/exe` still opens.
+    fn open(&self) -> Option<File> {
         let file = match self.path.strip_suffix(" (deleted)") {
             None => File::open(&self.path),
             Some(_) => {
@@ -160,7 +167,25 @@ impl Mapping {
                 File::open("/proc/self/exe")
             }
         };
-        self.read(&ReadCache::new(file.ok()?))
+        file.ok()
+    }
+
+    /// Returns the difference between the mapped addresses and those that the file was linked for.
+    fn base<'a>(&self, file: &impl Object<'a>) -> Option<u64> {
+        let segment = file.segments().find(|segment| {
+            let (start, length) = segment.file_range();
+            let is_executable = matches!(
+                segment.flags(),
+                SegmentFlags::Elf { p_flags } if p_flags & elf::PF_X != 0
+            );
+            let whole = start.saturating_sub(MAX_PAGE - 1)..start + length;
+            is_executable && whole.contains(&self.offset)
+        })?;
+        let (offset, _) = segment.file_range();
+        let linked = segment
+            .address()
+            .wrapping_add(self.offset.wrapping_sub(offset));
+        Some(self.addresses.start.wrapping_sub(linked))
     }
 
     fn module(&self, sections: &Sections) -> Module<Arc<[u8]>> {
@@ -185,30 +210,34 @@ impl Mapping {
     /// Reads the unwind information of an ELF file.
     fn read<'a, R: ReadRef<'a>>(&self, bytes: R) -> Option<Sections> {
         let file = object::File::parse(bytes).ok()?;
-        let segment = file.segments().find(|segment| {
-            let (start, length) = segment.file_range();
-            let is_executable = matches!(
-                segment.flags(),
-                SegmentFlags::Elf { p_flags } if p_flags & elf::PF_X != 0
-            );
-            let whole = start.saturating_sub(MAX_PAGE - 1)..start + length;
-            is_executable && whole.contains(&self.offset)
-        })?;
-        let (offset, _) = segment.file_range();
-        let linked = segment
-            .address()
-            .wrapping_add(self.offset.wrapping_sub(offset));
         let section = |name| {
             let section = file.section_by_name(name)?;
             let data: Arc<[u8]> = section.data().ok()?.into();
             Some((section.address()..section.address() + section.size(), data))
         };
         Some(Sections {
-            base: self.addresses.start.wrapping_sub(linked),
+            base: self.base(&file)?,
             frames: section(".eh_frame"),
             index: section(".eh_frame_hdr"),
         })
     }
+}
+
+/// Returns the name of the function at an address from the symbols of its file. That takes
+/// milliseconds.
+pub(super) fn symbol_name(address: u64) -> Option<String> {
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let mut mappings = maps.lines().filter_map(Mapping::parse);
+    let mapping = mappings.find(|mapping| mapping.addresses.contains(&address))?;
+    let bytes = ReadCache::new(mapping.open()?);
+    let file = object::File::parse(&bytes).ok()?;
+    let linked = address.wrapping_sub(mapping.base(&file)?);
+    let symbol = file.symbols().find(|symbol| {
+        let start = symbol.address();
+        symbol.kind() == SymbolKind::Text && (start..start + symbol.size()).contains(&linked)
+    })?;
+    let name = backtrace::SymbolName::new(symbol.name_bytes().ok()?);
+    Some(format!("{name:#}"))
 }
 
 #[cfg(test)]
