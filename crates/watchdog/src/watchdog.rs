@@ -112,6 +112,8 @@ impl Watchdog {
         // The drop of the watchdog stops a thread if the other one cannot be started.
         thread("raddle-watchdog").spawn(move || watching.watch())?;
         thread("raddle-reports").spawn(move || {
+            // On this thread, because it takes long, and polls are checked meanwhile.
+            reporting.sampler.lock().prepare();
             while let Some(report) = reporting.reports.next() {
                 reporting.call(&report);
             }
@@ -173,7 +175,6 @@ impl Shared {
     fn watch(&self) {
         let mut findings = Findings::default();
         let mut jobs_reported: Option<Instant> = None;
-        self.sampler.lock().prepare();
         while !self.stop.wait(self.interval) {
             self.check(&mut findings.new);
             self.report(&mut findings);

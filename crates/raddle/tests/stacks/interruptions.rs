@@ -118,6 +118,12 @@ fn recv() -> i64 {
 #[test]
 fn slow_polls_in_system_calls_have_a_stack_and_are_not_interrupted() {
     let (runtime, reports) = watched(&mut workers(1), THRESHOLD);
+    // The unwind information of the program is read before the first report.
+    let reports = std::sync::Arc::new(std::sync::Mutex::new(reports));
+    let first = std::sync::Arc::clone(&reports);
+    let task = runtime.spawn(async move { drop(slow_poll(&first.lock().unwrap())) });
+    runtime.block_on(task).unwrap();
+    let reports = reports.lock().unwrap();
     type Call = (&'static str, fn() -> i64);
     let calls: [Call; 8] = [
         ("nanosleep", nanosleep),
@@ -134,6 +140,33 @@ fn slow_polls_in_system_calls_have_a_stack_and_are_not_interrupted() {
         let result = runtime.block_on(task).unwrap();
         assert!(result.is_ok(), "{name}: {result:?}");
         assert_stack_names(&slow_poll(&reports), "a_function_that_calls");
+    }
+}
+
+/// A thread that runs for short times between such calls is read while it is blocked.
+#[test]
+fn a_slow_poll_of_many_short_sleeps_is_not_interrupted() {
+    let (runtime, reports) = watched(&mut workers(1), THRESHOLD);
+    let sleep = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 500_000,
+    };
+    let reports = std::sync::Arc::new(std::sync::Mutex::new(reports));
+    for _ in 0..20 {
+        let reports = std::sync::Arc::clone(&reports);
+        let task = runtime.spawn(async move {
+            let reports = reports.lock().unwrap();
+            loop {
+                // SAFETY: the call reads a local variable.
+                let result = unsafe { libc::nanosleep(&sleep, std::ptr::null_mut()) };
+                assert_eq!(result, 0, "interrupted");
+                if let Ok(Report::SlowPoll(poll)) = reports.try_recv() {
+                    return poll;
+                }
+            }
+        });
+        let poll = runtime.block_on(task).unwrap();
+        assert!(poll.stack().is_some(), "{poll}");
     }
 }
 
@@ -250,16 +283,16 @@ fn a_poll_whose_stack_cannot_be_taken_hides_no_other_poll() {
     let reason = poll.missing_stack().unwrap_or("there is one");
     assert!(reason.contains("SIGURG"), "{reason}");
     assert!(poll.to_string().contains(reason), "{poll}");
-    let task = runtime.spawn(async {
+    // Each of the next polls lasts until it is reported.
+    let task = runtime.spawn(async move {
         for _ in 0..5 {
-            thread::sleep(THRESHOLD * 2);
+            slow_poll(&reports);
             raddle::task::yield_now().await;
         }
     });
-    for _ in 0..5 {
-        slow_poll(&reports);
-    }
+    let start = Instant::now();
     runtime.block_on(task).unwrap();
+    assert!(start.elapsed() < LIMIT / 2);
     drop(stop);
     runtime.block_on(blocks).unwrap();
 }

@@ -46,7 +46,9 @@ pub(crate) fn assert_stack_names(poll: &SlowPoll, function: &str) {
     if !HAS_STACKS {
         return;
     }
-    let stack = poll.stack().expect("the report has no stack trace");
+    let Some(stack) = poll.stack() else {
+        panic!("the report has no stack trace: {:?}", poll.missing_stack());
+    };
     let frames = stack.frames();
     let mut names = frames.iter().filter_map(|frame| frame.function());
     assert!(names.any(|name| name.contains(function)), "{stack}");

@@ -31,9 +31,9 @@ pub(crate) use self::thread::{ThreadStack, block_signal, unblock_signal};
 /// The greatest number of addresses in a trace.
 const MAX_DEPTH: usize = 256;
 
-/// The time that a thread has to answer a signal. It takes microseconds, unless the thread gets no
+/// The time for which a sample is awaited. It takes a millisecond, unless the thread gets no
 /// processor.
-const SIGNAL_LIMIT: Duration = Duration::from_millis(500);
+const LIMIT: Duration = Duration::from_millis(500);
 
 /// The longest time between two calls of `meanwhile`.
 const MEANWHILE: Duration = Duration::from_millis(1);
@@ -56,6 +56,8 @@ static SIGNALLING: std::sync::Mutex<()> = std::sync::Mutex::new(());
 /// Takes samples of stacks and reads them.
 pub(crate) struct Sampler {
     memory: Option<Memory>,
+    /// Whether the stacks of blocked threads can be read.
+    reads_blocked: bool,
     /// The sample of a blocked thread.
     sample: Sample,
     modules: Modules,
@@ -70,6 +72,7 @@ impl Sampler {
     pub(crate) fn new() -> Self {
         Self {
             memory: Memory::open(),
+            reads_blocked: blocked::is_supported(),
             sample: Sample::new(),
             modules: Modules::default(),
             cache: CacheNative::new(),
@@ -92,7 +95,7 @@ impl Sampler {
         let Some(thread) = slot.thread_stack() else {
             return Err(NoStack::Returned);
         };
-        let addresses = match self.copy_blocked(&thread) {
+        let addresses = match self.copy_blocked(&thread, meanwhile) {
             Outcome::Copied(call, status) => match self.unwind_blocked() {
                 Ok(addresses) => addresses,
                 Err(NeedsRegisters) if call.restarts() && !status.blocks(signal::SIGNAL) => {
@@ -101,6 +104,7 @@ impl Sampler {
                 Err(NeedsRegisters) => return Err(NoStack::WouldInterrupt),
             },
             Outcome::OtherStack => return Err(NoStack::OtherStack),
+            Outcome::Starved => return Err(NoStack::NoAnswer),
             Outcome::Running(status) if status.blocks(signal::SIGNAL) => {
                 return Err(NoStack::SignalBlocked);
             }
@@ -115,10 +119,12 @@ impl Sampler {
         }
     }
 
-    fn copy_blocked(&mut self, thread: &ThreadStack) -> Outcome {
+    fn copy_blocked(&mut self, thread: &ThreadStack, meanwhile: &mut dyn FnMut()) -> Outcome {
         match &self.memory {
-            Some(memory) => blocked::copy(thread, memory, &mut self.sample),
-            None => Outcome::Unknown,
+            Some(memory) if self.reads_blocked => {
+                blocked::copy(thread, memory, &mut self.sample, LIMIT, meanwhile)
+            }
+            _ => Outcome::Unknown,
         }
     }
 
@@ -129,6 +135,7 @@ impl Sampler {
             sample,
             modules,
             cache,
+            ..
         } = self;
         unwind(sample, modules, cache, memory.as_ref())
     }
@@ -145,7 +152,7 @@ impl Sampler {
         if !memory.is_none_or(|memory| signal::has_room(thread, memory)) {
             return Err(NoStack::NoRoom);
         }
-        let deadline = Instant::now() + SIGNAL_LIMIT;
+        let deadline = Instant::now() + LIMIT;
         let _alone = loop {
             match SIGNALLING.try_lock() {
                 Ok(guard) => break guard,
@@ -163,7 +170,7 @@ impl Sampler {
         let pending = slot.while_running(sequence, request);
         let pending = pending.ok_or(NoStack::Returned)?;
         let pending = pending.ok_or(NoStack::NoAnswer)?;
-        self.wait(pending, SIGNAL_LIMIT, meanwhile)
+        self.wait(pending, LIMIT, meanwhile)
     }
 
     /// Waits for the answer to a signal, and reads it.

@@ -6,17 +6,18 @@
 
 use std::fs;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::memory::Memory;
 use super::sample::{Registers, Sample};
 use super::thread::ThreadStack;
 
-/// How often a thread that is not blocked is looked at: one that runs for short times between
-/// calls that no signal must end is blocked at one of them.
-const LOOKS: usize = 5;
-/// The time between two looks.
-const LOOK_INTERVAL: Duration = Duration::from_micros(50);
+/// The shortest and the longest time between two looks at a thread that is not blocked.
+const LOOK_INTERVALS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
+/// The processor time for which a thread that gets a signal has not blocked. One that runs for
+/// shorter times between calls is read while it is blocked: a signal could arrive when the next
+/// call begins.
+const MIN_RUN: Duration = Duration::from_millis(1);
 
 /// What a thread does, as `/proc/self/task/<thread>/syscall` reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,26 +53,46 @@ pub(super) enum Outcome {
     Copied(Call, Status),
     /// The thread is blocked while it runs on another stack than its own.
     OtherStack,
-    /// The thread is not blocked in a system call.
+    /// The thread computes.
     Running(Status),
+    /// The thread has got no processor within the limit.
+    Starved,
     /// The system does not tell.
     Unknown,
 }
 
-/// Copies the stack of a thread that is blocked in a system call.
-pub(super) fn copy(thread: &ThreadStack, memory: &Memory, sample: &mut Sample) -> Outcome {
-    let mut last = None;
-    for look in 0..LOOKS {
-        if look > 0 {
-            thread::sleep(LOOK_INTERVAL);
+/// Returns whether the system reports calls. It does not without `/proc`, and an emulator such as
+/// `qemu-user` reports those of its own code.
+pub(super) fn is_supported() -> bool {
+    let thread = ThreadStack::of_current_thread();
+    thread.is_some_and(|thread| match Activity::of(&thread) {
+        // This is the call that reads the file.
+        Some(Activity::Calls(call)) => {
+            call.number == libc::SYS_read && thread.addresses.contains(&call.stack)
         }
+        _ => false,
+    })
+}
+
+/// Copies the stack of a thread that is blocked in a system call. Calls `meanwhile` between looks at
+/// a thread that is not.
+pub(super) fn copy(
+    thread: &ThreadStack,
+    memory: &Memory,
+    sample: &mut Sample,
+    limit: Duration,
+    meanwhile: &mut dyn FnMut(),
+) -> Outcome {
+    let deadline = Instant::now() + limit;
+    let mut interval = LOOK_INTERVALS.0;
+    let mut since = None;
+    loop {
         let Some(status) = Status::of(thread) else {
             return Outcome::Unknown;
         };
-        last = Some(status);
+        let (switches, began) = *since.get_or_insert((status.switches, thread.processor_time()));
         match Activity::of(thread) {
             None => return Outcome::Unknown,
-            Some(Activity::Runs | Activity::Faults) => {}
             Some(Activity::Calls(call)) => {
                 if !thread.addresses.contains(&call.stack) {
                     return Outcome::OtherStack;
@@ -84,9 +105,22 @@ pub(super) fn copy(thread: &ThreadStack, memory: &Memory, sample: &mut Sample) -
                     return Outcome::Copied(call, status);
                 }
             }
+            // The fault goes on after a signal.
+            Some(Activity::Faults) => return Outcome::Running(status),
+            Some(Activity::Runs) if switches != status.switches => since = None,
+            Some(Activity::Runs) => {
+                if thread.processor_time().saturating_sub(began) >= MIN_RUN {
+                    return Outcome::Running(status);
+                }
+            }
         }
+        if Instant::now() >= deadline {
+            return Outcome::Starved;
+        }
+        thread::sleep(interval);
+        interval = (interval * 2).min(LOOK_INTERVALS.1);
+        meanwhile();
     }
-    last.map_or(Outcome::Unknown, Outcome::Running)
 }
 
 fn copy_words(call: Call, thread: &ThreadStack, memory: &Memory, sample: &mut Sample) {

@@ -1,6 +1,6 @@
 //! The signal that copies the stack of the thread that gets it.
 //!
-//! `docs/watchdog.md` lists the functions that run in the handler, and says why each may.
+//! The crate's README lists the functions that run in the handler, and says why each may.
 
 use std::arch::asm;
 use std::ffi::{c_int, c_void};

@@ -242,6 +242,42 @@ fn a_function_that_waits(wait: impl FnOnce()) {
     black_box(());
 }
 
+#[test]
+fn a_signal_is_sent_if_the_system_does_not_report_calls() {
+    let _one_test = ONE_TEST.lock();
+    let body = || a_function_that_waits(|| thread::sleep(Duration::from_millis(200)));
+    with_slot(
+        || (),
+        body,
+        |slot, sequence| {
+            let mut sampler = Sampler::new();
+            sampler.reads_blocked = false;
+            let trace = sampler.sample(slot, sequence, &mut || ());
+            let names = trace.ok().map(|trace| function_names(&trace));
+            assert!(contains(&names, "a_function_that_waits"), "{names:#?}");
+        },
+    );
+}
+
+#[test]
+fn a_stack_that_was_used_to_its_end_has_no_room_for_the_handler() {
+    let mut stack = vec![0_u8; 256 * 1024];
+    let start = stack.as_ptr() as usize;
+    let thread = ThreadStack {
+        thread: 0,
+        addresses: start..start + stack.len(),
+    };
+    let memory = super::Memory::open().unwrap();
+    assert!(signal::has_room(&thread, &memory));
+    stack[200 * 1024] = 1;
+    assert!(
+        signal::has_room(&thread, &memory),
+        "the other end is in use"
+    );
+    stack[100] = 1;
+    assert!(!signal::has_room(&thread, &memory));
+}
+
 /// Calls that no signal may end, on a thread that would get no signal.
 #[test]
 fn the_stack_of_a_blocked_thread_is_read_without_a_signal() {
@@ -308,7 +344,7 @@ fn a_thread_that_runs_and_blocks_the_signal_has_no_trace_at_once() {
         let start = Instant::now();
         let trace = Sampler::new().sample(slot, sequence, &mut || ());
         assert_eq!(trace, Err(NoStack::SignalBlocked));
-        assert!(start.elapsed() < super::SIGNAL_LIMIT);
+        assert!(start.elapsed() < super::LIMIT);
         stop.store(true, Ordering::Relaxed);
     });
 }

@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::time::Duration;
 
 use super::signal::SIGNAL;
 
@@ -21,6 +22,21 @@ impl ThreadStack {
             thread: unsafe { libc::gettid() },
             addresses: stack_addresses()?,
         })
+    }
+}
+
+impl ThreadStack {
+    /// Returns the processor time of the thread.
+    pub(super) fn processor_time(&self) -> Duration {
+        // The number of a thread's clock, as the system defines it.
+        let clock = !self.thread << 3 | 6;
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the call writes to `time`, or fails.
+        unsafe { libc::clock_gettime(clock, &mut time) };
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
     }
 }
 
