@@ -172,7 +172,7 @@ impl SlowPolls {
             thread: poll.thread_name().to_owned(),
             elapsed: poll.elapsed(),
             has_ended: poll.has_ended(),
-            frame: frame.and_then(|frame| frame.place()),
+            frame: poll.place(),
             frame_at: frame
                 .and_then(|frame| frame.line())
                 .zip(file)

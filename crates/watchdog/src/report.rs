@@ -134,6 +134,19 @@ impl SlowPoll {
         self.stack.as_ref().ok()
     }
 
+    /// Returns the function by which equal polls can be grouped: the innermost one of the
+    /// [application](StackTrace::application_frame). A program without line tables has no names of
+    /// inlined functions. If the application has none on the stack, and the poll has neither a span
+    /// nor a name, it is the innermost function of a library with its address.
+    pub fn place(&self) -> Option<String> {
+        let stack = self.stack()?;
+        match stack.application_frame() {
+            Some(frame) => frame.place(),
+            None if self.span.is_some() || self.name.is_some() => None,
+            None => stack.library_place(),
+        }
+    }
+
     /// Returns why there is no stack, in words.
     pub fn missing_stack(&self) -> Option<&'static str> {
         self.stack.as_ref().err().map(|reason| reason.as_str())

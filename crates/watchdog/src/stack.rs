@@ -106,6 +106,15 @@ impl StackTrace {
         self.frames().iter().find(|frame| frame.is_of_application())
     }
 
+    /// Returns a text for the innermost function of a library, with its address: without line tables
+    /// there is no name of a function that is inlined into it.
+    pub(crate) fn library_place(&self) -> Option<String> {
+        let mut frames = self.frames().iter();
+        let is_of_library = |function: &str| application::is_of_library(function);
+        let frame = frames.find(|frame| frame.function().is_some_and(is_of_library))?;
+        Some(format!("{} at {:#x}", frame.function()?, frame.address))
+    }
+
     #[allow(dead_code, reason = "some platforms have no stacks")]
     fn new(addresses: Vec<usize>) -> Self {
         let frames = OnceLock::new();

@@ -43,9 +43,8 @@ struct Last {
 /// Returns the default action: a warning through the crate `tracing`, at most one per second for
 /// each place. The next one says how many were left out.
 ///
-/// The place of a slow poll is the [function of the
-/// application](crate::StackTrace::application_frame) in which it is; without a stack its tracing
-/// span, its task's name, or the location where the task was spawned. The end of a slow poll is
+/// The place of a slow poll is its [function](SlowPoll::place); without one its tracing span, its
+/// task's name, or the location where the task was spawned. The end of a slow poll is
 /// written in one line, with its whole time.
 pub fn warn() -> impl Fn(&Report) + Send + Sync + 'static {
     let warnings = Mutex::ranked(Rank::leaf("watchdog warnings"), HashMap::new());
@@ -99,8 +98,7 @@ impl Subject {
 
 impl Place {
     fn of(poll: &SlowPoll) -> Self {
-        let frame = poll.stack().and_then(|stack| stack.application_frame());
-        if let Some(function) = frame.and_then(|frame| frame.place()) {
+        if let Some(function) = poll.place() {
             return Self::Function(function);
         }
         if let Some(span) = &poll.span {

@@ -138,6 +138,12 @@ pub(super) fn owns(function: &str, file: Option<&Path>) -> bool {
     !is_library(owner) && !file.is_some_and(is_library_path)
 }
 
+/// Returns whether a function belongs to a library other than the standard library.
+pub(super) fn is_of_library(function: &str) -> bool {
+    let is_std = |owner: &str| ["std", "core", "alloc"].contains(&owner);
+    owner(function).is_some_and(|owner| !is_std(owner))
+}
+
 fn is_library_path(file: &Path) -> bool {
     let file = file.to_string_lossy();
     LIBRARY_PATHS.iter().any(|part| file.contains(part))

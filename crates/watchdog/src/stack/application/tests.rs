@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{LIBRARIES, RADDLE, owns};
+use super::{LIBRARIES, RADDLE, is_of_library, owns};
 
 /// The first function that belongs to the application.
 fn innermost<'a>(frames: &[(&'a str, Option<&str>)]) -> Option<&'a str> {
@@ -148,4 +148,21 @@ fn a_frame_without_a_path_is_distinguished_by_its_line() {
     let place = |function| frame(function).place().unwrap();
     assert_eq!(place("shop::list::{{closure}}"), "shop::list::{{closure}}");
     assert_eq!(place("{async_fn#0}"), "{async_fn#0} at src/main.rs:7");
+}
+
+#[test]
+fn a_wrapper_into_which_a_handler_is_inlined_is_one_of_a_library() {
+    assert!(is_of_library(
+        "<F as axum::handler::Handler<((),),S>>::call::{{closure}}"
+    ));
+    assert!(is_of_library(
+        "<shop::list as axum::handler::Handler<((),), ()>>::call::{closure#0}"
+    ));
+    for function in [
+        "std::thread::functions::sleep",
+        "clock_nanosleep",
+        "core::hint::spin_loop",
+    ] {
+        assert!(!is_of_library(function), "{function}");
+    }
 }
