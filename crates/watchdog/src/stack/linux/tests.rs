@@ -280,6 +280,7 @@ fn a_stack_that_was_used_to_its_end_has_no_room_for_the_handler() {
 
 /// Calls that no signal may end, on a thread that would get no signal.
 #[test]
+#[cfg_attr(raddle_sanitize, ignore = "the sanitizer has frames of its own")]
 fn the_stack_of_a_blocked_thread_is_read_without_a_signal() {
     let timeout = libc::timespec {
         tv_sec: 0,
