@@ -56,7 +56,7 @@ pub struct ServeGuard {
 }
 
 impl Console {
-    /// Listens on an address and port, such as `127.0.0.1:6669` or `[::1]:0`. With port 0 the
+    /// Listens on an address and port, such as `127.0.0.1:6670` or `[::1]:0`. With port 0 the
     /// system chooses a free port.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Console {
         let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let parsed: SocketAddr = address.parse().map_err(|_| {
             invalid(format!(
-                "{address:?} is not an address with a port; use one such as 127.0.0.1:6669"
+                "{address:?} is not an address with a port; use one such as 127.0.0.1:6670"
             ))
         })?;
         if !parsed.ip().is_loopback() {

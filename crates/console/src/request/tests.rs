@@ -8,7 +8,7 @@ fn route(token: &Token, line: &str, headers: &str) -> Result<Route, Refusal> {
     result.map(|request| request.route)
 }
 
-const HOST: &str = "Host: 127.0.0.1:6669\r\n";
+const HOST: &str = "Host: 127.0.0.1:6670\r\n";
 
 #[test]
 fn each_path_except_metrics_needs_the_token() {
@@ -49,9 +49,9 @@ fn a_host_that_is_not_this_machine_is_refused() {
     for host in [
         "127.0.0.1",
         "127.0.0.1:80",
-        "localhost:6669",
+        "localhost:6670",
         "LOCALHOST",
-        "[::1]:6669",
+        "[::1]:6670",
         "[::1]",
     ] {
         assert!(is_loopback(host), "{host}");
@@ -60,7 +60,7 @@ fn a_host_that_is_not_this_machine_is_refused() {
         "",
         "example.com",
         "localhost.example.com",
-        "127.0.0.1.example.com:6669",
+        "127.0.0.1.example.com:6670",
         "10.0.0.1",
         "0.0.0.0",
         "127.0.0.1:",
@@ -84,12 +84,12 @@ fn an_origin_other_than_the_page_is_refused() {
     let token = Token::random();
     let line = format!("GET /events?token={}", token.as_str());
     let with_origin = |origin: &str| route(&token, &line, &format!("{HOST}Origin: {origin}\r\n"));
-    assert!(with_origin("http://127.0.0.1:6669").is_ok());
+    assert!(with_origin("http://127.0.0.1:6670").is_ok());
     for origin in [
         "null",
         "http://example.com",
         "http://127.0.0.1:80",
-        "https://127.0.0.1:6669",
+        "https://127.0.0.1:6670",
     ] {
         assert_eq!(
             with_origin(origin).err(),

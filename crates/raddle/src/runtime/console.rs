@@ -97,7 +97,7 @@ impl MetricsSource for RuntimeMetrics {
 
 impl Builder {
     /// Serves a live page of the runtime on a loopback address and a port, such as
-    /// `127.0.0.1:6669`; port 0 is any free one. The page shows what the workers do, the tasks,
+    /// `127.0.0.1:6670`; port 0 is any free one. The page shows what the workers do, the tasks,
     /// slow polls with stacks, and queue depths and rates, and it downloads the recording of the
     /// runtime's flight recorder, if there is one. Its address, with the token that a browser
     /// needs, is printed to standard error, and [`Runtime::console_url`] returns it. `/metrics` has

@@ -237,10 +237,10 @@ fn a_spare_worker_is_shown_while_it_serves() {
 fn an_address_that_is_invalid_or_not_loopback_fails_the_build() {
     for address in [
         "0.0.0.0:0",
-        "192.0.2.1:6669",
+        "192.0.2.1:6670",
         "[::]:0",
         "localhost",
-        "6669",
+        "6670",
         "",
     ] {
         let error = Builder::new_current_thread().console(address).build();

@@ -6,6 +6,7 @@
 mod chromium;
 
 use std::hint::black_box;
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,11 +16,26 @@ use chromium::Tab;
 use raddle::runtime::{Builder, Runtime};
 
 const LIMIT: Duration = Duration::from_secs(60);
+/// The address in the documentation. Browsers open no page on some ports, 6669 among them.
+const ADDRESS: &str = "127.0.0.1:6670";
 
 fn runtime() -> Runtime {
+    wait_until_the_port_is_free();
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(2).enable_all();
-    builder.console("127.0.0.1:0").build().unwrap()
+    builder.console(ADDRESS).build().unwrap()
+}
+
+/// The page of the previous test may still be closing its port.
+fn wait_until_the_port_is_free() {
+    let end = Instant::now() + LIMIT;
+    while let Err(error) = TcpListener::bind(ADDRESS) {
+        assert!(
+            Instant::now() < end,
+            "another program uses {ADDRESS}, on which these tests serve their pages: {error}"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[inline(never)]
@@ -40,7 +56,9 @@ impl Drop for Stop {
 
 /// Opens the page, and waits until it shows two workers.
 fn open(runtime: &Runtime) -> Option<Tab> {
-    let Some(mut tab) = Tab::open(&runtime.console_url().unwrap()) else {
+    let url = runtime.console_url().unwrap();
+    assert!(url.contains(ADDRESS), "{url}");
+    let Some(mut tab) = Tab::open(&url) else {
         eprintln!("skipped: there is no program named chromium; apt-get install chromium");
         return None;
     };
