@@ -37,7 +37,8 @@ impl<'a, R> Builder<'a, R> {
         }
     }
 
-    /// Sets the name of the task.
+    /// Sets the name of the task. Of a name above 256 bytes only the beginning is kept, and `…`
+    /// follows it.
     pub fn name(self, name: &'a str) -> Self {
         Self {
             name: Some(name),

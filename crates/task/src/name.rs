@@ -2,6 +2,9 @@
 
 use std::cell::RefCell;
 
+/// The length up to which a name is kept, in bytes.
+const MAX_NAME: usize = 256;
+
 raddle_primitives::thread_local! {
     /// The name of the task that this thread is about to spawn.
     static NAME: RefCell<Option<Next>> = RefCell::new(None);
@@ -22,7 +25,8 @@ struct Next {
 /// Sets the name of the task that the calling thread spawns next, while the guard exists.
 ///
 /// The name is not part of the task. A scheduler that passes it to an observer [takes](take_name)
-/// it when the task is spawned.
+/// it when the task is spawned. Of a name above 256 bytes only the beginning is kept, and `…` follows
+/// it.
 ///
 /// # Examples
 ///
@@ -33,9 +37,25 @@ struct Next {
 /// ```
 pub fn name_next(name: Option<&str>) -> NameGuard {
     NameGuard(replace(name.map(|name| Next {
-        name: name.to_owned(),
+        name: shorten(name),
         has_span: false,
     })))
+}
+
+/// Copies a name. Tools keep the names of all tasks, so each has a bounded size.
+fn shorten(name: &str) -> String {
+    if name.len() <= MAX_NAME {
+        return name.to_owned();
+    }
+    let ellipsis = '…';
+    let mut end = MAX_NAME - ellipsis.len_utf8();
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut short = String::with_capacity(MAX_NAME);
+    short.push_str(&name[..end]);
+    short.push(ellipsis);
+    short
 }
 
 /// Restores the former name when it is dropped.
@@ -80,3 +100,6 @@ pub(crate) fn give_back(name: Option<String>) {
 fn replace(name: Option<Next>) -> Option<Next> {
     NAME.try_with(|cell| cell.replace(name)).ok().flatten()
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;
