@@ -8,13 +8,16 @@ use raddle_leaf::wait::Wait;
 use raddle_primitives::sync::Arc;
 
 use crate::graph::{self, Deadlock, Edge, Name};
+use crate::group::{self, TaskGroup};
 use crate::table::Task;
 
 /// The number of tasks that the text names for one wait.
 const MAX_BLOCKERS: usize = 4;
 
 /// All tasks of a scheduler at one moment, ordered by id. [`Display`](fmt::Display) prints one line
-/// for each task, and under it one for each of its waits; then the deadlocks.
+/// for each task, and under it one for each of its waits; then the deadlocks. Five or more tasks of
+/// one [group](TaskGroup), which wait at the same lines, have one line together;
+/// [`tasks`](Self::tasks) has each of them.
 ///
 /// # Examples
 ///
@@ -72,6 +75,14 @@ impl Dump {
         &self.edges
     }
 
+    /// Returns the edges that begin at a task or a [`block_on`](BlockOn::id): the tasks that can end
+    /// its waits.
+    pub fn edges_from(&self, id: u64) -> &[Edge] {
+        let first = self.edges.partition_point(|edge| edge.from() < id);
+        let count = self.edges[first..].partition_point(|edge| edge.from() == id);
+        &self.edges[first..first + count]
+    }
+
     /// Returns the deadlocks: the cycles of the wait-for graph in which each task waits only for
     /// the next one, so that none makes progress.
     ///
@@ -98,6 +109,12 @@ pub struct BlockOn {
 }
 
 impl BlockOn {
+    /// Returns whether an id, such as that of an [edge](Edge::from), is that of a `block_on` and not
+    /// that of a task.
+    pub fn has_id(id: u64) -> bool {
+        raddle_leaf::wait::root_number(id).is_some()
+    }
+
     /// Returns a number that serves as an id; no task has the same id.
     pub fn id(&self) -> u64 {
         self.id
@@ -283,13 +300,19 @@ impl fmt::Display for Dump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.tasks.len() == 1 { "" } else { "s" };
         writeln!(f, "{} task{plural}", self.tasks.len())?;
-        for task in &self.tasks {
-            writeln!(f, "{task}")?;
-            self.write_waits(f, task.id, &task.waits)?;
+        for group in self.groups() {
+            if group.is_joined() {
+                self.write_group(f, &group)?;
+                continue;
+            }
+            for task in group.tasks() {
+                writeln!(f, "{task}")?;
+                self.write_waits(f, task.id, &group::sorted(&task.waits))?;
+            }
         }
         for call in &self.block_ons {
             writeln!(f, "{call}")?;
-            self.write_waits(f, call.id, &call.waits)?;
+            self.write_waits(f, call.id, &group::sorted(&call.waits))?;
         }
         self.deadlocks
             .iter()
@@ -300,23 +323,45 @@ impl fmt::Display for Dump {
 impl Dump {
     /// Writes a line for each wait, with the tasks that can end it.
     fn write_waits(&self, f: &mut fmt::Formatter<'_>, id: u64, waits: &[Wait]) -> fmt::Result {
-        let first = self.edges.partition_point(|edge| edge.from() < id);
-        let edges = self.edges[first..]
-            .iter()
-            .take_while(|edge| edge.from() == id);
         for wait in waits {
             write!(f, "  waits for {wait}")?;
-            let mut of_wait = edges.clone().filter(|edge| edge.wait() == wait);
-            of_wait
-                .by_ref()
-                .take(MAX_BLOCKERS)
-                .try_for_each(|edge| graph::write_blocker(f, edge))?;
-            match of_wait.count() {
-                0 => writeln!(f)?,
-                others => writeln!(f, " and {others} others")?,
-            }
+            self.write_blockers(f, id, wait)?;
         }
         Ok(())
+    }
+
+    /// Writes one line for the tasks of a group, and one for each wait that all of them have.
+    fn write_group(&self, f: &mut fmt::Formatter<'_>, group: &TaskGroup<'_>) -> fmt::Result {
+        writeln!(f, "{group}")?;
+        let first = group.first();
+        for (wait, is_shared) in group.waits() {
+            write!(f, "  wait for ")?;
+            if *is_shared {
+                write!(f, "{wait}")?;
+            } else {
+                write!(f, "{}", wait.operation())?;
+                if let Some(location) = wait.location() {
+                    write!(f, " at {location}")?;
+                }
+                write!(f, ", such as {}", wait.resource())?;
+            }
+            self.write_blockers(f, first.id, wait)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the line of a wait: the tasks that can end it.
+    fn write_blockers(&self, f: &mut fmt::Formatter<'_>, id: u64, wait: &Wait) -> fmt::Result {
+        let edges = self.edges_from(id).iter();
+        let mut of_wait = edges.filter(|edge| edge.wait() == wait);
+        of_wait
+            .by_ref()
+            .take(MAX_BLOCKERS)
+            .try_for_each(|edge| graph::write_blocker(f, edge))?;
+        match of_wait.count() {
+            0 => writeln!(f),
+            others => writeln!(f, " and {others} others"),
+        }
     }
 }
 

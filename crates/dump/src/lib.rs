@@ -4,7 +4,10 @@
 mod dump;
 mod error;
 mod graph;
+mod group;
+mod history;
 mod observer;
+mod resources;
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "system calls")]
 mod sigquit;
@@ -13,8 +16,11 @@ mod table;
 pub use dump::{BlockOn, Dump, LastWake, TaskDump, TaskState, WokenBy};
 pub use error::DumpError;
 pub use graph::{Deadlock, Edge};
+pub use group::TaskGroup;
+pub use history::{PollCause, PollRecord, TaskHistory, WakeCounts};
+pub use resources::{ResourceDump, ResourceKind, ResourceUse, ResourceWaiter};
 #[cfg(unix)]
 pub use sigquit::SigquitGuard;
 pub use table::TaskTable;
 
-pub use raddle_leaf::wait::{Direction, Resource, Wait};
+pub use raddle_leaf::wait::{Direction, Resource, Role, Wait};

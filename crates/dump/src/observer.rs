@@ -10,6 +10,7 @@ use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
 
 use crate::dump::{TaskState, WokenBy};
+use crate::history::History;
 use crate::table::{Poll, Task, TaskTable, Waiting};
 
 raddle_primitives::thread_local! {
@@ -68,21 +69,29 @@ impl raddle_sched::Observer for DumpObserver {
 
     fn task_woken(&self, task: Id) {
         let (now, by) = (Instant::now(), present_waker());
-        self.0.change(number(task), |task| {
+        let thread = (by == WokenBy::Other).then(thread::current);
+        self.0.change(number(task), |task, history| {
             task.state = TaskState::Queued;
             task.since = now;
             task.woken = Some((now, by));
+            history.wake(by, thread);
         });
     }
 
     fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
         let (now, thread) = (Instant::now(), thread());
-        self.0.change(number(task.id()), |task| {
+        self.0.change(number(task.id()), |task, history| {
+            let delay = match task.state {
+                TaskState::Queued => now.saturating_duration_since(task.since),
+                _ => Duration::ZERO,
+            };
             task.state = TaskState::Running;
             task.since = now;
             task.poll = Some(Poll {
                 started: now,
                 thread,
+                delay,
+                cause: history.start(delay),
             });
         });
         let _ = PollFrame::begin(number(task.id()), Some(task.waker_address()));
@@ -90,8 +99,11 @@ impl raddle_sched::Observer for DumpObserver {
 
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
         let (now, thread) = (Instant::now(), thread());
-        let finish = |task: &mut Task, waits: &[Wait]| {
+        let finish = |task: &mut Task, history: &mut History, waits: &[Wait]| {
             task.polls += 1;
+            if result == PollResult::Rescheduled {
+                history.wake_during_poll();
+            }
             // Another thread may already poll the task, if it was woken after this poll returned.
             // The table then has that poll, and the duration of this one is lost.
             let Some(poll) = task.poll.take_if(|poll| poll.thread == thread) else {
@@ -101,6 +113,9 @@ impl raddle_sched::Observer for DumpObserver {
             task.busy += time;
             task.longest = task.longest.max(time);
             task.waits.clear();
+            if result != PollResult::Ended {
+                history.finish(poll.started, time, poll.delay, poll.cause);
+            }
             if result == PollResult::Pending {
                 task.waits.extend_from_slice(waits);
             }
@@ -114,7 +129,9 @@ impl raddle_sched::Observer for DumpObserver {
             }
         };
         PollFrame::resume(number(task)).finish(|waits| {
-            self.0.change(number(task), |task| finish(task, waits));
+            self.0.change(number(task), |task, history| {
+                finish(task, history, waits);
+            });
         });
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,37 @@ use raddle_leaf::wait::Wait;
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 
 use crate::dump::{BlockOn, Dump, TaskDump, TaskState, WokenBy};
+use crate::history::{Cause, History, TaskHistory};
 use crate::observer::DumpObserver;
 
 /// The number of shards of the table; each has a lock.
 const SHARDS: u64 = 64;
 
-/// Hashes without random keys: a simulated program that keeps dumps asks for the same random
-/// numbers as one that does not.
-pub(crate) type Hashing = BuildHasherDefault<DefaultHasher>;
+/// Hashes the ids of tasks, which are counted up: a good hash for texts would be a third of the
+/// cost of an event. It has no random keys, so a simulated program that keeps dumps asks for the
+/// same random numbers as one that does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The factor is 2^64 divided by the golden ratio. The map uses the low and the high bits.
+        let product = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ (product >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+pub(crate) type Hashing = BuildHasherDefault<IdHasher>;
 
 /// A map by the numbers of tasks.
 pub(crate) type Map<T> = HashMap<u64, T, Hashing>;
@@ -27,7 +50,7 @@ pub(crate) type Map<T> = HashMap<u64, T, Hashing>;
 pub struct TaskTable(Arc<Shared>);
 
 pub(crate) struct Shared {
-    shards: Box<[Mutex<Map<Task>>]>,
+    shards: Box<[Mutex<Map<Entry>>]>,
     /// The futures of `block_on` whose last poll has returned `Pending`, by their numbers.
     block_ons: Mutex<Map<Waiting>>,
 }
@@ -38,6 +61,13 @@ pub(crate) struct Waiting {
     pub(crate) thread: Option<Arc<str>>,
     pub(crate) since: Instant,
     pub(crate) waits: Vec<Wait>,
+}
+
+/// A task of the table.
+pub(crate) struct Entry {
+    pub(crate) task: Task,
+    /// A dump does not copy it.
+    pub(crate) history: History,
 }
 
 /// The state of a task.
@@ -67,6 +97,9 @@ pub(crate) struct Poll {
     pub(crate) started: Instant,
     /// The thread that polls, as a number of `observer::thread`.
     pub(crate) thread: usize,
+    /// The time that the task has waited in a queue, and why it is polled.
+    pub(crate) delay: Duration,
+    pub(crate) cause: Cause,
 }
 
 impl TaskTable {
@@ -93,7 +126,7 @@ impl TaskTable {
             // grows.
             let length = shard.lock().len();
             tasks.reserve(length + length / 8);
-            tasks.extend(shard.lock().values().cloned());
+            tasks.extend(shard.lock().values().map(|entry| entry.task.clone()));
         }
         let now = Instant::now();
         let mut tasks: Vec<_> = tasks
@@ -123,7 +156,7 @@ impl TaskTable {
     /// Returns whether the task waits and has not been polled since it had `polls` polls.
     fn is_waiting_since(&self, id: u64, polls: u64) -> bool {
         let shard = self.shard(id).lock();
-        let task = shard.get(&id);
+        let task = shard.get(&id).map(|entry| &entry.task);
         task.is_some_and(|task| task.state == TaskState::Waiting && task.polls == polls)
     }
 
@@ -148,17 +181,27 @@ impl TaskTable {
     /// Returns the entry that one task would have in a [dump](Self::dump), or `None` if it has
     /// ended.
     pub fn task(&self, id: u64) -> Option<TaskDump> {
-        let task = self.shard(id).lock().get(&id).cloned();
+        let shard = self.shard(id).lock();
+        let task = shard.get(&id).map(|entry| entry.task.clone());
+        drop(shard);
         task.map(|task| TaskDump::new(task, Instant::now()))
     }
 
-    fn shard(&self, id: u64) -> &Mutex<Map<Task>> {
+    /// Returns the latest polls and the wakes of a task, or `None` if it has ended.
+    pub fn history(&self, id: u64) -> Option<TaskHistory> {
+        let shard = self.shard(id).lock();
+        let entry = shard.get(&id)?;
+        Some(entry.history.copy(Instant::now()))
+    }
+
+    fn shard(&self, id: u64) -> &Mutex<Map<Entry>> {
         &self.0.shards[(id % SHARDS) as usize]
     }
 
     pub(crate) fn add(&self, task: Task) {
         let shard = self.shard(task.id);
-        let former = shard.lock().insert(task.id, task);
+        let (id, history) = (task.id, History::default());
+        let former = shard.lock().insert(id, Entry { task, history });
         drop(former);
     }
 
@@ -167,9 +210,9 @@ impl TaskTable {
         drop(removed);
     }
 
-    pub(crate) fn change(&self, id: u64, change: impl FnOnce(&mut Task)) {
-        if let Some(task) = self.shard(id).lock().get_mut(&id) {
-            change(task);
+    pub(crate) fn change(&self, id: u64, change: impl FnOnce(&mut Task, &mut History)) {
+        if let Some(entry) = self.shard(id).lock().get_mut(&id) {
+            change(&mut entry.task, &mut entry.history);
         }
     }
 }

@@ -92,8 +92,9 @@ pub mod watchdog {
 #[cfg(feature = "task-dumps")]
 pub mod dump {
     pub use raddle_dump::{
-        BlockOn, Deadlock, Direction, Dump, DumpError, Edge, LastWake, Resource, TaskDump,
-        TaskState, Wait, WokenBy,
+        BlockOn, Deadlock, Direction, Dump, DumpError, Edge, LastWake, Resource, ResourceDump,
+        ResourceKind, ResourceUse, ResourceWaiter, Role, TaskDump, TaskGroup, TaskState, Wait,
+        WokenBy,
     };
 }
 
@@ -104,6 +105,8 @@ pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::local_runtime::{LocalOptions, LocalRuntime};
 pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
+#[cfg(feature = "console")]
+pub use raddle_console::ConsoleOptions;
 pub use raddle_primitives::random::RngSeed;
 pub use raddle_sched::{
     HistogramConfiguration, Id, InvalidHistogramConfiguration, LogHistogram, LogHistogramBuilder,
