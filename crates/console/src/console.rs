@@ -2,22 +2,22 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
+use mio::Waker;
 use raddle_primitives::sync::atomic::Ordering;
-use raddle_primitives::thread;
+use raddle_primitives::thread::{self, JoinHandle};
 
+use crate::acceptor::Acceptor;
 use crate::metrics::MetricsSource;
 use crate::observer::ConsoleObserver;
+use crate::options::ConsoleOptions;
 use crate::server::Server;
 use crate::slow::SlowPolls;
 use crate::table::Table;
-use crate::token::Token;
-
-/// The time that dropping a console waits for its own connection.
-const WAKE_LIMIT: Duration = Duration::from_millis(200);
+use crate::token::{self, Token};
 
 /// A live page that has an address, but is not served yet.
 ///
@@ -45,6 +45,9 @@ const WAKE_LIMIT: Duration = Duration::from_millis(200);
 /// ```
 pub struct Console {
     listener: TcpListener,
+    /// The token that the program supplies.
+    token: Option<Token>,
+    url_file: Option<PathBuf>,
     table: Arc<Table>,
     slow: SlowPolls,
 }
@@ -53,6 +56,8 @@ pub struct Console {
 pub struct ServeGuard {
     server: Arc<Server>,
     address: SocketAddr,
+    waker: Waker,
+    acceptor: Option<JoinHandle<()>>,
 }
 
 impl Console {
@@ -78,8 +83,25 @@ impl Console {
         }
         Ok(Self {
             listener: TcpListener::bind(parsed)?,
+            token: None,
+            url_file: None,
             table: Arc::new(Table::new()),
             slow: SlowPolls::new(),
+        })
+    }
+
+    /// Listens as [`bind`](Self::bind) does, with the token and the file of the options.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error like `bind`, and if the token is too short or has other characters than
+    /// letters, digits, `-` and `_`.
+    pub fn with_options(options: ConsoleOptions) -> io::Result<Self> {
+        let token = options.token.map(Token::supplied).transpose()?;
+        Ok(Self {
+            token,
+            url_file: options.url_file,
+            ..Self::bind(&options.address)?
         })
     }
 
@@ -93,42 +115,56 @@ impl Console {
         self.slow.clone()
     }
 
-    /// Starts the thread that accepts clients.
+    /// Writes the file for the URL, and starts the thread that accepts clients.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system refuses the thread.
+    /// Returns an error if the system refuses the thread, a descriptor, random bytes or the file.
     pub fn serve(self, source: impl MetricsSource) -> io::Result<ServeGuard> {
-        let Self {
-            listener,
-            table,
-            slow,
-        } = self;
-        let address = listener.local_addr()?;
-        let server = Server::new(Token::random(), table, slow, Box::new(source));
+        let address = self.listener.local_addr()?;
+        let token = match self.token {
+            Some(token) => token,
+            None => Token::random()?,
+        };
+        if let Some(path) = &self.url_file {
+            token::write_url(path, &url(address, &token))?;
+        }
+        let acceptor = Acceptor::new(self.listener)?;
+        let waker = acceptor.waker()?;
+        let server = Server::new(token, self.table, self.slow, Box::new(source));
         let server = Arc::new(server);
         let running = Arc::clone(&server);
-        thread::Builder::new()
+        let acceptor = thread::Builder::new()
             .name("raddle-console".to_owned())
-            .spawn(move || running.run(&listener))?;
-        Ok(ServeGuard { server, address })
+            .spawn(move || running.run(acceptor))?;
+        Ok(ServeGuard {
+            server,
+            address,
+            waker,
+            acceptor: Some(acceptor),
+        })
     }
+}
+
+fn url(address: SocketAddr, token: &Token) -> String {
+    format!("http://{address}/?token={}", token.as_str())
 }
 
 impl ServeGuard {
     /// Returns the address of the page, with the token.
     pub fn url(&self) -> String {
-        let token = self.server.token.as_str();
-        format!("http://{}/?token={token}", self.address)
+        url(self.address, &self.server.token)
     }
 }
 
+/// Waits until the port is closed. A client whose response is being written is not waited for.
 impl Drop for ServeGuard {
     fn drop(&mut self) {
-        // ORDERING: no other data depends on it; the listener checks it after each client.
+        // ORDERING: no other data depends on it; the waker makes the acceptor check it.
         self.server.is_stopped.store(true, Ordering::Relaxed);
-        // The connection makes the listener check the flag.
-        let _ = TcpStream::connect_timeout(&self.address, WAKE_LIMIT);
+        if self.waker.wake().is_ok() {
+            let _ = self.acceptor.take().map(JoinHandle::join);
+        }
     }
 }
 

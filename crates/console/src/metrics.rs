@@ -13,6 +13,13 @@ pub trait MetricsSource: Send + Sync + 'static {
     fn recording(&self) -> Option<Vec<u8>> {
         None
     }
+
+    /// Returns the stack of the thread that polls the task now, as text. `None` if no thread polls
+    /// it, or if stacks cannot be taken.
+    fn stack(&self, task: u64) -> Option<String> {
+        let _ = task;
+        None
+    }
 }
 
 /// The metrics of a runtime.

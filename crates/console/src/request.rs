@@ -1,17 +1,11 @@
 //! Reads requests, and refuses those that are not allowed.
 
-use std::io::{self, Read};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
-
 use crate::table::{Filter, Order, Query};
 use crate::token::Token;
 
 /// The greatest size of a request's head, in bytes, and the greatest number of its headers.
 const MAX_HEAD: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
-/// The time that a client has to send the head of its request.
-const HEAD_LIMIT: Duration = Duration::from_secs(2);
 
 /// A request that has passed all checks.
 #[derive(Debug)]
@@ -25,7 +19,13 @@ pub(crate) enum Route {
     Page,
     Events,
     Tasks(Query),
+    /// The page of one task.
+    Task(u64),
+    Groups,
+    Resources,
     Waits,
+    /// The stack of the thread that polls a task.
+    Stack(u64),
     Recording,
     Metrics,
 }
@@ -65,35 +65,29 @@ impl Refusal {
     }
 }
 
-/// Reads the head of a request. Returns an error if the connection fails.
-pub(crate) fn read(stream: &mut TcpStream, token: &Token) -> io::Result<Result<Request, Refusal>> {
-    let deadline = Instant::now() + HEAD_LIMIT;
-    let mut head = Vec::new();
-    let mut buffer = [0; 2048];
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(Err(Refusal::TooSlow));
-        }
-        stream.set_read_timeout(Some(left))?;
-        let count = match stream.read(&mut buffer) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => count,
-            Err(error) if is_time_out(&error) => continue,
-            Err(error) => return Err(error),
-        };
-        head.extend_from_slice(&buffer[..count]);
-        match parse(&head, token) {
-            Some(result) => return Ok(result),
-            None if head.len() >= MAX_HEAD => return Ok(Err(Refusal::TooLarge)),
-            None => {}
+/// Adds bytes to the head of a request. Returns the request once its head is complete.
+pub(crate) fn add_to_head(
+    head: &mut Vec<u8>,
+    bytes: &[u8],
+    token: &Token,
+) -> Option<Result<Request, Refusal>> {
+    let is_first = head.is_empty();
+    // Only the end of the former bytes can belong to a blank line of the new ones.
+    let start = head.len().saturating_sub(3);
+    head.extend_from_slice(bytes);
+    // A head that arrives byte by byte is not parsed with each byte.
+    let blank_lines: [&[u8]; 2] = [b"\n\r\n", b"\n\n"];
+    let new = &head[start..];
+    let is_complete = blank_lines
+        .iter()
+        .any(|blank| new.windows(blank.len()).any(|window| window == *blank));
+    if is_first || is_complete {
+        let parsed = parse(head, token);
+        if parsed.is_some() {
+            return parsed;
         }
     }
-}
-
-fn is_time_out(error: &io::Error) -> bool {
-    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+    (head.len() >= MAX_HEAD).then_some(Err(Refusal::TooLarge))
 }
 
 /// Parses the head of a request. Returns `None` if it is not complete.
@@ -148,11 +142,20 @@ fn check(request: &httparse::Request<'_, '_>, token: &Token) -> Result<Request, 
     if !is_get {
         return Err(Refusal::Method);
     }
+    let task = || {
+        let id = pairs(parameters).find(|(name, _)| *name == "id");
+        id.and_then(|(_, id)| id.parse().ok())
+            .ok_or(Refusal::NotFound)
+    };
     let route = match path {
         "/" => Route::Page,
         "/events" => Route::Events,
         "/tasks" => Route::Tasks(query(parameters)),
+        "/task" => Route::Task(task()?),
+        "/groups" => Route::Groups,
+        "/resources" => Route::Resources,
         "/waits" => Route::Waits,
+        "/stack" => Route::Stack(task()?),
         "/recording" => Route::Recording,
         _ => return Err(Refusal::NotFound),
     };
@@ -199,6 +202,7 @@ fn query(parameters: &str) -> Query {
                 };
             }
             "text" => query.text = value.to_lowercase(),
+            "group" => query.group = u64::from_str_radix(&value, 16).ok(),
             "sort" => {
                 query.is_descending = value.starts_with('-');
                 query.order = match value.trim_start_matches('-') {

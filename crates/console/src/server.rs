@@ -1,7 +1,7 @@
 //! The threads that answer.
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::io::{self, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,26 +9,41 @@ use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_primitives::thread;
 use serde_json::{Value, json};
 
+use crate::acceptor::Acceptor;
 use crate::metrics::{Metrics, MetricsSource, WorkerMetrics};
-use crate::request::{self, Refusal, Route};
+use crate::request::{Refusal, Request, Route};
+use crate::response;
 use crate::slow::SlowPolls;
-use crate::table::{self, Activity, Query, Table, WorkerState};
+use crate::table::{Activity, Table, WorkerState};
 use crate::token::Token;
+use crate::view;
 
-/// The maximum number of clients at a time, each of which has a thread, and of clients that get
-/// events.
+/// The maximum number of requests that are answered at a time, each by a thread; of those that get
+/// events or a recording, which is in memory until it is sent, and of those without a token.
 const MAX_CLIENTS: usize = 24;
 const MAX_STREAMS: usize = 12;
+const MAX_RECORDINGS: usize = 4;
+const MAX_WITHOUT_TOKEN: usize = 4;
+/// The time after which the page of a further viewer tries again.
+const RETRY: Duration = Duration::from_secs(3);
 /// The stack size of such a thread, which looks up the names of functions.
 const STACK: usize = 1024 * 1024;
-/// The time that one write may wait for a client.
-const WRITE_LIMIT: Duration = Duration::from_secs(2);
+/// The length of the text of a stack that was asked for, in bytes.
+const MAX_STACK_TEXT: usize = 256 * 1024;
 /// The time between two events.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// The time that the listener pauses when the system has no descriptor for a client.
-const REST: Duration = Duration::from_millis(50);
 
-const PAGE: &str = include_str!("page.html");
+const BUSY: &str = "503 Service Unavailable";
+
+/// The page is one file, which loads nothing else.
+const PAGE: &str = concat!(
+    include_str!("page/page.html"),
+    "<style>\n",
+    include_str!("page/style.css"),
+    "</style>\n<script>\n",
+    include_str!("page/script.js"),
+    "</script>\n</body>\n</html>\n",
+);
 
 /// The state that all threads share.
 pub(crate) struct Server {
@@ -39,6 +54,8 @@ pub(crate) struct Server {
     pub(crate) is_stopped: AtomicBool,
     clients: AtomicUsize,
     streams: AtomicUsize,
+    recordings: AtomicUsize,
+    without_token: AtomicUsize,
 }
 
 impl Server {
@@ -56,6 +73,8 @@ impl Server {
             is_stopped: AtomicBool::new(false),
             clients: AtomicUsize::new(0),
             streams: AtomicUsize::new(0),
+            recordings: AtomicUsize::new(0),
+            without_token: AtomicUsize::new(0),
         }
     }
 
@@ -66,23 +85,25 @@ impl Server {
     }
 
     /// Accepts clients until the console stops.
-    pub(crate) fn run(self: &Arc<Self>, listener: &TcpListener) {
-        while !self.is_stopped() {
-            match listener.accept() {
-                Ok((stream, _)) if !self.is_stopped() => self.receive(stream),
-                Ok(_) => {}
-                // A client may disconnect before it is accepted.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(_) => std::thread::sleep(REST),
-            }
-        }
+    pub(crate) fn run(self: &Arc<Self>, acceptor: Acceptor) {
+        let is_stopped = || self.is_stopped();
+        acceptor.run(&self.token, is_stopped, |stream, request| {
+            self.serve(stream, request);
+        });
     }
 
-    /// Starts a thread for a client, if there are not too many.
-    fn receive(self: &Arc<Self>, stream: TcpStream) {
-        let _ = stream.set_write_timeout(Some(WRITE_LIMIT));
-        let Some(permit) = ClientPermit::take(self, MAX_CLIENTS, |server| &server.clients) else {
-            return refuse_busy(stream);
+    /// Starts a thread for a request that has passed all checks, if there are not too many.
+    fn serve(self: &Arc<Self>, stream: TcpStream, request: Request) {
+        let permit = match request.route {
+            // Whoever may connect may ask for it, and takes no place of the page.
+            Route::Metrics => {
+                ClientPermit::take(self, MAX_WITHOUT_TOKEN, |server| &server.without_token)
+            }
+            _ => ClientPermit::take(self, MAX_CLIENTS, |server| &server.clients),
+        };
+        let Some(permit) = permit else {
+            response::refuse_at_once(stream, BUSY, "too many clients");
+            return;
         };
         let builder = thread::Builder::new()
             .name("raddle-console".to_owned())
@@ -91,54 +112,67 @@ impl Server {
         let _ = builder.spawn(move || {
             let mut stream = stream;
             // An error concerns only the connection of this client.
-            let _ = permit.server.answer(&mut stream);
-            close(&stream);
+            let _ = permit.server.answer(&mut stream, &request.route);
+            response::close(&stream);
         });
     }
 
-    fn answer(self: &Arc<Self>, stream: &mut TcpStream) -> io::Result<()> {
-        let request = match request::read(stream, &self.token)? {
-            Ok(request) => request,
-            Err(refusal) => return refuse(stream, refusal),
-        };
-        match request.route {
-            Route::Page => send(stream, "text/html; charset=utf-8", PAGE.as_bytes()),
-            Route::Tasks(query) => {
-                let body = self.tasks(&query).to_string();
-                send(stream, "application/json", body.as_bytes())
-            }
-            Route::Waits => {
-                let body = self.table.waits().to_string();
-                send(stream, "application/json", body.as_bytes())
+    fn answer(self: &Arc<Self>, stream: &mut TcpStream, route: &Route) -> io::Result<()> {
+        let body = match route {
+            Route::Page => {
+                return response::send(stream, "text/html; charset=utf-8", PAGE.as_bytes());
             }
             Route::Metrics => {
                 let body = self.source.metrics().prometheus();
-                send(stream, "text/plain; version=0.0.4", body.as_bytes())
+                return response::send(stream, "text/plain; version=0.0.4", body.as_bytes());
             }
-            Route::Recording => match self.source.recording() {
-                Some(bytes) => send(stream, "application/octet-stream", &bytes),
-                None => refuse(stream, Refusal::NotFound),
+            Route::Recording => return self.send_recording(stream),
+            Route::Events => return self.stream_events(stream),
+            Route::Tasks(query) => view::tasks(&self.table.copy(), query),
+            Route::Task(id) => match view::task(&self.table.copy(), &self.table.tasks, *id) {
+                Some(task) => task,
+                None => return refuse(stream, Refusal::NotFound),
             },
-            Route::Events => {
-                match ClientPermit::take(self, MAX_STREAMS, |server| &server.streams) {
-                    Some(_permit) => self.events(stream),
-                    None => busy(stream),
-                }
+            Route::Groups => view::groups(&self.table.copy()),
+            Route::Resources => view::resources(&self.table.copy()),
+            Route::Waits => view::waits_graph(&self.table.copy()),
+            Route::Stack(id) => {
+                let stack = self.source.stack(*id);
+                json!({ "stack": stack.map(|stack| view::beginning(&stack, MAX_STACK_TEXT)) })
             }
+        };
+        response::send(stream, "application/json", body.to_string().as_bytes())
+    }
+
+    fn send_recording(self: &Arc<Self>, stream: &mut TcpStream) -> io::Result<()> {
+        let permit = ClientPermit::take(self, MAX_RECORDINGS, |server| &server.recordings);
+        let Some(_permit) = permit else {
+            let text = response::text(BUSY, "too many recordings are being sent");
+            return stream.write_all(&text);
+        };
+        match self.source.recording() {
+            Some(bytes) => response::send(stream, "application/octet-stream", &bytes),
+            None => refuse(stream, Refusal::NotFound),
         }
     }
 
-    /// Sends events until the client disconnects.
-    fn events(&self, stream: &mut TcpStream) -> io::Result<()> {
-        head(stream, "200 OK", "text/event-stream", None)?;
+    /// Sends events until the client disconnects, or says that there are too many viewers.
+    fn stream_events(self: &Arc<Self>, stream: &mut TcpStream) -> io::Result<()> {
+        response::start_events(stream)?;
+        let permit = ClientPermit::take(self, MAX_STREAMS, |server| &server.streams);
+        let Some(_permit) = permit else {
+            let retry = RETRY.as_millis();
+            let event = format!("retry: {retry}\nevent: full\ndata: {MAX_STREAMS}\n\n");
+            return stream.write_all(event.as_bytes());
+        };
         let mut shown = 0;
         while !self.is_stopped() {
             let (slow, last) = self.slow.after(shown);
             shown = last;
-            let event = self.event(slow);
+            let event = self.event(view::slow(slow));
             // The JSON text has no line breaks.
             stream.write_all(format!("data: {event}\n\n").as_bytes())?;
-            if wait_for_end(stream, INTERVAL)? {
+            if response::wait_for_end(stream, INTERVAL)? {
                 break;
             }
         }
@@ -163,8 +197,8 @@ impl Server {
                 "activity": activity,
                 "for": now.saturating_duration_since(state.since).as_secs_f64(),
                 "task": task,
-                "name": found.as_ref().and_then(|task| task.name()),
-                "location": found.as_ref().map(|task| task.spawned_at().to_string()),
+                "name": found.as_ref().and_then(|task| task.name()).map(view::text),
+                "location": found.as_ref().map(|task| view::place(task.spawned_at())),
                 "polls": counts.polls,
                 "steals": counts.steals,
                 "parks": counts.parks,
@@ -214,17 +248,6 @@ impl Server {
             "blocking_queue": blocking_depth,
         })
     }
-
-    fn tasks(&self, query: &Query) -> Value {
-        let page = self.table.page(query);
-        let tasks: Vec<_> = page.tasks.iter().map(table::to_json).collect();
-        json!({
-            "total": page.total,
-            "matching": page.matching,
-            "offset": query.offset,
-            "tasks": tasks,
-        })
-    }
 }
 
 /// The right of a client to one of a bounded number of connections or streams.
@@ -254,95 +277,10 @@ impl Drop for ClientPermit {
     }
 }
 
-/// Waits for `time`, or until the client closes the connection. Returns whether it has.
-fn wait_for_end(stream: &mut TcpStream, time: Duration) -> io::Result<bool> {
-    let end = Instant::now() + time;
-    let mut buffer = [0; 256];
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(false);
-        }
-        stream.set_read_timeout(Some(left))?;
-        match stream.read(&mut buffer) {
-            Ok(0) => return Ok(true),
-            // Further bytes of a client have no meaning; they are read slowly.
-            Ok(_) => std::thread::sleep(left),
-            Err(_) => {}
-        }
-    }
-}
-
-/// Writes the head of a response.
-fn head(stream: &mut TcpStream, status: &str, kind: &str, length: Option<usize>) -> io::Result<()> {
-    let length = length.map_or_else(String::new, |length| {
-        format!("Content-Length: {length}\r\n")
-    });
-    let head = format!(
-        "HTTP/1.1 {status}\r\n\
-         Content-Type: {kind}\r\n\
-         {length}\
-         Connection: close\r\n\
-         Cache-Control: no-store\r\n\
-         Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; \
-         style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
-         frame-ancestors 'none'\r\n\
-         Cross-Origin-Resource-Policy: same-origin\r\n\
-         Referrer-Policy: no-referrer\r\n\
-         X-Content-Type-Options: nosniff\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes())
-}
-
-/// Writes a response. All of it must be written within the time of one write, even if the client
-/// reads slowly.
-fn send(stream: &mut TcpStream, kind: &str, body: &[u8]) -> io::Result<()> {
-    head(stream, "200 OK", kind, Some(body.len()))?;
-    let deadline = Instant::now() + WRITE_LIMIT;
-    for part in body.chunks(64 * 1024) {
-        if Instant::now() > deadline {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        stream.write_all(part)?;
-    }
-    Ok(())
-}
-
 fn refuse(stream: &mut TcpStream, refusal: Refusal) -> io::Result<()> {
     let (status, text) = refusal.status();
-    head(stream, status, "text/plain", Some(text.len()))?;
-    stream.write_all(text.as_bytes())
+    stream.write_all(&response::text(status, text))
 }
 
-fn busy(stream: &mut TcpStream) -> io::Result<()> {
-    let text = "too many clients";
-    head(
-        stream,
-        "503 Service Unavailable",
-        "text/plain",
-        Some(text.len()),
-    )?;
-    stream.write_all(text.as_bytes())
-}
-
-/// Refuses a client on the listener's thread, which does not wait for it.
-fn refuse_busy(mut stream: TcpStream) {
-    if stream.set_nonblocking(true).is_ok() {
-        let _ = busy(&mut stream);
-    }
-}
-
-/// Closes a connection so that the client receives the whole response, even if it has sent further
-/// bytes.
-fn close(stream: &TcpStream) {
-    let _ = stream.shutdown(Shutdown::Write);
-    let _ = stream.set_read_timeout(Some(Duration::from_millis(100)));
-    let mut buffer = [0; 4096];
-    let mut stream = stream;
-    for _ in 0..16 {
-        match stream.read(&mut buffer) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

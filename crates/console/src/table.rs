@@ -1,13 +1,12 @@
 //! The workers and the tasks of a runtime, as the page shows them.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use raddle_dump::{Dump, Edge, TaskDump, TaskState, TaskTable};
+use raddle_dump::{Dump, TaskDump, TaskState, TaskTable};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
-use serde_json::{Value, json};
 
 /// The duration from which a poll is slow.
 pub(crate) const SLOW: Duration = Duration::from_millis(100);
@@ -17,8 +16,6 @@ pub(crate) const IDLE: Duration = Duration::from_secs(10);
 const COPY_AGE: Duration = Duration::from_millis(200);
 /// The greatest number of tasks in one answer.
 pub(crate) const MAX_ROWS: usize = 200;
-/// The greatest number of deadlocks, of awaited tasks, and of waits for each, in one answer.
-const MAX_WAITS: usize = 50;
 
 /// The current state of workers and tasks.
 pub(crate) struct Table {
@@ -53,6 +50,8 @@ pub(crate) struct Query {
     pub(crate) filter: Filter,
     /// Part of the name, the location or the number, in lower case.
     pub(crate) text: String,
+    /// The key of the tasks' group.
+    pub(crate) group: Option<u64>,
     pub(crate) order: Order,
     pub(crate) is_descending: bool,
     pub(crate) offset: usize,
@@ -85,11 +84,11 @@ pub(crate) enum Order {
 
 /// The answer to a query.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct Page<'a> {
     /// The numbers of all tasks, and of those that the query matches.
     pub(crate) total: usize,
     pub(crate) matching: usize,
-    pub(crate) tasks: Vec<TaskDump>,
+    pub(crate) tasks: Vec<&'a TaskDump>,
 }
 
 impl Table {
@@ -143,7 +142,7 @@ impl Table {
     }
 
     /// Returns a copy of all tasks, which is at most `COPY_AGE` old.
-    fn copy(&self) -> Arc<Dump> {
+    pub(crate) fn copy(&self) -> Arc<Dump> {
         let mut copy = self.copy.lock();
         if let Some((at, tasks)) = &*copy {
             if at.elapsed() < COPY_AGE {
@@ -153,64 +152,6 @@ impl Table {
         let tasks = Arc::new(self.tasks.dump());
         *copy = Some((Instant::now(), Arc::clone(&tasks)));
         tasks
-    }
-
-    /// Returns the wait-for graph for the page: the deadlocks, and the tasks that others wait for,
-    /// the most awaited first.
-    pub(crate) fn waits(&self) -> Value {
-        let copy = self.copy();
-        let deadlocks = copy.deadlocks().iter().take(MAX_WAITS).map(|deadlock| {
-            json!({
-                "is_suspected": deadlock.is_suspected(),
-                "count": deadlock.edges().len(),
-                "edges": sentences(deadlock.edges()),
-            })
-        });
-        let mut waiters: BTreeMap<u64, Vec<&Edge>> = BTreeMap::new();
-        for edge in copy.edges() {
-            waiters.entry(edge.to()).or_default().push(edge);
-        }
-        let total = waiters.len();
-        let mut waiters: Vec<_> = waiters.into_iter().collect();
-        waiters.sort_by_key(|(_, edges)| Reverse(edges.len()));
-        let awaited = waiters.into_iter().take(MAX_WAITS).map(|(id, edges)| {
-            let task = copy.task(id);
-            json!({
-                "task": id,
-                "name": task.and_then(TaskDump::name),
-                "location": task.map(|task| task.spawned_at().to_string()),
-                "waits": task.map(waits_of),
-                "count": edges.len(),
-                "edges": sentences(edges),
-            })
-        });
-        json!({
-            "deadlocks": deadlocks.collect::<Vec<_>>(),
-            "awaited": awaited.collect::<Vec<_>>(),
-            "total": total,
-        })
-    }
-
-    /// Returns the tasks that a query selects.
-    pub(crate) fn page(&self, query: &Query) -> Page {
-        let copy = self.copy();
-        let tasks = copy.tasks();
-        let matching = tasks.iter().filter(|task| query.matches(task));
-        let mut matching: Vec<&TaskDump> = matching.collect();
-        let count = matching.len();
-        let end = query.offset.saturating_add(query.limit.min(MAX_ROWS));
-        if end < count {
-            // Only the rows of the page are sorted.
-            matching.select_nth_unstable_by(end, |one, two| query.compare(one, two));
-            matching.truncate(end);
-        }
-        matching.sort_unstable_by(|one, two| query.compare(one, two));
-        let rows = matching.into_iter().skip(query.offset);
-        Page {
-            total: tasks.len(),
-            matching: count,
-            tasks: rows.cloned().collect(),
-        }
     }
 }
 
@@ -227,9 +168,32 @@ impl Filter {
 }
 
 impl Query {
+    /// Returns the tasks that the query selects.
+    pub(crate) fn select<'a>(&self, dump: &'a Dump) -> Page<'a> {
+        let tasks = dump.tasks();
+        let matching = tasks.iter().filter(|task| self.matches(task));
+        let mut matching: Vec<&TaskDump> = matching.collect();
+        let count = matching.len();
+        let end = self.offset.saturating_add(self.limit.min(MAX_ROWS));
+        if end < count {
+            // Only the rows of the page are sorted.
+            matching.select_nth_unstable_by(end, |one, two| self.compare(one, two));
+            matching.truncate(end);
+        }
+        matching.sort_unstable_by(|one, two| self.compare(one, two));
+        matching.drain(..self.offset.min(matching.len()));
+        Page {
+            total: tasks.len(),
+            matching: count,
+            tasks: matching,
+        }
+    }
+
     fn matches(&self, task: &TaskDump) -> bool {
         let (since, longest) = (task.time_in_state(), task.longest_poll());
-        self.filter.matches(task.state(), since, longest) && self.matches_text(task)
+        self.filter.matches(task.state(), since, longest)
+            && self.matches_text(task)
+            && self.group.is_none_or(|group| task.group_key() == group)
     }
 
     fn matches_text(&self, task: &TaskDump) -> bool {
@@ -260,34 +224,6 @@ impl Query {
             order
         }
     }
-}
-
-/// Describes the first edges in sentences.
-fn sentences<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> Vec<String> {
-    let edges = edges.into_iter().take(MAX_WAITS);
-    edges.map(ToString::to_string).collect()
-}
-
-/// Describes what a task waits for in sentences.
-fn waits_of(task: &TaskDump) -> Vec<String> {
-    task.waits().iter().map(ToString::to_string).collect()
-}
-
-/// Returns a task as JSON for the page.
-pub(crate) fn to_json(task: &TaskDump) -> Value {
-    json!({
-        "id": task.id(),
-        "name": task.name(),
-        "location": task.spawned_at().to_string(),
-        "state": task.state().to_string(),
-        "is_slow": task.longest_poll() >= SLOW,
-        "age": task.age().as_secs_f64(),
-        "since": task.time_in_state().as_secs_f64(),
-        "polls": task.polls(),
-        "busy": task.busy().as_secs_f64(),
-        "longest": task.longest_poll().as_secs_f64(),
-        "waits": waits_of(task),
-    })
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! The live page of a runtime.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use raddle_console::{Console, Metrics, MetricsSource, ServeGuard, WorkerMetrics};
+use raddle_console::{Console, ConsoleOptions, Metrics, MetricsSource, ServeGuard, WorkerMetrics};
 use raddle_watchdog::Report;
 
 use crate::runtime::tools::{RecordingFile, Running, Tool, Tools};
-use crate::runtime::watching::{self, Listener};
+use crate::runtime::watching::{self, Listener, StartedWatchdog};
 use crate::runtime::{Builder, Handle, Runtime};
 
 /// The duration from which a poll counts as slow, if the runtime has no watchdog.
@@ -19,6 +20,7 @@ struct Page {
     bound: Option<Console>,
     serving: Option<ServeGuard>,
     url: Url,
+    url_file: Option<PathBuf>,
 }
 
 /// The address of the page, once it is served.
@@ -26,8 +28,8 @@ struct Page {
 struct Url(Arc<OnceLock<String>>);
 
 /// Binds the address of a page, and collects what it shows.
-fn start(address: &str, tools: &mut Tools) -> io::Result<()> {
-    let console = Console::bind(address)?;
+fn start(options: &ConsoleOptions, tools: &mut Tools) -> io::Result<()> {
+    let console = Console::with_options(options.clone())?;
     tools.observers.add_scheduler_observer(console.observer());
     let slow = console.slow_polls();
     let listener = Listener(Arc::new(move |report| slow.push_report(report)));
@@ -38,6 +40,7 @@ fn start(address: &str, tools: &mut Tools) -> io::Result<()> {
         bound: Some(console),
         serving: None,
         url,
+        url_file: options.url_file.clone(),
     }));
     Ok(())
 }
@@ -46,7 +49,11 @@ impl Running for Page {
     fn serve(&mut self, handle: &Handle) -> io::Result<()> {
         if let Some(console) = self.bound.take() {
             let serving = console.serve(RuntimeMetrics(handle.clone()))?;
-            eprintln!("console: {}", self.url.0.get_or_init(|| serving.url()));
+            let url = self.url.0.get_or_init(|| serving.url());
+            match &self.url_file {
+                Some(file) => eprintln!("console: its URL is in {}", file.display()),
+                None => eprintln!("console: {url}"),
+            }
             self.serving = Some(serving);
         }
         Ok(())
@@ -93,12 +100,22 @@ impl MetricsSource for RuntimeMetrics {
         let RecordingFile(file) = self.0.inner.tools.get()?;
         file()
     }
+
+    fn stack(&self, task: u64) -> Option<String> {
+        let StartedWatchdog(watchdog) = self.0.inner.tools.get()?;
+        let polls = watchdog.upgrade()?.running();
+        let poll = polls
+            .iter()
+            .find(|poll| poll.task_id() == Some(task) && !poll.is_blocking_job())?;
+        poll.stack().map(|_| poll.to_string())
+    }
 }
 
 impl Builder {
     /// Serves a live page of the runtime on a loopback address and a port, such as
-    /// `127.0.0.1:6670`; port 0 is any free one. The page shows what the workers do, the tasks,
-    /// slow polls with stacks, and queue depths and rates, and it downloads the recording of the
+    /// `127.0.0.1:6670`; port 0 is any free one. The page shows what the workers do, the tasks and
+    /// what they wait for, locks and channels with their queues, deadlocks, slow polls with stacks,
+    /// and queue depths and rates, and it downloads the recording of the
     /// runtime's flight recorder, if there is one. Its address, with the token that a browser
     /// needs, is printed to standard error, and [`Runtime::console_url`] returns it. `/metrics` has
     /// the counters in Prometheus's text format, and needs no token.
@@ -126,8 +143,29 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn console(&mut self, address: impl Into<String>) -> &mut Self {
-        let address = address.into();
-        let start = Arc::new(move |tools: &mut Tools| start(&address, tools));
+        self.console_options(ConsoleOptions::new(address))
+    }
+
+    /// Serves a live page like [`console`](Self::console), with a token of the program, or with a
+    /// file for the URL instead of the line on standard error.
+    ///
+    /// # Errors
+    ///
+    /// [`build`](Self::build) fails as for `console`, if the token is not at least 16 letters,
+    /// digits, `-` and `_`, and if the file cannot be written.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use raddle::runtime::{Builder, ConsoleOptions};
+    ///
+    /// let mut options = ConsoleOptions::new("127.0.0.1:6670");
+    /// options.url_file = Some("/run/service/console-url".into());
+    /// let runtime = Builder::new_multi_thread().console_options(options).build()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn console_options(&mut self, options: ConsoleOptions) -> &mut Self {
+        let start = Arc::new(move |tools: &mut Tools| start(&options, tools));
         self.tools.insert(Tool::Console, start);
         let watchdog = self.tools.entry(Tool::Watchdog);
         watchdog.or_insert_with(|| {

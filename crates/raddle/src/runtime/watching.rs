@@ -14,6 +14,13 @@ use crate::runtime::{Builder, Runtime};
 #[derive(Clone)]
 pub(crate) struct Listener(pub(crate) Arc<dyn Fn(&Report) + Send + Sync>);
 
+/// The watchdog of a runtime, for other tools, until the runtime is dropped.
+#[cfg_attr(
+    not(feature = "console"),
+    expect(dead_code, reason = "the live page takes stacks")
+)]
+pub(crate) struct StartedWatchdog(pub(crate) Weak<Watchdog>);
+
 /// The watchdog of one runtime.
 struct Watching {
     watchdog: Arc<Watchdog>,
@@ -45,6 +52,7 @@ where
             let watchdog = Arc::downgrade(&watchdog);
             let _ = stacks.set(Box::new(move |text| write_stacks(&watchdog, text)));
         }
+        tools.shared.add(StartedWatchdog(Arc::downgrade(&watchdog)));
         let first_report = FirstReport::default();
         tools.shared.add(first_report.clone());
         tools.running.push(Box::new(Watching {

@@ -12,16 +12,16 @@ use crate::spares::block_workers;
 use raddle::runtime::{Builder, Runtime};
 use raddle_primitives::sync::Mutex;
 
-const LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-fn runtime(workers: usize) -> Runtime {
+pub(crate) fn runtime(workers: usize) -> Runtime {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(workers).enable_all();
     builder.console("127.0.0.1:0").build().unwrap()
 }
 
 /// The address of the page and its token.
-fn page(runtime: &Runtime) -> (SocketAddr, String) {
+pub(crate) fn page(runtime: &Runtime) -> (SocketAddr, String) {
     let url = runtime.console_url().unwrap();
     let (address, token) = url.split_once("/?token=").unwrap();
     let address = address.strip_prefix("http://").unwrap().parse();
@@ -45,17 +45,17 @@ fn send(address: SocketAddr, head: &str) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-fn get(address: SocketAddr, target: &str) -> String {
+pub(crate) fn get(address: SocketAddr, target: &str) -> String {
     let head = format!("GET {target} HTTP/1.1\r\nHost: {address}\r\n\r\n");
     send(address, &head)
 }
 
-fn status(answer: &str) -> &str {
+pub(crate) fn status(answer: &str) -> &str {
     answer.split(' ').nth(1).unwrap_or_default()
 }
 
 /// The body of an answer, parsed as JSON.
-fn json(answer: &str) -> serde_json::Value {
+pub(crate) fn json(answer: &str) -> serde_json::Value {
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
     serde_json::from_str(body).unwrap()
 }
@@ -94,8 +94,9 @@ fn the_waits_path_lists_deadlocks_and_tasks_that_others_wait_for() {
         );
     }
     let tasks = json(&get(address, &format!("/tasks?token={token}&limit=10")));
-    let waits = tasks["tasks"][0]["waits"][0].as_str().unwrap();
-    assert!(waits.starts_with("Mutex::lock at "), "{waits}");
+    let wait = &tasks["tasks"][0]["waits"][0];
+    assert_eq!(wait["operation"], "Mutex::lock", "{wait}");
+    assert_eq!(wait["by"][0]["task"], tasks["tasks"][1]["id"], "{wait}");
 }
 
 #[test]

@@ -30,6 +30,13 @@ mod cancel;
 mod clock;
 #[cfg(all(feature = "console", feature = "rt-multi-thread", feature = "time"))]
 mod console;
+#[cfg(all(
+    feature = "console",
+    feature = "rt-multi-thread",
+    feature = "sync",
+    feature = "time"
+))]
+mod console_views;
 #[cfg(target_os = "linux")]
 mod descriptors;
 #[cfg(target_os = "linux")]
@@ -82,6 +89,8 @@ mod sync;
 mod task_dumps;
 #[cfg(all(feature = "task-dumps", feature = "sync", feature = "time"))]
 mod task_dumps_deadlocks;
+#[cfg(all(feature = "task-dumps", feature = "sync"))]
+mod task_dumps_groups;
 #[cfg(all(unix, feature = "task-dumps"))]
 mod task_dumps_sigquit;
 #[cfg(all(feature = "task-dumps", feature = "sync", feature = "time"))]

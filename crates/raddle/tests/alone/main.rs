@@ -16,6 +16,13 @@ mod common;
     unix,
     feature = "console",
     feature = "rt-multi-thread",
+    feature = "time"
+))]
+mod console_limits;
+#[cfg(all(
+    unix,
+    feature = "console",
+    feature = "rt-multi-thread",
     feature = "sync",
     feature = "time"
 ))]

@@ -32,7 +32,7 @@ impl Tab {
         let profile = tempfile::tempdir().unwrap();
         // The protocol is spoken on descriptors 3 and 4.
         let script = "exec chromium --headless=new --no-sandbox --disable-gpu --no-first-run \
-                      --disable-dev-shm-usage --remote-debugging-pipe --window-size=1200,1000 \
+                      --disable-dev-shm-usage --remote-debugging-pipe --window-size=1280,1000 \
                       --user-data-dir=\"$0\" about:blank 3<&0 4>&1 0</dev/null 1>/dev/null";
         let mut browser = Command::new("sh")
             .args(["-c", script])
@@ -156,14 +156,47 @@ impl Tab {
         self.call("Input.insertText", json!({ "text": text }));
     }
 
+    /// Sets the size of the page to that of a phone, or to that of a monitor.
     pub(crate) fn set_width(&mut self, width: u32) {
+        let is_phone = width < 700;
         let metrics = json!({
             "width": width,
-            "height": 740,
-            "deviceScaleFactor": 2,
-            "mobile": true,
+            "height": if is_phone { 844 } else { 1000 },
+            "deviceScaleFactor": if is_phone { 2 } else { 1 },
+            "mobile": is_phone,
         });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.wait_for(&format!("innerWidth === {width}"), LIMIT);
+    }
+
+    /// Selects the light or the dark colors of the page.
+    pub(crate) fn set_colors(&mut self, scheme: &str) {
+        let scheme = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.call("Emulation.setEmulatedMedia", json!({ "features": scheme }));
+    }
+
+    /// Clicks on the middle of an element, as a mouse does.
+    pub(crate) fn click(&mut self, selector: &str) {
+        let end = Instant::now() + LIMIT;
+        loop {
+            // The element is scrolled into view, and is on top there.
+            let found = self.evaluate(&format!(
+                "(() => {{ const node = document.querySelector('{selector}'); if (!node) return null; \
+                 node.scrollIntoView({{ block: 'center' }}); const box = node.getBoundingClientRect(); \
+                 const x = box.left + Math.min(box.width, 40) / 2, y = box.top + box.height / 2; \
+                 return node.contains(document.elementFromPoint(x, y)) ? [x, y] : null; }})()"
+            ));
+            if let Some([x, y]) = found.as_array().map(Vec::as_slice) {
+                for kind in ["mousePressed", "mouseReleased"] {
+                    let event =
+                        json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
+                    self.call("Input.dispatchMouseEvent", event);
+                }
+                return;
+            }
+            assert!(Instant::now() < end, "no element {selector} can be clicked");
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Saves a screenshot if `RADDLE_SCREENSHOTS` is set.
