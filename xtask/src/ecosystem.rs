@@ -38,6 +38,8 @@ enum Part {
     Scenarios,
     /// Run servers and clients in simulations
     Simulated,
+    /// Run a program whose environment switches tools on
+    Tools,
 }
 
 /// Runs all parts, or only one, as steps.
@@ -64,6 +66,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     if has(Part::Simulated) {
         steps::run("ecosystem simulated", &mut cargo("test -p simulated"))?;
+    }
+    if has(Part::Tools) {
+        steps::run("ecosystem tools", &mut cargo("test -p tooled"))?;
     }
     Ok(())
 }

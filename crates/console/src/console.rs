@@ -11,6 +11,7 @@ use raddle_primitives::sync::atomic::Ordering;
 use raddle_primitives::thread::{self, JoinHandle};
 
 use crate::acceptor::Acceptor;
+use crate::bind;
 use crate::metrics::MetricsSource;
 use crate::observer::ConsoleObserver;
 use crate::options::ConsoleOptions;
@@ -48,6 +49,7 @@ pub struct Console {
     /// The token that the program supplies.
     token: Option<Token>,
     url_file: Option<PathBuf>,
+    requested: SocketAddr,
     table: Arc<Table>,
     slow: SlowPolls,
 }
@@ -62,19 +64,15 @@ pub struct ServeGuard {
 
 impl Console {
     /// Listens on an address and port, such as `127.0.0.1:6670` or `[::1]:0`. With port 0 the
-    /// system chooses a free port.
+    /// system chooses a free port. If the port is in use, one of the 16 ports above it is used.
     ///
     /// # Errors
     ///
     /// Returns an error if the text is not an address with a port, if the address is not a loopback
-    /// address, or if it is in use.
+    /// address, or if all of these ports are in use ([`io::ErrorKind::AddrInUse`]).
     pub fn bind(address: &str) -> io::Result<Self> {
         let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
-        let parsed: SocketAddr = address.parse().map_err(|_| {
-            invalid(format!(
-                "{address:?} is not an address with a port; use one such as 127.0.0.1:6670"
-            ))
-        })?;
+        let parsed = bind::parse(address, "127.0.0.1:6670")?;
         if !parsed.ip().is_loopback() {
             return Err(invalid(format!(
                 "{address} can be reached from other machines; give the console a loopback address \
@@ -82,9 +80,10 @@ impl Console {
             )));
         }
         Ok(Self {
-            listener: TcpListener::bind(parsed)?,
+            listener: bind::bind(parsed)?,
             token: None,
             url_file: None,
+            requested: parsed,
             table: Arc::new(Table::new()),
             slow: SlowPolls::new(),
         })
@@ -108,6 +107,12 @@ impl Console {
     /// Returns the observer for the scheduler that the page shows.
     pub fn observer(&self) -> Arc<dyn raddle_sched::Observer> {
         Arc::new(ConsoleObserver::new(Arc::clone(&self.table)))
+    }
+
+    /// Returns whether the requested port was in use, so that the page has another one.
+    pub fn is_moved(&self) -> bool {
+        let address = self.listener.local_addr();
+        self.requested.port() != 0 && address.is_ok_and(|address| address != self.requested)
     }
 
     /// Returns the list of slow polls that the page shows.

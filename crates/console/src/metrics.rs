@@ -1,9 +1,14 @@
-//! The runtime metrics that the page shows.
+//! The metrics of runtimes, and Prometheus's text format for them.
 
-use std::fmt::Write;
+mod text;
+
 use std::time::Duration;
 
-/// The interface through which the console's threads read the metrics of the runtime.
+use raddle_sched::SampledTimes;
+
+pub(crate) use text::prometheus;
+
+/// The interface through which the threads of a server read the metrics of a runtime.
 pub trait MetricsSource: Send + Sync + 'static {
     /// Returns the current metrics of the runtime.
     fn metrics(&self) -> Metrics;
@@ -22,7 +27,7 @@ pub trait MetricsSource: Send + Sync + 'static {
     }
 }
 
-/// The metrics of a runtime.
+/// The metrics of a runtime. Those that are `None` are not measured.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     /// The metrics of each worker.
@@ -31,12 +36,19 @@ pub struct Metrics {
     pub spare_workers: Vec<WorkerMetrics>,
     /// The number of spare workers that serve now.
     pub active_spare_workers: usize,
+    /// The highest number of spare workers.
+    pub max_spare_workers: usize,
     /// The number of times that a spare worker was started.
     pub spare_worker_starts: u64,
+    /// The number of times that tasks waited while all spare workers were in use, at most once
+    /// every 10 seconds.
+    pub spare_worker_shortages: u64,
     /// The number of tasks that have not completed.
     pub alive_tasks: usize,
     /// The number of tasks that were spawned.
     pub spawned_tasks: u64,
+    /// The number of times that a task was queued from outside the workers.
+    pub remote_schedules: u64,
     /// The number of tasks in the injection queue.
     pub injection_depth: usize,
     /// The number of threads of the blocking pool.
@@ -45,6 +57,27 @@ pub struct Metrics {
     pub idle_blocking_threads: usize,
     /// The number of blocking jobs that wait for a thread.
     pub blocking_depth: usize,
+    /// How long blocking jobs have waited for a thread.
+    pub blocking_waits: Option<SampledTimes>,
+    /// The durations of polls.
+    pub poll_times: Option<SampledTimes>,
+    /// How long tasks have waited from their wakes to their polls.
+    pub scheduling_delays: Option<SampledTimes>,
+    /// The number of slow polls with each label.
+    pub slow_polls: Option<Vec<(String, u64)>>,
+    /// The counts of the reactors.
+    pub reactor: Option<ReactorMetrics>,
+}
+
+/// The counts of the reactors of a runtime.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReactorMetrics {
+    /// The number of sources, such as sockets, that were registered.
+    pub registered: u64,
+    /// The number of sources that were deregistered.
+    pub deregistered: u64,
+    /// The number of events of sources.
+    pub events: u64,
 }
 
 /// The metrics of one worker.
@@ -60,112 +93,8 @@ pub struct WorkerMetrics {
     pub busy: Duration,
     /// The number of tasks in its queue.
     pub depth: usize,
-}
-
-impl Metrics {
-    /// The text format of Prometheus, version 0.0.4.
-    pub(crate) fn prometheus(&self) -> String {
-        let mut text = String::new();
-        let mut one = |name: &str, kind: &str, help: &str, value: f64| {
-            let _ = writeln!(
-                text,
-                "# HELP raddle_{name} {help}\n# TYPE raddle_{name} {kind}\nraddle_{name} {value}"
-            );
-        };
-        let gauge = "gauge";
-        one(
-            "workers",
-            gauge,
-            "Number of workers.",
-            self.workers.len() as f64,
-        );
-        one(
-            "spare_workers",
-            gauge,
-            "Number of spare workers that serve now.",
-            self.active_spare_workers as f64,
-        );
-        one(
-            "spare_worker_starts_total",
-            "counter",
-            "How often a spare worker was started.",
-            self.spare_worker_starts as f64,
-        );
-        one(
-            "alive_tasks",
-            gauge,
-            "Tasks that have not ended.",
-            self.alive_tasks as f64,
-        );
-        let spawned = self.spawned_tasks as f64;
-        one(
-            "spawned_tasks_total",
-            "counter",
-            "Tasks that were spawned.",
-            spawned,
-        );
-        let depth = self.injection_depth as f64;
-        one(
-            "injection_queue_depth",
-            gauge,
-            "Tasks in the injection queue.",
-            depth,
-        );
-        let threads = self.blocking_threads as f64;
-        one(
-            "blocking_threads",
-            gauge,
-            "Threads for blocking work.",
-            threads,
-        );
-        let idle = self.idle_blocking_threads as f64;
-        one(
-            "blocking_threads_idle",
-            gauge,
-            "Threads that wait for blocking work.",
-            idle,
-        );
-        let depth = self.blocking_depth as f64;
-        one(
-            "blocking_queue_depth",
-            gauge,
-            "Blocking jobs that wait for a thread.",
-            depth,
-        );
-        type Count = fn(&WorkerMetrics) -> f64;
-        let counts: [(&str, &str, &str, Count); 5] = [
-            ("polls_total", "counter", "Polls of tasks.", |worker| {
-                worker.polls as f64
-            }),
-            (
-                "steals_total",
-                "counter",
-                "Tasks taken from other workers.",
-                |worker| worker.steals as f64,
-            ),
-            (
-                "parks_total",
-                "counter",
-                "How many times it parked.",
-                |worker| worker.parks as f64,
-            ),
-            (
-                "busy_seconds_total",
-                "counter",
-                "Time in which it was not parked.",
-                |worker| worker.busy.as_secs_f64(),
-            ),
-            ("queue_depth", "gauge", "Tasks in its queue.", |worker| {
-                worker.depth as f64
-            }),
-        ];
-        for (name, kind, help, count) in counts {
-            let name = format!("raddle_worker_{name}");
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-            for (number, worker) in self.workers.iter().enumerate() {
-                let _ = writeln!(text, "{name}{{worker=\"{number}\"}} {}", count(worker));
-            }
-        }
-        text
-    }
+    /// The number of polls that used up their budget.
+    pub budget_yields: u64,
+    /// The number of times that its full queue moved tasks to the injection queue.
+    pub overflows: u64,
 }

@@ -10,7 +10,7 @@ use raddle_primitives::thread;
 use serde_json::{Value, json};
 
 use crate::acceptor::Acceptor;
-use crate::metrics::{Metrics, MetricsSource, WorkerMetrics};
+use crate::metrics::{self, Metrics, MetricsSource, WorkerMetrics};
 use crate::request::{Refusal, Request, Route};
 use crate::response;
 use crate::slow::SlowPolls;
@@ -123,7 +123,7 @@ impl Server {
                 return response::send(stream, "text/html; charset=utf-8", PAGE.as_bytes());
             }
             Route::Metrics => {
-                let body = self.source.metrics().prometheus();
+                let body = metrics::prometheus(&[(None, self.source.metrics())]);
                 return response::send(stream, "text/plain; version=0.0.4", body.as_bytes());
             }
             Route::Recording => return self.send_recording(stream),

@@ -161,6 +161,7 @@ pub struct TaskDump {
     busy: Duration,
     longest: Duration,
     woken: Option<LastWake>,
+    span: Option<std::sync::Arc<str>>,
     waits: Box<[Wait]>,
 }
 
@@ -214,6 +215,7 @@ impl TaskDump {
                 ago: now.saturating_duration_since(at),
                 by,
             }),
+            span: task.span,
             waits: match task.state {
                 TaskState::Waiting => task.waits.into(),
                 TaskState::Queued | TaskState::Running => Box::default(),
@@ -270,6 +272,13 @@ impl TaskDump {
     /// has been in a queue since its spawn, or was woken only during its polls.
     pub fn last_wake(&self) -> Option<LastWake> {
         self.woken
+    }
+
+    /// Returns the text of the innermost span of the crate `tracing` that the task's last poll has
+    /// entered and that has not ended since, such as `request{GET /users}`; `None` without a layer
+    /// that [records](crate::TaskTable::enter_span) spans.
+    pub fn span(&self) -> Option<&str> {
+        self.span.as_deref()
     }
 
     /// Returns what the task waits for: the leaf operations that returned `Pending` in its last
@@ -370,6 +379,9 @@ impl fmt::Display for TaskDump {
         write!(f, "task {}", self.id)?;
         if let Some(name) = &self.name {
             write!(f, " {name:?}")?;
+        }
+        if let Some(span) = &self.span {
+            write!(f, ", in span {span:?}")?;
         }
         write!(
             f,

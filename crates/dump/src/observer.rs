@@ -63,6 +63,7 @@ impl raddle_sched::Observer for DumpObserver {
             busy: Duration::ZERO,
             longest: Duration::ZERO,
             woken: None,
+            span: None,
             waits: Vec::new(),
         });
     }
@@ -87,6 +88,7 @@ impl raddle_sched::Observer for DumpObserver {
             };
             task.state = TaskState::Running;
             task.since = now;
+            task.span = None;
             task.poll = Some(Poll {
                 started: now,
                 thread,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::num::NonZeroU64;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
@@ -87,6 +88,8 @@ pub(crate) struct Task {
     pub(crate) busy: Duration,
     pub(crate) longest: Duration,
     pub(crate) woken: Option<(Instant, WokenBy)>,
+    /// The innermost open span that the last poll has entered.
+    pub(crate) span: Option<std::sync::Arc<str>>,
     /// The waits that the last poll recorded, if the task has waited since then.
     pub(crate) waits: Vec<Wait>,
 }
@@ -185,6 +188,29 @@ impl TaskTable {
         let task = shard.get(&id).map(|entry| entry.task.clone());
         drop(shard);
         task.map(|task| TaskDump::new(task, Instant::now()))
+    }
+
+    /// Records that the task that runs on the calling thread has entered a span with this text: see
+    /// [`TaskDump::span`].
+    pub fn enter_span(&self, span: &std::sync::Arc<str>) {
+        self.change_present(|task| task.span = Some(span.clone()));
+    }
+
+    /// Records that a span has ended, and that the calling thread is in `present`.
+    pub fn close_span(&self, span: &std::sync::Arc<str>, present: Option<&std::sync::Arc<str>>) {
+        self.change_present(|task| {
+            if let Some(former) = task.span.take_if(|it| std::sync::Arc::ptr_eq(it, span)) {
+                task.span = present.cloned();
+                drop(former);
+            }
+        });
+    }
+
+    /// Changes the task that runs on the calling thread, if one does.
+    fn change_present(&self, change: impl FnOnce(&mut Task)) {
+        if let Some(task) = raddle_task::try_id() {
+            self.change(NonZeroU64::from(task).get(), change);
+        }
     }
 
     /// Returns the latest polls and the wakes of a task, or `None` if it has ended.

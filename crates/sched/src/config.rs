@@ -112,6 +112,11 @@ pub struct Config {
     /// The buckets in which [`Metrics::poll_times`](crate::Metrics::poll_times) counts
     /// the duration of each poll. Costs two reads of the clock for each poll.
     pub poll_time_histogram: Option<HistogramConfiguration>,
+    /// Whether workers measure the times of polls, and how long tasks wait from their wakes to their
+    /// polls, for [`Metrics::sampled_poll_times`](crate::Metrics::sampled_poll_times) and
+    /// [`Metrics::sampled_delays`](crate::Metrics::sampled_delays): of each poll and wake if polls
+    /// take 4 us or more on average, and of fewer the shorter they are, 1 of 128 at least.
+    pub samples_times: bool,
     /// What a panic of a task does to the scheduler.
     pub unhandled_panic: UnhandledPanic,
 }
@@ -142,6 +147,7 @@ impl Default for Config {
             task_hooks: TaskHooks::default(),
             observer: None,
             poll_time_histogram: None,
+            samples_times: false,
             unhandled_panic: UnhandledPanic::Ignore,
         }
     }
@@ -208,6 +214,7 @@ impl fmt::Debug for Config {
             .field("task_hooks", &self.task_hooks)
             .field("observer", &self.observer.is_some())
             .field("poll_time_histogram", &self.poll_time_histogram)
+            .field("samples_times", &self.samples_times)
             .field("unhandled_panic", &self.unhandled_panic)
             .finish_non_exhaustive()
     }

@@ -4,6 +4,7 @@
 mod busy_clock;
 mod histogram;
 mod poll_average;
+mod sampled;
 mod worker;
 
 pub(crate) use busy_clock::BusyClock;
@@ -13,5 +14,7 @@ pub use histogram::{
     LogHistogramBuilder,
 };
 pub(crate) use poll_average::PollAverage;
+pub use sampled::SampledTimes;
+pub(crate) use sampled::{Probes, Sampler, WorkerTimes};
 pub(crate) use worker::WorkerCounters;
 pub use worker::WorkerMetrics;

@@ -27,7 +27,7 @@ pub use config::{AroundWorker, Config, Hook, SparesHook, StartHandoff};
 pub use context::{is_inside, is_polling};
 pub use counters::{
     Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,
-    LogHistogramBuilder, WorkerMetrics,
+    LogHistogramBuilder, SampledTimes, WorkerMetrics,
 };
 pub use current_thread::CurrentThread;
 pub use driver::{Driver, Unpark};

@@ -1,7 +1,9 @@
 //! A view of a scheduler's counters. `docs/metrics.md` says what each counter means and what
 //! counting costs.
 
-use crate::counters::{Histogram, HistogramRecorder, WorkerCounters, WorkerMetrics};
+use crate::counters::{
+    Histogram, HistogramRecorder, SampledTimes, WorkerCounters, WorkerMetrics, WorkerTimes,
+};
 
 use crate::handle::{Handle, no_worker};
 use crate::worker::shard::{Peer, Shard};
@@ -61,6 +63,17 @@ impl Metrics {
     /// Returns how often a spare worker was started.
     pub fn spare_starts(&self) -> u64 {
         self.handle.first_shard.spares.starts()
+    }
+
+    /// Returns how often tasks waited behind polls that do not return while all spare workers were
+    /// in use, at most once every 10 s.
+    pub fn spare_shortages(&self) -> u64 {
+        self.handle.first_shard.spares.shortages()
+    }
+
+    /// Returns the highest number of spare workers.
+    pub fn max_spare_workers(&self) -> usize {
+        self.handle.first_shard.spares.max()
     }
 
     /// Returns the number of tasks that were spawned and have not completed. A task is not counted
@@ -123,6 +136,44 @@ impl Metrics {
     pub fn poll_times(&self, worker: usize) -> Option<&Histogram> {
         let recorder = self.peer(worker).counters.poll_times.as_ref();
         recorder.map(HistogramRecorder::histogram)
+    }
+
+    /// Returns the durations of polls, spare workers included, or `None` if
+    /// [`Config::samples_times`](crate::Config::samples_times) is false. A poll in which the worker
+    /// was handed off does not count.
+    ///
+    /// ```
+    /// use raddle_sched::{Config, Pool, Step};
+    ///
+    /// let config = Config { samples_times: true, ..Config::default() };
+    /// let (handle, mut workers) = Pool::stepped(config, None);
+    /// let _entered = handle.enter();
+    /// handle.spawn(async { std::thread::sleep(std::time::Duration::from_millis(3)) });
+    /// assert_eq!(workers[0].step(), Step::Ran);
+    /// let times = handle.metrics().sampled_poll_times().unwrap();
+    /// assert_eq!(times.count(), 1);
+    /// assert!(times.sum().as_millis() >= 3);
+    /// assert_eq!(handle.metrics().sampled_delays().unwrap().count(), 1);
+    /// ```
+    pub fn sampled_poll_times(&self) -> Option<SampledTimes> {
+        self.sampled().map(|(polls, _)| polls)
+    }
+
+    /// Returns how long tasks have waited from the time when they were spawned, woken or queued
+    /// again to their next poll, or `None` if
+    /// [`Config::samples_times`](crate::Config::samples_times) is false.
+    pub fn sampled_delays(&self) -> Option<SampledTimes> {
+        self.sampled().map(|(_, delays)| delays)
+    }
+
+    fn sampled(&self) -> Option<(SampledTimes, SampledTimes)> {
+        let peers = self.handle.peers();
+        let mut times = peers.filter_map(|peer| peer.counters.sampled.as_deref());
+        let (mut polls, mut delays) = (SampledTimes::default(), SampledTimes::default());
+        let mut add = |times: &WorkerTimes| times.add_to(&mut polls, &mut delays);
+        add(times.next()?);
+        times.for_each(add);
+        Some((polls, delays))
     }
 
     /// Returns the thread that drives a worker, or drove it last; `None` if no thread has.

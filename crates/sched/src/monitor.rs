@@ -495,6 +495,7 @@ impl Findings {
             shard.unpark(shard.peers.len() + spare);
         }
         if let Some(spares) = self.lack {
+            shard.spares.count_shortage();
             shard.notify_of_action(self.stuck, MonitorAction::LacksSpare);
             if let Some(report) = &shard.config.on_spares_used_up {
                 let polled = spares.iter().map(|&it| shard.spares.get(it).polled());

@@ -1,5 +1,6 @@
 //! The scheduler that each task has: where a woken task goes, and what is done when a task ends.
 
+use std::num::NonZeroU64;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 
@@ -47,7 +48,7 @@ impl Schedule for ShardPtr {
         let (this, task) = (*self, Task(task));
         context::with_core(move |core| match core {
             Some(core) if this.is_of(core) => {
-                if core.shard().observes_tasks {
+                if core.shard().observes_wakes {
                     return notify_and_schedule(core, task);
                 }
                 core.queues.schedule(task);
@@ -62,6 +63,7 @@ impl Schedule for ShardPtr {
                 };
                 let id = task.0.id();
                 shard.config.notify(|observer| observer.task_woken(id));
+                shard.count_wake(id);
                 shard.inject(task);
             }
         });
@@ -112,6 +114,7 @@ impl Schedule for ShardPtr {
 fn notify_and_schedule(core: &Core, task: Task) {
     let (queues, id) = (&core.queues, task.0.id());
     queues.notify_observer(|observer, _| observer.task_woken(id));
+    core.count_wake(NonZeroU64::from(id).get());
     queues.schedule(task);
 }
 

@@ -1,6 +1,7 @@
 //! Spawning: makes tasks from futures, and queues them on the worker at hand or from outside.
 
 use std::future::Future;
+use std::num::NonZeroU64;
 use std::panic::Location;
 use std::pin::Pin;
 
@@ -58,7 +59,7 @@ where
     let mut future = Some(future);
     let spawned = current::with(|handle: &Handle| {
         let shard = Shard::for_spawn(&handle.first_shard);
-        if shard.observes_tasks || shard.is_closed() {
+        if shard.observes_wakes || shard.is_closed() {
             return None;
         }
         let (task, join) = task(shard, future.take()?, location);
@@ -187,7 +188,7 @@ where
         // SAFETY: as above.
         true => unsafe { spawn_located(shard, Box::pin(future), location) },
     };
-    if shard.observes_tasks {
+    if shard.observes_wakes {
         notify_of_spawn(shard, &task, location);
     }
     (task, handle)
@@ -221,8 +222,16 @@ fn notify_of_spawn(shard: &Shard, task: &Runnable, location: &'static Location<'
         let spawned = SpawnedTask::new(task.id(), location, name.as_deref());
         config.notify(|observer| observer.task_spawned(&spawned));
     }
-    let meta = TaskRef::new(task).meta();
-    call_hook(&config.task_hooks.on_spawn, &meta);
+    if config.task_hooks.on_spawn.is_some() {
+        let meta = TaskRef::new(task).meta();
+        call_hook(&config.task_hooks.on_spawn, &meta);
+    }
+    context::with_core(|core| match core {
+        Some(core) if std::ptr::eq(&**core.shard(), shard) => {
+            core.count_wake(NonZeroU64::from(task.id()).get())
+        }
+        _ => shard.count_wake(task.id()),
+    });
 }
 
 /// Spawns a task onto a worker, which the calling thread runs.

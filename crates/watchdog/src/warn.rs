@@ -1,6 +1,8 @@
 //! The default action: warnings.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::io::Write as _;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,7 +43,8 @@ struct Last {
 }
 
 /// Returns the default action: a warning through the crate `tracing`, at most one per second for
-/// each place. The next one says how many were left out.
+/// each place. The next one says how many were left out. If the program has no subscriber, the
+/// warnings go to standard error.
 ///
 /// The place of a slow poll is its [function](SlowPoll::place); without one its tracing span, its
 /// task's name, or the location where the task was spawned. The end of a slow poll is
@@ -53,11 +56,22 @@ pub fn warn() -> impl Fn(&Report) + Send + Sync + 'static {
         let due = suppressed_before(&mut warnings.lock(), subject, Instant::now());
         match due {
             None => {}
-            Some(0) => tracing::warn!(target: "raddle::watchdog", "{report}"),
-            Some(more) => {
-                tracing::warn!(target: "raddle::watchdog", "{report}; and {more} more like this");
-            }
+            Some(0) => write(format_args!("{report}")),
+            Some(more) => write(format_args!("{report}; and {more} more like this")),
         }
+    }
+}
+
+/// Writes a warning, to standard error if the program has no subscriber of `tracing`.
+fn write(warning: fmt::Arguments<'_>) {
+    tracing::warn!(target: "raddle::watchdog", "{warning}");
+    let has_none = tracing::dispatcher::get_default(|dispatch| {
+        dispatch.is::<tracing::subscriber::NoSubscriber>()
+    });
+    if has_none {
+        // One write, so that no other output comes between the lines.
+        let text = format!("raddle: {warning}\n");
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
 }
 

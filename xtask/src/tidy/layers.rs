@@ -31,7 +31,7 @@ const LAYERS: &[Layer] = &[
     ("raddle-recording", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-sched"]),
     ("raddle-dump", &["raddle-primitives", "raddle-leaf", "raddle-task", "raddle-sched"]),
     ("raddle-watchdog", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-sched"]),
-    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-dump", "raddle-sched", "raddle-watchdog"]),
+    ("raddle-console", &["raddle-primitives", "raddle-task", "raddle-blocking", "raddle-dump", "raddle-sched", "raddle-watchdog"]),
 ];
 
 /// The crates that compose the layers, from the bottom up: each may use every layer, and the crates

@@ -61,7 +61,7 @@ impl Builder {
         Self::new(RuntimeFlavor::CurrentThread)
     }
 
-    fn new(flavor: RuntimeFlavor) -> Self {
+    pub(in crate::runtime) fn new(flavor: RuntimeFlavor) -> Self {
         Self {
             flavor,
             name: None,

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use raddle_console::{Console, ConsoleOptions, Metrics, MetricsSource, ServeGuard, WorkerMetrics};
+use raddle_console::{Console, ConsoleOptions, ServeGuard};
 use raddle_watchdog::Report;
 
-use crate::runtime::tools::{RecordingFile, Running, Tool, Tools};
-use crate::runtime::watching::{self, Listener, StartedWatchdog};
+use crate::runtime::measured::{self, RuntimeSource};
+use crate::runtime::tools::{self, Running, Tool, Tools};
+use crate::runtime::watching::{self, Listener};
 use crate::runtime::{Builder, Handle, Runtime};
 
 /// The duration from which a poll counts as slow, if the runtime has no watchdog.
@@ -18,6 +19,8 @@ const THRESHOLD: Duration = Duration::from_millis(100);
 /// The page of one runtime.
 struct Page {
     bound: Option<Console>,
+    /// The address that was requested, if its port was taken.
+    in_use: Option<String>,
     serving: Option<ServeGuard>,
     url: Url,
     url_file: Option<PathBuf>,
@@ -29,7 +32,14 @@ struct Url(Arc<OnceLock<String>>);
 
 /// Binds the address of a page, and collects what it shows.
 fn start(options: &ConsoleOptions, tools: &mut Tools) -> io::Result<()> {
-    let console = Console::with_options(options.clone())?;
+    let console = match Console::with_options(options.clone()) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            tools::warn(&format!("this runtime has no console: {error}"));
+            return Ok(());
+        }
+        console => console?,
+    };
+    measured::start(tools);
     tools.observers.add_scheduler_observer(console.observer());
     let slow = console.slow_polls();
     let listener = Listener(Arc::new(move |report| slow.push_report(report)));
@@ -37,6 +47,7 @@ fn start(options: &ConsoleOptions, tools: &mut Tools) -> io::Result<()> {
     let url = Url::default();
     tools.shared.add(url.clone());
     tools.running.push(Box::new(Page {
+        in_use: console.is_moved().then(|| options.address.clone()),
         bound: Some(console),
         serving: None,
         url,
@@ -48,11 +59,17 @@ fn start(options: &ConsoleOptions, tools: &mut Tools) -> io::Result<()> {
 impl Running for Page {
     fn serve(&mut self, handle: &Handle) -> io::Result<()> {
         if let Some(console) = self.bound.take() {
-            let serving = console.serve(RuntimeMetrics(handle.clone()))?;
+            let serving = console.serve(RuntimeSource(handle.clone()))?;
             let url = self.url.0.get_or_init(|| serving.url());
-            match &self.url_file {
-                Some(file) => eprintln!("console: its URL is in {}", file.display()),
-                None => eprintln!("console: {url}"),
+            let place = match &self.url_file {
+                Some(file) => format!("at the URL in {}", file.display()),
+                None => format!("at {url}"),
+            };
+            match &self.in_use {
+                None => tools::print(&format!("the console is {place}")),
+                Some(address) => tools::print(&format!(
+                    "the console of this runtime is {place}; {address} is in use"
+                )),
             }
             self.serving = Some(serving);
         }
@@ -61,53 +78,6 @@ impl Running for Page {
 
     fn stop(&mut self) {
         self.serving = None;
-    }
-}
-
-/// The source of the metrics that the page shows.
-struct RuntimeMetrics(Handle);
-
-impl MetricsSource for RuntimeMetrics {
-    fn metrics(&self) -> Metrics {
-        let metrics = self.0.metrics();
-        let scheduler = self.0.scheduler().metrics();
-        let worker = |worker| {
-            let counts = scheduler.worker(worker);
-            WorkerMetrics {
-                polls: counts.polls,
-                steals: counts.steals,
-                parks: counts.parks,
-                busy: counts.busy,
-                depth: counts.local_queue_depth,
-            }
-        };
-        let spare = |spare| worker(scheduler.workers() + spare);
-        Metrics {
-            workers: (0..metrics.num_workers()).map(worker).collect(),
-            alive_tasks: metrics.num_alive_tasks(),
-            spawned_tasks: metrics.spawned_tasks_count(),
-            injection_depth: metrics.global_queue_depth(),
-            blocking_threads: metrics.num_blocking_threads(),
-            idle_blocking_threads: metrics.num_idle_blocking_threads(),
-            blocking_depth: metrics.blocking_queue_depth(),
-            spare_workers: (0..scheduler.made_spare_workers()).map(spare).collect(),
-            active_spare_workers: scheduler.spare_workers(),
-            spare_worker_starts: scheduler.spare_starts(),
-        }
-    }
-
-    fn recording(&self) -> Option<Vec<u8>> {
-        let RecordingFile(file) = self.0.inner.tools.get()?;
-        file()
-    }
-
-    fn stack(&self, task: u64) -> Option<String> {
-        let StartedWatchdog(watchdog) = self.0.inner.tools.get()?;
-        let polls = watchdog.upgrade()?.running();
-        let poll = polls
-            .iter()
-            .find(|poll| poll.task_id() == Some(task) && !poll.is_blocking_job())?;
-        poll.stack().map(|_| poll.to_string())
     }
 }
 
@@ -120,16 +90,22 @@ impl Builder {
     /// needs, is printed to standard error, and [`Runtime::console_url`] returns it. `/metrics` has
     /// the counters in Prometheus's text format, and needs no token.
     ///
+    /// If the port is in use, by another runtime or program, the page has one of the 16 ports above
+    /// it. If none of them is free, there is no page, and standard error says so.
+    ///
     /// Separate threads serve the page, even while all workers are stuck. To see it from another
     /// machine, forward the port (`ssh -L`). The page shows the slow polls that
     /// [`watchdog`](Self::watchdog) reports, or without it those that take more than 100 ms.
+    ///
+    /// The environment variable `RADDLE_CONSOLE` does the same for [any
+    /// runtime](crate::runtime#environment-variables).
     ///
     /// Each spawn, wake and poll of a task takes a lock and reads the clock while a page is served.
     ///
     /// # Errors
     ///
-    /// [`build`](Self::build) fails if the text is not such an address, if the address is not a
-    /// loopback address, and if it is in use.
+    /// [`build`](Self::build) fails if the text is not such an address, or if the address is not a
+    /// loopback address.
     ///
     /// # Examples
     ///

@@ -9,15 +9,29 @@ use raddle_dump::{Dump, DumpError, TaskTable};
 
 #[cfg(unix)]
 use crate::runtime::tools::RunningStacks;
-use crate::runtime::tools::{Tool, Tools};
+use crate::runtime::tools::{SpanListener, Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
 /// Adds a table of tasks to the tools of a runtime.
 fn start(tools: &mut Tools) -> io::Result<()> {
     let tasks = TaskTable::new();
     tools.observers.add_scheduler_observer(tasks.observer());
+    tools.shared.add_span_listener(DumpSpans(tasks.clone()));
     tools.shared.add(tasks);
     Ok(())
+}
+
+/// Shows the spans of tasks in dumps.
+struct DumpSpans(TaskTable);
+
+impl SpanListener for DumpSpans {
+    fn entered(&self, span: &Arc<str>) {
+        self.0.enter_span(span);
+    }
+
+    fn closed(&self, span: &Arc<str>, present: Option<&Arc<str>>) {
+        self.0.close_span(span, present);
+    }
 }
 
 impl Builder {

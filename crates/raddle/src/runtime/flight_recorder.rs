@@ -23,6 +23,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Recordings: their events, files, analyses and exports.
@@ -31,8 +34,82 @@ pub use raddle_recording::recorder::{
     Archive, ArchiveOptions, Follower, Recorder, RecorderOptions,
 };
 
-use crate::runtime::tools::{RecordingFile, Tool, Tools};
+use crate::runtime::tools::{self, RecordingFile, Running, Tool, Tools};
 use crate::runtime::{Builder, Handle};
+
+/// Selects a recorder and an archive in a directory, for `RADDLE_RECORD`.
+pub(crate) fn select_archive(builder: &mut Builder, directory: &str) {
+    builder.flight_recorder(RecorderOptions::default());
+    let directory = directory.to_owned();
+    let start = Arc::new(move |tools: &mut Tools| start_archive(directory.as_ref(), tools));
+    builder.tools.insert(Tool::Archive, start);
+}
+
+fn start_archive(directory: &Path, tools: &mut Tools) -> io::Result<()> {
+    let Some(recorder) = tools.shared.get::<Recorder>() else {
+        return Ok(());
+    };
+    let number = ArchiveNumber::take();
+    let mut options = ArchiveOptions::new(directory);
+    if number.0 > 1 {
+        options.prefix = format!("{}-{}", options.prefix, number.0);
+    }
+    let files = directory.join(format!("{}-*.raddle", options.prefix));
+    let archive = Archive::start(recorder, options).map_err(|error| {
+        let text = format!(
+            "no recording can be written to {}: {error}",
+            directory.display()
+        );
+        io::Error::new(error.kind(), text)
+    })?;
+    tools::print(&format!(
+        "the recordings of this runtime are {}",
+        files.display()
+    ));
+    tools.running.push(Box::new(Archiving {
+        archive: Some(archive),
+        _number: number,
+    }));
+    Ok(())
+}
+
+/// The archive of one runtime.
+struct Archiving {
+    archive: Option<Archive>,
+    _number: ArchiveNumber,
+}
+
+impl Running for Archiving {
+    fn stop(&mut self) {
+        if let Some(Err(error)) = self.archive.take().map(Archive::finish) {
+            tools::warn(&format!("the recording is not complete: {error}"));
+        }
+    }
+}
+
+/// The number of an archive among those of the process that are open. The archives in a directory
+/// need prefixes of their own, and remove old files with the same prefix.
+struct ArchiveNumber(usize);
+
+#[allow(clippy::disallowed_types, reason = "the facade is never modelled")]
+// UNRANKED: no lock is taken under it.
+static ARCHIVES: std::sync::Mutex<BTreeSet<usize>> = std::sync::Mutex::new(BTreeSet::new());
+
+impl ArchiveNumber {
+    fn take() -> Self {
+        let mut taken = ARCHIVES.lock().unwrap_or_else(|error| error.into_inner());
+        let number = (1..).find(|number| !taken.contains(number)).unwrap_or(1);
+        taken.insert(number);
+        Self(number)
+    }
+}
+
+impl Drop for ArchiveNumber {
+    fn drop(&mut self) {
+        let mut taken = ARCHIVES.lock().unwrap_or_else(|error| error.into_inner());
+        taken.remove(&self.0);
+    }
+}
 
 impl Builder {
     /// Gives each runtime that is built a flight recorder of its own, which is on. Default: none.

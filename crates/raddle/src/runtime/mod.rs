@@ -47,7 +47,27 @@
 //! # Looking inside
 //!
 //! [`Runtime::metrics`] counts tasks, polls, steals and more, without a feature or a `--cfg`.
-//! [`Builder::on_task_spawn`] and similar methods set hooks for the events of each task.
+//! [`Builder::on_task_spawn`] and similar methods set hooks for the events of each task. The layer
+//! `SpanLayer` (feature `tracing-layer`) shows the tools the spans of the crate `tracing`.
+//!
+//! # Environment variables
+//!
+//! These variables switch tools on, for each runtime that a [`Builder`], [`Runtime::new`],
+//! `#[raddle::main]` or, on the stand-in, `#[tokio::main]` builds, if the feature of the tool is
+//! compiled in. The feature `tools` has them all.
+//!
+//! | variable | example | feature | does |
+//! |---|---|---|---|
+//! | `RADDLE_CONSOLE` | `127.0.0.1:6670` | `console` | serves a live page: `Builder::console` |
+//! | `RADDLE_METRICS` | `0.0.0.0:9469` | `metrics-server` | serves metrics for Prometheus: `Builder::serve_metrics` |
+//! | `RADDLE_WATCHDOG` | `100ms` | `watchdog` | warns of slow polls: `Builder::watchdog` |
+//! | `RADDLE_RECORD` | `/var/tmp/service` | `flight-recorder` | keeps recordings in a directory of the process: `Builder::flight_recorder` |
+//! | `RADDLE_DUMP_ON_SIGQUIT` | `1` | `task-dumps` | prints all tasks at SIGQUIT: `Builder::dump_tasks_on_sigquit` |
+//!
+//! A setting of the builder is used before that of a variable. A duration is a number with `us`,
+//! `ms`, `s`, `m` or `h`. A variable with another value, and one whose feature is not compiled in,
+//! has no effect, and standard error says so once. So does a tool that cannot start. A program
+//! without any of these features does not read the variables.
 
 mod blocking;
 mod builder;
@@ -57,12 +77,23 @@ mod context;
 mod driver;
 #[cfg(feature = "task-dumps")]
 mod dumps;
+#[cfg(any(
+    feature = "flight-recorder",
+    feature = "metrics-server",
+    feature = "task-dumps",
+    feature = "watchdog"
+))]
+mod environment;
 mod error;
 #[cfg(feature = "flight-recorder")]
 pub mod flight_recorder;
 mod handle;
 mod local_runtime;
+#[cfg(feature = "metrics-server")]
+mod measured;
 mod metrics;
+#[cfg(feature = "metrics-server")]
+mod metrics_server;
 mod observers;
 #[cfg(feature = "mio")]
 use raddle_reactor as reactor;
@@ -74,6 +105,8 @@ mod reactor;
     reason = "the module's main type, one of several"
 )]
 mod runtime;
+#[cfg(feature = "tracing-layer")]
+mod spans;
 #[cfg(feature = "stepped")]
 pub mod stepped;
 mod tools;
@@ -105,6 +138,8 @@ pub use self::handle::{Handle, RuntimeFlavor};
 pub use self::local_runtime::{LocalOptions, LocalRuntime};
 pub use self::metrics::RuntimeMetrics;
 pub use self::runtime::Runtime;
+#[cfg(feature = "tracing-layer")]
+pub use self::spans::SpanLayer;
 #[cfg(feature = "console")]
 pub use raddle_console::ConsoleOptions;
 pub use raddle_primitives::random::RngSeed;

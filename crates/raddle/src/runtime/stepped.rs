@@ -145,6 +145,7 @@ impl Builder {
         };
         let config = raddle_sched::Config {
             observer: tools.observers.scheduler_observer(),
+            samples_times: tools.samples_times,
             handoff: Some(Arc::new(handoff)),
             on_unpark: Some(Arc::new(move |_| stepper.unparked())),
             ..self.scheduler_config(count, &inner)

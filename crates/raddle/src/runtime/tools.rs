@@ -3,6 +3,7 @@
 #![cfg_attr(
     not(all(
         feature = "console",
+        feature = "tracing-layer",
         feature = "flight-recorder",
         feature = "task-dumps",
         unix
@@ -11,7 +12,7 @@
 )]
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -24,8 +25,11 @@ use crate::runtime::runtime::Stopped;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tool {
     FlightRecorder,
+    /// Writes what the flight recorder records to files.
+    Archive,
     TaskDumps,
     Console,
+    Metrics,
     Watchdog,
 }
 
@@ -41,11 +45,30 @@ pub(crate) struct Tools {
     pub(crate) observers: Observers,
     pub(crate) shared: Shared,
     pub(crate) running: Vec<Box<dyn Running>>,
+    /// Whether the scheduler measures times on a sample.
+    pub(crate) samples_times: bool,
+    selected: BTreeSet<Tool>,
 }
 
 /// Values that the handles of the runtime and other tools look up by type.
 #[derive(Default)]
-pub(crate) struct Shared(Vec<Box<dyn Any + Send + Sync>>);
+pub(crate) struct Shared {
+    values: Vec<Box<dyn Any + Send + Sync>>,
+    span_listeners: Vec<Box<dyn SpanListener>>,
+}
+
+/// A tool that shows the spans of the crate `tracing`. The layer of the spans calls it on the thread
+/// where the event happens, while the runtime is current there.
+pub(crate) trait SpanListener: Send + Sync {
+    /// The thread has entered a span, which has this text.
+    fn entered(&self, _span: &Arc<str>) {}
+
+    /// The thread has left a span. `present` is its innermost span now.
+    fn left(&self, _present: Option<&Arc<str>>) {}
+
+    /// A span has ended, on a thread that is in `present`.
+    fn closed(&self, _span: &Arc<str>, _present: Option<&Arc<str>>) {}
+}
 
 /// A function of the flight recorder that returns its recent events as a file, for the live page.
 pub(crate) struct RecordingFile(pub(crate) Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>);
@@ -74,20 +97,55 @@ pub(crate) trait Running: Send + Sync {
 impl Tools {
     /// Starts the tools that are selected.
     pub(crate) fn start(selected: &Selected) -> io::Result<Self> {
-        let mut tools = Self::default();
+        let mut tools = Self {
+            selected: selected.keys().copied().collect(),
+            ..Self::default()
+        };
         for start in selected.values() {
             start(&mut tools)?;
         }
         Ok(tools)
     }
+
+    /// Whether a tool was started, or will be.
+    pub(crate) fn has(&self, tool: Tool) -> bool {
+        self.selected.contains(&tool)
+    }
+}
+
+/// Prints a line about a tool to standard error, where a user sees it who has no subscriber of
+/// `tracing`.
+pub(crate) fn print(text: &str) {
+    eprintln!("raddle: {text}");
+}
+
+/// Like [`print`], for what does not work as the user wants, which is also an event of `tracing`.
+pub(crate) fn warn(text: &str) {
+    print(text);
+    #[cfg(feature = "tracing")]
+    tracing::warn!(target: "raddle::runtime", "{text}");
 }
 
 impl Shared {
     pub(crate) fn add(&mut self, value: impl Any + Send + Sync) {
-        self.0.push(Box::new(value));
+        self.values.push(Box::new(value));
     }
 
     pub(crate) fn get<T: Any>(&self) -> Option<&T> {
-        self.0.iter().find_map(|value| value.downcast_ref())
+        self.iter().next()
+    }
+
+    /// Adds a tool that shows spans.
+    pub(crate) fn add_span_listener(&mut self, listener: impl SpanListener + 'static) {
+        self.span_listeners.push(Box::new(listener));
+    }
+
+    pub(crate) fn span_listeners(&self) -> &[Box<dyn SpanListener>] {
+        &self.span_listeners
+    }
+
+    /// The values of a type, in the order in which they were added.
+    pub(crate) fn iter<T: Any>(&self) -> impl Iterator<Item = &T> {
+        self.values.iter().filter_map(|value| value.downcast_ref())
     }
 }

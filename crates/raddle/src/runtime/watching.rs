@@ -38,9 +38,10 @@ where
 {
     let action = Arc::new(action);
     Arc::new(move |tools: &mut Tools| {
-        let (listener, action) = (tools.shared.get::<Listener>().cloned(), action.clone());
+        let listeners = Vec::from_iter(tools.shared.iter::<Listener>().cloned());
+        let action = action.clone();
         let watchdog = Watchdog::start(threshold, move |report| {
-            if let Some(Listener(listener)) = &listener {
+            for Listener(listener) in &listeners {
                 listener(report);
             }
             action(report);

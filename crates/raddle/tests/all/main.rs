@@ -42,6 +42,8 @@ mod descriptors;
 #[cfg(target_os = "linux")]
 mod descriptors_counted;
 // One of the programs needs SO_REUSEPORT.
+#[cfg(all(target_os = "linux", feature = "tools"))]
+mod environment;
 #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
 mod examples;
 #[cfg(unix)]
@@ -74,6 +76,8 @@ mod reentry;
 #[cfg(target_os = "linux")]
 mod restricted;
 mod select;
+#[cfg(feature = "metrics-server")]
+mod serve_metrics;
 mod sharded;
 mod shutdown;
 mod shutdown_in_place;

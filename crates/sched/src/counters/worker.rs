@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use raddle_primitives::sync::Arc;
 use raddle_primitives::{Count, Epoch, thread};
 
-use super::{BusyClock, HistogramConfiguration, HistogramRecorder, PollAverage};
+use super::{BusyClock, HistogramConfiguration, HistogramRecorder, PollAverage, WorkerTimes};
 
 /// The counts of one worker. Only that worker writes them. The counts that each step and poll
 /// changes come first, so that they share one cache line.
@@ -47,6 +48,8 @@ pub(crate) struct WorkerCounters {
     pub(crate) poll_average: PollAverage,
     /// The duration of each poll, if they are measured.
     pub(crate) poll_times: Option<HistogramRecorder>,
+    /// Durations that are measured on a sample, if they are.
+    pub(crate) sampled: Option<Arc<WorkerTimes>>,
     /// One more than the number of polls at the last park; zero before the first.
     polls_at_park: Count,
 }
@@ -54,10 +57,15 @@ pub(crate) struct WorkerCounters {
 impl WorkerCounters {
     /// Starts at zero, with a histogram if its configuration is given. Times are measured since
     /// `epoch`.
-    pub(crate) fn new(poll_times: Option<&HistogramConfiguration>, epoch: Epoch) -> Self {
+    pub(crate) fn new(
+        poll_times: Option<&HistogramConfiguration>,
+        samples_times: bool,
+        epoch: Epoch,
+    ) -> Self {
         Self {
             clock: BusyClock::new(epoch),
             poll_times: poll_times.map(HistogramRecorder::new),
+            sampled: samples_times.then(Arc::default),
             ..Self::default()
         }
     }

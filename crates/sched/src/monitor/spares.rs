@@ -37,6 +37,8 @@ pub(crate) struct Spares {
     attendant: AtomicUsize,
     /// Written under the lock of the reserve.
     starts: Count,
+    /// Written by the monitor.
+    shortages: Count,
 }
 
 /// A spare worker, as other threads see it.
@@ -68,6 +70,7 @@ impl Spares {
             epoch,
             attendant: named("attendant of the driver", AtomicUsize::new(0)),
             starts: Count::default(),
+            shortages: Count::default(),
         }
     }
 
@@ -96,6 +99,16 @@ impl Spares {
     /// How often a spare worker was started.
     pub(crate) fn starts(&self) -> u64 {
         self.starts.get()
+    }
+
+    /// How often tasks waited while all spare workers were in use.
+    pub(crate) fn shortages(&self) -> u64 {
+        self.shortages.get()
+    }
+
+    /// Counts such a shortage. Only the monitor calls it.
+    pub(crate) fn count_shortage(&self) {
+        self.shortages.add(1);
     }
 
     /// The spare worker to call for a task from outside.

@@ -4,6 +4,7 @@
 //! `docs/scheduler.md` has the states of a worker.
 
 use std::cell::Cell;
+use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use crate::events::{PollResult, TaskRef};
@@ -21,6 +22,7 @@ use super::shard::Shard;
 use super::ticks::Ticks;
 use crate::config::call_hook;
 use crate::context;
+use crate::counters::Sampler;
 use crate::id::Id;
 use crate::idle_yield::IdleYield;
 use crate::task::Task;
@@ -37,6 +39,31 @@ pub enum Step {
     Shutdown,
 }
 
+/// Which polls of a worker are observed.
+#[derive(Clone, Copy)]
+enum Observes {
+    None,
+    /// Those of the sample of times.
+    Sample,
+    /// Each: for an observer, hooks, the histogram of all polls or the report of spare workers.
+    Each,
+}
+
+impl Observes {
+    fn of(shard: &Shard, worker: usize) -> Self {
+        let config = &shard.config;
+        let needs_each = config.observer.is_some()
+            || config.task_hooks.are_set()
+            || config.poll_time_histogram.is_some()
+            || worker >= shard.peers.len();
+        match (needs_each, config.samples_times) {
+            (true, _) => Self::Each,
+            (false, true) => Self::Sample,
+            (false, false) => Self::None,
+        }
+    }
+}
+
 /// The state of a worker that only the thread that drives it touches.
 pub(crate) struct Core {
     /// A copy of the scheduler's id.
@@ -49,8 +76,9 @@ pub(crate) struct Core {
     /// Tasks that have yielded since the worker last polled the driver.
     yields: Cell<usize>,
     idle_yield: IdleYield,
-    /// Whether the observer, a hook, the histogram or the report of spare workers needs each poll.
-    observes: bool,
+    observes: Observes,
+    /// `Some` if times are measured on a sample.
+    sampler: Option<Box<Sampler>>,
     /// Whether the thread that drives the worker is in a park that blocks.
     is_parking: Cell<bool>,
     /// The thread that runs a pinned worker.
@@ -81,15 +109,19 @@ impl Core {
             has_yielded: Cell::new(false),
             yields: Cell::new(0),
             idle_yield: IdleYield::default(),
-            observes: shard.observes_tasks
-                || config.poll_time_histogram.is_some()
-                || index >= shard.peers.len(),
+            observes: Observes::of(&shard, index),
+            sampler: Self::sampler(&shard, index),
             is_parking: Cell::new(false),
             thread: Cell::new(None),
             first_shard: first_shard.clone(),
             queues: Queues::new(shard, index, queue),
             retirement,
         }
+    }
+
+    fn sampler(shard: &Shard, index: usize) -> Option<Box<Sampler>> {
+        let times = shard.peer(index).counters.sampled.clone()?;
+        Some(Box::new(Sampler::new(index, shard.probes.clone()?, times)))
     }
 
     /// Runs code as the worker until the guard is dropped, which must be a local variable.
@@ -271,8 +303,9 @@ impl Core {
         }
         self.queues.counters.polls.add(1);
         let outcome = match self.observes {
-            false => self.poll(task),
-            true => self.poll_observed(task),
+            Observes::None => self.poll(task),
+            Observes::Sample => self.poll_sampled(task),
+            Observes::Each => self.poll_observed(task),
         };
         if !context::is_worker() {
             return self.end_handed_off(outcome);
@@ -326,6 +359,55 @@ impl Core {
         })
     }
 
+    /// Polls a task, and measures its wait and the time of the poll, if they are in the sample.
+    #[inline(never)]
+    fn poll_sampled(&self, task: Task) -> Outcome {
+        let Some(sampler) = &self.sampler else {
+            return self.poll(task);
+        };
+        let id = NonZeroU64::from(task.0.id()).get();
+        if sampler.measures_poll(id) {
+            return self.poll_measured(sampler, task, id);
+        }
+        let outcome = self.poll(task);
+        self.count_again(id, &outcome);
+        outcome
+    }
+
+    #[cold]
+    fn poll_measured(&self, sampler: &Sampler, task: Task, id: u64) -> Outcome {
+        let timed = sampler.begin_poll(id, self.mean_poll_time());
+        let outcome = self.poll(task);
+        if let Some(timed) = timed.filter(|_| context::is_worker()) {
+            sampler.end_poll(timed);
+        }
+        self.count_again(id, &outcome);
+        outcome
+    }
+
+    /// Counts a task that is queued again after its poll. A thread that has lost the worker does
+    /// not touch the sampler, which another thread uses.
+    #[inline]
+    fn count_again(&self, id: u64, outcome: &Outcome) {
+        if matches!(outcome, Outcome::Again(_)) && context::is_worker() {
+            self.count_wake(id);
+        }
+    }
+
+    /// Counts a task that this worker is about to queue, for the sample of times.
+    #[inline]
+    pub(crate) fn count_wake(&self, id: u64) {
+        if let Some(sampler) = &self.sampler {
+            if sampler.measures_wait() {
+                sampler.measure_wait(id, self.mean_poll_time());
+            }
+        }
+    }
+
+    fn mean_poll_time(&self) -> Duration {
+        self.queues.counters.poll_average.mean_poll_time()
+    }
+
     /// Polls a task, calls the observer and the hooks, and records the poll of a spare worker and
     /// the time of the poll.
     #[inline(never)]
@@ -340,7 +422,7 @@ impl Core {
             let spare = self.shard().spare_of(self.queues.index);
             spare.set_polled(task.0.future_name());
         }
-        let outcome = self.poll(task);
+        let outcome = self.poll_sampled(task);
         let worker = context::is_worker().then_some(number);
         if let (Some((histogram, start)), Some(_)) = (timed, worker) {
             histogram.record(start.elapsed());

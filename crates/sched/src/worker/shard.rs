@@ -1,9 +1,10 @@
 //! A shard: the state that workers share, and what they do for each other with it.
 
+use std::num::NonZeroU64;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::counters::WorkerCounters;
+use crate::counters::{Probes, WorkerCounters};
 use crate::events::{PollResult, TaskMeta, TaskRef};
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::{
@@ -44,6 +45,10 @@ pub(crate) struct Shard {
     pub(crate) config: Config,
     /// Whether the observer or a hook needs each task.
     pub(crate) observes_tasks: bool,
+    /// Whether these or the sample of times need each spawn and wake.
+    pub(crate) observes_wakes: bool,
+    /// `Some` if times are measured on a sample.
+    pub(crate) probes: Option<Arc<Probes>>,
     /// Whether each task remembers where it was spawned.
     pub(crate) locates_tasks: bool,
     pub(crate) injection: CachePadded<Injection<Task>>,
@@ -101,7 +106,8 @@ impl Peer {
     /// Makes a worker that has not started, and its run queue.
     pub(crate) fn new(config: &Config, epoch: Epoch) -> (Self, Owner<Task>) {
         let (owner, stealer) = raddle_queue::local::new();
-        let counters = WorkerCounters::new(config.poll_time_histogram.as_ref(), epoch);
+        let histogram = config.poll_time_histogram.as_ref();
+        let counters = WorkerCounters::new(histogram, config.samples_times, epoch);
         let peer = Self {
             stealer,
             slot: Slot::new(),
@@ -174,6 +180,7 @@ impl Shard {
         let (peers, owners): (Vec<_>, Vec<_>) = (0..config.workers)
             .map(|_| Peer::new(&config, epoch))
             .unzip();
+        let observes_tasks = config.observer.is_some() || config.task_hooks.are_set();
         let shard = Arc::new(Self {
             id,
             first_worker,
@@ -181,7 +188,9 @@ impl Shard {
             pins_tasks: config.policy == Policy::Sharded && !is_current_thread,
             other_shards: other_shards.into(),
             spawns_on_shards: AtomicUsize::new(0),
-            observes_tasks: config.observer.is_some() || config.task_hooks.are_set(),
+            observes_tasks,
+            observes_wakes: observes_tasks || config.samples_times,
+            probes: config.samples_times.then(|| Arc::new(Probes::new(epoch))),
             locates_tasks: config.needs_locations(),
             injection: CachePadded::new(Injection::new()),
             injected: CachePadded::default(),
@@ -241,6 +250,20 @@ impl Shard {
         }
         // Checked after the push: a panic before it would drop the task on this thread.
         self.injection.check_lock_order();
+    }
+
+    /// Counts a task that is about to be queued from outside, for the sample of times.
+    pub(crate) fn count_wake(&self, task: raddle_task::Id) {
+        let Some(probes) = &self.probes else { return };
+        let number = self.injected.schedules.get();
+        let is_measured = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 61 == 0;
+        // A push to a queue that has few tasks probably wakes a worker, which takes longer than to
+        // read the clock.
+        match (self.injection.len() < 8, is_measured) {
+            (true, _) => probes.put(NonZeroU64::from(task).get(), 1),
+            (false, true) => probes.put(NonZeroU64::from(task).get(), 8),
+            (false, false) => {}
+        }
     }
 
     /// Queues a task of a worker in the injection queue, and notifies no worker.

@@ -52,11 +52,12 @@ impl Builder {
         if let Some(first) = drivers.first_mut() {
             first.attach_signals()?;
         }
-        let mut tools = Tools::start(&self.tools)?;
+        let mut tools = self.start_tools()?;
         let (inner, blocking) = self.inner(&drivers, &mut tools);
 
         let config = raddle_sched::Config {
             observer: tools.observers.scheduler_observer(),
+            samples_times: tools.samples_times,
             ..self.scheduler_config(workers, &inner)
         };
         let mut drivers = drivers
@@ -101,6 +102,28 @@ impl Builder {
             runtime.serve(tool)?;
         }
         Ok(runtime)
+    }
+
+    /// Starts the tools that the builder and the environment select.
+    #[cfg(any(
+        feature = "flight-recorder",
+        feature = "metrics-server",
+        feature = "task-dumps",
+        feature = "watchdog"
+    ))]
+    fn start_tools(&self) -> io::Result<Tools> {
+        Tools::start(&crate::runtime::environment::select(&self.tools))
+    }
+
+    /// A program without tools does not read the environment.
+    #[cfg(not(any(
+        feature = "flight-recorder",
+        feature = "metrics-server",
+        feature = "task-dumps",
+        feature = "watchdog"
+    )))]
+    fn start_tools(&self) -> io::Result<Tools> {
+        Tools::start(&self.tools)
     }
 
     /// Makes what handles reach, and the pool for blocking work. The caller sets the scheduler.
