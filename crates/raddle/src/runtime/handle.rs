@@ -52,7 +52,9 @@ pub(crate) struct Inner {
     #[cfg_attr(
         not(any(
             feature = "flight-recorder",
+            feature = "metrics-server",
             feature = "task-dumps",
+            feature = "tracing-layer",
             feature = "watchdog"
         )),
         expect(dead_code, reason = "only the methods of tools use it")
