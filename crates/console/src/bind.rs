@@ -14,14 +14,21 @@ pub(crate) fn parse(address: &str, example: &str) -> io::Result<SocketAddr> {
     })
 }
 
-/// Listens on an address. If its port is in use, listens on the first free one of the ports above.
-pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+/// Listens on an address. If its port is in use, listens on the first free one of the ports above
+/// that is allowed.
+pub(crate) fn bind(
+    address: SocketAddr,
+    is_allowed: impl Fn(u16) -> bool,
+) -> io::Result<TcpListener> {
     let first = address.port();
     let mut last_error = None;
     for further in 0..=MAX_FURTHER {
         let Some(port) = first.checked_add(further) else {
             break;
         };
+        if !is_allowed(port) {
+            continue;
+        }
         match TcpListener::bind(SocketAddr::new(address.ip(), port)) {
             Ok(listener) => return Ok(listener),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && first != 0 => {

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mio::Waker;
+use raddle_dump::TaskTable;
 use raddle_primitives::sync::atomic::Ordering;
 use raddle_primitives::thread::{self, JoinHandle};
 
 use crate::acceptor::Acceptor;
 use crate::bind;
 use crate::metrics::MetricsSource;
-use crate::observer::ConsoleObserver;
+use crate::observer::{ConsoleObserver, NoTasks};
 use crate::options::ConsoleOptions;
 use crate::server::Server;
 use crate::slow::SlowPolls;
@@ -51,6 +52,8 @@ pub struct Console {
     url_file: Option<PathBuf>,
     requested: SocketAddr,
     table: Arc<Table>,
+    /// Whether [`observer`](Self::observer) keeps the table of tasks up to date.
+    observes_tasks: bool,
     slow: SlowPolls,
 }
 
@@ -62,6 +65,18 @@ pub struct ServeGuard {
     acceptor: Option<JoinHandle<()>>,
 }
 
+/// The ports from 1024 on that browsers block, by the [fetch standard].
+///
+/// [fetch standard]: https://fetch.spec.whatwg.org/#port-blocking
+const BLOCKED_PORTS: [u16; 19] = [
+    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+    6679, 6697, 10080,
+];
+
+fn opens_in_browsers(port: u16) -> bool {
+    !BLOCKED_PORTS.contains(&port)
+}
+
 impl Console {
     /// Listens on an address and port, such as `127.0.0.1:6670` or `[::1]:0`. With port 0 the
     /// system chooses a free port. If the port is in use, one of the 16 ports above it is used.
@@ -69,7 +84,8 @@ impl Console {
     /// # Errors
     ///
     /// Returns an error if the text is not an address with a port, if the address is not a loopback
-    /// address, or if all of these ports are in use ([`io::ErrorKind::AddrInUse`]).
+    /// address, if browsers open no page on this port, or if all of these ports are in use
+    /// ([`io::ErrorKind::AddrInUse`]).
     pub fn bind(address: &str) -> io::Result<Self> {
         let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let parsed = bind::parse(address, "127.0.0.1:6670")?;
@@ -79,12 +95,19 @@ impl Console {
                  and forward a port to it"
             )));
         }
+        if !opens_in_browsers(parsed.port()) {
+            return Err(invalid(format!(
+                "browsers open no page on port {}; use another one, such as 6670",
+                parsed.port()
+            )));
+        }
         Ok(Self {
-            listener: bind::bind(parsed)?,
+            listener: bind::bind(parsed, opens_in_browsers)?,
             token: None,
             url_file: None,
             requested: parsed,
-            table: Arc::new(Table::new()),
+            table: Arc::new(Table::of(TaskTable::new())),
+            observes_tasks: true,
             slow: SlowPolls::new(),
         })
     }
@@ -104,9 +127,24 @@ impl Console {
         })
     }
 
+    /// Shows the tasks of this table, whose own observer keeps it up to date, instead of a table of
+    /// its own.
+    #[must_use]
+    pub fn with_tasks(self, tasks: TaskTable) -> Self {
+        Self {
+            table: Arc::new(Table::of(tasks)),
+            observes_tasks: false,
+            ..self
+        }
+    }
+
     /// Returns the observer for the scheduler that the page shows.
     pub fn observer(&self) -> Arc<dyn raddle_sched::Observer> {
-        Arc::new(ConsoleObserver::new(Arc::clone(&self.table)))
+        let tasks = match self.observes_tasks {
+            true => self.table.tasks.observer(),
+            false => Arc::new(NoTasks),
+        };
+        Arc::new(ConsoleObserver::new(Arc::clone(&self.table), tasks))
     }
 
     /// Returns whether the requested port was in use, so that the page has another one.

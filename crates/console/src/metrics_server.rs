@@ -134,7 +134,7 @@ impl MetricsGuard {
 impl Shared {
     /// Starts the thread of a server.
     fn start(requested: SocketAddr) -> io::Result<(Arc<Self>, JoinHandle<()>)> {
-        let listener = bind::bind(requested)?;
+        let listener = bind::bind(requested, |_| true)?;
         let shared = Arc::new(Self {
             address: listener.local_addr()?,
             requested,

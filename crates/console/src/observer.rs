@@ -12,13 +12,21 @@ use crate::table::{Activity, Table};
 /// Keeps the table up to date.
 pub(crate) struct ConsoleObserver {
     table: Arc<Table>,
-    /// The observer that updates the tasks of the table.
+    /// The observer that updates the tasks of the table, if it is not another one.
     tasks: Arc<dyn raddle_sched::Observer>,
 }
 
+/// Does nothing: the scheduler has another observer of its tasks.
+pub(crate) struct NoTasks;
+
+impl raddle_sched::Observer for NoTasks {
+    fn needs_locations(&self) -> bool {
+        false
+    }
+}
+
 impl ConsoleObserver {
-    pub(crate) fn new(table: Arc<Table>) -> Self {
-        let tasks = table.tasks.observer();
+    pub(crate) fn new(table: Arc<Table>, tasks: Arc<dyn raddle_sched::Observer>) -> Self {
         Self { table, tasks }
     }
 

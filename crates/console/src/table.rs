@@ -48,7 +48,7 @@ pub(crate) enum Activity {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
     pub(crate) filter: Filter,
-    /// Part of the name, the location or the number, in lower case.
+    /// Part of the name, the span, the location or the number, in lower case.
     pub(crate) text: String,
     /// The key of the tasks' group.
     pub(crate) group: Option<u64>,
@@ -92,11 +92,11 @@ pub(crate) struct Page<'a> {
 }
 
 impl Table {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn of(tasks: TaskTable) -> Self {
         Self {
             workers: OnceLock::new(),
             spares: Mutex::ranked(Rank::leaf("console spare workers"), BTreeMap::new()),
-            tasks: TaskTable::new(),
+            tasks,
             copy: Mutex::ranked(Rank::outer(1, "console copy"), None),
         }
     }
@@ -200,6 +200,7 @@ impl Query {
         let contains = |text: &str| text.to_lowercase().contains(&self.text);
         self.text.is_empty()
             || task.name().is_some_and(contains)
+            || task.span().is_some_and(contains)
             || contains(task.spawned_at().file())
             || task.id().to_string() == self.text
     }

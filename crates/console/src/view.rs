@@ -149,6 +149,7 @@ fn task_row(dump: &Dump, task: &TaskDump, max_waits: usize) -> Value {
     json!({
         "id": task.id(),
         "name": task.name().map(text),
+        "span": task.span().map(text),
         "location": place(task.spawned_at()),
         "state": task.state().to_string(),
         "is_slow": task.longest_poll() >= SLOW,

@@ -209,7 +209,7 @@ impl TaskTable {
     /// Changes the task that runs on the calling thread, if one does.
     fn change_present(&self, change: impl FnOnce(&mut Task)) {
         if let Some(task) = raddle_task::try_id() {
-            self.change(NonZeroU64::from(task).get(), change);
+            self.change(NonZeroU64::from(task).get(), |task, _| change(task));
         }
     }
 

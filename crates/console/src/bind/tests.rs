@@ -7,7 +7,7 @@ fn the_next_free_port_is_used_and_with_none_the_error_says_so() {
     let address = first.local_addr().unwrap();
     let mut taken = vec![first];
     let error = loop {
-        match bind(address) {
+        match bind(address, |_| true) {
             Ok(bound) => {
                 let port = bound.local_addr().unwrap().port();
                 assert!(port > address.port() && port <= address.port() + MAX_FURTHER);
@@ -23,5 +23,8 @@ fn the_next_free_port_is_used_and_with_none_the_error_says_so() {
         "{error}"
     );
     drop(taken);
-    assert_eq!(bind(address).unwrap().local_addr().unwrap(), address);
+    assert_eq!(
+        bind(address, |_| true).unwrap().local_addr().unwrap(),
+        address
+    );
 }

@@ -304,10 +304,10 @@ function fillRow({ cells, state, for_, row, ...entry }, task) {
   state.className = "tag " + task.state;
   setText(for_, duration(task.since));
   for_.className = "narrow tag " + task.state;
-  const texts = { name: task.name || "", location: tiny(task.location), since: duration(task.since), polls: number(task.polls),
+  const texts = { name: task.name || task.span || "", location: tiny(task.location), since: duration(task.since), polls: number(task.polls),
     busy: duration(task.busy), longest: duration(task.longest), age: duration(task.age) };
   for (const key in texts) setText(cells[key], texts[key]);
-  cells.name.title = task.name || "";
+  cells.name.title = [task.name, task.span].filter(Boolean).join(", ");
   cells.location.title = task.location;
   const sign = JSON.stringify(task.waits, (key, value) => key === "resource" ? undefined : value);
   if (entry.sign !== sign) {
@@ -408,7 +408,7 @@ async function loadTask(id) {
   if (page === undefined || shown.task !== id) return;
   if (!page) { replace($("task-page"), [link(shown.list, "← back", "key Escape"), make("h2", "", `task ${id}`), make("p", "", "It has ended, and its history is gone with it.")]); return; }
   const { task } = page;
-  const heading = make("h2", "", `task ${task.id} `, task.name ? make("span", "", task.name + " ") : "", tagged(task.state), ` for ${duration(task.since)}`);
+  const heading = make("h2", "", `task ${task.id} `, task.name ? make("span", "", task.name + " ") : "", task.span ? make("span", "dim", task.span + " ") : "", tagged(task.state), ` for ${duration(task.since)}`);
   const fact = (name, ...content) => make("div", "", make("dt", "", name), make("dd", "", ...content));
   const wakes = page.wakes, by = (one) => one ? [one.cause, one.by ? " " : "", one.by ? who(one.by) : ""] : ["not while it waited"];
   const facts = make("dl", "",

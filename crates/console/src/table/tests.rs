@@ -1,7 +1,7 @@
 use std::future::{pending, ready};
 use std::time::Duration;
 
-use raddle_dump::TaskState;
+use raddle_dump::{TaskState, TaskTable};
 use raddle_sched::{Config, CurrentThread, yield_now};
 
 use super::{Filter, IDLE, MAX_ROWS, Order, Query, SLOW, Table};
@@ -49,7 +49,7 @@ fn query() -> Query {
 
 #[test]
 fn pages_are_sorted_and_bounded() {
-    let table = Table::new();
+    let table = Table::of(TaskTable::new());
     let scheduler = scheduler(&table);
     for number in 0..1000 {
         spawn_waiting(&scheduler, 1 + number * 7 % 1000);
@@ -98,7 +98,7 @@ fn filters_select_tasks_by_state_and_time() {
 
 #[test]
 fn a_filter_text_matches_names_locations_and_numbers() {
-    let table = Table::new();
+    let table = Table::of(TaskTable::new());
     let scheduler = scheduler(&table);
     for name in [None, Some("Even"), None, Some("even too")] {
         let _named = raddle_task::name_next(name);
@@ -118,7 +118,7 @@ fn a_filter_text_matches_names_locations_and_numbers() {
 
 #[test]
 fn a_completed_task_is_not_listed() {
-    let table = Table::new();
+    let table = Table::of(TaskTable::new());
     let scheduler = scheduler(&table);
     drop(scheduler.handle().spawn(ready(())));
     run(&scheduler, 1);

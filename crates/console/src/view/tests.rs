@@ -3,6 +3,8 @@ use std::future::pending;
 use raddle_sched::{Config, CurrentThread, yield_now};
 use serde_json::json;
 
+use raddle_dump::TaskTable;
+
 use super::{Budget, MAX_BYTES, MAX_TEXT, beginning, slow, text};
 use crate::table::{Query, Table};
 
@@ -25,7 +27,7 @@ fn long_texts_end_in_an_ellipsis() {
 
 #[test]
 fn a_range_of_tasks_is_at_its_place() {
-    let table = Table::new();
+    let table = Table::of(TaskTable::new());
     let config = Config {
         observer: Some(table.tasks.observer()),
         ..Config::default()

@@ -8,6 +8,7 @@ use std::time::Duration;
 use raddle_console::{Console, ConsoleOptions, ServeGuard};
 use raddle_watchdog::Report;
 
+use crate::runtime::dumps;
 use crate::runtime::measured::{self, RuntimeSource};
 use crate::runtime::tools::{self, Running, Tool, Tools};
 use crate::runtime::watching::{self, Listener};
@@ -40,6 +41,7 @@ fn start(options: &ConsoleOptions, tools: &mut Tools) -> io::Result<()> {
         console => console?,
     };
     measured::start(tools);
+    let console = console.with_tasks(dumps::table(tools));
     tools.observers.add_scheduler_observer(console.observer());
     let slow = console.slow_polls();
     let listener = Listener(Arc::new(move |report| slow.push_report(report)));

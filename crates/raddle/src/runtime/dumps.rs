@@ -2,7 +2,6 @@
 
 #[cfg(unix)]
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 use raddle_dump::{Dump, DumpError, TaskTable};
@@ -13,12 +12,21 @@ use crate::runtime::tools::{SpanListener, Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
 /// Adds a table of tasks to the tools of a runtime.
-fn start(tools: &mut Tools) -> io::Result<()> {
+fn start(tools: &mut Tools) -> TaskTable {
     let tasks = TaskTable::new();
     tools.observers.add_scheduler_observer(tasks.observer());
     tools.shared.add_span_listener(DumpSpans(tasks.clone()));
-    tools.shared.add(tasks);
-    Ok(())
+    tools.shared.add(tasks.clone());
+    tasks
+}
+
+/// Returns the table of tasks of a runtime, which starts with the first tool that needs it.
+#[cfg(feature = "console")]
+pub(crate) fn table(tools: &mut Tools) -> TaskTable {
+    if let Some(tasks) = tools.shared.get::<TaskTable>() {
+        return tasks.clone();
+    }
+    start(tools)
 }
 
 /// Shows the spans of tasks in dumps.
@@ -42,6 +50,10 @@ impl Builder {
     /// table. Without one, nothing of this exists.
     pub fn enable_task_dumps(&mut self) -> &mut Self {
         let tool = self.tools.entry(Tool::TaskDumps);
+        let start = |tools: &mut Tools| {
+            start(tools);
+            Ok(())
+        };
         tool.or_insert_with(|| Arc::new(start));
         self
     }
@@ -70,17 +82,15 @@ impl Builder {
     #[cfg(unix)]
     pub fn dump_tasks_on_sigquit(&mut self) -> &mut Self {
         let start_with_signal = |tools: &mut Tools| {
-            start(tools)?;
+            let tasks = start(tools);
             let stacks = RunningStacks::default();
             tools.shared.add(stacks.clone());
             let write_stacks = move |text: &mut dyn fmt::Write| match stacks.0.get() {
                 Some(write) => write(text),
                 None => Ok(()),
             };
-            let tasks = tools.shared.get::<TaskTable>();
-            let printing = tasks.map(|tasks| tasks.print_on_sigquit(write_stacks));
             // The thread prints until this value is dropped, with the last handle.
-            tools.shared.add(printing.transpose()?);
+            tools.shared.add(tasks.print_on_sigquit(write_stacks)?);
             Ok(())
         };
         self.tools
@@ -100,7 +110,7 @@ impl Handle {
     /// # Errors
     ///
     /// [`DumpError`] if the runtime was built without
-    /// [`enable_task_dumps`](Builder::enable_task_dumps).
+    /// [`enable_task_dumps`](Builder::enable_task_dumps) and without a live page.
     ///
     /// # Examples
     ///

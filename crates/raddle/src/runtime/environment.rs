@@ -207,7 +207,10 @@ fn select_watchdog(_: &mut Builder, _: &str) {}
 
 #[cfg(feature = "console")]
 fn select_console(builder: &mut Builder, text: &str) {
-    builder.console(text);
+    let mut options = raddle_console::ConsoleOptions::new(text);
+    let url_file = std::env::var_os("RADDLE_CONSOLE_URL_FILE").filter(|file| !file.is_empty());
+    options.url_file = url_file.map(Into::into);
+    builder.console_options(options);
 }
 
 #[cfg(not(feature = "console"))]

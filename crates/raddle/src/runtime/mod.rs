@@ -59,6 +59,7 @@
 //! | variable | example | feature | does |
 //! |---|---|---|---|
 //! | `RADDLE_CONSOLE` | `127.0.0.1:6670` | `console` | serves a live page: `Builder::console` |
+//! | `RADDLE_CONSOLE_URL_FILE` | `/run/service/url` | `console` | writes the URL of the page to a file of mode 600 instead of standard error |
 //! | `RADDLE_METRICS` | `0.0.0.0:9469` | `metrics-server` | serves metrics for Prometheus: `Builder::serve_metrics` |
 //! | `RADDLE_WATCHDOG` | `100ms` | `watchdog` | warns of slow polls: `Builder::watchdog` |
 //! | `RADDLE_RECORD` | `/var/tmp/service` | `flight-recorder` | keeps recordings in a directory of the process: `Builder::flight_recorder` |

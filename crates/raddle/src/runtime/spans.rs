@@ -14,7 +14,7 @@ use crate::runtime::Handle;
 use crate::runtime::tools::SpanListener;
 
 /// The maximum length of the text of a span, in bytes.
-const MAX_TEXT: usize = 200;
+const MAX_TEXT: usize = 240;
 /// The targets of the runtime's own spans, of tasks and resources.
 const OWN_TARGETS: [&str; 2] = ["runtime", "tokio::"];
 
@@ -23,7 +23,9 @@ const OWN_TARGETS: [&str; 2] = ["runtime", "tokio::"];
 /// and other tools that describe a task.
 ///
 /// The text of a span is its name and, in braces, its field `otel.name` or else `name`, such as
-/// `request{GET /users}`; at most 200 bytes.
+/// `request{GET /users}`. A span without these has all its fields there, such as `request{method=GET
+/// path="/users"}`, as the spans of tower-http do. The spans around it stand before it, as in
+/// `request{GET /users}:query`. The text has at most 240 bytes.
 ///
 /// The layer does nothing in a runtime without such tools. In one with task dumps, entering and
 /// leaving a span costs about as much as a lock.
@@ -68,7 +70,7 @@ where
         };
         let mut fields = Fields::default();
         attributes.record(&mut fields);
-        let text = fields.text(span.name());
+        let text = fields.text(outer(&span), span.name());
         span.extensions_mut().insert(SpanText(text));
     }
 
@@ -77,7 +79,7 @@ where
         values.record(&mut fields);
         let has_name = fields.name.is_some() || fields.otel_name.is_some();
         if let Some(span) = context.span(id).filter(|_| has_name) {
-            let text = fields.text(span.name());
+            let text = fields.text(outer(&span), span.name());
             span.extensions_mut().replace(SpanText(text));
         }
     }
@@ -130,6 +132,11 @@ where
     span.scope().find_map(|span| text_of(&span))
 }
 
+/// The text of the innermost span around a span that has one.
+fn outer<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>) -> Option<Arc<str>> {
+    span.scope().skip(1).find_map(|span| text_of(&span))
+}
+
 fn text_of<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>) -> Option<Arc<str>> {
     let extensions = span.extensions();
     extensions
@@ -142,15 +149,21 @@ fn text_of<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>) -> Option<Arc<str>> {
 struct Fields {
     name: Option<Bounded>,
     otel_name: Option<Bounded>,
+    /// All other fields.
+    others: Bounded,
 }
 
 impl Fields {
-    /// Returns the text of a span with these fields.
-    fn text(&self, span: &str) -> Arc<str> {
+    /// Returns the text of a span with these fields, within one that has the text `outer`.
+    fn text(&self, outer: Option<Arc<str>>, span: &str) -> Arc<str> {
         let mut text = Bounded::default();
+        if let Some(outer) = outer {
+            let _ = write!(text, "{outer}:");
+        }
         let _ = match self.otel_name.as_ref().or(self.name.as_ref()) {
             Some(Bounded(name)) => write!(text, "{span}{{{name}}}"),
-            None => write!(text, "{span}"),
+            None if self.others.0.is_empty() => write!(text, "{span}"),
+            None => write!(text, "{span}{{{}}}", self.others.0),
         };
         text.0.into()
     }
@@ -158,14 +171,21 @@ impl Fields {
 
 impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.record_debug(field, &field::display(value));
+        match field.name() {
+            "name" | "otel.name" => self.record_debug(field, &field::display(value)),
+            _ => self.record_debug(field, &value),
+        }
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let place = match field.name() {
             "name" => &mut self.name,
             "otel.name" => &mut self.otel_name,
-            _ => return,
+            name => {
+                let space = if self.others.0.is_empty() { "" } else { " " };
+                let _ = write!(self.others, "{space}{name}={value:?}");
+                return;
+            }
         };
         // The text ends where it is full.
         let _ = write!(place.insert(Bounded::default()), "{value:?}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use raddle_watchdog::{Report, ShutdownReport, SlowPoll, Watchdog};
 
 use crate::runtime::runtime::Stopped;
-use crate::runtime::tools::{Running, RunningStacks, Start, Tool, Tools};
+use crate::runtime::tools::{Running, RunningStacks, SpanListener, Start, Tool, Tools};
 use crate::runtime::{Builder, Runtime};
 
 /// A function that is called with each report, in addition to the action.
@@ -53,6 +53,7 @@ where
             let watchdog = Arc::downgrade(&watchdog);
             let _ = stacks.set(Box::new(move |text| write_stacks(&watchdog, text)));
         }
+        tools.shared.add_span_listener(ThreadSpans);
         tools.shared.add(StartedWatchdog(Arc::downgrade(&watchdog)));
         let first_report = FirstReport::default();
         tools.shared.add(first_report.clone());
@@ -62,6 +63,19 @@ where
         }));
         Ok(())
     })
+}
+
+/// Shows the spans of threads in reports.
+struct ThreadSpans;
+
+impl SpanListener for ThreadSpans {
+    fn entered(&self, span: &Arc<str>) {
+        Watchdog::set_span(Some(span.clone()));
+    }
+
+    fn left(&self, present: Option<&Arc<str>>) {
+        Watchdog::set_span(present.cloned());
+    }
 }
 
 impl Running for Watching {

@@ -239,6 +239,7 @@ fn an_address_that_is_invalid_or_not_loopback_fails_the_build() {
     for address in [
         "0.0.0.0:0",
         "192.0.2.1:6670",
+        "127.0.0.1:6669",
         "[::]:0",
         "localhost",
         "6670",

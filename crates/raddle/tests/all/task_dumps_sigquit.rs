@@ -219,7 +219,7 @@ fn print_slowly() -> ! {
         let name = format!("number-{number}-{}", "x".repeat(80));
         let task = raddle::task::Builder::new().name(&name);
         let future = std::future::pending::<()>();
-        let _ = task.spawn_on(future, runtime.handle()).unwrap();
+        drop(task.spawn_on(future, runtime.handle()).unwrap());
     }
     let errors = std::io::stderr();
     fcntl_setfl(&errors, OFlags::NONBLOCK).unwrap();
@@ -275,11 +275,13 @@ fn sigquit_prints_the_stacks_of_running_polls_and_jobs() {
 #[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "watchdog"))]
 #[inline(never)]
 fn a_poll_that_sleeps() {
-    std::hint::black_box(thread::sleep(Duration::from_secs(1000)));
+    thread::sleep(Duration::from_secs(1000));
+    std::hint::black_box(());
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "watchdog"))]
 #[inline(never)]
 fn a_job_that_sleeps() {
-    std::hint::black_box(thread::sleep(Duration::from_secs(1000)));
+    thread::sleep(Duration::from_secs(1000));
+    std::hint::black_box(());
 }

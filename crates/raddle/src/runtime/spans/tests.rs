@@ -42,8 +42,9 @@ fn a_task_has_the_innermost_open_span_that_its_last_poll_has_entered() {
             yield_now().await;
         }
     });
-    let request = Some("request{GET /users}".to_owned());
-    assert_eq!(spans, [Some("fetch".to_owned()), request, None, None]);
+    let request = "request{GET /users}".to_owned();
+    let fetch = format!("{request}:fetch");
+    assert_eq!(spans, [Some(fetch), Some(request), None, None]);
 }
 
 #[test]
@@ -56,11 +57,13 @@ fn a_span_is_named_by_its_fields_also_if_they_are_recorded_later() {
         late.record("name", "late");
         waits(late);
         waits(info_span!("d", name = "\u{e4}".repeat(1_000_000)));
+        waits(info_span!("e", method = %"GET", path = "/users", id = 7));
         yield_now().await;
     });
     let spans: Vec<_> = spans.into_iter().map(Option::unwrap).collect();
     assert_eq!(spans[..3], ["a{POST /x}", "b{Some(3)}", "c{late}"]);
     assert_eq!(spans[3].len(), MAX_TEXT);
+    assert_eq!(spans[4], r#"e{method=GET path="/users" id=7}"#);
 }
 
 #[test]
@@ -75,4 +78,38 @@ fn the_text_of_a_dump_has_the_span() {
     runtime.block_on(yield_now());
     let text = runtime.handle().dump().unwrap().to_string();
     assert!(text.contains(r#", in span "request{GET \"/\"}""#), "{text}");
+}
+
+#[cfg(feature = "watchdog")]
+#[test]
+fn a_slow_poll_has_the_span_of_its_thread() {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use crate::runtime::watchdog::Report;
+
+    let subscriber = tracing_subscriber::registry().with(SpanLayer::new());
+    let _default = tracing::subscriber::set_default(subscriber);
+    let (sender, reports) = mpsc::channel();
+    let runtime = Builder::new_current_thread()
+        .watchdog(Duration::from_millis(20), move |report: &Report| {
+            if let Report::SlowPoll(poll) = report {
+                let _ = sender.send(poll.span().map(str::to_owned));
+            }
+        })
+        .build()
+        .unwrap();
+    let block = async |limit: Duration| {
+        let reported = info_span!("inner").in_scope(|| reports.recv_timeout(limit));
+        reported.expect("the poll is reported while it runs")
+    };
+    let limit = Duration::from_secs(20);
+    let request = info_span!("request", name = "GET /");
+    let spans = runtime.block_on(async {
+        let first = block(limit).instrument(request.clone()).await;
+        yield_now().await;
+        let second = reports.recv_timeout(limit).unwrap();
+        [first, second]
+    });
+    assert_eq!(spans, [Some("request{GET /}:inner".to_owned()), None]);
 }
