@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use raddle_leaf::wait::Wait;
 use raddle_primitives::sync::Arc;
 
-use crate::graph::{self, Deadlock, Edge, Name};
+use crate::graph::{self, Deadlock, Edge, Name, Waiting};
 use crate::group::{self, TaskGroup};
 use crate::table::Task;
 
@@ -49,8 +49,18 @@ impl Dump {
         is_unchanged: impl Fn(u64) -> bool,
     ) -> Self {
         let waiting = tasks.iter().filter(|task| task.state == TaskState::Waiting);
-        let waiting = waiting.map(|task| (task.id, task.waits()));
-        let blocked = block_ons.iter().map(|call| (call.id, call.waits()));
+        let waiting = waiting.map(|task| Waiting {
+            id: task.id,
+            waits: task.waits(),
+            wakers: task.wakers,
+            blocked: task.blocked,
+        });
+        let blocked = block_ons.iter().map(|call| Waiting {
+            id: call.id,
+            waits: call.waits(),
+            wakers: None,
+            blocked: call.since,
+        });
         let (edges, deadlocks) = graph::search(waiting.chain(blocked), is_unchanged);
         Self {
             tasks: tasks.into(),
@@ -83,11 +93,9 @@ impl Dump {
         &self.edges[first..first + count]
     }
 
-    /// Returns the deadlocks: the cycles of the wait-for graph in which each task waits only for
-    /// the next one, so that none makes progress.
-    ///
-    /// A future of another crate, which records no wait, is not known. A task with such a wait and
-    /// known ones is treated as if it had only the known ones.
+    /// Returns the deadlocks: cycles of the wait-for graph in which each task waits for the next
+    /// one, so that none makes progress. Most are [suspected](Deadlock::is_suspected), and say what
+    /// may end them. The [crate's page](crate#deadlocks) has the rules.
     pub fn deadlocks(&self) -> &[Deadlock] {
         &self.deadlocks
     }
@@ -163,6 +171,8 @@ pub struct TaskDump {
     woken: Option<LastWake>,
     span: Option<std::sync::Arc<str>>,
     waits: Box<[Wait]>,
+    wakers: Option<usize>,
+    blocked: Duration,
 }
 
 /// The state of a task.
@@ -220,6 +230,8 @@ impl TaskDump {
                 TaskState::Waiting => task.waits.into(),
                 TaskState::Queued | TaskState::Running => Box::default(),
             },
+            wakers: task.wakers,
+            blocked: now.saturating_duration_since(task.blocked),
         }
     }
 

@@ -1,18 +1,13 @@
-//! The wait-for graph, and the deadlocks in it.
+//! The edges of the wait-for graph, the deadlocks, and what may end them.
 
-use std::collections::HashSet;
+mod search;
+
 use std::fmt;
 use std::panic::Location;
 
-use raddle_leaf::wait::{Resource, Role, Wait, users};
+use raddle_leaf::wait::{Role, Wait};
 
-use crate::table::{Hashing, Map};
-
-/// The numbers of tasks.
-type Set = HashSet<u64, Hashing>;
-
-/// A poll with this number of waits may have further waits that are not recorded.
-const MAX_WAITS: usize = 64;
+pub(crate) use search::{Waiting, is_holdable, search};
 
 /// An edge of the wait-for graph: one task waits for something that another task must do.
 ///
@@ -28,10 +23,47 @@ pub struct Edge {
 
 /// Tasks that wait for each other in a cycle, so that none makes progress.
 ///
-/// [`Display`](fmt::Display) prints a line for each task.
+/// [`Display`](fmt::Display) prints a line for each task, and one for each [`Exit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     edges: Box<[Edge]>,
+    exits: Box<[Exit]>,
+}
+
+/// An event that may end a suspected deadlock.
+///
+/// [`Display`](fmt::Display) prints it as a clause: "task 5 is woken by ...".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Exit {
+    /// A task of the cycle also waits for this, which may end first.
+    OtherWait {
+        /// The id of the task.
+        task: u64,
+        /// The other wait.
+        wait: Wait,
+    },
+    /// More wakers and abort handles of this task exist than the task has waits: a future that
+    /// records no waits may wake it, or other code may abort it.
+    OtherWaker {
+        /// The id of the task.
+        task: u64,
+    },
+    /// The future of this task may have parts that wait for more, and were not polled by the last
+    /// poll.
+    OtherParts {
+        /// The id of the task.
+        task: u64,
+    },
+    /// The guard of a lock is not where it was taken: the task has passed it to other code, which
+    /// may drop it.
+    MovedGuard(Edge),
+    /// Other code adds permits to the semaphore, or drops permits that a task has passed to it.
+    MorePermits(Edge),
+    /// Other code has got this end of the channel, and uses it.
+    MovedEnd(Edge),
+    /// Other code adds a task to the set.
+    NewMember(Edge),
 }
 
 impl Edge {
@@ -55,15 +87,6 @@ impl Edge {
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location
     }
-
-    /// Returns whether only the other task can end the wait: it holds the lock, or the wait is for
-    /// its completion. A wait for a semaphore is not certain, since any task may add permits; nor
-    /// is one for a channel, which may have ends that no task has used yet, nor one of a
-    /// `block_on`, whose future may have parts that it did not poll.
-    pub fn is_certain(&self) -> bool {
-        let is_known = raddle_leaf::wait::root_number(self.from).is_none();
-        is_known && needs_all(&self.wait)
-    }
 }
 
 impl Deadlock {
@@ -73,10 +96,15 @@ impl Deadlock {
         &self.edges
     }
 
-    /// Returns whether an edge is not [certain](Edge::is_certain), so that other code may end the
-    /// deadlock.
+    /// Returns what may end the deadlock, in the order of the tasks of the cycle.
+    pub fn exits(&self) -> &[Exit] {
+        &self.exits
+    }
+
+    /// Returns whether the deadlock has an [exit](Self::exits). Without one it is certain: it lasts
+    /// until one of its tasks is aborted, or the runtime shuts down.
     pub fn is_suspected(&self) -> bool {
-        !self.edges.iter().all(Edge::is_certain)
+        !self.exits.is_empty()
     }
 }
 
@@ -92,135 +120,13 @@ impl fmt::Display for Name {
     }
 }
 
-/// A waiting task or `block_on`, in the search for deadlocks.
-struct Waiter {
-    /// The edges of each wait, or `None` if a wait may end without the tasks of its edges.
-    blockers: Option<Vec<Vec<Edge>>>,
-}
-
-/// Returns all edges, sorted by the waiting task, and the deadlocks. `is_unchanged` returns whether
-/// a task has not been polled or woken since it was copied.
-pub(crate) fn search<'a>(
-    waiting: impl Iterator<Item = (u64, &'a [Wait])>,
-    is_unchanged: impl Fn(u64) -> bool,
-) -> (Vec<Edge>, Vec<Deadlock>) {
-    let mut edges = Vec::new();
-    let mut waiters = Map::default();
-    for (id, waits) in waiting {
-        let of_each: Vec<_> = waits.iter().map(|wait| edges_of(id, wait)).collect();
-        edges.extend(of_each.iter().flatten());
-        let is_whole = !waits.is_empty() && waits.len() < MAX_WAITS;
-        let is_blocked = is_whole && waits.iter().all(Wait::is_direct);
-        let is_blocked = is_blocked && !of_each.iter().any(Vec::is_empty);
-        let blockers = is_blocked.then_some(of_each);
-        waiters.insert(id, Waiter { blockers });
-    }
-    let stuck = find_stuck(&waiters);
-    let mut deadlocks = cycles(&waiters, &stuck);
-    // A deadlock counts only if none of its tasks has been polled since the copy, so that all of
-    // its waits existed at the same time.
-    deadlocks.retain(|deadlock| deadlock.edges.iter().all(|edge| is_unchanged(edge.from)));
-    edges.sort_by_key(|edge: &Edge| edge.from);
-    (edges, deadlocks)
-}
-
-/// Returns the tasks that can end a wait. Returns none if other code can end it too, or if the
-/// tasks are unknown.
-fn edges_of(from: u64, wait: &Wait) -> Vec<Edge> {
-    let edge = |to, role, location| Edge {
-        from,
-        to,
-        wait: *wait,
-        role,
-        location,
-    };
-    let (address, role) = match wait.resource() {
-        Resource::Task(task) => return vec![edge(task, None, None)],
-        Resource::Lock(address) | Resource::Semaphore(address) => (address, Role::Holder),
-        Resource::Messages(address) => (address, Role::Sender),
-        Resource::Room(address) => (address, Role::Receiver),
-        _ => return Vec::new(),
-    };
-    let users = users(address);
-    let of_role = users.iter().filter(|user| user.role() == role);
-    let known: Option<Vec<_>> = of_role
-        .map(|user| Some(edge(user.task()?, Some(role), user.location())))
-        .collect();
-    known.unwrap_or_default()
-}
-
-/// Returns whether the wait lasts while one of its tasks is stuck: all holders of a lock have to
-/// release it, but one task that adds a permit, a message or room is enough.
-fn needs_all(wait: &Wait) -> bool {
-    matches!(wait.resource(), Resource::Lock(_) | Resource::Task(_))
-}
-
-/// Returns the largest set of tasks none of whose waits ends unless a task outside the set, or
-/// other code, ends it.
-fn find_stuck(waiters: &Map<Waiter>) -> Set {
-    let mut waited_for: Map<Vec<u64>> = Map::default();
-    let mut stuck = Set::default();
-    for (id, waiter) in waiters {
-        if let Some(blockers) = &waiter.blockers {
-            stuck.insert(*id);
-            for edge in blockers.iter().flatten() {
-                waited_for.entry(edge.to).or_default().push(*id);
-            }
-        }
-    }
-    let mut to_check: Vec<_> = stuck.iter().copied().collect();
-    while let Some(id) = to_check.pop() {
-        let Some(blockers) = waiters.get(&id).and_then(|waiter| waiter.blockers.as_ref()) else {
-            continue;
-        };
-        let is_stuck = blockers.iter().all(|edges| {
-            let is_stuck = |edge: &Edge| stuck.contains(&edge.to);
-            match edges.iter().any(|edge| needs_all(&edge.wait)) {
-                true => edges.iter().any(is_stuck),
-                false => edges.iter().all(is_stuck),
-            }
-        });
-        if !is_stuck && stuck.remove(&id) {
-            to_check.extend(waited_for.get(&id).into_iter().flatten());
-        }
-    }
-    stuck
-}
-
-/// Returns one cycle for each group of stuck tasks whose waits lead to it.
-fn cycles(waiters: &Map<Waiter>, stuck: &Set) -> Vec<Deadlock> {
-    let next = |id: u64| {
-        let blockers = waiters.get(&id)?.blockers.as_ref()?;
-        let mut edges = blockers.iter().flatten();
-        edges.find(|edge| stuck.contains(&edge.to)).copied()
-    };
-    let mut deadlocks = Vec::new();
-    let mut seen = Set::default();
-    let mut starts: Vec<_> = stuck.iter().copied().collect();
-    starts.sort_unstable();
-    for start in starts {
-        let mut path: Vec<Edge> = Vec::new();
-        let mut id = start;
-        while seen.insert(id) {
-            let Some(edge) = next(id) else { break };
-            path.push(edge);
-            id = edge.to;
-        }
-        // The walk may have reached the path of an earlier walk.
-        if let Some(first) = path.iter().position(|edge| edge.from == id) {
-            let edges = path.split_off(first).into();
-            deadlocks.push(Deadlock { edges });
-        }
-    }
-    deadlocks
-}
-
 /// Writes what the other task has to do with the resource; nothing for a task that is joined.
 pub(crate) fn write_blocker(f: &mut fmt::Formatter<'_>, edge: &Edge) -> fmt::Result {
     let to = Name(edge.to);
     let how = match edge.role {
         None => return Ok(()),
         Some(Role::Holder) => "held by",
+        Some(Role::Member) => "with",
         Some(Role::Sender) => "whose sender is used by",
         Some(_) => "whose receiver is used by",
     };
@@ -248,8 +154,68 @@ impl fmt::Display for Deadlock {
         let count = self.edges.len();
         let plural = if count == 1 { "" } else { "s" };
         writeln!(f, "{suspected}deadlock of {count} task{plural}:")?;
-        self.edges
-            .iter()
-            .try_for_each(|edge| writeln!(f, "  {edge}"))
+        for edge in &self.edges {
+            writeln!(f, "  {edge}")?;
+        }
+        let mut before = "it may end if";
+        for exit in &self.exits {
+            writeln!(f, "  {before} {exit}")?;
+            before = "or if";
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let resource = |edge: &Edge| edge.wait.resource();
+        match self {
+            Self::OtherWait { task, wait } => {
+                write!(f, "the other wait of {} ends: {wait}", Name(*task))
+            }
+            Self::OtherWaker { task } => {
+                let name = Name(*task);
+                write!(
+                    f,
+                    "code that has a waker or an abort handle of {name} uses it"
+                )
+            }
+            Self::OtherParts { task } => {
+                write!(
+                    f,
+                    "the future of {} has parts that wait for more",
+                    Name(*task)
+                )
+            }
+            Self::MovedGuard(edge) => {
+                write!(
+                    f,
+                    "{} has passed its guard of {} on",
+                    Name(edge.to),
+                    resource(edge)
+                )
+            }
+            Self::MorePermits(edge) => {
+                write!(f, "other code adds permits to {}", resource(edge))
+            }
+            Self::MovedEnd(edge) => {
+                let end = match edge.role {
+                    Some(Role::Receiver) => "the receiver",
+                    _ => "a sender",
+                };
+                let (to, wait) = (Name(edge.to), resource(edge));
+                write!(
+                    f,
+                    "{to} has passed {end} on, by which other code ends the wait for {wait}"
+                )
+            }
+            Self::NewMember(edge) => {
+                write!(
+                    f,
+                    "other code adds a task to the set of {}",
+                    Name(edge.from)
+                )
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ mod table;
 
 pub use dump::{BlockOn, Dump, LastWake, TaskDump, TaskState, WokenBy};
 pub use error::DumpError;
-pub use graph::{Deadlock, Edge};
+pub use graph::{Deadlock, Edge, Exit};
 pub use group::TaskGroup;
 pub use history::{PollCause, PollRecord, TaskHistory, WakeCounts};
 pub use resources::{ResourceDump, ResourceKind, ResourceUse, ResourceWaiter};

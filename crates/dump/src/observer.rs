@@ -10,6 +10,7 @@ use raddle_sched::{EndReason, PollResult, SpawnedTask, TaskRef, Turn};
 use raddle_task::Id;
 
 use crate::dump::{TaskState, WokenBy};
+use crate::graph::is_holdable;
 use crate::history::History;
 use crate::table::{Poll, Task, TaskTable, Waiting};
 
@@ -65,6 +66,8 @@ impl raddle_sched::Observer for DumpObserver {
             woken: None,
             span: None,
             waits: Vec::new(),
+            wakers: None,
+            blocked: now,
         });
     }
 
@@ -101,7 +104,7 @@ impl raddle_sched::Observer for DumpObserver {
 
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
         let (now, thread) = (Instant::now(), thread());
-        let finish = |task: &mut Task, history: &mut History, waits: &[Wait]| {
+        let finish = |task: &mut Task, history: &mut History, waits: &[Wait], wakers| {
             task.polls += 1;
             if result == PollResult::Rescheduled {
                 history.wake_during_poll();
@@ -114,6 +117,11 @@ impl raddle_sched::Observer for DumpObserver {
             let time = now.saturating_duration_since(poll.started);
             task.busy += time;
             task.longest = task.longest.max(time);
+            let mut held = waits.iter().filter(|wait| is_holdable(wait));
+            if !held.any(|wait| task.waits.contains(wait)) {
+                task.blocked = now;
+            }
+            task.wakers = wakers;
             task.waits.clear();
             if result != PollResult::Ended {
                 history.finish(poll.started, time, poll.delay, poll.cause);
@@ -130,9 +138,9 @@ impl raddle_sched::Observer for DumpObserver {
                 };
             }
         };
-        PollFrame::resume(number(task)).finish(|waits| {
+        PollFrame::resume(number(task)).finish(|waits, wakers| {
             self.0.change(number(task), |task, history| {
-                finish(task, history, waits);
+                finish(task, history, waits, wakers);
             });
         });
     }
@@ -149,7 +157,7 @@ impl raddle_sched::Observer for DumpObserver {
 
     fn root_poll_finished(&self, _worker: Option<usize>, is_ready: bool) {
         let id = raddle_leaf::wait::root_task();
-        PollFrame::resume(id).finish(|waits| {
+        PollFrame::resume(id).finish(|waits, _| {
             // A future that has panicked was not ready, but does not wait.
             if !is_ready && !thread::panicking() {
                 let since = Instant::now();

@@ -92,6 +92,11 @@ pub(crate) struct Task {
     pub(crate) span: Option<std::sync::Arc<str>>,
     /// The waits that the last poll recorded, if the task has waited since then.
     pub(crate) waits: Vec<Wait>,
+    /// The number of wakers and abort handles at the end of that poll.
+    pub(crate) wakers: Option<usize>,
+    /// The time since which each poll has found one of the waits for a lock, permits or a task that
+    /// the poll before has found.
+    pub(crate) blocked: Instant,
 }
 
 /// A poll that has not finished.

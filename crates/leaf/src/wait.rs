@@ -17,9 +17,11 @@ mod users;
 
 #[cfg(feature = "record")]
 pub use frame::{PollFrame, current_task, enable, is_enabled, root_number, root_task};
-pub use located::{Caller, located, note, poll_located};
+pub use located::{Caller, located, note, note_wakers, poll_located, withdraw};
 pub use record::{Direction, Resource, Wait};
 pub use span::ResourceSpan;
 #[cfg(feature = "record")]
 pub use users::users;
-pub use users::{ChannelEnd, ResourceUser, Role, acquired, released};
+pub use users::{
+    ChannelEnd, Holding, ResourceUser, Role, SetMember, boxed, object_dropped, spawned,
+};

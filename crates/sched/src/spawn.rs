@@ -185,8 +185,12 @@ where
     let (task, handle) = match shard.locates_tasks {
         // SAFETY: the caller upholds the same contract.
         false => unsafe { raddle_task::spawn_unchecked(future, ShardPtr::of(shard)) },
-        // SAFETY: as above.
-        true => unsafe { spawn_located(shard, Box::pin(future), location) },
+        true => {
+            let future = Box::pin(future);
+            raddle_task::note_boxed(&*future);
+            // SAFETY: as above.
+            unsafe { spawn_located(shard, future, location) }
+        }
     };
     if shard.observes_wakes {
         notify_of_spawn(shard, &task, location);

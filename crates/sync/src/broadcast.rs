@@ -40,6 +40,8 @@ mod receiver;
 mod ring;
 mod sender;
 
+use std::ptr;
+
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::sync::atomic::AtomicUsize;
 
@@ -95,6 +97,14 @@ struct Shared<T> {
     /// The number of values that were sent, which is the position of the next value. It advances
     /// under the lock of `receivers`, once the value is in the ring; the last sender closes it.
     sent: Sequence,
+}
+
+impl<T> Shared<T> {
+    /// The address by which a task dump knows the channel.
+    #[inline]
+    fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
 }
 
 // Bytes that are 64 apart share no line.

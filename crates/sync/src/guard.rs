@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 use crate::semaphore::core::Core;
 
@@ -11,13 +11,10 @@ pub(crate) trait Lock {
     /// Returns the semaphore whose permits allow access to the value.
     fn core(&self) -> &Core;
 
-    /// Releases permits of a guard.
+    /// Releases permits of a guard. The caller has recorded it, before the next task gets them.
     #[inline]
     fn release(&self, permits: usize) {
-        let core = self.core();
-        // Recorded before the next task gets them.
-        raddle_leaf::wait::released(ptr::from_ref(core).addr(), permits);
-        core.release(permits);
+        self.core().release(permits);
     }
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
-use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, Holding, Resource, ResourceSpan};
 use raddle_primitives::cell::UnsafeCell;
 
 use self::locked::Locked;
@@ -126,8 +126,9 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         let caller = Caller::here();
         raddle_leaf::wait::located("Mutex::lock", self.resource(), async move {
-            self.acquire(caller).await;
-            MutexGuard::new(Locked::new(self))
+            self.acquire().await;
+            let holding = Holding::borrowed(self.address(), 1, caller).alone();
+            MutexGuard::new(Locked::new(self, holding))
         })
     }
 
@@ -160,21 +161,27 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let caller = Caller::here();
         raddle_leaf::wait::located("Mutex::lock_owned", self.resource(), async move {
-            self.acquire(caller).await;
-            OwnedMutexGuard::new(Locked::new(self))
+            self.acquire().await;
+            let holding = Holding::owned(self.address(), 1, caller).alone();
+            OwnedMutexGuard::new(Locked::new(self, holding))
         })
     }
 
     fn resource(&self) -> Resource {
-        Resource::Lock(ptr::from_ref(&self.core).addr())
+        Resource::Lock(self.address())
+    }
+
+    /// The address by which a task dump knows the lock.
+    #[inline]
+    fn address(&self) -> usize {
+        ptr::from_ref(&self.core).addr()
     }
 
     #[inline]
-    async fn acquire(&self, caller: Caller) {
+    async fn acquire(&self) {
         if self.core.acquire(1).await.is_err() {
             unreachable!("a mutex is never closed");
         }
-        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), 1, caller);
     }
 
     /// Blocks the thread until it has the lock.
@@ -243,8 +250,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         self.core.try_acquire(1)?;
-        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
-        Ok(MutexGuard::new(Locked::new(self)))
+        let holding = Holding::borrowed(self.address(), 1, Caller::here()).alone();
+        Ok(MutexGuard::new(Locked::new(self, holding)))
     }
 
     /// Like [`try_lock`](Self::try_lock), but the guard keeps the mutex alive.
@@ -256,8 +263,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         self.core.try_acquire(1)?;
-        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), 1, Caller::here());
-        Ok(OwnedMutexGuard::new(Locked::new(self)))
+        let holding = Holding::owned(self.address(), 1, Caller::here()).alone();
+        Ok(OwnedMutexGuard::new(Locked::new(self, holding)))
     }
 
     /// Returns the value without locking: the mutable borrow excludes other users.

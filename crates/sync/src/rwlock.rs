@@ -15,7 +15,7 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, Holding, Resource, ResourceSpan};
 use raddle_primitives::cell::UnsafeCell;
 
 use self::held::Held;
@@ -150,8 +150,7 @@ impl<T: ?Sized> RwLock<T> {
         let caller = Caller::here();
         raddle_leaf::wait::located("RwLock::read", self.resource(), async move {
             self.acquire(1).await;
-            self.note_acquired(1, caller);
-            self.read_guard()
+            self.read_guard(caller)
         })
     }
 
@@ -167,8 +166,7 @@ impl<T: ?Sized> RwLock<T> {
         let caller = Caller::here();
         raddle_leaf::wait::located("RwLock::write", self.resource(), async move {
             self.acquire(self.max_readers).await;
-            self.note_acquired(self.max_readers, caller);
-            self.write_guard()
+            self.write_guard(caller)
         })
     }
 
@@ -185,8 +183,7 @@ impl<T: ?Sized> RwLock<T> {
         let caller = Caller::here();
         raddle_leaf::wait::located("RwLock::read_owned", self.resource(), async move {
             self.acquire(1).await;
-            self.note_acquired(1, caller);
-            self.owned_read_guard()
+            self.owned_read_guard(caller)
         })
     }
 
@@ -219,19 +216,19 @@ impl<T: ?Sized> RwLock<T> {
         let caller = Caller::here();
         raddle_leaf::wait::located("RwLock::write_owned", self.resource(), async move {
             self.acquire(self.max_readers).await;
-            self.note_acquired(self.max_readers, caller);
-            self.owned_write_guard()
+            self.owned_write_guard(caller)
         })
     }
 
     #[inline]
     fn resource(&self) -> Resource {
-        Resource::Lock(ptr::from_ref(&self.core).addr())
+        Resource::Lock(self.address())
     }
 
+    /// The address by which a task dump knows the lock.
     #[inline]
-    fn note_acquired(&self, permits: u32, caller: Caller) {
-        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
+    fn address(&self) -> usize {
+        ptr::from_ref(&self.core).addr()
     }
 
     #[inline]
@@ -242,10 +239,8 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     #[inline]
-    fn try_acquire(&self, permits: u32, caller: Caller) -> Result<(), TryLockError> {
-        self.core.try_acquire(permits as usize)?;
-        self.note_acquired(permits, caller);
-        Ok(())
+    fn try_acquire(&self, permits: u32) -> Result<(), TryLockError> {
+        Ok(self.core.try_acquire(permits as usize)?)
     }
 
     /// Takes a read lock if there is no writer and no task waits.
@@ -270,8 +265,8 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
-        self.try_acquire(1, Caller::here())?;
-        Ok(self.read_guard())
+        self.try_acquire(1)?;
+        Ok(self.read_guard(Caller::here()))
     }
 
     /// Takes the write lock if it is free and no task waits for it.
@@ -282,8 +277,8 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
-        self.try_acquire(self.max_readers, Caller::here())?;
-        Ok(self.write_guard())
+        self.try_acquire(self.max_readers)?;
+        Ok(self.write_guard(Caller::here()))
     }
 
     /// Like [`try_read`](Self::try_read), but the guard keeps the lock alive.
@@ -294,8 +289,8 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
-        self.try_acquire(1, Caller::here())?;
-        Ok(self.owned_read_guard())
+        self.try_acquire(1)?;
+        Ok(self.owned_read_guard(Caller::here()))
     }
 
     /// Like [`try_write`](Self::try_write), but the guard keeps the lock alive.
@@ -306,8 +301,8 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
-        self.try_acquire(self.max_readers, Caller::here())?;
-        Ok(self.owned_write_guard())
+        self.try_acquire(self.max_readers)?;
+        Ok(self.owned_write_guard(Caller::here()))
     }
 
     /// Blocks the thread until it has a read lock.
@@ -340,26 +335,38 @@ impl<T: ?Sized> RwLock<T> {
 
     // The guards below own the permits that the caller has taken.
 
-    fn read_guard(&self) -> RwLockReadGuard<'_, T> {
+    #[inline]
+    fn read_guard(&self, caller: Caller) -> RwLockReadGuard<'_, T> {
+        let holding = Holding::borrowed(self.address(), 1, caller);
+        let held = Held::new(&self.core, 1, holding);
         // SAFETY: the permit excludes writers.
-        RwLockReadGuard::new(unsafe { Shared::new(self.to_read(), Held::new(&self.core, 1)) })
+        RwLockReadGuard::new(unsafe { Shared::new(self.to_read(), held) })
     }
 
-    fn write_guard(&self) -> RwLockWriteGuard<'_, T> {
-        let held = Held::new(&self.core, self.max_readers as usize);
+    #[inline]
+    fn write_guard(&self, caller: Caller) -> RwLockWriteGuard<'_, T> {
+        let permits = self.max_readers as usize;
+        let holding = Holding::borrowed(self.address(), permits, caller).alone();
+        let held = Held::new(&self.core, permits, holding);
         // SAFETY: the permits are all that there are.
         RwLockWriteGuard::new(unsafe { Exclusive::new(self.to_write(), held) })
     }
 
-    fn owned_read_guard(self: Arc<Self>) -> OwnedRwLockReadGuard<T> {
+    #[inline]
+    fn owned_read_guard(self: Arc<Self>, caller: Caller) -> OwnedRwLockReadGuard<T> {
+        let holding = Holding::owned(self.address(), 1, caller);
+        let value = self.to_read();
         // SAFETY: the permit excludes writers, and the lock stays alive with it.
-        OwnedRwLockReadGuard::new(unsafe { Shared::new(self.to_read(), Held::new(self, 1)) })
+        OwnedRwLockReadGuard::new(unsafe { Shared::new(value, Held::new(self, 1, holding)) })
     }
 
-    fn owned_write_guard(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
+    #[inline]
+    fn owned_write_guard(self: Arc<Self>, caller: Caller) -> OwnedRwLockWriteGuard<T> {
         let permits = self.max_readers as usize;
+        let holding = Holding::owned(self.address(), permits, caller).alone();
+        let value = self.to_write();
         // SAFETY: the permits are all that there are, and the lock stays alive with them.
-        let guarded = unsafe { Exclusive::new(self.to_write(), Held::new(self, permits)) };
+        let guarded = unsafe { Exclusive::new(value, Held::new(self, permits, holding)) };
         OwnedRwLockWriteGuard::new(guarded)
     }
 

@@ -13,7 +13,7 @@ pub use permit::{OwnedSemaphorePermit, SemaphorePermit};
 use std::ptr;
 use std::sync::Arc;
 
-use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, Holding, Resource, ResourceSpan};
 
 use self::core::Core;
 use crate::blocking::block_on;
@@ -149,8 +149,7 @@ impl Semaphore {
         let caller = Caller::here();
         raddle_leaf::wait::located("Semaphore::acquire", self.resource(), async move {
             self.core.acquire(1).await?;
-            self.note_acquired(1, caller);
-            Ok(SemaphorePermit::new(self, 1))
+            Ok(self.permit(1, caller))
         })
     }
 
@@ -187,24 +186,32 @@ impl Semaphore {
         let caller = Caller::here();
         raddle_leaf::wait::located("Semaphore::acquire_many", self.resource(), async move {
             self.core.acquire(n as usize).await?;
-            self.note_acquired(n, caller);
-            Ok(SemaphorePermit::new(self, n))
+            Ok(self.permit(n, caller))
         })
     }
 
+    // The permits below are those that the caller has taken.
+
     #[inline]
-    fn note_acquired(&self, permits: u32, caller: Caller) {
-        raddle_leaf::wait::acquired(ptr::from_ref(&self.core).addr(), permits as usize, caller);
+    fn permit(&self, n: u32, caller: Caller) -> SemaphorePermit<'_> {
+        let holding = Holding::borrowed(self.address(), n as usize, caller);
+        SemaphorePermit::new(self, n, holding)
     }
 
-    /// Records that permits were released or forgotten.
     #[inline]
-    fn note_released(&self, permits: usize) {
-        raddle_leaf::wait::released(ptr::from_ref(&self.core).addr(), permits);
+    fn owned_permit(self: Arc<Self>, n: u32, caller: Caller) -> OwnedSemaphorePermit {
+        let holding = Holding::owned(self.address(), n as usize, caller);
+        OwnedSemaphorePermit::new(self, n, holding)
     }
 
     fn resource(&self) -> Resource {
-        Resource::Semaphore(ptr::from_ref(&self.core).addr())
+        Resource::Semaphore(self.address())
+    }
+
+    /// The address by which a task dump knows the semaphore.
+    #[inline]
+    fn address(&self) -> usize {
+        ptr::from_ref(&self.core).addr()
     }
 
     /// Blocks the thread until it has a permit.
@@ -260,8 +267,7 @@ impl Semaphore {
     #[inline]
     pub fn try_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         self.core.try_acquire(n as usize)?;
-        self.note_acquired(n, Caller::here());
-        Ok(SemaphorePermit::new(self, n))
+        Ok(self.permit(n, Caller::here()))
     }
 
     /// Like [`acquire`](Self::acquire), but the permit keeps the semaphore alive, and can be moved
@@ -303,8 +309,7 @@ impl Semaphore {
         let caller = Caller::here();
         raddle_leaf::wait::located("Semaphore::acquire_owned", self.resource(), async move {
             self.core.acquire(1).await?;
-            self.note_acquired(1, caller);
-            Ok(OwnedSemaphorePermit::new(self, 1))
+            Ok(self.owned_permit(1, caller))
         })
     }
 
@@ -331,8 +336,7 @@ impl Semaphore {
             self.resource(),
             async move {
                 self.core.acquire(n as usize).await?;
-                self.note_acquired(n, caller);
-                Ok(OwnedSemaphorePermit::new(self, n))
+                Ok(self.owned_permit(n, caller))
             },
         )
     }
@@ -396,8 +400,7 @@ impl Semaphore {
         n: u32,
     ) -> Result<OwnedSemaphorePermit, TryAcquireError> {
         self.core.try_acquire(n as usize)?;
-        self.note_acquired(n, Caller::here());
-        Ok(OwnedSemaphorePermit::new(self, n))
+        Ok(self.owned_permit(n, Caller::here()))
     }
 
     /// Closes the semaphore: waiting and later calls return an error. A future that was not ready

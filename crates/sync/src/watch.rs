@@ -44,6 +44,7 @@ mod sender;
 
 use std::fmt;
 use std::ops::Deref;
+use std::ptr;
 
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{RwLock, RwLockReadGuard};
@@ -94,6 +95,12 @@ struct Shared<T> {
 }
 
 impl<T> Shared<T> {
+    /// The address by which a task dump knows the channel.
+    #[inline]
+    fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
     /// Borrows the value for a receiver that has seen the version `seen`. Returns the current
     /// version too.
     fn borrow(&self, seen: u64) -> (Ref<'_, T>, u64) {

@@ -3,6 +3,7 @@
 use std::alloc::Layout;
 use std::future::Future;
 use std::mem::{ManuallyDrop, offset_of};
+use std::num::NonZeroU64;
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
@@ -16,7 +17,7 @@ use crate::live::SlotRef;
 use crate::runnable::{Outcome, Runnable};
 use crate::span::{self, SpanId};
 use crate::state::State;
-use crate::{LiveList, Schedule, memory, run};
+use crate::{LiveList, Schedule, captures, memory, run};
 
 /// The part of a cell that is the same for every task. It is at the start of the cell.
 pub(crate) struct Header {
@@ -89,13 +90,15 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 
     /// Allocates a task.
     pub(crate) fn allocate(future: F, scheduler: S) -> NonNull<Header> {
+        let id = Id::next();
+        captures::note_spawned(NonZeroU64::from(id).get(), &future);
         let cell = Self {
             header: Header {
                 state: State::new(),
                 vtable: &Self::VTABLE,
                 queue_link: UnsafeCell::new(None),
                 slot: UnsafeCell::new(None),
-                id: Id::next(),
+                id,
                 span: span::take_next(),
             },
             scheduler,

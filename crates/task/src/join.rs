@@ -104,6 +104,11 @@ impl<T> JoinHandle<T> {
         unsafe { self.header.as_ref() }
     }
 
+    #[inline]
+    fn resource(&self) -> Resource {
+        Resource::Task(NonZeroU64::from(self.id()).get())
+    }
+
     /// Registers `waker` to be woken by the completion. Returns false if the task has completed.
     fn store_waker(&self, waker: &std::task::Waker) -> bool {
         let state = &self.header().state;
@@ -140,8 +145,7 @@ impl<T> Future for JoinHandle<T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let budget = ready!(raddle_leaf::coop::poll_proceed(cx));
         if self.store_waker(cx.waker()) {
-            let task = NonZeroU64::from(self.id()).get();
-            raddle_leaf::wait::note(cx, "JoinHandle", None, Resource::Task(task));
+            raddle_leaf::wait::note(cx, "JoinHandle", None, self.resource());
             return Poll::Pending;
         }
         budget.made_progress();
@@ -158,6 +162,7 @@ impl<T> Future for JoinHandle<T> {
 impl<T> Drop for JoinHandle<T> {
     #[inline]
     fn drop(&mut self) {
+        raddle_leaf::wait::withdraw("JoinHandle", self.resource());
         match self.header().state.detach() {
             Detach::Nothing => {}
             Detach::DropWaker => {

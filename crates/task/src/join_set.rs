@@ -5,12 +5,13 @@ mod builder;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
+use std::num::NonZeroU64;
 use std::panic;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use raddle_leaf::wait::Resource;
+use raddle_leaf::wait::{Resource, SetMember};
 use slab::Slab;
 
 pub use self::builder::JoinSetBuilder;
@@ -57,6 +58,7 @@ struct Member<T> {
     handle: JoinHandle<T>,
     /// Adds the member to the list of members to poll.
     waker: Waker,
+    _recorded: SetMember,
 }
 
 impl<T, R> JoinSet<T, R> {
@@ -100,7 +102,13 @@ impl<T: 'static, R> JoinSet<T, R> {
         let entry = self.members.vacant_entry();
         let key = entry.key();
         let waker = self.ready.waker(key);
-        entry.insert(Member { handle, waker });
+        let task = NonZeroU64::from(handle.id()).get();
+        let recorded = SetMember::new(Arc::as_ptr(&self.ready).addr(), task);
+        entry.insert(Member {
+            handle,
+            waker,
+            _recorded: recorded,
+        });
         self.ready.push(key);
         abort
     }
@@ -115,8 +123,10 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// # Cancel safety
     ///
     /// Cancel safe: a task is removed only when its output is returned.
-    pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
-        poll_fn(|cx| self.poll_join_next(cx)).await
+    #[track_caller]
+    pub fn join_next(&mut self) -> impl Future<Output = Option<Result<T, JoinError>>> {
+        let next = poll_fn(|cx| self.poll_join_next(cx));
+        raddle_leaf::wait::located("JoinSet::join_next", Resource::Unknown, next)
     }
 
     /// Like [`join_next`](Self::join_next), but also returns the id of the task. An error has it
@@ -144,8 +154,12 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// # Ok(())
     /// # }) }
     /// ```
-    pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
-        poll_fn(|cx| self.poll_join_next_with_id(cx)).await
+    #[track_caller]
+    pub fn join_next_with_id(
+        &mut self,
+    ) -> impl Future<Output = Option<Result<(Id, T), JoinError>>> {
+        let next = poll_fn(|cx| self.poll_join_next_with_id(cx));
+        raddle_leaf::wait::located("JoinSet::join_next_with_id", Resource::Unknown, next)
     }
 
     /// Removes a completed task from the set and returns its output. Returns `None` if no task has
@@ -219,7 +233,8 @@ impl<T: 'static, R> JoinSet<T, R> {
         }
         for _ in 0..MAX_MEMBERS_POLLED {
             let Some(key) = self.ready.pop_or_wait(cx) else {
-                raddle_leaf::wait::note(cx, "JoinSet", None, Resource::Unknown);
+                let set = Resource::Set(Arc::as_ptr(&self.ready).addr());
+                raddle_leaf::wait::note(cx, "JoinSet", None, set);
                 return Poll::Pending;
             };
             // The unit above is that of the join, so the member takes none.

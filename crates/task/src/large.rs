@@ -39,6 +39,7 @@ macro_rules! box_if_large {
     ($value:ident: $type:ty, $move_to_heap:path => $expression:expr) => {
         if const { ::core::mem::size_of::<$type>() > $crate::MAX_INLINE_SIZE } {
             let $value = $move_to_heap($value);
+            $crate::note_boxed(&*$value);
             $expression
         } else {
             $expression

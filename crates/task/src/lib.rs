@@ -3,6 +3,7 @@
 mod arrivals;
 pub mod blocking;
 mod builder;
+mod captures;
 mod cell;
 mod current;
 mod error;
@@ -36,6 +37,7 @@ mod waker;
 
 pub use arrivals::Arrivals;
 pub use builder::Builder;
+pub use captures::note_boxed;
 pub use current::{id, try_id};
 pub use error::JoinError;
 pub use id::{Id, take_id, upcoming_id};

@@ -92,6 +92,14 @@ impl State {
         }
     }
 
+    /// Returns the number of wakers and abort handles. The caller is the runner.
+    pub(crate) fn wakers(&self) -> usize {
+        // ORDERING: no data depends on the count. While the task waits, a waker can only be made
+        // from another one.
+        let state = Snapshot(self.0.load(Ordering::Relaxed));
+        state.references() - 1 - usize::from(state.is(JOIN_INTEREST))
+    }
+
     /// Returns whether the join handle was dropped, which is permanent. The caller is the runner.
     #[inline]
     pub(crate) fn is_detached(&self) -> bool {

@@ -32,6 +32,8 @@ struct Stack {
     polls: Vec<Poll>,
     /// The waits of all these polls.
     waits: Vec<Wait>,
+    /// The number of polls so far.
+    count: u64,
 }
 
 struct Poll {
@@ -42,6 +44,10 @@ struct Poll {
     first: usize,
     /// The number of observers that have begun the frame and not finished it.
     observers: usize,
+    /// The number of the poll on its thread.
+    number: u64,
+    /// The number of wakers and abort handles of the task, once it is counted.
+    wakers: Option<usize>,
 }
 
 /// Ids of tasks count from 1 and do not reach this bit.
@@ -54,6 +60,7 @@ raddle_primitives::thread_local! {
     static STACK: RefCell<Stack> = RefCell::new(Stack {
         polls: Vec::new(),
         waits: Vec::new(),
+        count: 0,
     });
 }
 
@@ -70,7 +77,7 @@ raddle_primitives::thread_local! {
 /// let frame = PollFrame::begin(7, None);
 /// // A future in the poll of task 7 waits for task 8.
 /// note(&Context::from_waker(Waker::noop()), "JoinHandle", None, Resource::Task(8));
-/// frame.finish(|waits| {
+/// frame.finish(|waits, _| {
 ///     assert_eq!(waits[0].operation(), "JoinHandle");
 ///     assert_eq!(waits[0].resource(), Resource::Task(8));
 /// });
@@ -88,12 +95,17 @@ impl PollFrame {
     pub fn begin(task: u64, waker: Option<usize>) -> Self {
         with(|stack| match stack.polls.last_mut() {
             Some(poll) if poll.task == task => poll.observers += 1,
-            _ => stack.polls.push(Poll {
-                task,
-                waker,
-                first: stack.waits.len(),
-                observers: 1,
-            }),
+            _ => {
+                stack.count += 1;
+                stack.polls.push(Poll {
+                    task,
+                    waker,
+                    first: stack.waits.len(),
+                    observers: 1,
+                    number: stack.count,
+                    wakers: None,
+                });
+            }
         });
         Self { task }
     }
@@ -104,9 +116,9 @@ impl PollFrame {
         Self { task }
     }
 
-    /// Passes the waits that were recorded since [`begin`](Self::begin) to `read`, in order. `read`
-    /// must not poll futures.
-    pub fn finish<R>(self, read: impl FnOnce(&[Wait]) -> R) -> R {
+    /// Passes the waits that were recorded since [`begin`](Self::begin) to `read`, in order, and the
+    /// number that [`note_wakers`](crate::wait::note_wakers) has recorded. `read` must not poll futures.
+    pub fn finish<R>(self, read: impl FnOnce(&[Wait], Option<usize>) -> R) -> R {
         let mut read = Some(read);
         let result = with(|stack| {
             // Frames above this one were not finished: an observer has panicked.
@@ -117,7 +129,8 @@ impl PollFrame {
             stack.polls.truncate(index + 1);
             let poll = stack.polls.last_mut()?;
             let first = poll.first.min(stack.waits.len());
-            let result = read.take().map(|read| read(&stack.waits[first..]));
+            let wakers = poll.wakers;
+            let result = read.take().map(|read| read(&stack.waits[first..], wakers));
             poll.observers -= 1;
             if poll.observers == 0 {
                 stack.polls.pop();
@@ -127,7 +140,7 @@ impl PollFrame {
         });
         match (result.flatten(), read) {
             (Some(result), _) => result,
-            (None, Some(read)) => read(&[]),
+            (None, Some(read)) => read(&[], None),
             (None, None) => unreachable!("a read gives a result"),
         }
     }
@@ -167,16 +180,46 @@ pub(crate) fn note(cx: &Context<'_>, wait: impl FnOnce(bool) -> Wait) {
 }
 
 /// Drops all waits from index `before` on, and adds another. `wait` gets the resource of the first
-/// wait that is dropped.
+/// wait that is dropped. Returns the number of the current poll.
 pub(crate) fn replace(
     cx: &Context<'_>,
     before: usize,
     wait: impl FnOnce(Option<Resource>, bool) -> Option<Wait>,
-) {
-    with(|stack| {
+) -> u64 {
+    let number = with(|stack| {
         let resource = stack.waits.get(before).map(Wait::resource);
         stack.waits.truncate(before);
         stack.push(cx, |is_direct| wait(resource, is_direct));
+        stack.polls.last().map(|poll| poll.number)
+    });
+    number.flatten().unwrap_or(0)
+}
+
+/// Drops the last wait of the current poll that `is_it` finds, whose future is dropped. If `number`
+/// is given, the current poll must have this number.
+pub(crate) fn withdraw(number: Option<u64>, is_it: impl Fn(&Wait) -> bool) {
+    with(|stack| {
+        let poll = stack.polls.last()?;
+        if number.is_some_and(|number| number != poll.number) {
+            return None;
+        }
+        let first = poll.first.min(stack.waits.len());
+        let index = stack.waits[first..].iter().rposition(is_it)?;
+        stack.waits.remove(first + index);
+        Some(())
+    });
+}
+
+/// Records the number of wakers and abort handles of the task that is being polled, when the poll
+/// is about to return `Pending`. `waker` is the address at which the task's own waker points. A
+/// larger number than that of the task's waits shows that other code can wake or abort it.
+pub(crate) fn note_wakers(waker: usize, wakers: usize) {
+    with(|stack| {
+        if let Some(poll) = stack.polls.last_mut() {
+            if poll.waker == Some(waker) {
+                poll.wakers = Some(wakers);
+            }
+        }
     });
 }
 

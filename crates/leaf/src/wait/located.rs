@@ -54,6 +54,33 @@ pub fn note(cx: &Context<'_>, operation: &'static str, caller: Option<Caller>, r
     let _ = (cx, operation, caller, resource);
 }
 
+/// Takes back what the current poll has recorded by [`note`]: the future of the operation, which
+/// has returned `Pending` in this poll, is dropped or has ended.
+#[inline(always)]
+pub fn withdraw(operation: &'static str, resource: Resource) {
+    #[cfg(feature = "record")]
+    if frame::is_enabled() {
+        frame::withdraw(None, |wait| {
+            wait.operation() == operation && wait.resource() == resource
+        });
+    }
+    #[cfg(not(feature = "record"))]
+    let _ = (operation, resource);
+}
+
+/// Records the number of wakers and abort handles that exist of the task whose poll is about to
+/// return `Pending`. `waker` is the address at which the task's own waker points. If there are more
+/// than the task has waits, other code can wake or abort it.
+#[inline(always)]
+pub fn note_wakers(waker: usize, wakers: impl FnOnce() -> usize) {
+    #[cfg(feature = "record")]
+    if frame::is_enabled() {
+        frame::note_wakers(waker, wakers());
+    }
+    #[cfg(not(feature = "record"))]
+    let _ = (waker, wakers);
+}
+
 /// Makes a future a leaf operation: a poll that returns `Pending` records the operation, the
 /// resource, and the location at which the function that calls this one was called.
 ///
@@ -142,7 +169,7 @@ pub fn poll_located<T>(
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
     #[cfg(feature = "record")]
-    return recorded::poll(cx, operation, caller, Resource::Unknown, poll);
+    return recorded::poll(cx, operation, caller, Resource::Unknown, poll).0;
     #[cfg(not(feature = "record"))]
     {
         let _ = (operation, caller);
@@ -164,8 +191,22 @@ mod recorded {
             operation: &'static str,
             caller: Caller,
             resource: Resource,
+            // The number of the poll that has recorded the wait, or zero.
+            recorded: u64,
             #[pin]
             future: F,
+        }
+
+        impl<F> PinnedDrop for Located<F> {
+            #[inline]
+            fn drop(this: Pin<&mut Self>) {
+                if this.recorded != 0 {
+                    let (operation, location) = (this.operation, this.caller.location());
+                    frame::withdraw(Some(this.recorded), |wait| {
+                        wait.operation() == operation && wait.location() == location
+                    });
+                }
+            }
         }
     }
 
@@ -181,12 +222,14 @@ mod recorded {
                 operation,
                 caller,
                 resource,
+                recorded: 0,
                 future,
             }
         }
     }
 
-    /// Polls, and replaces the waits that the poll has recorded.
+    /// Polls, and replaces the waits that the poll has recorded. Returns the number of the poll, if
+    /// it has recorded a wait.
     #[inline]
     pub(super) fn poll<T>(
         cx: &mut Context<'_>,
@@ -194,14 +237,14 @@ mod recorded {
         caller: Caller,
         resource: Resource,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
-    ) -> Poll<T> {
+    ) -> (Poll<T>, u64) {
         if !frame::is_enabled() {
-            return poll(cx);
+            return (poll(cx), 0);
         }
         let before = frame::count();
         let polled = poll(cx);
         let is_pending = polled.is_pending();
-        frame::replace(cx, before, |inner, is_direct| {
+        let number = frame::replace(cx, before, |inner, is_direct| {
             let resource = match resource {
                 Resource::Unknown => inner.unwrap_or(Resource::Unknown),
                 known => known,
@@ -209,7 +252,7 @@ mod recorded {
             let location = caller.location();
             is_pending.then(|| Wait::new(operation, location, resource, is_direct))
         });
-        polled
+        (polled, if is_pending { number } else { 0 })
     }
 
     impl<F: Future> Future for Located<F> {
@@ -219,9 +262,11 @@ mod recorded {
         fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
             let this = self.project();
             let future = this.future;
-            poll(cx, this.operation, *this.caller, *this.resource, |cx| {
+            let (polled, recorded) = poll(cx, this.operation, *this.caller, *this.resource, |cx| {
                 future.poll(cx)
-            })
+            });
+            *this.recorded = recorded;
+            polled
         }
     }
 }

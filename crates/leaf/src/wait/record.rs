@@ -35,6 +35,8 @@ pub enum Resource {
     Notification(usize),
     /// The end of the task with this id.
     Task(u64),
+    /// The end of a task of the set at this address.
+    Set(usize),
     /// A point in time.
     Deadline(Instant),
     /// Readiness of a socket, or another source of events.
@@ -121,6 +123,7 @@ impl fmt::Display for Resource {
             Self::Room(address) => write!(f, "room in channel {address:#x}"),
             Self::Notification(address) => write!(f, "notification {address:#x}"),
             Self::Task(task) => write!(f, "task {task}"),
+            Self::Set(address) => write!(f, "a task of set {address:#x}"),
             Self::Deadline(deadline) => {
                 let now = Instant::now();
                 match deadline.checked_duration_since(now) {

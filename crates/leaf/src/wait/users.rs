@@ -1,11 +1,9 @@
-//! The tasks that hold a lock or permits, and those that use an end of a channel.
+//! The tasks that hold a lock or permits, those that use an end of a channel, and the members of a
+//! set of tasks.
 
 use std::panic::Location;
 
 use crate::wait::Caller;
-
-#[cfg(feature = "record")]
-use record::{add, remove};
 
 /// The role of a task for an object that others wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,25 +11,44 @@ use record::{add, remove};
 pub enum Role {
     /// It holds the lock, or permits of the semaphore.
     Holder,
-    /// It was the last task that sent through one of the channel's senders.
+    /// It has one of the channel's senders.
     Sender,
-    /// It was the last task that received from the channel.
+    /// It has the channel's receiver.
     Receiver,
+    /// It is in the set of tasks.
+    Member,
 }
 
 /// A task, and its role for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceUser {
-    task: Option<u64>,
+    user: User,
     role: Role,
     location: Option<&'static Location<'static>>,
     permits: usize,
+    is_owned: bool,
+    is_captured: bool,
+}
+
+/// The code that has a guard or the end of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "record"), expect(dead_code))]
+enum User {
+    /// The end has not been used yet.
+    Unused,
+    /// Code outside of tasks, or several tasks that share the end.
+    Unknown,
+    Task(u64),
 }
 
 impl ResourceUser {
-    /// The task. `None` if it was code outside the tasks of runtimes with dumps.
+    /// Returns the task. `None` if it is not known: code outside the tasks of runtimes with dumps
+    /// has taken the lock, or the end of the channel is unused, or shared by several tasks.
     pub fn task(&self) -> Option<u64> {
-        self.task
+        match self.user {
+            User::Task(task) => Some(task),
+            User::Unused | User::Unknown => None,
+        }
     }
 
     /// Returns the role of the task.
@@ -43,31 +60,140 @@ impl ResourceUser {
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location
     }
+
+    /// Returns the number of permits, for a semaphore. A lock for readers and a writer has as many
+    /// as it allows readers; a writer has all of them.
+    pub fn permits(&self) -> usize {
+        self.permits
+    }
+
+    /// Returns whether the guard borrows nothing, so that it can be moved to any code.
+    pub fn is_owned(&self) -> bool {
+        self.is_owned
+    }
+
+    /// Returns whether the task had the guard or the end when it was spawned, and no other task has
+    /// used it since.
+    pub fn is_captured(&self) -> bool {
+        self.is_captured
+    }
 }
 
-/// Notes that the running task has taken `permits` of the lock or semaphore at an address.
-#[inline(always)]
-pub fn acquired(address: usize, permits: usize, caller: Caller) {
+/// The permits of one guard of a lock or semaphore, as a task dump knows them. It has a size with
+/// the feature `record` only. Dropping it records nothing: a guard that is forgotten keeps its
+/// permits.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "record")] {
+/// use raddle_leaf::wait::{Caller, Holding, PollFrame, enable, users};
+///
+/// enable();
+/// let _ = PollFrame::begin(7, None);
+/// let mut guard = Holding::borrowed(4096, 1, Caller::here());
+/// assert_eq!(users(4096)[0].task(), Some(7));
+/// guard.release();
+/// assert!(users(4096).is_empty());
+/// # PollFrame::resume(7).finish(|_, _| {});
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct Holding {
     #[cfg(feature = "record")]
-    if crate::wait::is_enabled() {
-        let task = crate::wait::current_task();
-        add(address, task, Role::Holder, caller.location(), permits);
-    }
-    #[cfg(not(feature = "record"))]
-    let _ = (address, permits, caller);
+    mark: record::Mark,
 }
 
-/// Records that `permits` of the lock or semaphore at an address were released. They are removed
-/// from the running task's permits or, if it has none, from those of another task, which has passed
-/// its guard on.
+impl Holding {
+    /// Records that the running task has taken `permits` of the lock or semaphore at an address,
+    /// with a guard that borrows it.
+    #[inline(always)]
+    pub fn borrowed(address: usize, permits: usize, caller: Caller) -> Self {
+        Self::new(address, permits, caller, false)
+    }
+
+    /// Like [`borrowed`](Self::borrowed), with a guard that borrows nothing.
+    #[inline(always)]
+    pub fn owned(address: usize, permits: usize, caller: Caller) -> Self {
+        Self::new(address, permits, caller, true)
+    }
+
+    #[inline(always)]
+    fn new(address: usize, permits: usize, caller: Caller, is_owned: bool) -> Self {
+        #[cfg(feature = "record")]
+        return Self {
+            mark: record::acquire(address, permits, caller, is_owned),
+        };
+        #[cfg(not(feature = "record"))]
+        {
+            let _ = (address, permits, caller, is_owned);
+            Self {}
+        }
+    }
+
+    /// Records that no other guard of the lock exists, which has just been taken alone. Records at
+    /// its address that are left are those of a former lock.
+    #[inline(always)]
+    pub fn alone(self) -> Self {
+        #[cfg(feature = "record")]
+        self.mark.remove_others();
+        self
+    }
+
+    /// Records that the permits are about to be released, or are forgotten.
+    #[inline(always)]
+    pub fn release(&mut self) {
+        #[cfg(feature = "record")]
+        std::mem::take(&mut self.mark).remove();
+    }
+
+    /// Records that all permits but `permits` are about to be released.
+    #[inline(always)]
+    pub fn keep(&mut self, permits: usize) {
+        #[cfg(feature = "record")]
+        self.mark.change(|user| user.permits = permits);
+        #[cfg(not(feature = "record"))]
+        let _ = permits;
+    }
+
+    /// Adds the permits of another guard of the same semaphore.
+    #[inline(always)]
+    pub fn merge(&mut self, other: &mut Self) {
+        #[cfg(feature = "record")]
+        {
+            let merged = std::mem::take(&mut other.mark).remove();
+            let permits = merged.map_or(0, |merged| merged.permits);
+            self.mark.change(|user| user.permits += permits);
+        }
+        #[cfg(not(feature = "record"))]
+        let _ = other;
+    }
+
+    /// Splits `permits` off.
+    #[inline(always)]
+    pub fn split(&mut self, permits: usize) -> Self {
+        #[cfg(feature = "record")]
+        return Self {
+            mark: self.mark.split(permits),
+        };
+        #[cfg(not(feature = "record"))]
+        {
+            let _ = permits;
+            Self {}
+        }
+    }
+}
+
+/// Records that the lock or semaphore at an address no longer exists. Guards that were forgotten do
+/// not count for the next object there.
 #[inline(always)]
-pub fn released(address: usize, permits: usize) {
+pub fn object_dropped(address: usize) {
     #[cfg(feature = "record")]
     if crate::wait::is_enabled() {
-        remove(address, crate::wait::current_task(), Role::Holder, permits);
+        record::remove_all(address);
     }
     #[cfg(not(feature = "record"))]
-    let _ = (address, permits);
+    let _ = address;
 }
 
 /// An end of a channel, which knows the task that used it last. It has a size with the feature
@@ -79,165 +205,79 @@ pub struct ChannelEnd {
 }
 
 impl ChannelEnd {
-    /// Notes that the running task uses this end of the channel at an address. The end has the same
-    /// address and role in all its calls.
+    /// Records an end of the channel at an address, which no task has used yet.
     #[inline(always)]
-    pub fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
+    pub fn new(address: usize, role: Role) -> Self {
         #[cfg(feature = "record")]
-        if crate::wait::is_enabled() {
-            self.end.used(address, role, caller);
-        }
+        return Self {
+            end: record::ChannelEnd::new(address, role),
+        };
         #[cfg(not(feature = "record"))]
-        let _ = (address, role, caller);
+        {
+            let _ = (address, role);
+            Self {}
+        }
     }
+
+    /// Records that the running task uses this end.
+    #[inline(always)]
+    pub fn used(&self, caller: Option<Caller>) {
+        #[cfg(feature = "record")]
+        self.end.used(caller);
+        #[cfg(not(feature = "record"))]
+        let _ = caller;
+    }
+}
+
+/// A task in the set at an address. It has a size with the feature `record` only.
+#[derive(Debug)]
+pub struct SetMember {
+    #[cfg(feature = "record")]
+    _member: record::Removed,
+}
+
+impl SetMember {
+    /// Records that the task is in the set, until this is dropped.
+    #[inline(always)]
+    pub fn new(address: usize, task: u64) -> Self {
+        #[cfg(feature = "record")]
+        return Self {
+            _member: record::Removed::member(address, task),
+        };
+        #[cfg(not(feature = "record"))]
+        {
+            let _ = (address, task);
+            Self {}
+        }
+    }
+}
+
+/// Records the guards and channel ends in a value that was just moved to the heap, to this address,
+/// in case the box becomes a task. `read` passes the words of the value in order.
+#[inline(always)]
+pub fn boxed(address: usize, read: impl FnOnce(&mut dyn FnMut(usize))) {
+    #[cfg(feature = "record")]
+    if crate::wait::is_enabled() {
+        record::captures::boxed(address, read);
+    }
+    #[cfg(not(feature = "record"))]
+    let _ = (address, read);
+}
+
+/// Records that the guards and channel ends in a future belong to the task that it becomes, which
+/// the running task spawns. `read` passes the words of the future in order.
+#[inline(always)]
+pub fn spawned(task: u64, read: impl FnOnce(&mut dyn FnMut(usize))) {
+    #[cfg(feature = "record")]
+    if crate::wait::is_enabled() {
+        record::captures::spawned(task, read);
+    }
+    #[cfg(not(feature = "record"))]
+    let _ = (task, read);
 }
 
 #[cfg(feature = "record")]
 pub use record::users;
 
 #[cfg(feature = "record")]
-mod record {
-    use std::collections::BTreeMap;
-    use std::panic::Location;
-
-    use raddle_primitives::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-    use raddle_primitives::sync::{Mutex, Rank};
-
-    use super::{Caller, ResourceUser, Role};
-
-    /// The number of locks that the objects are spread over.
-    const SHARDS: usize = 64;
-    /// The largest number of users that are kept for one object.
-    const MAX_USERS: usize = 64;
-
-    type Shard = Mutex<BTreeMap<usize, Vec<ResourceUser>>>;
-
-    static OBJECTS: [Shard; SHARDS] =
-        [const { Mutex::ranked(Rank::leaf("users of locks and channels"), BTreeMap::new()) };
-            SHARDS];
-
-    /// The tasks that hold the lock or the permits at an address, or that use the ends of the
-    /// channel there. At most 64 are kept.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use raddle_leaf::wait::{Caller, PollFrame, acquired, enable, released, users};
-    ///
-    /// enable();
-    /// let _ = PollFrame::begin(7, None);
-    /// acquired(8, 1, Caller::here());
-    /// assert_eq!(users(8)[0].task(), Some(7));
-    /// released(8, 1);
-    /// assert!(users(8).is_empty());
-    /// # PollFrame::resume(7).finish(|_| {});
-    /// ```
-    pub fn users(address: usize) -> Vec<ResourceUser> {
-        shard(address)
-            .lock()
-            .get(&address)
-            .cloned()
-            .unwrap_or_default()
-    }
-
-    fn shard(address: usize) -> &'static Shard {
-        // The low bits of an address only reflect its alignment.
-        &OBJECTS[(address >> 6) % SHARDS]
-    }
-
-    pub(super) fn add(
-        address: usize,
-        task: Option<u64>,
-        role: Role,
-        location: Option<&'static Location<'static>>,
-        permits: usize,
-    ) {
-        let added = ResourceUser {
-            task,
-            role,
-            location,
-            permits,
-        };
-        let mut objects = shard(address).lock();
-        let users = objects.entry(address).or_default();
-        if users.len() < MAX_USERS {
-            users.push(added);
-        }
-    }
-
-    /// Removes the task's latest uses first, then those of other tasks.
-    pub(super) fn remove(address: usize, task: Option<u64>, role: Role, mut permits: usize) {
-        let mut objects = shard(address).lock();
-        let Some(users) = objects.get_mut(&address) else {
-            return;
-        };
-        while permits > 0 {
-            let of_role = |user: &ResourceUser| user.role == role;
-            let own = users
-                .iter()
-                .rposition(|user| of_role(user) && user.task == task);
-            let Some(index) = own.or_else(|| users.iter().rposition(of_role)) else {
-                break;
-            };
-            let taken = users[index].permits.min(permits);
-            permits -= taken;
-            users[index].permits -= taken;
-            if users[index].permits == 0 {
-                users.remove(index);
-            }
-        }
-        if users.is_empty() {
-            objects.remove(&address);
-        }
-    }
-
-    /// The object for which the use of an end is recorded.
-    #[derive(Debug, Default)]
-    pub(super) struct ChannelEnd {
-        address: AtomicUsize,
-        /// Zero if no task has used it.
-        task: AtomicU64,
-        is_receiver: AtomicUsize,
-    }
-
-    impl ChannelEnd {
-        pub(super) fn used(&self, address: usize, role: Role, caller: Option<Caller>) {
-            let Some(task) = crate::wait::current_task() else {
-                return;
-            };
-            // ORDERING: it publishes nothing. If two tasks use an end at the same time, either may
-            // be recorded as the last; the lock orders the records.
-            let former = self.task.swap(task, Ordering::Relaxed);
-            if former == task {
-                return;
-            }
-            // ORDERING: as above; each call stores the same.
-            self.address.store(address, Ordering::Relaxed);
-            // ORDERING: as above.
-            self.is_receiver
-                .store(usize::from(role == Role::Receiver), Ordering::Relaxed);
-            if former != 0 {
-                remove(address, Some(former), role, 1);
-            }
-            let location = caller.and_then(Caller::location);
-            add(address, Some(task), role, location, 1);
-        }
-    }
-
-    impl Drop for ChannelEnd {
-        fn drop(&mut self) {
-            // ORDERING: no other thread has the end during its drop.
-            let task = self.task.load(Ordering::Relaxed);
-            if task == 0 {
-                return;
-            }
-            // ORDERING: as above.
-            let role = match self.is_receiver.load(Ordering::Relaxed) {
-                0 => Role::Sender,
-                _ => Role::Receiver,
-            };
-            // ORDERING: as above.
-            remove(self.address.load(Ordering::Relaxed), Some(task), role, 1);
-        }
-    }
-}
+mod record;

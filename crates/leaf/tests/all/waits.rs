@@ -13,7 +13,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>, task: u64, waker: &Waker) -> Vec<Wa
     let own = Waker::noop().data().addr();
     let _ = PollFrame::begin(task, Some(own));
     let _ = future.poll(&mut Context::from_waker(waker));
-    PollFrame::resume(task).finish(|waits| waits.to_vec())
+    PollFrame::resume(task).finish(|waits, _| waits.to_vec())
 }
 
 fn waits_of<F: Future>(future: F) -> Vec<Wait> {
@@ -148,9 +148,9 @@ fn two_observers_of_one_poll_read_the_same_waits() {
             .is_pending()
     );
     for _ in 0..2 {
-        PollFrame::resume(1).finish(|waits| assert_eq!(waits.len(), 1));
+        PollFrame::resume(1).finish(|waits, _| assert_eq!(waits.len(), 1));
     }
-    PollFrame::resume(1).finish(|waits| assert!(waits.is_empty()));
+    PollFrame::resume(1).finish(|waits, _| assert!(waits.is_empty()));
     assert_eq!(current_task(), None);
 }
 

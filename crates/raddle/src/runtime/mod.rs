@@ -126,9 +126,9 @@ pub mod watchdog {
 #[cfg(feature = "task-dumps")]
 pub mod dump {
     pub use raddle_dump::{
-        BlockOn, Deadlock, Direction, Dump, DumpError, Edge, LastWake, Resource, ResourceDump,
-        ResourceKind, ResourceUse, ResourceWaiter, Role, TaskDump, TaskGroup, TaskState, Wait,
-        WokenBy,
+        BlockOn, Deadlock, Direction, Dump, DumpError, Edge, Exit, LastWake, Resource,
+        ResourceDump, ResourceKind, ResourceUse, ResourceWaiter, Role, TaskDump, TaskGroup,
+        TaskState, Wait, WokenBy,
     };
 }
 

@@ -95,6 +95,8 @@ mod task_dumps;
 mod task_dumps_deadlocks;
 #[cfg(all(feature = "task-dumps", feature = "sync"))]
 mod task_dumps_groups;
+#[cfg(all(feature = "task-dumps", feature = "full"))]
+mod task_dumps_programs;
 #[cfg(all(unix, feature = "task-dumps"))]
 mod task_dumps_sigquit;
 #[cfg(all(feature = "task-dumps", feature = "sync", feature = "time"))]

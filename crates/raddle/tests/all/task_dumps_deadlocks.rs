@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use raddle::runtime::dump::{Deadlock, Dump, Resource};
+use raddle::runtime::dump::{Deadlock, Dump, Exit, Resource};
 use raddle::runtime::{Builder, Handle, Runtime};
 use raddle::sync::{Mutex, RwLock, Semaphore, mpsc, oneshot};
 use raddle::task::{JoinHandle, yield_now};
@@ -70,14 +70,23 @@ fn two_tasks_that_lock_in_opposite_orders_are_a_deadlock_with_both_lines() {
         let behind = raddle::spawn(async move { drop(a.lock().await) });
         let dump = dump().await;
         let deadlock = only(&dump, &[id(&first), id(&second)]);
-        assert!(!deadlock.is_suspected());
+        let exits = deadlock.edges().iter().map(|edge| Exit::MovedGuard(*edge));
+        assert_eq!(deadlock.exits(), exits.collect::<Vec<_>>());
         for edge in deadlock.edges() {
             assert!(matches!(edge.wait().resource(), Resource::Lock(_)));
             assert!(code_at(edge.wait().location()).ends_with("// the second"));
             assert!(code_at(edge.location()).ends_with("// the first"));
         }
         let text = dump.to_string();
-        assert!(text.contains("\ndeadlock of 2 tasks:\n"), "{text}");
+        assert!(
+            text.contains("\nsuspected deadlock of 2 tasks:\n"),
+            "{text}"
+        );
+        let passed_on = format!(
+            "it may end if task {} has passed its guard of lock",
+            id(&second)
+        );
+        assert!(text.contains(&passed_on), "{text}");
         let held = format!(", held by task {} since ", id(&second));
         assert!(text.contains(&held), "{text}");
         // The third task waits for the cycle, and is not part of it.
@@ -102,7 +111,8 @@ fn a_task_that_locks_twice_is_a_deadlock_of_one() {
         let deadlock = only(&dump, &[id(&task)]);
         assert!(code_at(deadlock.edges()[0].location()).starts_with("try_lock"));
         assert!(
-            dump.to_string().contains("\ndeadlock of 1 task:\n"),
+            dump.to_string()
+                .contains("\nsuspected deadlock of 1 task:\n"),
             "{dump}"
         );
     });
@@ -116,7 +126,11 @@ fn a_task_that_reads_and_waits_to_write_is_a_deadlock() {
             let _read = lock.read().await;
             let _write = lock.write().await;
         });
-        assert!(!only(&dump().await, &[id(&task)]).is_suspected());
+        let dump = dump().await;
+        assert!(matches!(
+            only(&dump, &[id(&task)]).exits(),
+            [Exit::MovedGuard(_)]
+        ));
     });
 }
 
@@ -154,7 +168,8 @@ fn a_task_that_holds_a_lock_and_joins_a_task_that_waits_for_it_is_a_deadlock() {
         });
         let dump = dump().await;
         let inner_id = dump.tasks().last().unwrap().id();
-        assert!(!only(&dump, &[id(&task), inner_id]).is_suspected());
+        let deadlock = only(&dump, &[id(&task), inner_id]);
+        assert!(matches!(deadlock.exits(), [Exit::MovedGuard(_)]));
     });
 }
 
@@ -247,7 +262,7 @@ fn a_lock_whose_holder_makes_progress_is_no_deadlock() {
 }
 
 #[test]
-fn a_circle_with_a_task_that_waits_for_something_else_too_is_no_deadlock() {
+fn a_circle_with_a_task_that_waits_for_something_else_too_is_suspected_after_a_while() {
     runtime().block_on(async {
         let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
         raddle::spawn(lock_both(a.clone(), b.clone()));
@@ -255,15 +270,25 @@ fn a_circle_with_a_task_that_waits_for_something_else_too_is_no_deadlock() {
             let both = lock_both(b, a);
             let _ = raddle::time::timeout(Duration::from_secs(60), both).await;
         });
+        let first = dump().await;
+        assert_eq!(first.edges().len(), 2, "{first}");
+        assert!(first.deadlocks().is_empty(), "{first}");
+        sleep(Duration::from_millis(60)).await;
         let dump = dump().await;
-        assert_eq!(dump.edges().len(), 2, "{dump}");
-        assert!(dump.deadlocks().is_empty(), "{dump}");
+        let [deadlock] = dump.deadlocks() else {
+            panic!("{dump}");
+        };
+        let other = deadlock.exits().iter().find_map(|exit| match exit {
+            Exit::OtherWait { wait, .. } => Some(wait.operation()),
+            _ => None,
+        });
+        assert_eq!(other, Some("sleep"), "{dump}");
     });
 }
 
 #[cfg(feature = "macros")]
 #[test]
-fn a_circle_with_a_task_that_also_joins_a_task_that_makes_progress_is_no_deadlock() {
+fn a_circle_with_a_task_that_also_joins_a_task_that_makes_progress_is_suspected() {
     runtime().block_on(async {
         let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
         raddle::spawn(lock_both(a.clone(), b.clone()));
@@ -274,9 +299,14 @@ fn a_circle_with_a_task_that_also_joins_a_task_that_makes_progress_is_no_deadloc
                 _ = sleeper => {}
             }
         });
+        sleep(Duration::from_millis(60)).await;
         let dump = dump().await;
         assert_eq!(dump.edges().len(), 3, "{dump}");
-        assert!(dump.deadlocks().is_empty(), "{dump}");
+        let exits: Vec<_> = dump.deadlocks().iter().flat_map(Deadlock::exits).collect();
+        let is_join = |exit: &&&Exit| {
+            matches!(exit, Exit::OtherWait { wait, .. } if wait.operation() == "JoinHandle")
+        };
+        assert_eq!(exits.iter().filter(is_join).count(), 1, "{dump}");
     });
 }
 
@@ -306,7 +336,7 @@ impl<F: Future> Future for WithItsWaker<F> {
 }
 
 #[test]
-fn a_circle_through_a_future_with_a_waker_of_its_own_is_no_deadlock() {
+fn a_circle_through_a_future_with_a_waker_of_its_own_is_suspected() {
     runtime().block_on(async {
         let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
         let first = raddle::spawn(lock_both(a.clone(), b.clone()));
@@ -320,8 +350,15 @@ fn a_circle_through_a_future_with_a_waker_of_its_own_is_no_deadlock() {
         let edges = dump.edges().iter().map(|edge| (edge.from(), edge.to()));
         let circle = [(id(&first), id(&second)), (id(&second), id(&first))];
         assert_eq!(edges.collect::<Vec<_>>(), circle, "{dump}");
+        sleep(Duration::from_millis(60)).await;
         // The second task may contain other futures with wakers of their own.
-        assert!(dump.deadlocks().is_empty(), "{dump}");
+        let dump = self::dump().await;
+        let task = id(&second);
+        let exits = dump.deadlocks().iter().flat_map(Deadlock::exits);
+        let parts: Vec<_> = exits
+            .filter(|exit| **exit == Exit::OtherParts { task })
+            .collect();
+        assert_eq!(parts.len(), 1, "{dump}");
     });
 }
 

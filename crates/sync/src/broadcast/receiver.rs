@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr;
 
 use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::Arc;
@@ -137,7 +136,7 @@ impl<T: Clone> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> {
-        let messages = Resource::Messages(ptr::from_ref(&*self.shared).addr());
+        let messages = Resource::Messages(self.shared.address());
         raddle_leaf::wait::located("broadcast::Receiver::recv", messages, async move {
             raddle_leaf::coop::cooperative(async {
                 loop {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use raddle_leaf::wait::Resource;
+use raddle_leaf::wait::{ChannelEnd, Resource, Role};
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 
@@ -15,6 +15,7 @@ use crate::sequence::Sequence;
 /// Sends values to all receivers of a channel. Its clones send to the same channel.
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
+    end: ChannelEnd,
 }
 
 /// A sender that does not keep the channel open. To send, [`upgrade`](Self::upgrade) it to a
@@ -37,6 +38,8 @@ pub struct Sender<T> {
 /// ```
 pub struct WeakSender<T> {
     shared: Arc<Shared<T>>,
+    /// Never used: while it exists, any code may get a sender.
+    _end: ChannelEnd,
 }
 
 impl<T> Sender<T> {
@@ -63,17 +66,21 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn new(capacity: usize) -> Self {
-        Self {
-            shared: Arc::new(Shared {
-                ring: Ring::new(capacity),
-                senders: AtomicUsize::new(1),
-                weak_senders: AtomicUsize::new(0),
-                deserted: Notify::new(),
-                _line: [0; 2],
-                receivers: Mutex::ranked(Rank::leaf("receivers of a broadcast"), 0),
-                sent: Sequence::new(),
-            }),
-        }
+        Self::counted(Arc::new(Shared {
+            ring: Ring::new(capacity),
+            senders: AtomicUsize::new(1),
+            weak_senders: AtomicUsize::new(0),
+            deserted: Notify::new(),
+            _line: [0; 2],
+            receivers: Mutex::ranked(Rank::leaf("receivers of a broadcast"), 0),
+            sent: Sequence::new(),
+        }))
+    }
+
+    /// Makes a sender that the channel has already counted.
+    fn counted(shared: Arc<Shared<T>>) -> Self {
+        let end = ChannelEnd::new(shared.address(), Role::Sender);
+        Self { shared, end }
     }
 
     /// Sends a value to all current receivers, and returns their number. Some of them may not
@@ -103,6 +110,7 @@ impl<T> Sender<T> {
     /// # }
     /// ```
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
+        self.end.used(None);
         let receivers = self.shared.receivers.lock();
         if *receivers == 0 {
             return Err(SendError(value));
@@ -233,7 +241,8 @@ impl<T> WeakSender<T> {
     fn new(shared: Arc<Shared<T>>) -> Self {
         // ORDERING: a count on which no other data depends.
         shared.weak_senders.fetch_add(1, Ordering::Relaxed);
-        Self { shared }
+        let end = ChannelEnd::new(shared.address(), Role::Sender);
+        Self { shared, _end: end }
     }
 
     /// Returns a sender, or `None` if the last sender is gone and the channel is closed.
@@ -247,9 +256,7 @@ impl<T> WeakSender<T> {
                 .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
                     (count > 0).then(|| count + 1)
                 });
-        counted.ok().map(|_| Sender {
-            shared: self.shared.clone(),
-        })
+        counted.ok().map(|_| Sender::counted(self.shared.clone()))
     }
 
     /// Returns the number of senders, without the weak ones.
@@ -268,9 +275,7 @@ impl<T> Clone for Sender<T> {
         // ORDERING: no other data depends on the count while it grows; the sender that is cloned
         // keeps it above zero.
         self.shared.senders.fetch_add(1, Ordering::Relaxed);
-        Self {
-            shared: self.shared.clone(),
-        }
+        Self::counted(self.shared.clone())
     }
 }
 

@@ -52,7 +52,7 @@ pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
         capacity: buffer,
     };
     let chan = Chan::new(list, limit);
-    let tx = Tx::first(chan.clone());
+    let tx = Tx::counted(chan.clone());
     // SAFETY: the head was created with the list.
     let rx = unsafe { Rx::new(chan, head) };
     (Sender { tx }, Receiver { rx })

@@ -187,15 +187,16 @@ impl<T, L: Limit> Chan<T, L> {
 pub(super) struct Tx<T, L: Limit>(Arc<Chan<T, L>>, ChannelEnd);
 
 impl<T, L: Limit> Tx<T, L> {
-    /// Makes the first sender, which the channel has already counted.
-    pub(super) fn first(chan: Arc<Chan<T, L>>) -> Self {
-        Self(chan, ChannelEnd::default())
+    /// Makes a sender that the channel has already counted.
+    pub(super) fn counted(chan: Arc<Chan<T, L>>) -> Self {
+        let end = ChannelEnd::new(chan.address(), Role::Sender);
+        Self(chan, end)
     }
 
     /// Records that the running task sends.
     #[inline]
     pub(super) fn used(&self, caller: Option<Caller>) {
-        self.1.used(self.0.address(), Role::Sender, caller);
+        self.1.used(caller);
     }
 
     #[inline]
@@ -228,7 +229,7 @@ impl<T, L: Limit> Clone for Tx<T, L> {
     fn clone(&self) -> Self {
         // ORDERING: the caller's own sender keeps the count above zero.
         self.0.senders.fetch_add(1, Ordering::Relaxed);
-        Self(self.0.clone(), ChannelEnd::default())
+        Self::counted(self.0.clone())
     }
 }
 
@@ -242,18 +243,23 @@ impl<T, L: Limit> Drop for Tx<T, L> {
     }
 }
 
-/// A sender that does not keep the channel open.
-pub(super) struct WeakTx<T, L: Limit>(Arc<Chan<T, L>>);
+/// A sender that does not keep the channel open. Its end is never used: while it exists, any code
+/// may get a sender.
+pub(super) struct WeakTx<T, L: Limit> {
+    chan: Arc<Chan<T, L>>,
+    _end: ChannelEnd,
+}
 
 impl<T, L: Limit> WeakTx<T, L> {
     fn count(chan: Arc<Chan<T, L>>) -> Self {
         // ORDERING: as in `weak_count`.
         chan.weak_senders.fetch_add(1, Ordering::Relaxed);
-        Self(chan)
+        let end = ChannelEnd::new(chan.address(), Role::Sender);
+        Self { chan, _end: end }
     }
 
     pub(super) fn chan(&self) -> &Chan<T, L> {
-        &self.0
+        &self.chan
     }
 
     /// Returns a sender, unless the last one was dropped.
@@ -261,24 +267,22 @@ impl<T, L: Limit> WeakTx<T, L> {
         let counted = |senders| (senders != 0).then_some(senders + 1);
         // ORDERING: as in `clone`: an existing sender keeps the list open.
         let counted = self
-            .0
+            .chan
             .senders
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted);
-        counted
-            .ok()
-            .map(|_| Tx(self.0.clone(), ChannelEnd::default()))
+        counted.ok().map(|_| Tx::counted(self.chan.clone()))
     }
 }
 
 impl<T, L: Limit> Clone for WeakTx<T, L> {
     fn clone(&self) -> Self {
-        Self::count(self.0.clone())
+        Self::count(self.chan.clone())
     }
 }
 
 impl<T, L: Limit> Drop for WeakTx<T, L> {
     fn drop(&mut self) {
         // ORDERING: as in `weak_count`.
-        self.0.weak_senders.fetch_sub(1, Ordering::Relaxed);
+        self.chan.weak_senders.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -33,19 +33,20 @@ impl<T, L: Limit> Rx<T, L> {
     ///
     /// `head` is the head of the channel's list, and only this receiver has it.
     pub(super) unsafe fn new(chan: Arc<Chan<T, L>>, head: Head<T>) -> Self {
+        let end = ChannelEnd::new(chan.address(), Role::Receiver);
         Self {
             chan,
             head,
             closing: false,
             is_paid: false,
-            end: ChannelEnd::default(),
+            end,
         }
     }
 
     /// Records that the running task receives.
     #[inline]
     pub(super) fn used(&self, caller: Option<Caller>) {
-        self.end.used(self.chan.address(), Role::Receiver, caller);
+        self.end.used(caller);
     }
 
     pub(super) fn chan(&self) -> &Chan<T, L> {

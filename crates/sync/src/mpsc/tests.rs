@@ -15,7 +15,7 @@ fn channel(left: usize) -> (Tx<usize, Unlimited>, Rx<usize, Unlimited>) {
     let first = Position::of(0usize.wrapping_sub(Position::of(0).plus(left * SLOTS).word()));
     let (list, head) = List::starting_at(first);
     let chan = Chan::new(list, Unlimited);
-    let tx = Tx::first(chan.clone());
+    let tx = Tx::counted(chan.clone());
     // SAFETY: the head was created with the list.
     (tx, unsafe { Rx::new(chan, head) })
 }

@@ -32,7 +32,7 @@ use super::rx::Rx;
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let (list, head) = List::new();
     let chan = Chan::new(list, Unlimited);
-    let tx = Tx::first(chan.clone());
+    let tx = Tx::counted(chan.clone());
     // SAFETY: the head was created with the list.
     let rx = unsafe { Rx::new(chan, head) };
     (UnboundedSender { tx }, UnboundedReceiver { rx })

@@ -1,8 +1,10 @@
 //! The permit of a guard, which passes it on when it is mapped.
 
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+
+use raddle_leaf::wait::Holding;
 
 use super::Mutex;
 use crate::guard::{Exclusive, Lock};
@@ -10,33 +12,39 @@ use crate::semaphore::core::Core;
 
 /// The permit of a mutex, released on drop. `L` borrows the mutex or its semaphore, or keeps the
 /// mutex alive.
-pub(super) struct Locked<L: Deref<Target: Lock>>(L);
+pub(super) struct Locked<L: Deref<Target: Lock>> {
+    mutex: L,
+    holding: Holding,
+}
 
 impl<L: Deref<Target: Lock>> Locked<L> {
     /// Makes the owner of a permit that the caller has acquired.
     #[inline]
-    pub(super) fn new(mutex: L) -> Self {
-        Self(mutex)
+    pub(super) fn new(mutex: L, holding: Holding) -> Self {
+        Self { mutex, holding }
     }
 
     pub(super) fn mutex(&self) -> &L {
-        &self.0
+        &self.mutex
     }
 }
 
 impl<L: Deref<Target: Lock>> Drop for Locked<L> {
     #[inline]
     fn drop(&mut self) {
-        self.0.release(1);
+        self.holding.release();
+        self.mutex.release(1);
     }
 }
 
 impl<'a, T: ?Sized> From<Locked<&'a Mutex<T>>> for Locked<&'a Core> {
     #[inline]
     fn from(locked: Locked<&'a Mutex<T>>) -> Self {
-        let core = &locked.0.core;
-        mem::forget(locked);
-        Self(core)
+        let mut locked = ManuallyDrop::new(locked);
+        Self {
+            mutex: &locked.mutex.core,
+            holding: mem::take(&mut locked.holding),
+        }
     }
 }
 
@@ -73,7 +81,7 @@ impl<T: ?Sized, L: Deref<Target = Mutex<T>>> Deref for Locked<L> {
 
     #[inline]
     fn deref(&self) -> &T {
-        self.0.value.with(|value| {
+        self.mutex.value.with(|value| {
             // SAFETY: this has the permit and is borrowed, so no other task writes while the
             // reference lives.
             unsafe { &*value }
@@ -84,7 +92,7 @@ impl<T: ?Sized, L: Deref<Target = Mutex<T>>> Deref for Locked<L> {
 impl<T: ?Sized, L: Deref<Target = Mutex<T>>> DerefMut for Locked<L> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        self.0.value.with_mut(|value| {
+        self.mutex.value.with_mut(|value| {
             // SAFETY: this has the permit and is borrowed exclusively, so there is no other
             // reference while this one lives.
             unsafe { &mut *value }

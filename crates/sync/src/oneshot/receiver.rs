@@ -9,6 +9,9 @@ use super::error::{RecvError, TryRecvError};
 use super::shared::Handle;
 use crate::blocking::block_on;
 
+/// The name of the wait in task dumps.
+const OPERATION: &str = "oneshot::Receiver";
+
 /// The receiving half of a [`channel`](super::channel): a future that returns the value.
 ///
 /// Returns [`RecvError`] if the sender was dropped without sending, or if the receiver has closed
@@ -162,7 +165,7 @@ impl<T> Future for Receiver<T> {
         if !state.is_done() && !state.is_closed() {
             if handle.poll_done(cx).is_pending() {
                 let messages = Resource::Messages(handle.address());
-                raddle_leaf::wait::note(cx, "oneshot::Receiver", Some(caller), messages);
+                raddle_leaf::wait::note(cx, OPERATION, Some(caller), messages);
                 return Poll::Pending;
             }
             state = handle.state();
@@ -176,6 +179,7 @@ impl<T> Future for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         if let Some(handle) = self.handle.take() {
+            raddle_leaf::wait::withdraw(OPERATION, Resource::Messages(handle.address()));
             drop(handle.drop_receiver());
         }
     }

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::mem::ManuallyDrop;
 use std::task::{Context, Poll, ready};
 
-use raddle_leaf::wait::Resource;
+use raddle_leaf::wait::{ChannelEnd, Resource, Role};
 
 use super::shared::Handle;
 
@@ -15,12 +15,16 @@ use super::shared::Handle;
 pub struct Sender<T> {
     /// Present until `send` or the drop takes it.
     handle: ManuallyDrop<Handle<T>>,
+    /// As the handle.
+    end: ManuallyDrop<ChannelEnd>,
 }
 
 impl<T> Sender<T> {
     pub(super) fn new(handle: Handle<T>) -> Self {
+        let end = ChannelEnd::new(handle.address(), Role::Sender);
         Self {
             handle: ManuallyDrop::new(handle),
+            end: ManuallyDrop::new(end),
         }
     }
 
@@ -51,7 +55,9 @@ impl<T> Sender<T> {
     #[inline]
     pub fn send(self, value: T) -> Result<(), T> {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: the sender is forgotten, so its handle is taken once.
+        // SAFETY: the sender is forgotten, so its end is dropped once.
+        unsafe { ManuallyDrop::drop(&mut this.end) };
+        // SAFETY: the handle is taken once too.
         let handle = unsafe { ManuallyDrop::take(&mut this.handle) };
         handle.send(value).map_err(|(handle, value)| {
             handle.drop_sender();
@@ -104,7 +110,9 @@ impl<T> Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        // SAFETY: `send`, which also takes the handle, forgets the sender.
+        // SAFETY: `send`, which also takes the end, forgets the sender.
+        unsafe { ManuallyDrop::drop(&mut self.end) };
+        // SAFETY: as above.
         unsafe { ManuallyDrop::take(&mut self.handle) }.drop_sender();
     }
 }

@@ -4,6 +4,8 @@ use std::mem;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
+use raddle_leaf::wait::Holding;
+
 use crate::guard::{Exclusive, Lock, Shared};
 
 /// Permits of a lock, released on drop. `L` borrows the semaphore of the lock, or keeps the lock
@@ -11,12 +13,17 @@ use crate::guard::{Exclusive, Lock, Shared};
 pub(super) struct Held<L: Deref<Target: Lock>> {
     lock: L,
     permits: usize,
+    holding: Holding,
 }
 
 impl<L: Deref<Target: Lock>> Held<L> {
     #[inline]
-    pub(super) fn new(lock: L, permits: usize) -> Self {
-        Self { lock, permits }
+    pub(super) fn new(lock: L, permits: usize, holding: Holding) -> Self {
+        Self {
+            lock,
+            permits,
+            holding,
+        }
     }
 
     pub(super) fn lock(&self) -> &L {
@@ -26,6 +33,7 @@ impl<L: Deref<Target: Lock>> Held<L> {
     /// Releases all permits but one: a writer becomes a reader.
     fn keep_one(&mut self) {
         let others = mem::replace(&mut self.permits, 1) - 1;
+        self.holding.keep(1);
         self.lock.release(others);
     }
 }
@@ -33,6 +41,7 @@ impl<L: Deref<Target: Lock>> Held<L> {
 impl<L: Deref<Target: Lock>> Drop for Held<L> {
     #[inline]
     fn drop(&mut self) {
+        self.holding.release();
         self.lock.release(self.permits);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::pin::Pin;
+use std::ptr;
 use std::task::{Context, Poll, Waker, ready};
 
 use raddle_primitives::sync::{Mutex, MutexGuard, Rank};
@@ -117,6 +118,13 @@ impl Core<SeparateWord> {
         if !self.release_word.give(permits) {
             self.release_slow(permits);
         }
+    }
+}
+
+impl<R> Drop for Core<R> {
+    #[inline]
+    fn drop(&mut self) {
+        raddle_leaf::wait::object_dropped(ptr::from_ref(self).addr());
     }
 }
 

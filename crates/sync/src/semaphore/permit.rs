@@ -5,6 +5,8 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 
+use raddle_leaf::wait::Holding;
+
 use super::Semaphore;
 
 /// Writes the methods and traits of permits, a struct with the fields `semaphore`, a pointer, and
@@ -18,10 +20,11 @@ macro_rules! permits {
     ) => {
         impl $(<$a>)? $Permit $(<$a>)? {
             #[inline]
-            pub(super) fn new(semaphore: $Semaphore, permits: u32) -> Self {
+            pub(super) fn new(semaphore: $Semaphore, permits: u32, holding: Holding) -> Self {
                 Self {
                     semaphore,
                     permits: permits as usize,
+                    holding,
                 }
             }
 
@@ -29,7 +32,7 @@ macro_rules! permits {
             ///
             $(#[$forget])*
             pub fn forget(mut self) {
-                self.semaphore.note_released(self.permits);
+                self.holding.release();
                 self.permits = 0;
             }
 
@@ -47,6 +50,7 @@ macro_rules! permits {
                     "the permits belong to different semaphores; merge permits of the same one"
                 );
                 self.permits += mem::take(&mut other.permits);
+                self.holding.merge(&mut other.holding);
             }
 
             /// Splits off `n` of the permits, or returns `None` if there are fewer.
@@ -57,6 +61,7 @@ macro_rules! permits {
                 Some(Self {
                     semaphore: <$Semaphore>::clone(&self.semaphore),
                     permits: n,
+                    holding: self.holding.split(n),
                 })
             }
 
@@ -69,7 +74,7 @@ macro_rules! permits {
         impl $(<$a>)? Drop for $Permit $(<$a>)? {
             #[inline]
             fn drop(&mut self) {
-                self.semaphore.note_released(self.permits);
+                self.holding.release();
                 self.semaphore.core.release(self.permits);
             }
         }
@@ -93,6 +98,7 @@ macro_rules! permits {
 pub struct SemaphorePermit<'a> {
     semaphore: &'a Semaphore,
     permits: usize,
+    holding: Holding,
 }
 
 permits! {
@@ -163,6 +169,7 @@ impl SemaphorePermit<'_> {
 pub struct OwnedSemaphorePermit {
     semaphore: Arc<Semaphore>,
     permits: usize,
+    holding: Holding,
 }
 
 permits! {

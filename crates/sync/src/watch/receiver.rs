@@ -1,7 +1,5 @@
 //! The receiving half.
 
-use std::ptr;
-
 use raddle_leaf::wait::Resource;
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::Ordering;
@@ -146,7 +144,7 @@ impl<T> Receiver<T> {
     pub fn changed(&mut self) -> impl Future<Output = Result<(), RecvError>> {
         raddle_leaf::wait::located(
             "watch::Receiver::changed",
-            Resource::Messages(ptr::from_ref(&*self.shared).addr()),
+            Resource::Messages(self.shared.address()),
             async move { raddle_leaf::coop::cooperative(self.changed_uncharged()).await },
         )
     }
@@ -200,7 +198,7 @@ impl<T> Receiver<T> {
     ) -> impl Future<Output = Result<Ref<'_, T>, RecvError>> {
         raddle_leaf::wait::located(
             "watch::Receiver::wait_for",
-            Resource::Messages(ptr::from_ref(&*self.shared).addr()),
+            Resource::Messages(self.shared.address()),
             async move { raddle_leaf::coop::cooperative(self.wait_for_uncharged(f)).await },
         )
     }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use raddle_leaf::wait::Resource;
+use raddle_leaf::wait::{ChannelEnd, Resource, Role};
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Arc, RwLock};
 
@@ -15,6 +15,7 @@ use crate::sequence::Sequence;
 #[derive(Debug)]
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
+    end: ChannelEnd,
 }
 
 impl<T> Sender<T> {
@@ -35,16 +36,20 @@ impl<T> Sender<T> {
     /// # }
     /// ```
     pub fn new(init: T) -> Self {
-        Self {
-            shared: Arc::new(Shared {
-                value: RwLock::new(init),
-                senders: AtomicUsize::new(1),
-                receivers: AtomicUsize::new(0),
-                unwatched: Notify::new(),
-                _line: [0; 10],
-                versions: Sequence::new(),
-            }),
-        }
+        Self::counted(Arc::new(Shared {
+            value: RwLock::new(init),
+            senders: AtomicUsize::new(1),
+            receivers: AtomicUsize::new(0),
+            unwatched: Notify::new(),
+            _line: [0; 10],
+            versions: Sequence::new(),
+        }))
+    }
+
+    /// Makes a sender that the channel has already counted.
+    fn counted(shared: Arc<Shared<T>>) -> Self {
+        let end = ChannelEnd::new(shared.address(), Role::Sender);
+        Self { shared, end }
     }
 
     /// Replaces the value and wakes the waiting receivers. The former value is dropped after the
@@ -137,6 +142,7 @@ impl<T> Sender<T> {
     where
         F: FnOnce(&mut T) -> bool,
     {
+        self.end.used(None);
         let waiting = {
             let mut value = self.shared.value.write();
             if !modify(&mut value) {
@@ -236,9 +242,7 @@ impl<T> Clone for Sender<T> {
         // ORDERING: no other data depends on the count while it grows; the sender that is cloned
         // keeps it above zero.
         self.shared.senders.fetch_add(1, Ordering::Relaxed);
-        Self {
-            shared: self.shared.clone(),
-        }
+        Self::counted(self.shared.clone())
     }
 }
 
