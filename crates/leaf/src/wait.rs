@@ -23,5 +23,5 @@ pub use span::ResourceSpan;
 #[cfg(feature = "record")]
 pub use users::users;
 pub use users::{
-    ChannelEnd, Holding, ResourceUser, Role, SetMember, boxed, object_dropped, spawned,
+    ChannelEnd, GuardKind, Holding, ResourceUser, Role, SetMember, boxed, object_dropped, spawned,
 };

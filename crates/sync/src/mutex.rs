@@ -11,7 +11,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
-use raddle_leaf::wait::{Caller, Holding, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, GuardKind, Holding, Resource, ResourceSpan};
 use raddle_primitives::cell::UnsafeCell;
 
 use self::locked::Locked;
@@ -127,7 +127,7 @@ impl<T: ?Sized> Mutex<T> {
         let caller = Caller::here();
         raddle_leaf::wait::located("Mutex::lock", self.resource(), async move {
             self.acquire().await;
-            let holding = Holding::borrowed(self.address(), 1, caller).alone();
+            let holding = Holding::new(self.address(), 1, caller, GuardKind::BORROWED_ALONE);
             MutexGuard::new(Locked::new(self, holding))
         })
     }
@@ -162,7 +162,7 @@ impl<T: ?Sized> Mutex<T> {
         let caller = Caller::here();
         raddle_leaf::wait::located("Mutex::lock_owned", self.resource(), async move {
             self.acquire().await;
-            let holding = Holding::owned(self.address(), 1, caller).alone();
+            let holding = Holding::new(self.address(), 1, caller, GuardKind::OWNED_ALONE);
             OwnedMutexGuard::new(Locked::new(self, holding))
         })
     }
@@ -250,7 +250,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         self.core.try_acquire(1)?;
-        let holding = Holding::borrowed(self.address(), 1, Caller::here()).alone();
+        let holding = Holding::new(self.address(), 1, Caller::here(), GuardKind::BORROWED_ALONE);
         Ok(MutexGuard::new(Locked::new(self, holding)))
     }
 
@@ -263,7 +263,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         self.core.try_acquire(1)?;
-        let holding = Holding::owned(self.address(), 1, Caller::here()).alone();
+        let holding = Holding::new(self.address(), 1, Caller::here(), GuardKind::OWNED_ALONE);
         Ok(OwnedMutexGuard::new(Locked::new(self, holding)))
     }
 

@@ -15,7 +15,7 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use raddle_leaf::wait::{Caller, Holding, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, GuardKind, Holding, Resource, ResourceSpan};
 use raddle_primitives::cell::UnsafeCell;
 
 use self::held::Held;
@@ -337,7 +337,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn read_guard(&self, caller: Caller) -> RwLockReadGuard<'_, T> {
-        let holding = Holding::borrowed(self.address(), 1, caller);
+        let holding = Holding::new(self.address(), 1, caller, GuardKind::BORROWED);
         let held = Held::new(&self.core, 1, holding);
         // SAFETY: the permit excludes writers.
         RwLockReadGuard::new(unsafe { Shared::new(self.to_read(), held) })
@@ -346,7 +346,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     fn write_guard(&self, caller: Caller) -> RwLockWriteGuard<'_, T> {
         let permits = self.max_readers as usize;
-        let holding = Holding::borrowed(self.address(), permits, caller).alone();
+        let holding = Holding::new(self.address(), permits, caller, GuardKind::BORROWED_ALONE);
         let held = Held::new(&self.core, permits, holding);
         // SAFETY: the permits are all that there are.
         RwLockWriteGuard::new(unsafe { Exclusive::new(self.to_write(), held) })
@@ -354,7 +354,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn owned_read_guard(self: Arc<Self>, caller: Caller) -> OwnedRwLockReadGuard<T> {
-        let holding = Holding::owned(self.address(), 1, caller);
+        let holding = Holding::new(self.address(), 1, caller, GuardKind::OWNED);
         let value = self.to_read();
         // SAFETY: the permit excludes writers, and the lock stays alive with it.
         OwnedRwLockReadGuard::new(unsafe { Shared::new(value, Held::new(self, 1, holding)) })
@@ -363,7 +363,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     fn owned_write_guard(self: Arc<Self>, caller: Caller) -> OwnedRwLockWriteGuard<T> {
         let permits = self.max_readers as usize;
-        let holding = Holding::owned(self.address(), permits, caller).alone();
+        let holding = Holding::new(self.address(), permits, caller, GuardKind::OWNED_ALONE);
         let value = self.to_write();
         // SAFETY: the permits are all that there are, and the lock stays alive with them.
         let guarded = unsafe { Exclusive::new(value, Held::new(self, permits, holding)) };

@@ -13,7 +13,7 @@ pub use permit::{OwnedSemaphorePermit, SemaphorePermit};
 use std::ptr;
 use std::sync::Arc;
 
-use raddle_leaf::wait::{Caller, Holding, Resource, ResourceSpan};
+use raddle_leaf::wait::{Caller, GuardKind, Holding, Resource, ResourceSpan};
 
 use self::core::Core;
 use crate::blocking::block_on;
@@ -194,13 +194,13 @@ impl Semaphore {
 
     #[inline]
     fn permit(&self, n: u32, caller: Caller) -> SemaphorePermit<'_> {
-        let holding = Holding::borrowed(self.address(), n as usize, caller);
+        let holding = Holding::new(self.address(), n as usize, caller, GuardKind::BORROWED);
         SemaphorePermit::new(self, n, holding)
     }
 
     #[inline]
     fn owned_permit(self: Arc<Self>, n: u32, caller: Caller) -> OwnedSemaphorePermit {
-        let holding = Holding::owned(self.address(), n as usize, caller);
+        let holding = Holding::new(self.address(), n as usize, caller, GuardKind::OWNED);
         OwnedSemaphorePermit::new(self, n, holding)
     }
 

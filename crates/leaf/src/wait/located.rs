@@ -169,7 +169,7 @@ pub fn poll_located<T>(
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
     #[cfg(feature = "record")]
-    return recorded::poll(cx, operation, caller, Resource::Unknown, poll).0;
+    return recorded::poll(cx, operation, caller, Resource::Unknown, &mut 0, poll);
     #[cfg(not(feature = "record"))]
     {
         let _ = (operation, caller);
@@ -228,18 +228,19 @@ mod recorded {
         }
     }
 
-    /// Polls, and replaces the waits that the poll has recorded. Returns the number of the poll, if
-    /// it has recorded a wait.
+    /// Polls, and replaces the waits that the poll has recorded. Sets `recorded` to the number of
+    /// the poll, if it has recorded a wait, or to zero.
     #[inline]
     pub(super) fn poll<T>(
         cx: &mut Context<'_>,
         operation: &'static str,
         caller: Caller,
         resource: Resource,
+        recorded: &mut u64,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
-    ) -> (Poll<T>, u64) {
+    ) -> Poll<T> {
         if !frame::is_enabled() {
-            return (poll(cx), 0);
+            return poll(cx);
         }
         let before = frame::count();
         let polled = poll(cx);
@@ -252,7 +253,8 @@ mod recorded {
             let location = caller.location();
             is_pending.then(|| Wait::new(operation, location, resource, is_direct))
         });
-        (polled, if is_pending { number } else { 0 })
+        *recorded = if is_pending { number } else { 0 };
+        polled
     }
 
     impl<F: Future> Future for Located<F> {
@@ -262,11 +264,10 @@ mod recorded {
         fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
             let this = self.project();
             let future = this.future;
-            let (polled, recorded) = poll(cx, this.operation, *this.caller, *this.resource, |cx| {
+            let (resource, recorded) = (*this.resource, this.recorded);
+            poll(cx, this.operation, *this.caller, resource, recorded, |cx| {
                 future.poll(cx)
-            });
-            *this.recorded = recorded;
-            polled
+            })
         }
     }
 }

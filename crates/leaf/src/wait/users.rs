@@ -79,6 +79,37 @@ impl ResourceUser {
     }
 }
 
+/// Where a guard may go, and whether it is the only one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardKind {
+    is_owned: bool,
+    is_alone: bool,
+}
+
+impl GuardKind {
+    /// A guard that borrows its lock.
+    pub const BORROWED: Self = Self {
+        is_owned: false,
+        is_alone: false,
+    };
+    /// A guard that borrows nothing, so that it can be moved to any code.
+    pub const OWNED: Self = Self {
+        is_owned: true,
+        is_alone: false,
+    };
+    /// A guard that borrows its lock, which has no other guard. Records that are left at its
+    /// address are those of a former lock.
+    pub const BORROWED_ALONE: Self = Self {
+        is_owned: false,
+        is_alone: true,
+    };
+    /// The same for a guard that borrows nothing.
+    pub const OWNED_ALONE: Self = Self {
+        is_owned: true,
+        is_alone: true,
+    };
+}
+
 /// The permits of one guard of a lock or semaphore, as a task dump knows them. It has a size with
 /// the feature `record` only. Dropping it records nothing: a guard that is forgotten keeps its
 /// permits.
@@ -87,11 +118,11 @@ impl ResourceUser {
 ///
 /// ```
 /// # #[cfg(feature = "record")] {
-/// use raddle_leaf::wait::{Caller, Holding, PollFrame, enable, users};
+/// use raddle_leaf::wait::{Caller, GuardKind, Holding, PollFrame, enable, users};
 ///
 /// enable();
 /// let _ = PollFrame::begin(7, None);
-/// let mut guard = Holding::borrowed(4096, 1, Caller::here());
+/// let mut guard = Holding::new(4096, 1, Caller::here(), GuardKind::BORROWED);
 /// assert_eq!(users(4096)[0].task(), Some(7));
 /// guard.release();
 /// assert!(users(4096).is_empty());
@@ -105,46 +136,30 @@ pub struct Holding {
 }
 
 impl Holding {
-    /// Records that the running task has taken `permits` of the lock or semaphore at an address,
-    /// with a guard that borrows it.
+    /// Records that the running task has taken `permits` of the lock or semaphore at an address.
     #[inline(always)]
-    pub fn borrowed(address: usize, permits: usize, caller: Caller) -> Self {
-        Self::new(address, permits, caller, false)
-    }
-
-    /// Like [`borrowed`](Self::borrowed), with a guard that borrows nothing.
-    #[inline(always)]
-    pub fn owned(address: usize, permits: usize, caller: Caller) -> Self {
-        Self::new(address, permits, caller, true)
-    }
-
-    #[inline(always)]
-    fn new(address: usize, permits: usize, caller: Caller, is_owned: bool) -> Self {
+    pub fn new(address: usize, permits: usize, caller: Caller, kind: GuardKind) -> Self {
         #[cfg(feature = "record")]
         return Self {
-            mark: record::acquire(address, permits, caller, is_owned),
+            mark: match crate::wait::is_enabled() {
+                true => record::acquire(address, permits, caller, kind),
+                false => record::Mark::default(),
+            },
         };
         #[cfg(not(feature = "record"))]
         {
-            let _ = (address, permits, caller, is_owned);
+            let _ = (address, permits, caller, kind);
             Self {}
         }
-    }
-
-    /// Records that no other guard of the lock exists, which has just been taken alone. Records at
-    /// its address that are left are those of a former lock.
-    #[inline(always)]
-    pub fn alone(self) -> Self {
-        #[cfg(feature = "record")]
-        self.mark.remove_others();
-        self
     }
 
     /// Records that the permits are about to be released, or are forgotten.
     #[inline(always)]
     pub fn release(&mut self) {
         #[cfg(feature = "record")]
-        std::mem::take(&mut self.mark).remove();
+        if self.mark.is_recorded() {
+            record::release(&mut self.mark);
+        }
     }
 
     /// Records that all permits but `permits` are about to be released.

@@ -3,5 +3,7 @@
 
 mod auto_traits;
 mod budget;
+#[cfg(all(feature = "record", target_pointer_width = "64"))]
+mod users;
 #[cfg(feature = "record")]
 mod waits;

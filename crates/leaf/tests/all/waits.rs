@@ -4,7 +4,9 @@ use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use raddle_leaf::wait::{Caller, PollFrame, Resource, Wait, current_task, enable, located, note};
+use raddle_leaf::wait::{
+    Caller, PollFrame, Resource, Wait, current_task, enable, located, note, note_wakers, withdraw,
+};
 use raddle_testing::Wakes;
 
 /// Polls a future once with a waker, and returns the waits of the poll.
@@ -180,4 +182,42 @@ fn a_caller_is_where_the_tracked_function_is_called() {
     }
     let (caller, line) = (make(), line!());
     assert_eq!(caller.location().unwrap().line(), line);
+}
+
+#[test]
+fn an_operation_that_is_dropped_in_the_poll_is_not_noted() {
+    let waits = waits_of(async {
+        let mut lock = Box::pin(located("lock", Resource::Lock(8), pending::<()>()));
+        let first = poll_fn(|cx| Poll::Ready(lock.as_mut().poll(cx))).await;
+        assert!(first.is_pending());
+        drop(lock);
+        located("receive", Resource::Messages(8), pending::<()>()).await;
+    });
+    assert_eq!(operations(&waits), ["receive"]);
+}
+
+#[test]
+fn a_wait_that_is_withdrawn_is_not_noted() {
+    let waits = waits_of(async {
+        poll_fn(|cx| {
+            note(cx, "join", None, Resource::Task(7));
+            note(cx, "join", None, Resource::Task(8));
+            withdraw("join", Resource::Task(7));
+            Poll::<()>::Pending
+        })
+        .await;
+    });
+    assert_eq!(waits.len(), 1);
+    assert_eq!(waits[0].resource(), Resource::Task(8));
+}
+
+#[test]
+fn the_number_of_wakers_is_that_of_the_task_in_whose_poll_it_was_counted() {
+    enable();
+    let _ = PollFrame::begin(1, Some(64));
+    note_wakers(128, || 7);
+    note_wakers(64, || 3);
+    let _ = PollFrame::begin(2, None);
+    PollFrame::resume(2).finish(|_, wakers| assert_eq!(wakers, None));
+    PollFrame::resume(1).finish(|_, wakers| assert_eq!(wakers, Some(3)));
 }

@@ -443,7 +443,7 @@ fn a_deadlock_of_two_locks_is_shown_with_its_tasks() {
             ", the future of the host: waiting for 1.0ms, ",
             ", spawned at crates/sim/tests/all/seeds.rs:",
             " waits for JoinHandle, task ",
-            "\n    deadlock of 2 tasks:\n      task ",
+            "\n    suspected deadlock of 2 tasks:\n      task ",
             "\n  the tasks of \"idle\":\n    task ",
             "\n    and 25 more tasks\n",
             "RADDLE_SEED=0 cargo test",

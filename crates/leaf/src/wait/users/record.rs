@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
 
-use super::{Caller, ResourceUser, Role, User};
+use super::{Caller, GuardKind, ResourceUser, Role, User};
 
 /// The number of locks that the objects are spread over.
 const SHARDS: usize = 64;
@@ -69,19 +69,15 @@ pub fn users(address: usize) -> Vec<ResourceUser> {
 }
 
 /// Removes all records of an object.
+#[inline(never)]
 pub(super) fn remove_all(address: usize) {
-    remove_but(address, None);
+    remove_from(&mut shard(address).lock(), address);
 }
 
-fn remove_but(address: usize, kept: Option<u64>) {
-    let mut objects = shard(address).lock();
-    loop {
-        let mut numbers = objects.users.range(of(address)).map(|(key, _)| key.1);
-        let Some(number) = numbers.find(|number| Some(*number) != kept) else {
-            return;
-        };
-        drop(numbers);
-        objects.users.remove(&(address, number));
+fn remove_from(objects: &mut Shard, address: usize) {
+    while let Some((key, _)) = objects.users.range(of(address)).next() {
+        let key = *key;
+        objects.users.remove(&key);
     }
 }
 
@@ -97,7 +93,10 @@ pub(super) struct Mark {
 
 impl Mark {
     fn add(address: usize, user: ResourceUser) -> Self {
-        let mut objects = shard(address).lock();
+        Self::add_to(&mut shard(address).lock(), address, user)
+    }
+
+    fn add_to(objects: &mut Shard, address: usize, user: ResourceUser) -> Self {
         objects.count += 1;
         let number = MAGIC | objects.count;
         objects.users.insert((address, number), user);
@@ -105,7 +104,7 @@ impl Mark {
     }
 
     #[inline]
-    fn is_recorded(&self) -> bool {
+    pub(super) fn is_recorded(&self) -> bool {
         self.number != 0
     }
 
@@ -127,13 +126,6 @@ impl Mark {
         objects.users.remove(&(self.address, self.number))
     }
 
-    #[inline]
-    pub(super) fn remove_others(&self) {
-        if self.is_recorded() {
-            remove_but(self.address, Some(self.number));
-        }
-    }
-
     /// Moves permits to a record of their own.
     pub(super) fn split(&self, permits: usize) -> Self {
         let mut former = None;
@@ -148,20 +140,27 @@ impl Mark {
 }
 
 /// Records a guard.
-#[inline]
-pub(super) fn acquire(address: usize, permits: usize, caller: Caller, is_owned: bool) -> Mark {
-    if !crate::wait::is_enabled() {
-        return Mark::default();
-    }
+#[inline(never)]
+pub(super) fn acquire(address: usize, permits: usize, caller: Caller, kind: GuardKind) -> Mark {
     let user = ResourceUser {
         user: running(),
         role: Role::Holder,
         location: caller.location(),
         permits,
-        is_owned,
+        is_owned: kind.is_owned,
         is_captured: false,
     };
-    Mark::add(address, user)
+    let mut objects = shard(address).lock();
+    if kind.is_alone {
+        remove_from(&mut objects, address);
+    }
+    Mark::add_to(&mut objects, address, user)
+}
+
+/// Removes the record of a guard.
+#[inline(never)]
+pub(super) fn release(mark: &mut Mark) {
+    std::mem::take(mark).remove();
 }
 
 fn running() -> User {
