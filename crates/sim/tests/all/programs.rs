@@ -231,7 +231,7 @@ fn chaos_disturbs_each_seed_in_its_own_way() {
         end: secs(15),
         ..Chaos::default()
     };
-    assert_eq!(unanswered(1, None), []);
+    assert_eq!(unanswered(1, None), Vec::<u32>::new());
     let disturbed = [1, 2, 3].map(|seed| unanswered(seed, Some(chaos)));
     assert!(
         disturbed.iter().all(|missing| !missing.is_empty()),
