@@ -45,21 +45,24 @@ enum Observes {
     None,
     /// Those of the sample of times.
     Sample,
-    /// Each: for an observer, hooks, the histogram of all polls or the report of spare workers.
+    /// Each, by the observer alone.
+    ByObserver,
+    /// Each: for hooks, the histogram of all polls or the report of spare workers, and for the
+    /// observer if there is one.
     Each,
 }
 
 impl Observes {
     fn of(shard: &Shard, worker: usize) -> Self {
         let config = &shard.config;
-        let needs_each = config.observer.is_some()
-            || config.task_hooks.are_set()
+        let needs_each = config.task_hooks.are_set()
             || config.poll_time_histogram.is_some()
             || worker >= shard.peers.len();
-        match (needs_each, config.samples_times) {
-            (true, _) => Self::Each,
-            (false, true) => Self::Sample,
-            (false, false) => Self::None,
+        match (needs_each, config.observer.is_some(), config.samples_times) {
+            (true, ..) => Self::Each,
+            (false, true, _) => Self::ByObserver,
+            (false, false, true) => Self::Sample,
+            (false, false, false) => Self::None,
         }
     }
 }
@@ -305,7 +308,8 @@ impl Core {
         let outcome = match self.observes {
             Observes::None => self.poll(task),
             Observes::Sample => self.poll_sampled(task),
-            Observes::Each => self.poll_observed(task),
+            Observes::ByObserver => self.poll_observed(task),
+            Observes::Each => self.poll_reported(task),
         };
         if !context::is_worker() {
             return self.end_handed_off(outcome);
@@ -408,10 +412,26 @@ impl Core {
         self.queues.counters.poll_average.mean_poll_time()
     }
 
+    /// Polls a task and calls the observer.
+    #[inline(never)]
+    fn poll_observed(&self, task: Task) -> Outcome {
+        let (number, id) = (self.queues.number(), task.0.id());
+        let config = &self.shard().config;
+        config.notify(|observer| observer.poll_started(number, TaskRef::new(&task.0)));
+        let outcome = self.poll_sampled(task);
+        let worker = context::is_worker().then_some(number);
+        let result = PollResult::of(&outcome);
+        config.notify(|observer| observer.poll_finished(worker, id, result));
+        if result == PollResult::Ended {
+            self.shard().notify_if_ended(result, id, &None);
+        }
+        outcome
+    }
+
     /// Polls a task, calls the observer and the hooks, and records the poll of a spare worker and
     /// the time of the poll.
     #[inline(never)]
-    fn poll_observed(&self, task: Task) -> Outcome {
+    fn poll_reported(&self, task: Task) -> Outcome {
         let (number, config) = (self.queues.number(), &self.shard().config);
         let (id, meta) = (task.0.id(), TaskRef::new(&task.0).meta());
         config.notify(|observer| observer.poll_started(number, TaskRef::new(&task.0)));
