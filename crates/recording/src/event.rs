@@ -175,6 +175,54 @@ pub enum Event {
         /// What it is.
         text: StringId,
     },
+    /// A worker polls a task that has waited for long since it was woken or spawned.
+    TaskDelayed {
+        /// The number of the task.
+        task: u64,
+        /// The time in units of 100 microseconds, at most 2^24 - 1: 27 minutes.
+        tenths: u32,
+    },
+    /// The thread enters a span of the application.
+    SpanEntered {
+        /// The name of the span.
+        name: StringId,
+    },
+    /// The thread leaves the innermost span of this name.
+    SpanLeft {
+        /// The name of the span.
+        name: StringId,
+    },
+    /// Records of the thread were overwritten before a [follower](crate::recorder::Follower) has
+    /// read them.
+    RecordsLost {
+        /// Their number.
+        count: u64,
+    },
+}
+
+impl Event {
+    /// The number of the task that the event is about, if it is about one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recording::Event;
+    ///
+    /// assert_eq!(Event::TaskWoken { task: 7 }.task(), Some(7));
+    /// assert_eq!(Event::JobQueued { job: 7 }.task(), None);
+    /// ```
+    pub fn task(&self) -> Option<u64> {
+        match *self {
+            Self::TaskSpawned { task, .. }
+            | Self::TaskNamed { task, .. }
+            | Self::PollStarted { task }
+            | Self::PollFinished { task, .. }
+            | Self::TaskWoken { task }
+            | Self::TaskEnded { task, .. }
+            | Self::TaskDelayed { task, .. } => Some(task),
+            _ => None,
+        }
+    }
 }
 
 /// The state of a task after a poll.
@@ -325,9 +373,25 @@ pub(crate) mod kind {
     pub(super) const FAULT_STARTED: u8 = 27;
     pub(super) const FAULT_ENDED: u8 = 28;
     pub(super) const MARKED: u8 = 29;
+    pub(super) const TASK_DELAYED: u8 = 30;
+    pub(super) const SPAN_ENTERED: u8 = 31;
+    pub(super) const SPAN_LEFT: u8 = 32;
+    pub(super) const RECORDS_LOST: u8 = 33;
+
+    // Only in a ring of rare events, never in a file.
+    /// The position that the record which follows has in the ring of all events. If it is the end
+    /// of a poll in the record of the next poll, the argument is the number of records from the
+    /// start of the poll to there.
+    pub(crate) const POSITION: u8 = 253;
+    /// A task and its location, which is 0 if it is unknown.
+    pub(crate) const IDENTITY: u8 = 254;
+    /// A task and its name, or a parent of the task before it.
+    pub(crate) const IDENTITY_NAME: u8 = 255;
+    pub(crate) const IDENTITY_PARENT: u8 = 252;
 }
 
 impl Parts {
+    #[inline]
     fn new(kind: u8, operand: u64, argument: u32) -> Self {
         Self {
             kind,
@@ -337,7 +401,8 @@ impl Parts {
     }
 
     /// Returns the parts for a number, which is truncated to its lowest bits.
-    fn of_number(kind: u8, number: u64, argument: u32) -> Self {
+    #[inline]
+    pub(crate) fn of_number(kind: u8, number: u64, argument: u32) -> Self {
         Self::new(kind, number & MAX_OPERAND, argument.min(MAX_ARGUMENT))
     }
 
@@ -397,6 +462,10 @@ impl Parts {
             E::FaultStarted { text } => Self::new(kind::FAULT_STARTED, 0, text.number()),
             E::FaultEnded { text } => Self::new(kind::FAULT_ENDED, 0, text.number()),
             E::Marked { text } => Self::new(kind::MARKED, 0, text.number()),
+            E::TaskDelayed { task, tenths } => Self::of_number(kind::TASK_DELAYED, task, tenths),
+            E::SpanEntered { name } => Self::new(kind::SPAN_ENTERED, 0, name.number()),
+            E::SpanLeft { name } => Self::new(kind::SPAN_LEFT, 0, name.number()),
+            E::RecordsLost { count } => Self::new(kind::RECORDS_LOST, count.min(MAX_OPERAND), 0),
         }
     }
 
@@ -488,6 +557,13 @@ impl Parts {
             kind::FAULT_STARTED => E::FaultStarted { text: string()? },
             kind::FAULT_ENDED => E::FaultEnded { text: string()? },
             kind::MARKED => E::Marked { text: string()? },
+            kind::TASK_DELAYED => E::TaskDelayed {
+                task: number,
+                tenths: argument,
+            },
+            kind::SPAN_ENTERED => E::SpanEntered { name: string()? },
+            kind::SPAN_LEFT => E::SpanLeft { name: string()? },
+            kind::RECORDS_LOST => E::RecordsLost { count: number },
             _ => return None,
         })
     }

@@ -1,14 +1,17 @@
-//! The numbers of the file format, `docs/flight-recorder.md`.
+//! The numbers of the file format, `FORMAT.md`.
 
 /// The first bytes of a file.
 pub(crate) const MAGIC: [u8; 8] = *b"RADDLEFR";
 /// Changes when an older reader would misread a file.
-pub(crate) const MAJOR_VERSION: u16 = 1;
+pub(crate) const MAJOR_VERSION: u16 = 2;
 /// Changes when a chunk or an event is added, which older readers ignore.
-pub(crate) const MINOR_VERSION: u16 = 2;
-/// The length of a file header, in bytes.
+pub(crate) const MINOR_VERSION: u16 = 0;
+/// The length of a checksum, in bytes.
+pub(crate) const CHECKSUM: usize = 4;
+/// The length of a file header without its checksum, in bytes.
 pub(crate) const HEADER: usize = 12;
-/// The length of a chunk header, in bytes: the tag of the chunk and the length of its content.
+/// The length of a chunk header without its checksum, in bytes: the tag of the chunk and the length
+/// of its content.
 pub(crate) const CHUNK_HEADER: usize = 5;
 /// The maximum number of records in a chunk, whose length must fit into 32 bits.
 pub(crate) const MAX_CHUNK_RECORDS: usize = 1 << 20;
@@ -20,6 +23,35 @@ pub(crate) mod tag {
     pub(crate) const THREAD: u8 = 3;
     pub(crate) const RECORDS: u8 = 4;
     pub(crate) const PROCESS: u8 = 5;
+    pub(crate) const TASK: u8 = 6;
+    pub(crate) const RARE: u8 = 7;
+}
+
+/// Returns the checksum of the content of a chunk.
+pub(crate) fn content_checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+    crc32fast::hash(bytes).to_le_bytes()
+}
+
+/// Returns the checksum of a header. It differs from that of a content, so that no content looks
+/// like a header.
+pub(crate) fn header_checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+    (!crc32fast::hash(bytes)).to_le_bytes()
+}
+
+/// Removes bytes from the front that are followed by their checksum. Returns `None` if there are
+/// too few, or if the checksum is that of other bytes.
+pub(crate) fn take_checked<'a>(
+    bytes: &mut &'a [u8],
+    length: usize,
+    checksum: impl Fn(&[u8]) -> [u8; CHECKSUM],
+) -> Option<&'a [u8]> {
+    let (content, rest) = bytes.split_at_checked(length)?;
+    let (sum, rest) = rest.split_at_checked(CHECKSUM)?;
+    if checksum(content) != sum {
+        return None;
+    }
+    *bytes = rest;
+    Some(content)
 }
 
 /// Appends an integer in LEB128.

@@ -7,7 +7,10 @@ pub mod export;
 mod format;
 mod reader;
 mod record;
-#[allow(unsafe_code, reason = "the clock of the processor")]
+#[allow(
+    unsafe_code,
+    reason = "the clock of the processor and the mask of signals"
+)]
 pub mod recorder;
 mod recording;
 mod string_id;
@@ -16,6 +19,6 @@ mod writer;
 pub use event::{EndReason, Event, MonitorAction, PollEnd, PollResult};
 pub use reader::ReadError;
 pub use record::Record;
-pub use recording::{Entry, Recording, Thread};
+pub use recording::{Entry, Recording, Task, Thread};
 pub use string_id::StringId;
 pub use writer::Writer;

@@ -6,9 +6,10 @@ use std::io::{self, Read};
 
 use crate::event::{MAX_ARGUMENT, MAX_OPERAND, Parts};
 use crate::format::{
-    CHUNK_HEADER, HEADER, MAGIC, MAJOR_VERSION, tag, take_difference, take_integer,
+    CHECKSUM, CHUNK_HEADER, HEADER, MAGIC, MAJOR_VERSION, content_checksum, header_checksum, tag,
+    take_checked, take_difference, take_integer,
 };
-use crate::{Entry, Recording, StringId};
+use crate::{Entry, Recording, StringId, Task};
 
 /// Why a file could not be read.
 ///
@@ -42,7 +43,8 @@ impl ReadError {
         matches!(self.0, Kind::Newer(_))
     }
 
-    /// Returns whether the content of a chunk is not what its tag promises.
+    /// Returns whether the header of the file is damaged or, in a file of version 1, whose chunks
+    /// have no checksums, whether the content of a chunk is not what its tag promises.
     pub fn is_damaged(&self) -> bool {
         matches!(self.0, Kind::Damaged(_))
     }
@@ -62,7 +64,7 @@ impl fmt::Display for ReadError {
                 f,
                 "the recording has format {version}, newer than {MAJOR_VERSION}; use a newer reader"
             ),
-            Kind::Damaged(at) => write!(f, "the recording is damaged in the chunk at byte {at}"),
+            Kind::Damaged(at) => write!(f, "the recording is damaged at byte {at}"),
         }
     }
 }
@@ -86,12 +88,14 @@ impl Recording {
     /// Reads a file up to its end.
     ///
     /// A file that ends in the middle of a chunk is read up to that chunk, and
-    /// [`is_truncated`](Self::is_truncated) is set.
+    /// [`is_truncated`](Self::is_truncated) is set. Damaged chunks are left out, and
+    /// [`damaged`](Self::damaged) counts them.
     ///
     /// # Errors
     ///
     /// Returns an error if reading fails, if the file is not a recording, if a newer version wrote
-    /// it that this one cannot read, or if a chunk is damaged.
+    /// it that this one cannot read, or if the header of the file is damaged. In a file of format
+    /// 1, a damaged chunk is an error too.
     pub fn read_from(file: impl Read) -> Result<Self, ReadError> {
         read(file)
     }
@@ -108,11 +112,63 @@ fn read(mut file: impl Read) -> Result<Recording, ReadError> {
     if *magic != MAGIC {
         return Err(ReadError(Kind::Foreign));
     }
-    let major = u16::from_le_bytes([version[0], version[1]]);
-    if major > MAJOR_VERSION {
-        return Err(ReadError(Kind::Newer(major)));
+    match u16::from_le_bytes([version[0], version[1]]) {
+        0 => Err(ReadError(Kind::Damaged(0))),
+        1 => read_unchecked(file),
+        MAJOR_VERSION => read_checked(file, header),
+        major => Err(ReadError(Kind::Newer(major))),
     }
+}
 
+/// Reads the rest of a file whose header and chunks have checksums.
+fn read_checked(mut file: impl Read, mut bytes: Vec<u8>) -> Result<Recording, ReadError> {
+    file.read_to_end(&mut bytes)?;
+    let mut bytes = &bytes[..];
+    let mut recording = Recording::default();
+    if take_checked(&mut bytes, HEADER, header_checksum).is_none() {
+        recording.is_truncated = bytes.len() < HEADER + CHECKSUM;
+        return match recording.is_truncated {
+            true => Ok(recording),
+            false => Err(ReadError(Kind::Damaged(0))),
+        };
+    }
+    while !bytes.is_empty() {
+        let header = take_checked(&mut bytes, CHUNK_HEADER, header_checksum);
+        let Some(&[tag, ref length @ ..]) = header else {
+            if bytes.len() < CHUNK_HEADER + CHECKSUM {
+                recording.is_truncated = true;
+                break;
+            }
+            recording.damaged += 1;
+            skip_to_chunk(&mut bytes);
+            continue;
+        };
+        let length = length.try_into().map(u32::from_le_bytes);
+        let length = length.map_or(usize::MAX, |length| length as usize);
+        if length > bytes.len().saturating_sub(CHECKSUM) {
+            recording.is_truncated = true;
+            break;
+        }
+        let content = take_checked(&mut bytes, length, content_checksum);
+        if content.is_none() {
+            bytes = &bytes[length + CHECKSUM..];
+        }
+        let whole = content.and_then(|content| read_chunk(&mut recording, tag, content));
+        recording.damaged += u64::from(whole.is_none());
+    }
+    Ok(recording)
+}
+
+/// Skips bytes up to the next header of a chunk, or to the end.
+fn skip_to_chunk(bytes: &mut &[u8]) {
+    let is_header =
+        |at: &usize| take_checked(&mut &bytes[*at..], CHUNK_HEADER, header_checksum).is_some();
+    let next = (1..bytes.len()).find(is_header);
+    *bytes = &bytes[next.unwrap_or(bytes.len())..];
+}
+
+/// Reads the rest of a file of format 1.
+fn read_unchecked(mut file: impl Read) -> Result<Recording, ReadError> {
     let mut recording = Recording::default();
     let mut at = HEADER as u64;
     loop {
@@ -165,6 +221,21 @@ fn read_chunk(recording: &mut Recording, tag: u8, mut content: &[u8]) -> Option<
             let thread = recording.threads.entry(take_integer(bytes)?).or_default();
             thread.lost = thread.lost.saturating_add(take_integer(bytes)?);
             recording.unknown += read_entries(&mut thread.entries, content)?;
+        }
+        tag::RARE => {
+            let thread = recording.threads.entry(take_integer(bytes)?).or_default();
+            thread.rare_lost = thread.rare_lost.saturating_add(take_integer(bytes)?);
+            recording.unknown += read_entries(&mut thread.rare, content)?;
+        }
+        tag::TASK => {
+            let number = take_integer(bytes)?;
+            let mut id = || Some(u32::try_from(take_integer(bytes)?).ok()?.checked_sub(1));
+            let task = Task {
+                location: id()?.and_then(StringId::new),
+                name: id()?.and_then(StringId::new),
+                parent: take_integer(bytes)?.checked_sub(1),
+            };
+            recording.tasks.insert(number, task);
         }
         tag::PROCESS => {
             let thread = recording.threads.entry(take_integer(bytes)?).or_default();

@@ -38,11 +38,24 @@ impl Record {
     /// Makes a record. Of `time` the lowest 56 bits are kept.
     #[inline]
     pub fn new(time: u64, event: Event) -> Self {
-        let parts = Parts::of(event);
+        Self::of_parts(time, Parts::of(event))
+    }
+
+    #[inline]
+    pub(crate) fn of_parts(time: u64, parts: Parts) -> Self {
         Self([
             time << (u64::BITS - TIME_BITS) | u64::from(parts.kind),
             u64::from(parts.argument) << OPERAND_BITS | parts.operand,
         ])
+    }
+
+    pub(crate) fn parts(self) -> Parts {
+        let [first, second] = self.0;
+        Parts {
+            kind: first as u8,
+            operand: second & MAX_OPERAND,
+            argument: (second >> OPERAND_BITS) as u32,
+        }
     }
 
     /// Makes the record of the start of a poll that also contains the end of the previous poll of
@@ -59,9 +72,8 @@ impl Record {
     /// ```
     #[inline]
     pub fn of_poll(time: u64, task: u64, former: Option<PollEnd>) -> Self {
-        let Self([first, second]) = Self::new(time, Event::PollStarted { task });
-        let former = u64::from(PollEnd::number(former));
-        Self([first, second | former << OPERAND_BITS])
+        let former = PollEnd::number(former);
+        Self::of_parts(time, Parts::of_number(kind::POLL_STARTED, task, former))
     }
 
     /// Returns how the thread's previous poll ended, if this is the start of a poll and contains
@@ -91,12 +103,6 @@ impl Record {
 
     /// Returns the event, or `None` if the words are not those of an event.
     pub fn event(self) -> Option<Event> {
-        let [first, second] = self.0;
-        Parts {
-            kind: first as u8,
-            operand: second & MAX_OPERAND,
-            argument: (second >> OPERAND_BITS) as u32,
-        }
-        .event()
+        self.parts().event()
     }
 }

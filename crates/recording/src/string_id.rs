@@ -17,6 +17,7 @@ impl StringId {
     }
 
     /// Returns the number.
+    #[inline]
     pub fn number(self) -> u32 {
         self.0
     }

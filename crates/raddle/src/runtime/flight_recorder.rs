@@ -31,10 +31,11 @@ use std::sync::Arc;
 /// Recordings: their events, files, analyses and exports.
 pub use raddle_recording as recording;
 pub use raddle_recording::recorder::{
-    Archive, ArchiveOptions, Follower, Recorder, RecorderOptions,
+    Archive, ArchiveOptions, ErrorHandler, Follower, Recorder, RecorderOptions, TriggerOptions,
+    Triggers,
 };
 
-use crate::runtime::tools::{self, RecordingFile, Running, Tool, Tools};
+use crate::runtime::tools::{self, RecordingFile, Running, Start, Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
 /// Selects a recorder and an archive in a directory, for `RADDLE_RECORD`.
@@ -130,22 +131,77 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn flight_recorder(&mut self, options: RecorderOptions) -> &mut Self {
+        self.tools.insert(Tool::FlightRecorder, start(options));
+        self
+    }
+
+    /// Writes what the flight recorder of a runtime holds to a file when something happens: the
+    /// process gets SIGUSR2, a poll is slow, or a percentile is too great. Without
+    /// [`flight_recorder`](Self::flight_recorder), each runtime gets a recorder with the default
+    /// options.
+    ///
+    /// # Errors
+    ///
+    /// [`build`](Self::build) fails if the directory or a thread cannot be created.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use raddle::runtime::Builder;
+    /// use raddle::runtime::flight_recorder::TriggerOptions;
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// let mut triggers = TriggerOptions::new(directory.path());
+    /// triggers.slow_poll = Some(Duration::from_millis(200));
+    /// let runtime = Builder::new_multi_thread()
+    ///     .flight_recorder_triggers(triggers)
+    ///     .build()?;
+    /// # drop(runtime);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn flight_recorder_triggers(&mut self, options: TriggerOptions) -> &mut Self {
+        let recorder = self.tools.entry(Tool::FlightRecorder);
+        recorder.or_insert_with(|| start(RecorderOptions::default()));
         let start = Arc::new(move |tools: &mut Tools| {
-            let recorder = Recorder::new(options.clone());
-            tools
-                .observers
-                .add_scheduler_observer(Arc::new(recorder.clone()));
-            tools.observers.add_job_observer(Arc::new(recorder.clone()));
-            tools.shared.add(recorder.clone());
-            tools.shared.add(RecordingFile(Box::new(move || {
-                let mut file = Vec::new();
-                let written = recorder.snapshot().write_to(&mut file);
-                written.is_ok().then_some(file)
-            })));
+            if let Some(recorder) = tools.shared.get::<Recorder>() {
+                let triggers = Triggers::start(recorder, options.clone())?;
+                tools
+                    .running
+                    .push(Box::new(RunningTriggers(Some(triggers))));
+            }
             Ok(())
         });
-        self.tools.insert(Tool::FlightRecorder, start);
+        self.tools.insert(Tool::RecordingTriggers, start);
         self
+    }
+}
+
+/// Starts a recorder with these options for each runtime.
+fn start(options: RecorderOptions) -> Start {
+    Arc::new(move |tools: &mut Tools| {
+        let recorder = Recorder::new(options.clone());
+        tools
+            .observers
+            .add_scheduler_observer(Arc::new(recorder.clone()));
+        tools.observers.add_job_observer(Arc::new(recorder.clone()));
+        tools.shared.add(recorder.clone());
+        tools.shared.add(RecordingFile(Box::new(move || {
+            let mut file = Vec::new();
+            let written = recorder.snapshot().write_to(&mut file);
+            written.is_ok().then_some(file)
+        })));
+        Ok(())
+    })
+}
+
+/// The triggers of a runtime, until it has shut down.
+struct RunningTriggers(Option<Triggers>);
+
+impl Running for RunningTriggers {
+    fn stop(&mut self) {
+        self.0 = None;
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) enum Tool {
     FlightRecorder,
     /// Writes what the flight recorder records to files.
     Archive,
+    RecordingTriggers,
     TaskDumps,
     Console,
     Metrics,

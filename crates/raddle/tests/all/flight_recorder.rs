@@ -5,10 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::spares::block_workers;
+use raddle::runtime::flight_recorder::recording::analysis::{Tasks, longest_polls};
 use raddle::runtime::flight_recorder::recording::{
     EndReason, Event, MonitorAction, PollResult, Recording,
 };
-use raddle::runtime::flight_recorder::{Recorder, RecorderOptions};
+use raddle::runtime::flight_recorder::{Recorder, RecorderOptions, TriggerOptions};
 use raddle::runtime::{Builder, Runtime};
 use raddle::task::{JoinHandle, yield_now};
 use raddle::time::sleep;
@@ -354,4 +355,86 @@ fn each_runtime_of_a_builder_has_its_own_recorder() {
     };
     assert_eq!((spawns(&of_first), rescheduled(&of_first)), (3, 3));
     assert_eq!((spawns(&of_second), rescheduled(&of_second)), (3, 0));
+}
+
+#[test]
+fn a_long_lived_task_and_its_slow_poll_are_known_after_their_records_are_overwritten() {
+    let mut options = RecorderOptions::default();
+    options.kernel_delays = false;
+    options.records_per_thread = 64;
+    for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        let runtime = builder
+            .worker_threads(1)
+            // Else one runs the other task while the first blocks.
+            .max_spare_workers(0)
+            .enable_all()
+            .flight_recorder(options.clone())
+            .build()
+            .unwrap();
+        let recorder = runtime.handle().flight_recorder().unwrap();
+        // Spawned on the worker, whose ring the yields fill.
+        let spawns = runtime.spawn(async {
+            let (task, line) = (raddle::spawn(pending_after_slow_poll()), line!());
+            let named = raddle::task::Builder::new().name("cleaner");
+            let cleaner = named.spawn(yields()).unwrap();
+            let name = number(&cleaner);
+            cleaner.await.unwrap();
+            (task, line, name)
+        });
+        let (task, line, named) = runtime.block_on(spawns).unwrap();
+        let culprit = number(&task);
+        let recording = recorder.snapshot();
+        let spawn = Event::TaskSpawned {
+            task: culprit,
+            location: recording.tasks[&culprit].location.unwrap(),
+        };
+        assert!(!events(&recording).contains(&spawn), "the ring is too long");
+        let tasks = Tasks::of(&recording);
+        let label = tasks.label(culprit);
+        assert!(
+            label.contains(&format!("flight_recorder.rs:{line}:")),
+            "{label}"
+        );
+        assert!(tasks.label(named).starts_with("cleaner ("));
+        let slowest = longest_polls(&recording, 1)[0];
+        assert_eq!(slowest.task, culprit);
+        assert!(slowest.duration >= Duration::from_millis(20));
+        task.abort();
+    }
+}
+
+async fn pending_after_slow_poll() {
+    thread::sleep(Duration::from_millis(20));
+    std::future::pending::<()>().await;
+}
+
+async fn yields() {
+    for _ in 0..500 {
+        yield_now().await;
+    }
+}
+
+#[test]
+fn a_slow_poll_of_a_runtime_writes_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut triggers = TriggerOptions::new(directory.path());
+    triggers.signal = false;
+    triggers.slow_poll = Some(Duration::from_millis(15));
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .flight_recorder_triggers(triggers)
+        .build()
+        .unwrap();
+    let slow = runtime.spawn(async { thread::sleep(Duration::from_millis(20)) });
+    let id = number(&slow);
+    runtime.block_on(slow).unwrap();
+    // The end of the poll is recorded when the worker goes on.
+    runtime.block_on(runtime.spawn(yields())).unwrap();
+    drop(runtime);
+    let files: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+    let [Ok(file)] = &files[..] else {
+        panic!("{files:?}");
+    };
+    let recording = Recording::read_from(std::fs::File::open(file.path()).unwrap()).unwrap();
+    assert_eq!(longest_polls(&recording, 1)[0].task, id);
 }

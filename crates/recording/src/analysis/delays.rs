@@ -1,5 +1,6 @@
 //! The times that tasks and blocking jobs wait for a thread.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -82,6 +83,26 @@ pub fn scheduling_delays(recording: &Recording) -> Vec<(String, Distribution)> {
     by_label(&Tasks::of(recording), waits.into_iter())
 }
 
+/// Returns the scheduling delays that were long, also from before the recording is complete: the
+/// numbers of the tasks, when they were polled, and how long they had waited. A thread records a
+/// long delay at most once in ten times [`RecorderOptions::slow`].
+///
+/// [`RecorderOptions::slow`]: crate::recorder::RecorderOptions::slow
+pub fn long_delays(recording: &Recording) -> Vec<(u64, u64, Duration)> {
+    let delay = |entry: &Entry| match entry.event {
+        Event::TaskDelayed { task, tenths } => {
+            Some((task, entry.time, Duration::from_micros(100) * tenths))
+        }
+        _ => None,
+    };
+    let threads = recording.threads.values();
+    let mut delays: Vec<_> = threads
+        .flat_map(|thread| thread.all().filter_map(delay))
+        .collect();
+    delays.sort_by_key(|(.., time)| Reverse(*time));
+    delays
+}
+
 /// When workers were parked while tasks waited. Spare workers are left out: they do not take the
 /// tasks of workers that make progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,7 +162,7 @@ pub fn blocking_jobs(recording: &Recording) -> (Distribution, Distribution) {
     let mut started = BTreeMap::new();
     let mut waits = Vec::new();
     let mut runs = Vec::new();
-    for (_, entry) in recording.by_time() {
+    for (_, entry) in recording.all_by_time() {
         let since = |start: u64| Duration::from_nanos(entry.time.saturating_sub(start));
         match entry.event {
             Event::JobQueued { job } => {

@@ -27,6 +27,11 @@ impl Distribution {
         self.sorted.len()
     }
 
+    /// The times, the shortest first.
+    pub fn iter(&self) -> impl Iterator<Item = Duration> {
+        self.sorted.iter().copied()
+    }
+
     /// The sum of the times.
     pub fn total(&self) -> Duration {
         self.sorted.iter().sum()

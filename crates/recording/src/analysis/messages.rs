@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Distribution;
+use super::text::escaped;
 use crate::{Event, Recording};
 
 /// Returns how long messages were on their way, by sender and receiver. Messages whose arrival is
@@ -49,6 +50,11 @@ pub fn message_times(recording: &Recording) -> Vec<(String, Distribution)> {
         }
     }
     let ways = ways.into_iter();
-    ways.map(|((from, to), times)| (format!("{from} to {to}"), times.into_iter().collect()))
-        .collect()
+    ways.map(|((from, to), times)| {
+        (
+            format!("{} to {}", escaped(from), escaped(to)),
+            times.into_iter().collect(),
+        )
+    })
+    .collect()
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use super::tasks::end_nested;
 use super::{Distribution, Tasks};
+#[cfg(doc)]
+use crate::Thread;
 use crate::{Event, Recording};
 
 /// One poll of a task.
@@ -24,15 +26,11 @@ pub struct Poll {
     pub is_finished: bool,
 }
 
-/// All polls that start in the recording, thread by thread in the order of their ends. The time of
+/// All polls that start in the recording, also the slow ones of [`Thread::rare`], thread by thread in
+/// the order of their ends. The time of
 /// a poll within another poll, as of `block_on` in `block_in_place`, counts in both.
 pub fn polls(recording: &Recording) -> Vec<Poll> {
-    let last = |entries: &[crate::Entry]| entries.last().map_or(0, |entry| entry.time);
-    let threads = recording.threads.values();
-    let end = threads
-        .map(|thread| last(&thread.entries))
-        .max()
-        .unwrap_or(0);
+    let end = recording.end();
     let mut polls = Vec::new();
     for (&number, thread) in &recording.threads {
         let mut open: Vec<(u64, u64)> = Vec::new();
@@ -43,8 +41,10 @@ pub fn polls(recording: &Recording) -> Vec<Poll> {
             duration: Duration::from_nanos(end.saturating_sub(start)),
             is_finished,
         };
-        for entry in &thread.entries {
+        for entry in thread.all() {
             match entry.event {
+                // The ends of these polls are lost.
+                Event::RecordsLost { .. } => open.clear(),
                 Event::PollStarted { task } => open.push((task, entry.time)),
                 Event::PollFinished { task, .. } => {
                     let same = |open: &(u64, u64)| open.0 == task;

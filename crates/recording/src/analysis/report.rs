@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use super::distribution::short;
+use super::text::{escaped, utc};
 use super::{
-    Distribution, Tasks, blocking_jobs, idle_while_waiting, kernel_delays, longest_polls,
-    message_times, polls, polls_by_location, scheduling_delays, spare_workers,
+    Distribution, Tasks, blocking_jobs, idle_while_waiting, kernel_delays, long_delays,
+    longest_polls, message_times, polls, polls_by_location, scheduling_delays, spans_by_name,
+    spare_workers,
 };
 use crate::{Event, Recording};
 
@@ -14,6 +17,8 @@ use crate::{Event, Recording};
 const ROWS: usize = 20;
 
 /// Prints what the analyses of a recording find; of several processes, what each finds of one.
+///
+/// Points in time are in UTC. Control characters in names are escaped.
 ///
 /// # Examples
 ///
@@ -52,7 +57,7 @@ impl fmt::Display for AnalysisReport<'_> {
         for process in processes {
             let recording = recording.of_process(process);
             if !polls(&recording).is_empty() {
-                writeln!(f, "\n== {process} ==")?;
+                writeln!(f, "\n== {} ==", escaped(process))?;
                 report(f, &recording)?;
             }
         }
@@ -73,9 +78,9 @@ fn report(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
         };
         writeln!(
             f,
-            "{:>10}  at {:>10}  task {}  {}{unfinished}",
+            "{:>10}  at {}  task {}  {}{unfinished}",
             short(poll.duration),
-            at(poll.start),
+            at(recording, poll.start),
             poll.task,
             tasks.label(poll.task),
         )?;
@@ -88,6 +93,17 @@ fn report(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
         &delays,
     )?;
 
+    writeln!(f, "\nLongest scheduling delays, each when the poll began")?;
+    for (task, time, delay) in long_delays(recording).into_iter().take(ROWS) {
+        writeln!(
+            f,
+            "{:>10}  at {}  task {task}  {}",
+            short(delay),
+            at(recording, time),
+            tasks.label(task),
+        )?;
+    }
+
     let idle = idle_while_waiting(recording);
     writeln!(f, "\nWorkers idle while tasks waited")?;
     writeln!(
@@ -95,7 +111,7 @@ fn report(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
         "in all {}, longest {} at {}, at most {} tasks waiting",
         short(idle.total),
         short(idle.longest),
-        at(idle.longest_start),
+        at(recording, idle.longest_start),
         idle.most_waiting
     )?;
 
@@ -124,8 +140,23 @@ fn report(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
             short(delays.longest),
             delays.voluntary_switches,
             delays.involuntary_switches,
-            recording.threads[&delays.thread].name,
+            escaped(&recording.threads[&delays.thread].name),
         )?;
+    }
+    table(f, "Spans by name", &spans_by_name(recording))?;
+    marks(f, recording)
+}
+
+/// Prints the latest marks.
+fn marks(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
+    writeln!(f, "\nMarks")?;
+    let mut marks = recording.all_by_time();
+    marks.retain(|(_, entry)| matches!(entry.event, Event::Marked { .. }));
+    for (_, entry) in &marks[marks.len().saturating_sub(ROWS)..] {
+        if let Event::Marked { text } = entry.event {
+            let text = escaped(recording.text(text));
+            writeln!(f, "{}  {text}", at(recording, entry.time))?;
+        }
     }
     Ok(())
 }
@@ -144,16 +175,12 @@ fn faults_and_losses(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::
             }
             _ => continue,
         };
-        writeln!(
-            f,
-            "{:>14}  {} {change}",
-            at(entry.time),
-            recording.text(text)
-        )?;
+        let text = escaped(recording.text(text));
+        writeln!(f, "{:>14}  {text} {change}", millis(entry.time))?;
     }
     writeln!(f, "\nMessages lost, by host")?;
     for (process, count) in lost {
-        writeln!(f, "{count:>9}  {process}")?;
+        writeln!(f, "{count:>9}  {}", escaped(process))?;
     }
     Ok(())
 }
@@ -162,17 +189,33 @@ fn summary(f: &mut fmt::Formatter<'_>, recording: &Recording) -> fmt::Result {
     let threads = recording.threads.values();
     let entries: usize = threads.clone().map(|thread| thread.entries.len()).sum();
     let lost: u64 = threads.map(|thread| thread.lost).sum();
+    let (complete, rare) = (recording.complete_from(), recording.rare_complete_from());
+    let end = recording.end();
     writeln!(
         f,
-        "{entries} events of {} threads, {lost} overwritten; complete from {} on",
+        "{entries} events of {} threads, {lost} overwritten; ends at {}, in UTC",
         recording.threads.len(),
-        at(recording.complete_from())
+        at(recording, end),
+    )?;
+    let back = |from: u64| short(Duration::from_nanos(end.saturating_sub(from)));
+    writeln!(
+        f,
+        "records of all events reach back {}, of slow and rare ones {}",
+        back(complete),
+        back(rare),
     )?;
     if recording.unknown > 0 {
         writeln!(
             f,
             "{} events of a newer version are left out",
             recording.unknown
+        )?;
+    }
+    if recording.damaged > 0 {
+        writeln!(
+            f,
+            "{} damaged pieces of the file are left out",
+            recording.damaged
         )?;
     }
     if recording.is_truncated {
@@ -194,7 +237,12 @@ fn table(f: &mut fmt::Formatter<'_>, title: &str, rows: &[(String, Distribution)
     Ok(())
 }
 
-/// Formats a point in time, in milliseconds since the recorder was made.
-fn at(time: u64) -> String {
+/// Formats a point in time.
+fn at(recording: &Recording, time: u64) -> String {
+    utc(recording.origin.saturating_add(time))
+}
+
+/// Formats a time since the recorder was made.
+fn millis(time: u64) -> String {
     format!("{}.{:03} ms", time / 1_000_000, time / 1_000 % 1_000)
 }

@@ -24,7 +24,7 @@ pub fn spare_workers(recording: &Recording) -> SpareWorkers {
     let mut times = BTreeMap::<u32, Vec<Duration>>::new();
     // By the index of the worker: which spare worker it is, and since when it serves.
     let mut serving = BTreeMap::new();
-    let by_time = recording.by_time();
+    let by_time = recording.all_by_time();
     for (_, entry) in &by_time {
         match entry.event {
             // A worker whose thread blocks in place starts again on another thread.
@@ -59,10 +59,7 @@ pub fn spare_workers(recording: &Recording) -> SpareWorkers {
 
 /// Returns the index of the first spare worker, if the recording has it.
 pub(super) fn first_spare(recording: &Recording) -> Option<u32> {
-    let entries = recording
-        .threads
-        .values()
-        .flat_map(|thread| &thread.entries);
+    let entries = recording.threads.values().flat_map(|thread| thread.all());
     let workers = entries.filter_map(|entry| match entry.event {
         Event::RuntimeStarted { workers } => Some(workers),
         Event::SpareWorkerStarted { worker, spare } => worker.checked_sub(spare),

@@ -29,7 +29,7 @@ pub fn kernel_delays(recording: &Recording) -> Vec<KernelDelays> {
             ..KernelDelays::default()
         };
         let mut is_known = false;
-        for entry in &thread.entries {
+        for entry in thread.all() {
             match entry.event {
                 Event::ThreadDelayed { nanos } => {
                     let time = Duration::from_nanos(nanos);

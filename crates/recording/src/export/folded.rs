@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::Recording;
-use crate::analysis::{Tasks, polls};
+use crate::analysis::{Callers, Tasks, polls};
 
-/// The time that polls take, as folded stacks: a line for each chain of tasks that spawned one
-/// another, `first;second;third 12345`, with the nanoseconds of all polls of such tasks. Tools that
-/// draw flame graphs read it.
+/// The greatest number of letters of a frame.
+const MAX_FRAME: usize = 200;
+
+/// The time that polls take, as folded stacks: a line for each chain of spawns,
+/// `first;second;third 12345`, with the nanoseconds of all polls of such tasks. Tools that draw
+/// flame graphs read it. The frames of a line are an [ancestry](Tasks::ancestry), at most 33.
 ///
-/// A semicolon in a name becomes a comma.
+/// A semicolon in a name becomes a comma, and control characters are escaped.
 ///
 /// # Examples
 ///
@@ -27,11 +30,22 @@ use crate::analysis::{Tasks, polls};
 /// ```
 pub fn folded_stacks(recording: &Recording) -> String {
     let tasks = Tasks::of(recording);
-    let mut stacks = BTreeMap::<String, u128>::new();
+    let mut times = BTreeMap::<u64, u128>::new();
     for poll in polls(recording) {
-        let frames = tasks.ancestry(poll.task);
-        let frames: Vec<_> = frames.iter().map(|frame| clean(frame)).collect();
-        *stacks.entry(frames.join(";")).or_default() += poll.duration.as_nanos();
+        *times.entry(poll.task).or_default() += poll.duration.as_nanos();
+    }
+    let mut callers = Callers::new();
+    let mut places = BTreeMap::new();
+    let mut stacks = BTreeMap::<String, u128>::new();
+    for (task, nanos) in times {
+        let mut stack = String::new();
+        for ancestor in tasks.ancestors(task, &mut callers).into_iter().rev() {
+            let place = places.entry((ancestor == 0, tasks.location(ancestor)));
+            stack += place.or_insert_with(|| clean(&tasks.place(ancestor)));
+            stack.push(';');
+        }
+        stack += &clean(&tasks.label(task));
+        *stacks.entry(stack).or_default() += nanos;
     }
     let lines = stacks
         .iter()
@@ -39,12 +53,11 @@ pub fn folded_stacks(recording: &Recording) -> String {
     lines.collect()
 }
 
-/// Replaces the separators of frames and lines in a frame.
+/// Replaces the separator of frames in a frame, whose control characters are escaped, and shortens
+/// the frame.
 fn clean(frame: &str) -> String {
-    let replace = |letter| match letter {
-        ';' => ',',
-        letter if char::is_control(letter) => ' ',
-        letter => letter,
-    };
-    frame.chars().map(replace).collect()
+    let letters = frame.chars().take(MAX_FRAME);
+    letters
+        .map(|letter| if letter == ';' { ',' } else { letter })
+        .collect()
 }

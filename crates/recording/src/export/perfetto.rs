@@ -62,7 +62,7 @@ const SEQUENCE: u64 = 1;
 
 /// The recording as a trace for [Perfetto](https://ui.perfetto.dev): a track for each thread with
 /// its polls, driver turns, parked times and blocking jobs, and an arrow from each wake to the poll
-/// that follows it. A thread that drives a spare worker shows its events on the track of that
+/// that follows it. Spans of the application are slices, and marks are instants. A thread that drives a spare worker shows its events on the track of that
 /// worker, such as `spare worker 0`.
 ///
 /// In the recording of a simulation each host is a process. An arrow leads from each message that
@@ -82,7 +82,7 @@ pub fn perfetto_trace(recording: &Recording) -> Vec<u8> {
     let mut trace = Trace::default();
     trace.describe(recording);
     let tasks = Tasks::of(recording);
-    let by_time = recording.by_time();
+    let by_time = recording.all_by_time();
     let events = by_time.iter().map(|(_, entry)| entry.event);
     trace.arriving = events.filter_map(arrived_message).collect();
     for (thread, entry) in by_time {
@@ -100,6 +100,8 @@ enum Slice {
     Job(u64),
     /// A thread drives a spare worker.
     Serving,
+    /// A span of the application.
+    Span(StringId),
 }
 
 #[derive(Default)]
@@ -153,7 +155,7 @@ impl Trace {
                 .text(schema::TRACK_NAME, &thread.name)
                 .message(schema::TRACK_THREAD, descriptor);
             self.packet(Message::default().message(schema::PACKET_TRACK_DESCRIPTOR, track));
-            for entry in &thread.entries {
+            for entry in thread.all() {
                 let (track, name) = match entry.event {
                     Event::SpareWorkerStarted { spare, .. } => {
                         (track_of_spare(spare), format!("spare worker {spare}"))
@@ -323,6 +325,24 @@ impl Trace {
                 self.emit_on(track_of_fault(text), time, end);
             }
             Event::Marked { text } => self.emit(thread, time, instant("mark", words(text))),
+            Event::TaskDelayed { task, tenths } => {
+                let name = format!("waited {} ms", tenths / 10);
+                let delayed = annotated(instant("delay", &name), "task", task);
+                self.emit(thread, time, delayed);
+            }
+            Event::SpanEntered { name } => {
+                let span = named(schema::TYPE_SLICE_BEGIN, "span", words(name));
+                self.begin(thread, time, Slice::Span(name), span);
+            }
+            Event::SpanLeft { name } => self.end(thread, time, Slice::Span(name)),
+            Event::RecordsLost { count } => {
+                let open = self.open.entry(self.track(thread)).or_default();
+                if let Some(first) = open.iter().find(|slice| **slice != Slice::Serving).copied() {
+                    self.end(thread, time, first);
+                }
+                let lost = instant("recorder", "records lost");
+                self.emit(thread, time, annotated(lost, "records", count));
+            }
         }
     }
 

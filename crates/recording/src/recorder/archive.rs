@@ -1,18 +1,16 @@
 //! Files that a recorder writes while it records.
 
 use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::io::{self, Seek as _, SeekFrom};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use crate::Writer;
+use crate::{Recording, Writer};
 use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 use raddle_primitives::thread::{self, JoinHandle};
 
-use crate::recorder::{Follower, Recorder};
-
-/// The extension of the files' names.
-const EXTENSION: &str = "raddle";
+use crate::recorder::files::{NumberedFiles, Reporter};
+use crate::recorder::{ErrorHandler, Follower, Recorder};
 
 /// The files that an [`Archive`] writes, and how many of them are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +27,17 @@ pub struct ArchiveOptions {
     /// The maximum time for which one file is written to. Default: 10 minutes.
     pub max_file_age: Duration,
     /// The number of files that are kept, including the one that is being written; at least 1. The
-    /// oldest are removed, including those of earlier processes. Default: 10.
+    /// oldest are removed, including those of earlier processes, once the next one is written: there
+    /// is one more file for a moment. Default: 10.
     pub max_files: usize,
     /// The interval at which events are taken from the rings. A thread that records more than
     /// [`RecorderOptions::records_per_thread`](crate::recorder::RecorderOptions::records_per_thread) in this
     /// time loses the oldest. Default: 100 ms.
     pub interval: Duration,
+    /// Called on the thread of the archive when a write fails, and not again before a write has
+    /// succeeded. The log gets a warning in any case: the crate `tracing` if it has a subscriber, or
+    /// standard error. Default: none.
+    pub on_error: Option<ErrorHandler>,
 }
 
 impl ArchiveOptions {
@@ -47,14 +50,20 @@ impl ArchiveOptions {
             max_file_age: Duration::from_secs(600),
             max_files: 10,
             interval: Duration::from_millis(100),
+            on_error: None,
         }
     }
 }
 
 /// Writes the events of a recorder to files, on a separate thread, until it is dropped.
 ///
-/// The files are named `<prefix>-<milliseconds since the Unix epoch>.raddle`, so that their names
-/// sort by age. Each file can be read by itself.
+/// The files are named `<prefix>-<milliseconds since the Unix epoch>.raddle`. The number of a file
+/// is greater than that of each file before it, even if the clock is set back, so their names sort
+/// by age. Each file can be read by itself.
+///
+/// If a write fails, as on a full disk, no file is removed. The archive keeps the events that it
+/// could not write, and tries again in each interval; the rings lose further events meanwhile, and
+/// the next file says how many.
 ///
 /// # Examples
 ///
@@ -86,8 +95,8 @@ struct Stop {
 impl Archive {
     /// Starts to write the events in the rings, and all later ones.
     ///
-    /// If a write fails later, the archive continues with another file; the events of that write
-    /// are lost. [`finish`](Self::finish) returns the first such error.
+    /// If a write fails later, [`ArchiveOptions::on_error`] is called, and
+    /// [`finish`](Self::finish) returns the first such error.
     ///
     /// # Errors
     ///
@@ -106,6 +115,7 @@ impl Archive {
                 loop {
                     let is_last = shared.wait(files.options.interval);
                     let written = files.write();
+                    files.reporter.report(&written);
                     result = result.and(written);
                     if is_last {
                         return result;
@@ -164,10 +174,12 @@ impl Stop {
 struct Files {
     follower: Follower,
     options: ArchiveOptions,
-    /// `None` after an error.
-    open: Option<Open>,
-    /// The number in the name of the last file.
-    last: u128,
+    numbered: NumberedFiles,
+    reporter: Reporter,
+    /// The file that is written to.
+    open: Open,
+    /// The events of a write that failed.
+    unwritten: Option<Recording>,
 }
 
 /// The file that is written to.
@@ -179,94 +191,90 @@ struct Open {
 
 impl Files {
     fn new(follower: Follower, options: ArchiveOptions) -> io::Result<Self> {
-        fs::create_dir_all(&options.directory)?;
-        let mut files = Self {
-            follower,
-            options,
-            open: None,
-            last: 0,
-        };
-        files.open_next()?;
-        Ok(files)
+        let directory = options.directory.clone();
+        let numbered = NumberedFiles::new(directory, options.prefix.clone());
+        Self::with(follower, options, numbered)
     }
 
-    /// Writes the events since the last call, and opens the next file if this one is large or old
-    /// enough.
+    fn with(
+        follower: Follower,
+        options: ArchiveOptions,
+        numbered: NumberedFiles,
+    ) -> io::Result<Self> {
+        let open = Open::create(&numbered, None)?;
+        numbered.remove_oldest(options.max_files.max(1))?;
+        Ok(Self {
+            follower,
+            reporter: Reporter::new(&numbered, options.on_error.clone()),
+            numbered,
+            options,
+            open,
+            unwritten: None,
+        })
+    }
+
+    /// Writes the events since the last call.
     fn write(&mut self) -> io::Result<()> {
+        if let Some(piece) = self.unwritten.take() {
+            self.write_piece(piece)?;
+        }
         let piece = self.follower.read();
         // Without new events no file is replaced, so an idle program keeps its files.
-        if piece.threads.is_empty() {
-            return Ok(());
+        match piece.threads.is_empty() {
+            true => Ok(()),
+            false => self.write_piece(piece),
         }
-        let is_full = self.open.as_ref().is_none_or(|open| {
-            open.writer.bytes() >= self.options.max_file_bytes
-                || open.since.elapsed() >= self.options.max_file_age
-        });
-        if is_full {
-            self.open_next()?;
-        }
-        let open = self.open.as_mut();
-        let result = open.map_or(Ok(()), |open| open.writer.append(&piece));
-        if result.is_err() {
-            self.open = None;
-        }
-        result
     }
 
-    fn open_next(&mut self) -> io::Result<()> {
-        self.open = None;
-        self.remove_oldest(self.options.max_files.max(1) - 1)?;
-        let time = SystemTime::now().duration_since(UNIX_EPOCH);
-        let mut number = time.map_or(0, |time| time.as_millis()).max(self.last + 1);
-        let file = loop {
-            match File::create_new(self.path(number)) {
-                // The file belongs to an earlier process.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                result => break result?,
-            }
+    /// Writes a piece to the open file, or to the next one if this one is large or old enough.
+    /// Removes files only after that.
+    fn write_piece(&mut self, piece: Recording) -> io::Result<()> {
+        let is_full = self.open.writer.bytes() >= self.options.max_file_bytes
+            || self.open.since.elapsed() >= self.options.max_file_age;
+        let written = match is_full {
+            true => Open::create(&self.numbered, Some(&piece)).map(|next| self.open = next),
+            false => self.open.append(&piece),
         };
-        self.last = number;
-        self.open = Some(Open {
-            writer: Writer::new(file)?,
-            since: Instant::now(),
-        });
-        Ok(())
-    }
-
-    fn path(&self, number: u128) -> PathBuf {
-        let name = format!("{}-{number:013}.{EXTENSION}", self.options.prefix);
-        self.options.directory.join(name)
-    }
-
-    /// Removes all files except the latest `kept`.
-    fn remove_oldest(&self, kept: usize) -> io::Result<()> {
-        let mut numbers = Vec::new();
-        for entry in fs::read_dir(&self.options.directory)? {
-            numbers.extend(number_of(&self.options.prefix, &entry?.path()));
+        if written.is_err() {
+            self.unwritten = Some(piece);
+            return written;
         }
-        numbers.sort_unstable();
-        let surplus = numbers.len().saturating_sub(kept);
-        for number in &numbers[..surplus] {
-            match fs::remove_file(self.path(*number)) {
-                // Another program has removed the file.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                result => result?,
-            }
+        match is_full {
+            true => self.numbered.remove_oldest(self.options.max_files.max(1)),
+            false => Ok(()),
         }
-        Ok(())
     }
 }
 
-/// Returns the number in the name of a file of the archive, or `None` for another file.
-fn number_of(prefix: &str, path: &Path) -> Option<u128> {
-    let name = path.file_name()?.to_str()?;
-    let digits = name
-        .strip_prefix(prefix)?
-        .strip_prefix('-')?
-        .strip_suffix(EXTENSION)?
-        .strip_suffix('.')?;
-    let is_number = digits.len() >= 13 && digits.bytes().all(|digit| digit.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_number)
+impl Open {
+    /// Creates the next file with a first piece. If that fails, there is no such file.
+    fn create(numbered: &NumberedFiles, piece: Option<&Recording>) -> io::Result<Self> {
+        let (path, file) = numbered.create()?;
+        let write = || {
+            let mut writer = Writer::new(file)?;
+            piece.map_or(Ok(()), |piece| writer.append(piece))?;
+            Ok(writer)
+        };
+        write()
+            .map(|writer| Self {
+                writer,
+                since: Instant::now(),
+            })
+            .inspect_err(|_| drop(fs::remove_file(&path)))
+    }
+
+    /// Appends a piece. If that fails, the file ends with the piece before it.
+    fn append(&mut self, piece: &Recording) -> io::Result<()> {
+        self.writer.append(piece).inspect_err(|_| {
+            let length = self.writer.bytes();
+            let mut file = self.writer.get_ref();
+            // If this fails too, the next piece does not begin where a piece must, and readers
+            // look for the next whole chunk.
+            let _cut = file
+                .set_len(length)
+                .and_then(|()| file.seek(SeekFrom::Start(length)));
+        })
+    }
 }
 
 #[cfg(all(test, not(raddle_loom)))]

@@ -3,6 +3,10 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+/// The shortest time, in nanoseconds, from which the rate of the counter is computed.
+#[cfg(target_arch = "x86_64")]
+const MIN_MEASURED: u64 = 1_000_000;
+
 /// Reads the time in ticks, and converts ticks to nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Clock {
@@ -78,6 +82,40 @@ impl Clock {
         });
         let closest = anchors.into_iter().min_by_key(|(spread, _)| *spread);
         closest.map_or(self.origin, |(_, anchor)| anchor)
+    }
+
+    /// Returns the number of ticks that surely take no more than `nanos` nanoseconds.
+    pub(crate) fn ticks_within(&self, nanos: u64) -> u64 {
+        match self.source {
+            Source::Std => nanos,
+            #[cfg(target_arch = "x86_64")]
+            Source::Counter => {
+                let past = self.past();
+                // Counters run at a gigahertz or more.
+                let rated = u128::from(nanos) * u128::from(past.ticks) * 99 / 100;
+                let rated = rated / u128::from(past.nanos).max(1);
+                match past.nanos < MIN_MEASURED {
+                    true => nanos,
+                    false => self::nanos(rated),
+                }
+            }
+        }
+    }
+
+    /// Returns the nanoseconds that a number of ticks take.
+    pub(crate) fn nanos_of(&self, ticks: u64) -> u64 {
+        let past = self.past();
+        let time = u128::from(ticks) * u128::from(past.nanos);
+        nanos(time / u128::from(past.ticks).max(1))
+    }
+
+    /// Returns the time since the origin on both scales.
+    fn past(&self) -> Anchor {
+        let now = self.anchor();
+        Anchor {
+            ticks: now.ticks.wrapping_sub(self.origin.ticks),
+            nanos: now.nanos,
+        }
     }
 
     pub(crate) fn origin(&self) -> Anchor {

@@ -4,7 +4,7 @@ use crate::Recording;
 
 use crate::recorder::Recorder;
 use crate::recorder::clock::Anchor;
-use crate::recorder::lane::Polled;
+use crate::recorder::lane::{Polled, Positions};
 
 /// Reads the events of a recorder in pieces, each event once. A file can therefore have more events
 /// than the rings.
@@ -24,8 +24,8 @@ use crate::recorder::lane::Polled;
 #[derive(Debug)]
 pub struct Follower {
     recorder: Recorder,
-    /// The next position of each lane.
-    positions: Vec<u64>,
+    /// The next positions of each lane.
+    positions: Vec<Positions>,
     /// The last reading of the clock.
     former: Anchor,
     polled: Polled,
@@ -45,12 +45,10 @@ impl Follower {
     /// out.
     pub fn read(&mut self) -> Recording {
         let lanes = self.recorder.lanes();
-        self.positions.resize(lanes.len(), 0);
+        self.positions.resize(lanes.len(), Positions::default());
         let mut all = Vec::with_capacity(lanes.len());
-        for (lane, position) in lanes.iter().zip(&mut self.positions) {
-            let records = lane.read_from(*position);
-            *position = records.end();
-            all.push(records);
+        for (lane, positions) in lanes.iter().zip(&mut self.positions) {
+            all.push(lane.read_from(positions));
         }
         self.recorder
             .recording(&all, &mut self.former, &mut self.polled)

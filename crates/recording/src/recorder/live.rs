@@ -1,23 +1,24 @@
 //! The recorder: it assigns rings to threads, and reads all rings.
 
-use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::Location;
 
-use crate::{EndReason, Event, PollEnd, Record, Recording, StringId};
+use crate::{EndReason, Event, MonitorAction, PollEnd, Recording, StringId};
 use raddle_primitives::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use raddle_primitives::sync::{Arc, Mutex, Rank};
 use raddle_primitives::{Numbers, named};
 
 use crate::recorder::clock::{Anchor, Clock, Scale};
-use crate::recorder::kernel::Delays;
 use crate::recorder::lane::{Identity, Lane, LaneRecords, Polled};
-use crate::recorder::ring::RingWriter;
+use crate::recorder::local::{LOCALS, LaneWriter, Local, Locals};
 use crate::recorder::strings::Strings;
+use crate::recorder::tasks::TaskTable;
+use crate::recorder::trigger::SlowPolls;
 use crate::recorder::{Follower, RecorderOptions, kernel};
 
-/// The number of locations whose ids a thread remembers.
-const LOCATION_CACHE_SIZE: usize = 16;
+/// The number of blocking jobs that may be queued at a time before some of their times are unknown.
+const JOB_PLACES: usize = 1_024;
 
 /// Records the events of a runtime's threads.
 ///
@@ -28,13 +29,18 @@ pub struct Recorder {
     shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     /// A number that is unique among the recorders of the process.
-    id: u64,
-    options: RecorderOptions,
+    pub(crate) id: u64,
+    pub(crate) options: RecorderOptions,
     is_on: AtomicBool,
-    clock: Clock,
-    strings: Strings,
+    pub(crate) clock: Clock,
+    /// [`RecorderOptions::slow`].
+    pub(crate) slow_nanos: u64,
+    pub(crate) strings: Strings,
+    pub(crate) tasks: TaskTable,
+    pub(crate) jobs: TaskTable,
+    pub(crate) slow_polls: SlowPolls,
     lanes: Mutex<Vec<Arc<Lane>>>,
     /// The number of threads that have recorded, which is the number of the last.
     threads: AtomicU64,
@@ -42,40 +48,6 @@ struct Shared {
     workers: AtomicU32,
     /// The number of threads that got no ring.
     refused: AtomicU64,
-}
-
-/// The state of a thread for one recorder.
-struct Local {
-    /// The recorder's [`Shared::id`].
-    recorder: u64,
-    /// `None` if all rings are taken.
-    writer: Option<LaneWriter>,
-}
-
-struct LaneWriter {
-    lane: Arc<Lane>,
-    /// `None` after the ring was returned.
-    ring: Option<RingWriter>,
-    /// The task of the current poll, as reported by [`Recorder::record_poll`].
-    polled: Option<u64>,
-    /// The last poll, if its end has no record yet; the next record of the thread contains it.
-    ended: Option<(u64, PollEnd)>,
-    /// Ids of locations, indexed by the address of the location.
-    locations: [Option<(&'static Location<'static>, StringId)>; LOCATION_CACHE_SIZE],
-    delays: Option<Delays>,
-}
-
-/// The recorders that a thread has recorded to, usually one.
-struct Locals {
-    first: Option<Local>,
-    others: Vec<Local>,
-}
-
-raddle_primitives::thread_local! {
-    static LOCALS: RefCell<Locals> = RefCell::new(Locals {
-        first: None,
-        others: Vec::new(),
-    });
 }
 
 /// The number of the future of `block_on`; no task has it.
@@ -90,7 +62,11 @@ impl Recorder {
                 id: IDS.take(1),
                 clock: Clock::new(),
                 is_on: named("recorder is on", AtomicBool::new(true)),
+                slow_nanos: u64::try_from(options.slow.as_nanos()).unwrap_or(u64::MAX),
                 strings: Strings::new(options.max_strings),
+                tasks: TaskTable::new(options.task_places),
+                jobs: TaskTable::new(JOB_PLACES),
+                slow_polls: SlowPolls::default(),
                 lanes: Mutex::ranked(Rank::leaf("recorder lanes"), Vec::new()),
                 threads: AtomicU64::new(0),
                 workers: AtomicU32::new(0),
@@ -109,6 +85,10 @@ impl Recorder {
 
     /// Starts recording again, after [`stop`](Self::stop).
     pub fn start(&self) {
+        if !self.is_on() {
+            self.shared.tasks.forget_wakes();
+            self.shared.jobs.forget_wakes();
+        }
         // ORDERING: as in `is_on`.
         self.shared.is_on.store(true, Ordering::Relaxed);
     }
@@ -123,27 +103,106 @@ impl Recorder {
     /// Records an event on the calling thread, if the recorder is on.
     #[inline]
     pub fn record(&self, event: Event) {
-        if self.is_on() {
-            self.with_lane_writer(|shared, writer| writer.push(shared, event));
+        match event {
+            Event::TaskWoken { task } => {
+                return self.with_writer_if_on(|shared, writer| writer.wake(shared, task));
+            }
+            Event::TaskNamed { task, name } => self.shared.tasks.named(task, name),
+            Event::TaskEnded { task, .. } => self.shared.tasks.ended(task),
+            _ => {}
+        }
+        match is_rare(event, self.shared.slow_nanos) {
+            true => self.with_writer_if_on(|shared, writer| writer.push_rare(shared, event)),
+            false => self.with_writer_if_on(|shared, writer| writer.push(shared, event)),
         }
     }
 
-    /// Returns the id of a text, for [`Event::TaskNamed`]. Takes a lock.
+    /// Returns the id of a text, for [`Event::TaskNamed`] or [`enter`](Self::enter). Takes a lock.
     pub fn text(&self, text: &str) -> StringId {
         self.shared.strings.text(text)
     }
 
+    /// Records that something happened that is worth a mark, such as a new configuration. A mark is
+    /// kept among the [rare](crate::Thread::rare) events, so it must be rare. Takes a lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recording::Event;
+    /// use raddle_recording::recorder::{Recorder, RecorderOptions};
+    ///
+    /// let recorder = Recorder::new(RecorderOptions::default());
+    /// recorder.mark("configuration 7");
+    /// let recording = recorder.snapshot();
+    /// let Event::Marked { text } = recording.by_time()[0].1.event else {
+    ///     panic!("the mark is the only event");
+    /// };
+    /// assert_eq!(recording.text(text), "configuration 7");
+    /// ```
+    pub fn mark(&self, text: &str) {
+        if self.is_on() {
+            let text = self.text(text);
+            self.record(Event::Marked { text });
+        }
+    }
+
+    /// Records that the calling thread enters a span of the application, such as the handling of a
+    /// request. A future that is in a span enters it at the start of each poll.
+    ///
+    /// The thread remembers the ids of the latest names. [`enter`](Self::enter) takes names that are
+    /// made at run time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_recording::analysis::spans_by_name;
+    /// use raddle_recording::recorder::{Recorder, RecorderOptions};
+    ///
+    /// let recorder = Recorder::new(RecorderOptions::default());
+    /// recorder.enter_span("request");
+    /// recorder.leave_span("request");
+    /// let [(name, times)] = &spans_by_name(&recorder.snapshot())[..] else {
+    ///     panic!("there is one span");
+    /// };
+    /// assert_eq!((name.as_str(), times.count()), ("request", 1));
+    /// ```
+    #[inline]
+    pub fn enter_span(&self, name: &'static str) {
+        self.with_writer_if_on(|shared, writer| {
+            let name = writer.name(shared, name);
+            writer.enter_span(shared, name);
+        });
+    }
+
+    /// Records that the calling thread leaves the innermost span of this name that it is in. Does
+    /// nothing if it is in none.
+    #[inline]
+    pub fn leave_span(&self, name: &'static str) {
+        self.with_writer_if_on(|shared, writer| {
+            let name = writer.name(shared, name);
+            writer.leave_span(shared, name);
+        });
+    }
+
+    /// Like [`enter_span`](Self::enter_span), with a name whose id is from [`text`](Self::text).
+    #[inline]
+    pub fn enter(&self, name: StringId) {
+        self.with_writer_if_on(|shared, writer| writer.enter_span(shared, name));
+    }
+
+    /// Like [`leave_span`](Self::leave_span), with a name whose id is from [`text`](Self::text).
+    #[inline]
+    pub fn leave(&self, name: StringId) {
+        self.with_writer_if_on(|shared, writer| writer.leave_span(shared, name));
+    }
+
     /// Records that a task is spawned at `location`. The calling thread remembers the ids of the
-    /// latest locations; for any other location it takes a lock.
+    /// latest locations; for any other location it takes a lock. The location stays known while the
+    /// task lives, also if the recorder is off.
     #[inline]
     pub fn record_spawn(&self, task: u64, location: &'static Location<'static>) {
-        if !self.is_on() {
-            return;
-        }
-        self.with_lane_writer(|shared, writer| {
-            let location = writer.location(shared, location);
-            writer.push(shared, Event::TaskSpawned { task, location });
-        });
+        let is_on = self.is_on();
+        self.with_lane_writer(|shared, writer| writer.spawn(shared, task, location, is_on));
     }
 
     /// Records that the calling thread starts to poll a task.
@@ -171,44 +230,28 @@ impl Recorder {
     /// ```
     #[inline]
     pub fn record_poll(&self, task: u64) {
-        if self.is_on() {
-            self.with_lane_writer(|shared, writer| writer.start_poll(shared, task));
-        }
+        self.with_writer_if_on(|shared, writer| writer.start_poll(shared, task));
     }
 
     /// Stores the result of the poll that [`record_poll`](Self::record_poll) started on this
     /// thread. It is written with the thread's next record.
     #[inline]
     pub fn record_poll_end(&self, task: u64, end: PollEnd) {
-        if self.is_on() {
-            self.with_lane_writer(|shared, writer| writer.note_end(shared, task, end));
-        }
+        self.with_writer_if_on(|shared, writer| writer.note_end(shared, task, end));
     }
 
     /// Records why a task has ended. After [`record_poll_end`](Self::record_poll_end) of the task
     /// on this thread, it replaces the reason that was given there.
     #[inline]
     pub fn record_end(&self, task: u64, reason: EndReason) {
-        if self.is_on() {
-            self.with_lane_writer(|shared, writer| match &mut writer.ended {
-                Some((polled, end @ PollEnd::Ended(_))) if *polled == task => {
-                    *end = PollEnd::Ended(reason);
-                }
-                _ => writer.push(shared, Event::TaskEnded { task, reason }),
-            });
-        }
+        self.shared.tasks.ended(task);
+        self.with_writer_if_on(|shared, writer| writer.note_reason(shared, task, reason));
     }
 
     /// Records the end of this thread's last poll, if that has no record yet. Call it before the
     /// thread waits; otherwise the poll seems to last until the end of the wait.
     pub fn end_poll(&self) {
-        if self.is_on() {
-            self.with_lane_writer(|shared, writer| {
-                if writer.ended.is_some() {
-                    writer.push_end(shared.clock.now());
-                }
-            });
-        }
+        self.with_writer_if_on(|shared, writer| writer.end_poll(shared));
     }
 
     /// Records the start of a scheduler of this many workers.
@@ -226,26 +269,42 @@ impl Recorder {
 
     /// Records the start of a poll of the future of `block_on`, unless it is within another poll.
     pub(crate) fn record_root_poll(&self) {
-        if self.is_on() {
-            self.with_lane_writer(|shared, writer| {
-                if writer.polled.is_none() {
-                    writer.start_poll(shared, ROOT);
-                }
-            });
-        }
+        self.with_writer_if_on(|shared, writer| {
+            if writer.polled().is_none() {
+                writer.start_poll(shared, ROOT);
+            }
+        });
     }
 
     /// Records the end of such a poll.
     pub(crate) fn record_root_poll_end(&self) {
-        if self.is_on() {
-            self.with_lane_writer(|shared, writer| {
-                if writer.polled == Some(ROOT) {
-                    writer.note_end(shared, ROOT, PollEnd::Pending);
-                    // The thread may leave the runtime without a further record.
-                    writer.push_end(shared.clock.now());
-                }
-            });
-        }
+        self.with_writer_if_on(|shared, writer| {
+            if writer.polled() == Some(ROOT) {
+                writer.note_end(shared, ROOT, PollEnd::Pending);
+                // The thread may leave the runtime without a further record.
+                writer.end_poll(shared);
+            }
+        });
+    }
+
+    /// Records that a worker enters the driver, where it may wait.
+    pub(crate) fn record_turn(&self, waits: bool) {
+        self.with_writer_if_on(|shared, writer| writer.start_turn(shared, waits));
+    }
+
+    /// Records that a worker leaves the driver.
+    pub(crate) fn record_turn_end(&self, end: Event) {
+        self.with_writer_if_on(|shared, writer| writer.end_turn(shared, end));
+    }
+
+    /// Records that a blocking job waits for a thread.
+    pub(crate) fn record_job(&self, job: u64) {
+        self.with_writer_if_on(|shared, writer| writer.queue_job(shared, job));
+    }
+
+    /// Records that a thread starts a blocking job.
+    pub(crate) fn record_job_start(&self, job: u64) {
+        self.with_writer_if_on(|shared, writer| writer.start_job(shared, job));
     }
 
     /// Records how long the calling thread was runnable without running, and its context switches,
@@ -253,13 +312,17 @@ impl Recorder {
     /// if there is nothing to record, or if the system does not report it; only Linux does. It
     /// costs two system calls, so call it when the thread is about to block.
     pub fn record_kernel_delays(&self) {
-        if self.is_on() && self.shared.options.kernel_delays {
-            self.with_lane_writer(|shared, writer| {
-                for event in writer.delays.get_or_insert_default().read() {
-                    writer.push(shared, event);
-                }
-            });
+        if !self.shared.options.kernel_delays {
+            return;
         }
+        self.with_writer_if_on(|shared, writer| {
+            for event in writer.delays.get_or_insert_default().read() {
+                match is_rare(event, shared.slow_nanos) {
+                    true => writer.push_rare(shared, event),
+                    false => writer.push(shared, event),
+                }
+            }
+        });
     }
 
     /// Returns the current content of the rings. Threads continue to record; an event that is
@@ -303,11 +366,51 @@ impl Recorder {
         for records in all {
             records.add_to(&mut recording, &scale, polled);
         }
+        self.identify_tasks(&mut recording);
         recording
+    }
+
+    /// Adds the identities of the tasks whose spawns are not among the entries, and of their
+    /// ancestors.
+    fn identify_tasks(&self, recording: &mut Recording) {
+        let mut spawned = BTreeSet::new();
+        let mut wanted = BTreeSet::new();
+        for entry in recording.threads.values().flat_map(|thread| thread.all()) {
+            if let Event::TaskSpawned { task, .. } = entry.event {
+                spawned.insert(task);
+            }
+            wanted.extend(entry.event.task());
+        }
+        // The parent of a task that is spawned in a poll whose start is lost.
+        let mut next: Vec<_> = wanted.iter().copied().collect();
+        while let Some(task) = next.pop() {
+            let known = match recording.tasks.get(&task) {
+                Some(known) => Some(known.clone()),
+                None => self.shared.tasks.get(task),
+            };
+            let Some(known) = known else { continue };
+            if let Some(parent) = known.parent.filter(|parent| wanted.insert(*parent)) {
+                next.push(parent);
+            }
+            if !spawned.contains(&task) {
+                recording.tasks.insert(task, known);
+            }
+        }
+    }
+
+    pub(crate) fn slow_polls(&self) -> &SlowPolls {
+        &self.shared.slow_polls
     }
 
     pub(crate) fn lanes(&self) -> Vec<Arc<Lane>> {
         self.shared.lanes.lock().clone()
+    }
+
+    #[inline]
+    fn with_writer_if_on(&self, f: impl FnOnce(&Shared, &mut LaneWriter)) {
+        if self.is_on() {
+            self.with_lane_writer(f);
+        }
     }
 
     /// Calls `f` with the ring of the thread. Does nothing if the thread has no ring, or is about
@@ -363,7 +466,7 @@ impl Shared {
         };
         let lanes = self.lanes.lock().clone();
         let claim = |lane: &Arc<Lane>| Some((Arc::clone(lane), lane.claim(&identity)?));
-        let (lane, ring) = lanes
+        let (lane, writers) = lanes
             .iter()
             .find_map(claim)
             .or_else(|| claim(&self.add_lane()?))
@@ -372,14 +475,17 @@ impl Shared {
                 self.refused.fetch_add(1, Ordering::Relaxed);
                 None
             })?;
-        Some(LaneWriter {
-            lane,
-            ring: Some(ring),
-            polled: None,
-            ended: None,
-            locations: [None; LOCATION_CACHE_SIZE],
-            delays: None,
-        })
+        Some(LaneWriter::new(self, lane, writers))
+    }
+
+    /// Returns the number of ticks from which on something may be slow.
+    pub(crate) fn slow_ticks(&self) -> u64 {
+        self.clock.ticks_within(self.slow_nanos).max(1)
+    }
+
+    /// Notifies the triggers of a poll that was slow.
+    pub(crate) fn notify_slow_poll(&self, nanos: u64) {
+        self.slow_polls.push(nanos);
     }
 
     /// Adds a ring, unless there are as many as allowed.
@@ -393,78 +499,22 @@ impl Shared {
     }
 }
 
-impl LaneWriter {
-    #[inline]
-    fn push(&mut self, shared: &Shared, event: Event) {
-        let time = shared.clock.now();
-        if self.ended.is_some() {
-            self.push_end(time);
-        }
-        self.push_record(Record::new(time, event));
-    }
-
-    #[inline]
-    fn push_record(&mut self, record: Record) {
-        if let Some(ring) = &mut self.ring {
-            ring.push(record);
-        }
-    }
-
-    /// Records the end of the last poll.
-    fn push_end(&mut self, time: u64) {
-        if let Some((task, end)) = self.ended.take() {
-            for event in end.events(task) {
-                self.push_record(Record::new(time, event));
-            }
-        }
-    }
-
-    #[inline]
-    fn start_poll(&mut self, shared: &Shared, task: u64) {
-        let former = self.ended.take().map(|(_, end)| end);
-        self.polled = Some(task);
-        self.push_record(Record::of_poll(shared.clock.now(), task, former));
-    }
-
-    #[inline]
-    fn note_end(&mut self, shared: &Shared, task: u64, end: PollEnd) {
-        if self.polled == Some(task) {
-            self.polled = None;
-            self.ended = Some((task, end));
-        } else {
-            // The recorder was off when the poll started.
-            self.push_unexpected_end(shared, task, end);
-        }
-    }
-
-    #[cold]
-    fn push_unexpected_end(&mut self, shared: &Shared, task: u64, end: PollEnd) {
-        for event in end.events(task) {
-            self.push(shared, event);
-        }
-    }
-
-    #[inline]
-    fn location(&mut self, shared: &Shared, location: &'static Location<'static>) -> StringId {
-        let address = std::ptr::from_ref(location).addr() / align_of::<Location<'_>>();
-        let place = &mut self.locations[address % LOCATION_CACHE_SIZE];
-        match place {
-            Some((known, id)) if std::ptr::eq(*known, location) => *id,
-            _ => {
-                let id = shared.strings.location(location);
-                *place = Some((location, id));
-                id
-            }
-        }
-    }
-}
-
-/// Returns the ring when the thread ends, or when the recorder was dropped.
-impl Drop for LaneWriter {
-    fn drop(&mut self) {
-        if let Some(ring) = self.ring.take() {
-            self.lane.release(ring);
-        }
+/// Whether an event is kept among the rare ones.
+#[inline]
+fn is_rare(event: Event, slow_nanos: u64) -> bool {
+    match event {
+        Event::RuntimeStarted { .. }
+        | Event::RuntimeShutDown
+        | Event::WorkerHandedOff { .. }
+        | Event::SpareWorkerStarted { .. }
+        | Event::SpareWorkerStopped { .. }
+        | Event::Marked { .. } => true,
+        Event::MonitorActed { action, .. } => matches!(
+            action,
+            MonitorAction::StartedSpare | MonitorAction::LacksSpare
+        ),
+        Event::ThreadDelayed { nanos } => nanos >= slow_nanos,
+        _ => false,
     }
 }
 

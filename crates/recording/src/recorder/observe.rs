@@ -108,14 +108,14 @@ impl raddle_sched::Observer for Recorder {
         });
     }
 
-    fn driver_started(&self, _worker: usize, _timeout: Option<Duration>) {
+    fn driver_started(&self, _worker: usize, timeout: Option<Duration>) {
         // A worker that never parks records its delays here.
         self.record_kernel_delays();
-        self.record(Event::DriverStarted);
+        self.record_turn(timeout != Some(Duration::ZERO));
     }
 
     fn driver_finished(&self, _worker: usize, turn: Turn) {
-        self.record(Event::DriverFinished {
+        self.record_turn_end(Event::DriverFinished {
             events: small(turn.events),
             timers: small(turn.timers),
         });
@@ -134,11 +134,11 @@ impl raddle_sched::Observer for Recorder {
 /// Records the jobs of a blocking pool. A job that is dropped without a run is done.
 impl raddle_blocking::JobObserver for Recorder {
     fn queued(&self, job: JobMeta) {
-        self.record(Event::JobQueued { job: job.id });
+        self.record_job(job.id);
     }
 
     fn started(&self, job: JobMeta) {
-        self.record(Event::JobStarted { job: job.id });
+        self.record_job_start(job.id);
     }
 
     fn finished(&self, job: JobMeta) {

@@ -1,8 +1,34 @@
 //! The ring of one thread: the latest records of a single writer, which readers copy while the
 //! writer continues.
 //!
-//! `docs/flight-recorder.md` has the states of a slot and the argument that a reader never takes
-//! one half of a record for the other half of another.
+//! A ring has slots, a power of two of them, and the count of complete records. Record `n` is in
+//! slot `n` modulo the number of slots. All words are atomic, so the ring needs no unsafe code.
+//!
+//! The writer pushes record `n` with three stores, each with Release: the two words of the slot,
+//! then the count `n + 1`. Only the writer changes the state of a slot:
+//!
+//! | state of record `n` | count | its slot |
+//! |---|---|---|
+//! | not written | at most `n` | has an older record, or one word of the older record and one of `n` |
+//! | complete | `n + 1` to `n + slots - 1` | has record `n` |
+//! | perhaps being overwritten | `n + slots` | has words of record `n`, of record `n + slots`, or one of each |
+//! | overwritten | more | has a later record |
+//!
+//! A reader copies records in three steps:
+//!
+//! 1. it loads the count `end` with Acquire, which makes the words of all records before `end`
+//!    visible;
+//! 2. it loads the words from the oldest slot to `end`, each with Acquire;
+//! 3. it loads the count again as `after`, and drops the records before `after + 1 - slots`: those
+//!    that are overwritten, and the one that the writer may be overwriting.
+//!
+//! **Why no reader returns a torn record.** Assume that step 2 expects record `n` and loads a word
+//! of a later record `m`, at least `n + slots`. The load acquires what the writer's store of that
+//! word released. Before that store the writer stored the count `m`. Step 3 thus loads a count of
+//! at least `m`, and `m + 1 - slots` is greater than `n`: record `n` is dropped.
+//!
+//! A ring belongs to one thread at a time, the holder of its [`RingWriter`]. When a thread ends,
+//! its ring passes with its records to the next thread that needs one.
 
 use std::fmt;
 
@@ -69,8 +95,17 @@ impl RingWriter {
     }
 
     /// Returns the number of records that have been pushed.
+    #[inline]
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Returns the writer for another thread. This one is not used again.
+    pub(crate) fn hand_over(&mut self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            count: self.count,
+        }
     }
 }
 

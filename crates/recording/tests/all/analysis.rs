@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use raddle_recording::analysis::{
     AnalysisReport, Distribution, Tasks, blocking_jobs, idle_while_waiting, kernel_delays,
-    longest_polls, polls, polls_by_location, scheduling_delays, spare_workers,
+    long_delays, longest_polls, polls, polls_by_location, scheduling_delays, spans_by_name,
+    spare_workers,
 };
-use raddle_recording::export::folded_stacks;
-use raddle_recording::{Entry, Event, MonitorAction, PollResult, Recording, StringId, Thread};
+use raddle_recording::export::{folded_stacks, perfetto_trace};
+use raddle_recording::{
+    Entry, Event, MonitorAction, PollResult, Recording, StringId, Task, Thread,
+};
 
 fn nanos(nanos: u64) -> Duration {
     Duration::from_nanos(nanos)
@@ -270,7 +273,7 @@ fn folded_stacks_follow_the_spawns() {
     let mut recording = recording();
     let id = StringId::new(3).unwrap();
     recording.strings.insert(id, "child;\n1".to_owned());
-    let expected = "main.rs:1 60\nmain.rs:1;child, 1 (main.rs:2) 300\n";
+    let expected = "main.rs:1 60\nmain.rs:1;child,\\n1 (main.rs:2) 300\n";
     assert_eq!(folded_stacks(&recording), expected);
 }
 
@@ -280,7 +283,7 @@ fn a_report_contains_the_longest_polls_and_idle_times() {
     let lines: Vec<_> = report.lines().collect();
     assert_eq!(
         lines[0],
-        "13 events of 2 threads, 0 overwritten; complete from 0.000 ms on"
+        "13 events of 2 threads, 0 overwritten; ends at 1970-01-01 00:00:00.000, in UTC"
     );
     let longest = lines
         .iter()
@@ -351,4 +354,213 @@ fn a_parked_spare_worker_is_not_idle_while_tasks_wait() {
     let mut recording = recording_with_spares();
     recording.threads.get_mut(&2).unwrap().entries.remove(0);
     assert_eq!(idle_while_waiting(&recording).total, nanos(0));
+}
+
+/// Makes a recording in which each of `count` tasks is spawned by the one before, at the location
+/// that `location` returns, and is polled for a nanosecond.
+fn chain(count: u64, location: impl Fn(u64) -> u32) -> Recording {
+    let mut recording = Recording::default();
+    let mut entries = Vec::new();
+    for task in 1..=count {
+        let id = StringId::new(location(task)).unwrap();
+        let text = format!("src/very/long/path/of/a/module.rs:{}:5", location(task));
+        recording.strings.insert(id, text);
+        if task == 1 {
+            entries.push((0, spawned(1, location(1))));
+        }
+        entries.push((task, started(task)));
+        entries.push((task, spawned(task + 1, location(task + 1))));
+        entries.push((task + 1, finished(task, PollResult::Pending)));
+    }
+    let entry = |(time, event)| Entry { time, event };
+    let thread = Thread {
+        entries: entries.into_iter().map(entry).collect(),
+        ..Thread::default()
+    };
+    recording.threads.insert(1, thread);
+    recording
+}
+
+#[test]
+fn folded_stacks_of_a_chain_of_spawns_have_each_location_once_in_a_row() {
+    const COUNT: u64 = 10_000;
+    let place = |number: u32| format!("src/very/long/path/of/a/module.rs:{number}:5");
+    let same = folded_stacks(&chain(COUNT, |_| 7));
+    assert_eq!(same, format!("{} {COUNT}\n", place(7)));
+    let blocks = folded_stacks(&chain(COUNT, |task| 1 + task as u32 / 4_000));
+    let expected = format!(
+        "{0} 3999\n{0};{1} 4000\n{0};{1};{2} 2001\n",
+        place(1),
+        place(2),
+        place(3)
+    );
+    assert_eq!(blocks, expected);
+    // Those that alternate are bounded.
+    for locations in [2, 3, COUNT as u32 + 1] {
+        let recording = chain(COUNT, |task| 1 + task as u32 % locations);
+        let folded = folded_stacks(&recording);
+        let total: u64 = folded
+            .lines()
+            .map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap())
+            .sum();
+        assert_eq!(total, COUNT);
+        let frames = folded.lines().map(|line| line.split(';').count());
+        assert_eq!(frames.max(), Some(Tasks::MAX_ANCESTORS + 1));
+        let bound = COUNT.min(u64::from(locations) * 40) as usize * 34 * place(COUNT as u32).len();
+        assert!(folded.len() <= bound, "{} bytes", folded.len());
+    }
+}
+
+#[test]
+fn a_cycle_of_parents_ends() {
+    let mut recording = chain(1, |_| 1);
+    for (task, parent) in [(1, 2), (2, 3), (3, 1)] {
+        for location in [None, StringId::new(task as u32)] {
+            let known = Task {
+                location,
+                name: None,
+                parent: Some(parent),
+            };
+            recording.tasks.insert(task, known);
+            assert!(Tasks::of(&recording).ancestry(task).len() <= Tasks::MAX_ANCESTORS + 1);
+        }
+    }
+}
+
+#[test]
+fn control_characters_of_names_are_escaped() {
+    let mut recording = recording();
+    let evil = "\x1b[31m;\r\n\u{202e}";
+    for text in recording.strings.values_mut() {
+        text.push_str(evil);
+    }
+    let id = StringId::new(3).unwrap();
+    let thread = recording.threads.get_mut(&1).unwrap();
+    thread.name = evil.to_owned();
+    let events = [
+        Event::SpanEntered { name: id },
+        Event::SpanLeft { name: id },
+        Event::Marked { text: id },
+        Event::FaultStarted { text: id },
+        Event::ThreadDelayed { nanos: 5 },
+    ];
+    let entries = events.map(|event| Entry { time: 1_000, event });
+    thread.entries.extend(entries);
+    let mut processes = recording.clone();
+    for (number, name) in [(1, "\u{7}bell"), (2, "\u{9b}2J")] {
+        processes.threads.get_mut(&number).unwrap().process = name.to_owned();
+    }
+    let is_clean = |text: &str| {
+        let is_evil =
+            |letter: char| letter != '\n' && (letter.is_control() || letter == '\u{202e}');
+        !text.contains(is_evil)
+    };
+    for recording in [&recording, &processes] {
+        let report = AnalysisReport::of(recording).to_string();
+        assert!(is_clean(&report), "{report:?}");
+        assert!(report.contains(r"child\u{1b}[31m;\r\n\u{202e}"), "{report}");
+    }
+    let folded = folded_stacks(&recording);
+    assert!(is_clean(&folded), "{folded:?}");
+    // A label has no separator of frames or of lines.
+    assert_eq!(folded.lines().count(), 2, "{folded}");
+    assert!(
+        folded.lines().all(|line| line.split(';').count() <= 2),
+        "{folded}"
+    );
+}
+
+#[test]
+fn a_report_has_wall_clock_times_and_says_how_far_back_the_records_reach() {
+    const SECOND: u64 = 1_000_000_000;
+    let mut recording = recording();
+    recording.origin = 1_798_761_590 * SECOND;
+    let thread = recording.threads.get_mut(&2).unwrap();
+    for entry in &mut thread.entries {
+        entry.time += 400 * SECOND;
+    }
+    thread.lost = 9;
+    thread.rare_lost = 1;
+    let rare = [
+        (9 * SECOND, started(7)),
+        (9 * SECOND + 345_678_901, finished(7, PollResult::Pending)),
+        (
+            10 * SECOND,
+            Event::TaskDelayed {
+                task: 7,
+                tenths: 123,
+            },
+        ),
+    ];
+    thread.rare = rare.map(|(time, event)| Entry { time, event }).to_vec();
+    let known = Task {
+        location: StringId::new(1),
+        ..Task::default()
+    };
+    recording.tasks.insert(7, known);
+    let report = AnalysisReport::of(&recording).to_string();
+    let has = |line: &str| assert!(report.contains(line), "no {line:?} in {report}");
+    has("345 ms  at 2026-12-31 23:59:59.000  task 7  main.rs:1");
+    has("12 ms  at 2027-01-01 00:00:00.000  task 7  main.rs:1");
+    has("records of all events reach back 445 ns, of slow and rare ones 391 s");
+    assert_eq!(longest_polls(&recording, 1)[0].task, 7);
+    assert_eq!(
+        long_delays(&recording),
+        [(7, 10 * SECOND, Duration::from_micros(12_300))]
+    );
+}
+
+#[test]
+fn a_poll_that_begins_among_the_rare_events_ends_among_the_others() {
+    let mut recording = Recording::default();
+    let entry = |(time, event)| Entry { time, event };
+    let thread = Thread {
+        rare: vec![entry((10, started(1)))],
+        entries: vec![
+            entry((500, finished(1, PollResult::Pending))),
+            entry((600, started(2))),
+            entry((700, Event::RecordsLost { count: 5 })),
+            entry((800, started(3))),
+            entry((900, finished(3, PollResult::Pending))),
+        ],
+        ..Thread::default()
+    };
+    recording.threads.insert(1, thread);
+    let found = polls(&recording);
+    let found: Vec<_> = found
+        .iter()
+        .map(|poll| (poll.task, poll.duration))
+        .collect();
+    // The end of the second poll was lost.
+    assert_eq!(found, [(1, nanos(490)), (3, nanos(100))]);
+    assert!(!perfetto_trace(&recording).is_empty());
+}
+
+#[test]
+fn spans_are_grouped_by_name_and_may_overlap() {
+    let mut recording = recording();
+    let [outer, inner] = [1, 3].map(|number| StringId::new(number).unwrap());
+    let spans = [
+        (1_000, Event::SpanEntered { name: outer }),
+        (1_010, Event::SpanEntered { name: inner }),
+        (1_020, Event::SpanLeft { name: outer }),
+        (1_050, Event::SpanLeft { name: inner }),
+        (1_060, Event::SpanLeft { name: inner }),
+    ];
+    let entries = spans.map(|(time, event)| Entry { time, event });
+    recording
+        .threads
+        .get_mut(&1)
+        .unwrap()
+        .entries
+        .extend(entries);
+    let found = spans_by_name(&recording);
+    let found: Vec<_> = found
+        .iter()
+        .map(|(name, times)| (name.as_str(), times.count(), times.max()))
+        .collect();
+    assert_eq!(
+        found,
+        [("child", 1, nanos(40)), ("main.rs:1", 1, nanos(20))]
+    );
 }

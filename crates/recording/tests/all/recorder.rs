@@ -3,9 +3,11 @@
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use raddle_recording::recorder::{Recorder, RecorderOptions};
-use raddle_recording::{EndReason, Event, PollEnd, PollResult, Recording};
+use raddle_recording::analysis::{Tasks, longest_polls, polls, spans_by_name};
+use raddle_recording::recorder::{Archive, ArchiveOptions, Recorder, RecorderOptions};
+use raddle_recording::{EndReason, Entry, Event, PollEnd, PollResult, Recording};
 
 fn recorder_with(change: impl FnOnce(&mut RecorderOptions)) -> Recorder {
     let mut options = RecorderOptions::default();
@@ -272,9 +274,271 @@ fn a_follower_knows_the_task_of_a_poll_that_ends_in_a_later_piece() {
         recorder.record_poll(task);
     }
     let events = events_of_one_thread(&follower.read());
-    let Event::PollStarted { task: first } = events[0] else {
+    let [
+        Event::RecordsLost { count },
+        Event::PollStarted { task: first },
+        second,
+        ..,
+    ] = events[..]
+    else {
         panic!("{events:?}");
     };
-    assert!(first > 3, "{events:?}");
-    assert_eq!(events[1], finished(first));
+    assert!(first > 3 && count > 3, "{events:?}");
+    assert_eq!(second, finished(first));
+}
+
+fn poll(recorder: &Recorder, task: u64, time: Duration) {
+    recorder.record_poll(task);
+    if !time.is_zero() {
+        thread::sleep(time);
+    }
+    recorder.record_poll_end(task, PollEnd::Pending);
+}
+
+/// Fills the ring of the thread.
+fn overwrite(recorder: &Recorder) {
+    queued(0..64).for_each(|event| recorder.record(event));
+}
+
+#[test]
+fn tasks_stay_known_when_their_spawn_is_overwritten() {
+    let recorder = recorder_with(|options| {
+        options.records_per_thread = 16;
+        options.task_places = 16;
+    });
+    let location = Location::caller();
+    recorder.record_poll(0);
+    recorder.record_spawn(1, location);
+    recorder.record_spawn(2, location);
+    let name = recorder.text("listener");
+    recorder.record(Event::TaskNamed { task: 2, name });
+    recorder.record_poll_end(0, PollEnd::Pending);
+    // Those that come and go do not replace them.
+    for task in 3..1_000 {
+        recorder.record_spawn(task, Location::caller());
+        poll(&recorder, task, Duration::ZERO);
+        recorder.record_end(task, EndReason::Completed);
+    }
+    overwrite(&recorder);
+    // One is only woken, the other is polled on a thread that has not seen its spawn.
+    recorder.record(Event::TaskWoken { task: 1 });
+    record_on(&recorder, "other", [Event::PollStarted { task: 2 }]);
+    let expected = format!("listener ({location})");
+    let check = |recording: &Recording| {
+        let tasks = Tasks::of(recording);
+        assert_eq!(tasks.label(1), location.to_string());
+        assert_eq!(tasks.label(2), expected);
+        assert_eq!(tasks.get(1).unwrap().parent, Some(0));
+        assert_eq!(recording.tasks.len(), 2, "{:?}", recording.tasks);
+    };
+    let recording = recorder.snapshot();
+    check(&recording);
+    let mut file = Vec::new();
+    recording.write_to(&mut file).unwrap();
+    check(&Recording::read_from(&file[..]).unwrap());
+    // They have ended, and their ends are in the rings.
+    for task in [1, 2] {
+        recorder.record_end(task, EndReason::Cancelled);
+    }
+    check(&recorder.snapshot());
+}
+
+#[test]
+fn a_task_that_is_spawned_while_the_recorder_is_off_is_known() {
+    let recorder = Recorder::new(RecorderOptions::default());
+    recorder.stop();
+    recorder.record_spawn(1, Location::caller());
+    recorder.start();
+    recorder.record(Event::TaskWoken { task: 1 });
+    let recording = recorder.snapshot();
+    assert!(Tasks::of(&recording).label(1).contains("recorder.rs"));
+}
+
+#[test]
+fn each_file_of_an_archive_names_its_tasks() {
+    let directory = tempfile::tempdir().unwrap();
+    let recorder = recorder_with(|options| options.records_per_thread = 16);
+    let location = Location::caller();
+    recorder.record_spawn(1, location);
+    let mut options = ArchiveOptions::new(directory.path());
+    options.max_file_bytes = 1;
+    options.interval = Duration::from_millis(1);
+    let archive = Archive::start(&recorder, options).unwrap();
+    for _ in 0..5 {
+        overwrite(&recorder);
+        recorder.record(Event::TaskWoken { task: 1 });
+        thread::sleep(Duration::from_millis(10));
+    }
+    archive.finish().unwrap();
+    let mut files = 0;
+    for entry in std::fs::read_dir(directory.path()).unwrap() {
+        let file = std::fs::File::open(entry.unwrap().path()).unwrap();
+        let recording = Recording::read_from(file).unwrap();
+        let is_woken = |(_, entry): &(u64, Entry)| entry.event == Event::TaskWoken { task: 1 };
+        if recording.by_time().iter().any(is_woken) {
+            files += 1;
+            assert_eq!(Tasks::of(&recording).label(1), location.to_string());
+        }
+    }
+    assert!(files >= 2, "{files} files");
+}
+
+#[test]
+fn slow_polls_are_kept_longer_than_the_other_events_and_are_not_counted_twice() {
+    let recorder = recorder_with(|options| options.records_per_thread = 16);
+    recorder.record_spawn(1, Location::caller());
+    let slow = Duration::from_millis(12);
+    poll(&recorder, 1, slow);
+    poll(&recorder, 2, Duration::ZERO);
+    // Both rings have it.
+    let of_task = |recording: &Recording, task| {
+        let all = polls(recording).into_iter();
+        all.filter(|poll| poll.task == task).collect::<Vec<_>>()
+    };
+    let found = of_task(&recorder.snapshot(), 1);
+    assert_eq!(found.len(), 1);
+    assert_eq!(recorder.snapshot().rare_complete_from(), 0);
+    for _ in 0..1_000 {
+        overwrite(&recorder);
+    }
+    let recording = recorder.snapshot();
+    assert_eq!(of_task(&recording, 1).len(), 1);
+    let kept = longest_polls(&recording, 1)[0];
+    // The rate of the clock is measured again each time.
+    assert!(kept.duration.abs_diff(found[0].duration) < Duration::from_millis(1));
+    assert!(kept.duration >= slow && kept.is_finished);
+    assert!(Tasks::of(&recording).label(1).contains("recorder.rs"));
+    assert!(recording.complete_from() > kept.start);
+    assert_eq!(recording.rare_complete_from(), 0);
+    // The fast poll is lost.
+    assert!(of_task(&recording, 2).is_empty());
+
+    let mut file = Vec::new();
+    recording.write_to(&mut file).unwrap();
+    assert_eq!(Recording::read_from(&file[..]).unwrap(), recording);
+}
+
+#[test]
+fn a_slow_poll_is_complete_wherever_the_ring_begins() {
+    for lost in 0..12 {
+        let recorder = recorder_with(|options| options.records_per_thread = 8);
+        poll(&recorder, 1, Duration::from_millis(11));
+        match lost % 2 {
+            0 => poll(&recorder, 2, Duration::ZERO),
+            // The end has a record of its own.
+            _ => recorder.end_poll(),
+        }
+        queued(0..lost).for_each(|event| recorder.record(event));
+        let recording = recorder.snapshot();
+        let found = polls(&recording);
+        let slow: Vec<_> = found.iter().filter(|poll| poll.task == 1).collect();
+        assert_eq!(slow.len(), 1, "{lost}: {found:?}");
+        assert!(slow[0].is_finished && slow[0].duration >= Duration::from_millis(11));
+        assert!(
+            found
+                .iter()
+                .all(|poll| poll.duration < Duration::from_secs(1))
+        );
+    }
+}
+
+#[test]
+fn a_follower_reads_each_slow_poll_once_even_if_records_are_lost() {
+    let recorder = recorder_with(|options| options.records_per_thread = 8);
+    let mut follower = recorder.follow();
+    let mut file = Vec::new();
+    let mut writer = raddle_recording::Writer::new(&mut file).unwrap();
+    for task in 1..=12 {
+        poll(&recorder, task, Duration::from_millis(11));
+        if task % 2 == 0 {
+            overwrite(&recorder);
+        }
+        if task % 3 == 0 {
+            writer.append(&follower.read()).unwrap();
+        }
+    }
+    recorder.end_poll();
+    writer.append(&follower.read()).unwrap();
+    let recording = Recording::read_from(&file[..]).unwrap();
+    let found = polls(&recording);
+    let mut tasks: Vec<_> = found.iter().map(|poll| poll.task).collect();
+    tasks.sort_unstable();
+    assert_eq!(tasks, (1..=12).collect::<Vec<_>>(), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .all(|poll| poll.duration < Duration::from_secs(1))
+    );
+}
+
+#[test]
+fn the_ring_of_slow_events_is_bounded_and_says_how_far_back_it_reaches() {
+    let recorder = recorder_with(|options| {
+        options.records_per_thread = 8;
+        options.rare_records_per_thread = 16;
+        options.slow = Duration::from_micros(1);
+    });
+    for task in 1..=50 {
+        poll(&recorder, task, Duration::from_micros(50));
+    }
+    recorder.end_poll();
+    overwrite(&recorder);
+    let recording = recorder.snapshot();
+    let found = polls(&recording);
+    assert!(!found.is_empty() && found.len() <= 4, "{found:?}");
+    assert_eq!(found.last().unwrap().task, 50);
+    let first = found.iter().map(|poll| poll.start).min().unwrap();
+    assert!(recording.rare_complete_from() <= first && recording.rare_complete_from() > 0);
+}
+
+#[test]
+fn slow_waits_of_jobs_and_tasks_marks_and_spans_are_kept() {
+    let recorder = recorder_with(|options| options.records_per_thread = 8);
+    let slow = Duration::from_millis(12);
+    recorder.mark("new configuration");
+    recorder.record(Event::TaskWoken { task: 5 });
+    recorder.enter_span("request");
+    thread::sleep(slow);
+    recorder.leave_span("request");
+    recorder.enter_span("fast");
+    recorder.leave_span("fast");
+    poll(&recorder, 5, Duration::ZERO);
+    overwrite(&recorder);
+    let recording = recorder.snapshot();
+    let rare = &recording.threads.values().next().unwrap().rare;
+    let [
+        Event::Marked { text },
+        Event::SpanEntered { name },
+        Event::SpanLeft { .. },
+        Event::TaskDelayed { task: 5, tenths },
+    ] = rare.iter().map(|entry| entry.event).collect::<Vec<_>>()[..]
+    else {
+        panic!("{rare:?}");
+    };
+    assert_eq!(recording.text(text), "new configuration");
+    assert_eq!(recording.text(name), "request");
+    assert!(tenths >= 120, "{tenths}");
+    assert_eq!(spans_by_name(&recording).len(), 1);
+}
+
+#[test]
+fn a_span_that_is_left_on_another_thread_or_twice_is_ignored() {
+    let recorder = Recorder::new(RecorderOptions::default());
+    recorder.enter_span("a");
+    let other = recorder.clone();
+    thread::spawn(move || other.leave_span("a")).join().unwrap();
+    let name = recorder.text("made at run time");
+    recorder.enter(name);
+    recorder.leave(name);
+    recorder.leave(name);
+    recorder.leave_span("a");
+    recorder.leave_span("a");
+    let recording = recorder.snapshot();
+    let count = |wanted: fn(&Event) -> bool| {
+        let all = recording.by_time();
+        all.iter().filter(|(_, entry)| wanted(&entry.event)).count()
+    };
+    let entered = count(|event| matches!(event, Event::SpanEntered { .. }));
+    let left = count(|event| matches!(event, Event::SpanLeft { .. }));
+    assert_eq!((entered, left), (2, 2));
 }

@@ -1,9 +1,11 @@
 //! The file format of recordings: a written file is read back, and no file makes the reader panic.
 
 use proptest::collection::{btree_map, vec};
+use proptest::option;
 use proptest::prelude::*;
 use raddle_recording::{
-    EndReason, Entry, Event, MonitorAction, PollResult, Record, Recording, StringId, Thread, Writer,
+    EndReason, Entry, Event, MonitorAction, PollResult, Record, Recording, StringId, Task, Thread,
+    Writer,
 };
 
 const NUMBERS: u64 = 1 << 40;
@@ -74,7 +76,13 @@ fn event() -> impl Strategy<Value = Event> {
         string().prop_map(|text| Event::FaultEnded { text }),
         string().prop_map(|text| Event::Marked { text }),
     ];
-    prop_oneof![tasks, workers, others, simulated]
+    let application = prop_oneof![
+        (task(), 0..SMALL).prop_map(|(task, tenths)| Event::TaskDelayed { task, tenths }),
+        string().prop_map(|name| Event::SpanEntered { name }),
+        string().prop_map(|name| Event::SpanLeft { name }),
+        task().prop_map(|count| Event::RecordsLost { count }),
+    ];
+    prop_oneof![tasks, workers, others, simulated, application]
 }
 
 fn thread() -> impl Strategy<Value = Thread> {
@@ -91,20 +99,34 @@ fn thread() -> impl Strategy<Value = Thread> {
             name,
             process,
             lost,
+            rare: entries.iter().take(3).copied().collect(),
+            rare_lost: lost / 2,
             entries,
         })
 }
 
 fn recording() -> impl Strategy<Value = Recording> {
+    let known = (
+        option::of(string()),
+        option::of(string()),
+        option::of(0..NUMBERS),
+    );
+    let known = known.prop_map(|(location, name, parent)| Task {
+        location,
+        name,
+        parent,
+    });
     (
         any::<u64>(),
         btree_map(string(), any::<String>(), 0..5),
         btree_map(any::<u64>(), thread(), 0..4),
+        btree_map(0..NUMBERS, known, 0..4),
     )
-        .prop_map(|(origin, strings, threads)| Recording {
+        .prop_map(|(origin, strings, threads, tasks)| Recording {
             origin,
             strings,
             threads,
+            tasks,
             ..Recording::default()
         })
 }
@@ -115,7 +137,7 @@ fn bytes(recording: &Recording) -> Vec<u8> {
     file
 }
 
-/// Makes a file with one chunk.
+/// Makes a file of format 1 with one chunk.
 fn with_chunk(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut file = b"RADDLEFR\x01\x00\x00\x00".to_vec();
     file.push(tag);
@@ -167,6 +189,8 @@ proptest! {
             let second = &second.threads[number];
             thread.lost = thread.lost.saturating_add(second.lost);
             thread.entries.extend(&second.entries);
+            thread.rare_lost = thread.rare_lost.saturating_add(second.rare_lost);
+            thread.rare.extend(&second.rare);
         }
         prop_assert_eq!(Recording::read_from(&file[..]).unwrap(), whole);
     }
@@ -194,12 +218,15 @@ proptest! {
         let mut file = bytes(&recording);
         let index = at % file.len();
         file[index] = byte;
+        let is_changed = file != bytes(&recording);
         // It must not panic, nor allocate memory for lengths beyond the file.
-        let _either = Recording::read_from(&file[..]);
+        if let Ok(read) = Recording::read_from(&file[..]) {
+            prop_assert_eq!(read.damaged > 0, is_changed);
+        }
     }
 
     #[test]
-    fn any_chunk_is_read_or_refused(tag in 0..7_u8, content in vec(any::<u8>(), 0..64)) {
+    fn any_chunk_is_read_or_refused(tag in 0..9_u8, content in vec(any::<u8>(), 0..64)) {
         match Recording::read_from(&with_chunk(tag, &content)[..]) {
             Ok(recording) => prop_assert!(!recording.is_truncated),
             Err(error) => prop_assert!(error.is_damaged()),
