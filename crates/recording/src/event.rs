@@ -288,7 +288,7 @@ impl PollEnd {
 
     /// Returns the number by which the record of the next poll stores `end`; 0 stands for `None`.
     #[inline]
-    pub(crate) fn number(end: Option<Self>) -> u32 {
+    pub(crate) const fn number(end: Option<Self>) -> u32 {
         match end {
             None => 0,
             Some(Self::Pending) => 1,
@@ -298,6 +298,9 @@ impl PollEnd {
             Some(Self::Ended(EndReason::Panicked)) => 5,
         }
     }
+
+    /// The greatest such number.
+    pub(crate) const MAX_NUMBER: u32 = 5;
 
     pub(crate) fn from_number(number: u32) -> Option<Self> {
         Some(match number {

@@ -72,7 +72,12 @@ impl Record {
     /// ```
     #[inline]
     pub fn of_poll(time: u64, task: u64, former: Option<PollEnd>) -> Self {
-        let former = PollEnd::number(former);
+        Self::of_poll_number(time, task, PollEnd::number(former))
+    }
+
+    /// Like [`of_poll`](Self::of_poll), with the number of the end.
+    #[inline]
+    pub(crate) fn of_poll_number(time: u64, task: u64, former: u32) -> Self {
         Self::of_parts(time, Parts::of_number(kind::POLL_STARTED, task, former))
     }
 

@@ -57,7 +57,7 @@ impl Clock {
             source,
             start,
             origin: Anchor {
-                ticks: now(source, start),
+                ticks: now(source, &start),
                 nanos: 0,
             },
             unix: unix.map_or(0, |time| nanos(time.as_nanos())),
@@ -67,7 +67,7 @@ impl Clock {
     /// Returns the time in ticks.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
-        now(self.source, self.start)
+        now(self.source, &self.start)
     }
 
     /// Returns the current time on both scales.
@@ -128,9 +128,9 @@ impl Clock {
 }
 
 #[inline]
-fn now(source: Source, start: Instant) -> u64 {
+fn now(source: Source, start: &Instant) -> u64 {
     match source {
-        Source::Std => nanos(start.elapsed().as_nanos()),
+        Source::Std => std_now(start),
         #[cfg(target_arch = "x86_64")]
         Source::Counter => {
             // SAFETY: every x86-64 processor has the instruction, and Linux allows it if the
@@ -138,6 +138,12 @@ fn now(source: Source, start: Instant) -> u64 {
             unsafe { core::arch::x86_64::_rdtsc() }
         }
     }
+}
+
+/// Out of line, so that reading the counter stays short.
+#[inline(never)]
+fn std_now(start: &Instant) -> u64 {
+    nanos(start.elapsed().as_nanos())
 }
 
 /// Returns nanoseconds in 64 bits, which suffice for 584 years.

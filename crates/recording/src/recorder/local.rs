@@ -67,16 +67,19 @@ struct Poll {
     /// The time and the position of its start.
     start: u64,
     position: u64,
-    state: PollState,
+    /// [`RUNNING`], or the [number](PollEnd::number) of an end that has no record yet and that the
+    /// next record of the thread contains, or 0 if the end has a record.
+    end: u32,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum PollState {
-    Running,
-    /// It has ended, and its end has no record yet; the next record of the thread contains it.
-    Ended(PollEnd),
-    /// Its end has a record.
-    Recorded,
+/// The poll has not ended.
+const RUNNING: u32 = u32::MAX;
+
+impl Poll {
+    #[inline]
+    fn has_unrecorded_end(&self) -> bool {
+        (1..=PollEnd::MAX_NUMBER).contains(&self.end)
+    }
 }
 
 /// The start of something.
@@ -96,7 +99,7 @@ impl LaneWriter {
                 task: 0,
                 start: 0,
                 position: 0,
-                state: PollState::Recorded,
+                end: 0,
             },
             slow: shared.slow_ticks(),
             next_delay: 0,
@@ -130,50 +133,55 @@ impl LaneWriter {
     /// Records the end of the last poll at `time`, unless it has a record.
     #[inline]
     fn push_end(&mut self, shared: &Shared, time: u64) {
-        if let PollState::Ended(end) = self.poll.state {
-            self.push_end_record(shared, time, end);
+        if self.poll.has_unrecorded_end() {
+            self.push_end_record(shared, time);
         }
     }
 
-    fn push_end_record(&mut self, shared: &Shared, time: u64, end: PollEnd) {
-        self.poll.state = PollState::Recorded;
+    #[inline(never)]
+    fn push_end_record(&mut self, shared: &Shared, time: u64) {
+        let Some(end) = PollEnd::from_number(self.poll.end) else {
+            return;
+        };
+        self.poll.end = 0;
         let position = self.ring.count();
         for event in end.events(self.poll.task) {
             self.ring.push(Record::new(time, event));
         }
-        self.check_poll(shared, time, end, position, 0);
+        if time.wrapping_sub(self.poll.start) >= self.slow {
+            self.keep_poll(shared, time, end, position, 0);
+        }
     }
 
     /// Records the end of the last poll now.
     pub(crate) fn end_poll(&mut self, shared: &Shared) {
-        if let PollState::Ended(end) = self.poll.state {
-            self.push_end_record(shared, shared.clock.now(), end);
+        if self.poll.has_unrecorded_end() {
+            self.push_end_record(shared, shared.clock.now());
         }
     }
 
     /// The task that the thread polls.
     pub(crate) fn polled(&self) -> Option<u64> {
-        (self.poll.state == PollState::Running).then_some(self.poll.task)
+        (self.poll.end == RUNNING).then_some(self.poll.task)
     }
 
     #[inline]
     pub(crate) fn start_poll(&mut self, shared: &Shared, task: u64) {
         let time = shared.clock.now();
-        let former = match self.poll.state {
-            PollState::Ended(end) => {
-                let distance = self.ring.count() - self.poll.position;
-                self.check_poll(shared, time, end, self.ring.count(), distance);
-                Some(end)
-            }
-            _ => None,
-        };
+        let mut former = self.poll.end;
+        if former > PollEnd::MAX_NUMBER {
+            // This poll is within another.
+            former = 0;
+        } else if time.wrapping_sub(self.poll.start) >= self.slow {
+            self.keep_former_poll(shared, time);
+        }
         self.poll = Poll {
             task,
             start: time,
             position: self.ring.count(),
-            state: PollState::Running,
+            end: RUNNING,
         };
-        self.ring.push(Record::of_poll(time, task, former));
+        self.ring.push(Record::of_poll_number(time, task, former));
         let wait = shared.tasks.take_wait(task, time);
         if wait >= self.slow && time >= self.next_delay {
             self.keep_delay(shared, task, time, wait);
@@ -182,8 +190,8 @@ impl LaneWriter {
 
     #[inline]
     pub(crate) fn note_end(&mut self, shared: &Shared, task: u64, end: PollEnd) {
-        if self.poll.task == task && self.poll.state == PollState::Running {
-            self.poll.state = PollState::Ended(end);
+        if self.poll.task == task && self.poll.end == RUNNING {
+            self.poll.end = PollEnd::number(Some(end));
         } else {
             // The recorder was off when the poll started.
             self.push_unexpected_end(shared, task, end);
@@ -199,9 +207,10 @@ impl LaneWriter {
 
     #[inline]
     pub(crate) fn note_reason(&mut self, shared: &Shared, task: u64, reason: EndReason) {
-        match &mut self.poll.state {
-            PollState::Ended(end @ PollEnd::Ended(_)) if self.poll.task == task => {
-                *end = PollEnd::Ended(reason);
+        let is_last = self.poll.task == task && self.poll.has_unrecorded_end();
+        match PollEnd::from_number(self.poll.end) {
+            Some(PollEnd::Ended(_)) if is_last => {
+                self.poll.end = PollEnd::number(Some(PollEnd::Ended(reason)));
             }
             _ => self.push(shared, Event::TaskEnded { task, reason }),
         }
@@ -313,22 +322,18 @@ impl LaneWriter {
         }
     }
 
-    /// Keeps the last poll if it was slow. `position` is that of the record with its end. If that is
-    /// the record of the next poll, `distance` is the number of records from its start to there.
-    #[inline]
-    fn check_poll(
-        &mut self,
-        shared: &Shared,
-        time: u64,
-        end: PollEnd,
-        position: u64,
-        distance: u64,
-    ) {
-        if time.wrapping_sub(self.poll.start) >= self.slow {
+    /// Keeps the last poll if it was slow and the next record, of another poll, contains its end.
+    #[cold]
+    fn keep_former_poll(&mut self, shared: &Shared, time: u64) {
+        if let Some(end) = PollEnd::from_number(self.poll.end) {
+            let position = self.ring.count();
+            let distance = position - self.poll.position;
             self.keep_poll(shared, time, end, position, distance);
         }
     }
 
+    /// Keeps the last poll if it was slow. `position` is that of the record with its end. If that is
+    /// the record of the next poll, `distance` is the number of records from its start to there.
     #[cold]
     fn keep_poll(
         &mut self,

@@ -80,7 +80,11 @@ impl RingWriter {
     /// even while threads read.
     #[inline]
     pub fn push(&mut self, record: Record) {
-        let slot = self.shared.slot(self.count);
+        let index = self.count as usize & (self.shared.slots.len() - 1);
+        // Always there, since the length is a power of two.
+        let Some(slot) = self.shared.slots.get(index) else {
+            return;
+        };
         let [first, second] = record.words();
         // ORDERING: Release pairs with the load in `RingReader::copy`: a reader that gets a word of
         // this record also sees the count that was stored before it, and therefore leaves out the

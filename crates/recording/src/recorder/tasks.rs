@@ -20,6 +20,7 @@ const LOW: u64 = (1 << LOW_BITS) - 1;
 const NO_PARENT: u64 = MAX_OPERAND;
 /// The number of bits of a task's number beside a time.
 const CHECK_BITS: u32 = 20;
+const CHECK: u64 = (1 << CHECK_BITS) - 1;
 /// The greatest number of tasks in the map.
 const MAX_MOVED: usize = 1 << 20;
 
@@ -212,16 +213,18 @@ impl TaskTable {
     /// unknown.
     #[inline]
     pub(crate) fn take_wait(&self, task: u64, time: u64) -> u64 {
-        let place = self.place(task);
+        // Always there, since the length is a power of two.
+        let Some(place) = self.places.get(task as usize & (self.places.len() - 1)) else {
+            return 0;
+        };
         // ORDERING: none, as in `woken`.
         let word = place.woken.load(Ordering::Relaxed);
-        let now = packed(task, time);
-        if word == 0 || (word ^ now) << (u64::BITS - CHECK_BITS) != 0 {
+        if word == 0 || (word ^ task) & CHECK != 0 {
             return 0;
         }
         // ORDERING: none. The next wake of the task comes after this.
         place.woken.store(0, Ordering::Relaxed);
-        now.wrapping_sub(word) >> CHECK_BITS
+        packed(task, time).wrapping_sub(word) >> CHECK_BITS
     }
 }
 
@@ -241,7 +244,7 @@ fn identity(spawned: u64, place: &Place) -> Task {
 /// A time and the lowest bits of a task's number.
 #[inline]
 fn packed(task: u64, time: u64) -> u64 {
-    time << CHECK_BITS | task & ((1 << CHECK_BITS) - 1)
+    time << CHECK_BITS | task & CHECK
 }
 
 #[cfg(all(test, not(raddle_loom)))]
