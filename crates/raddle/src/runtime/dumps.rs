@@ -33,7 +33,7 @@ pub(crate) fn table(tools: &mut Tools) -> TaskTable {
 struct DumpSpans(TaskTable);
 
 impl SpanListener for DumpSpans {
-    fn entered(&self, span: &Arc<str>) {
+    fn entered(&self, _: &'static str, span: &Arc<str>) {
         self.0.enter_span(span);
     }
 

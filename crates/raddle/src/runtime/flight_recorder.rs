@@ -35,7 +35,7 @@ pub use raddle_recording::recorder::{
     Triggers,
 };
 
-use crate::runtime::tools::{self, RecordingFile, Running, Start, Tool, Tools};
+use crate::runtime::tools::{self, RecordingFile, Running, SpanListener, Start, Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
 /// Selects a recorder and an archive in a directory, for `RADDLE_RECORD`.
@@ -187,6 +187,9 @@ fn start(options: RecorderOptions) -> Start {
             .add_scheduler_observer(Arc::new(recorder.clone()));
         tools.observers.add_job_observer(Arc::new(recorder.clone()));
         tools.shared.add(recorder.clone());
+        tools
+            .shared
+            .add_span_listener(RecordedSpans(recorder.clone()));
         tools.shared.add(RecordingFile(Box::new(move || {
             let mut file = Vec::new();
             let written = recorder.snapshot().write_to(&mut file);
@@ -194,6 +197,19 @@ fn start(options: RecorderOptions) -> Start {
         })));
         Ok(())
     })
+}
+
+/// Records the spans of threads.
+struct RecordedSpans(Recorder);
+
+impl SpanListener for RecordedSpans {
+    fn entered(&self, name: &'static str, _: &Arc<str>) {
+        self.0.enter_span(name);
+    }
+
+    fn left(&self, name: &'static str, _: Option<&Arc<str>>) {
+        self.0.leave_span(name);
+    }
 }
 
 /// The triggers of a runtime, until it has shut down.

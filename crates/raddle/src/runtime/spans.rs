@@ -27,6 +27,8 @@ const OWN_TARGETS: [&str; 2] = ["runtime", "tokio::"];
 /// path="/users"}`, as the spans of tower-http do. The spans around it stand before it, as in
 /// `request{GET /users}:query`. The text has at most 240 bytes.
 ///
+/// A recording has the names of spans, without fields.
+///
 /// The layer does nothing in a runtime without such tools. In one with task dumps, entering and
 /// leaving a span costs about as much as a lock.
 ///
@@ -86,17 +88,23 @@ where
 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
         notify(|listeners| {
-            if let Some(span) = context.span(id).and_then(|span| text_of(&span)) {
-                listeners.iter().for_each(|it| it.entered(&span));
+            let Some(span) = context.span(id) else { return };
+            if let Some(text) = text_of(&span) {
+                listeners
+                    .iter()
+                    .for_each(|it| it.entered(span.name(), &text));
             }
         });
     }
 
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
         notify(|listeners| {
-            if context.span(id).and_then(|span| text_of(&span)).is_some() {
+            let Some(span) = context.span(id) else { return };
+            if text_of(&span).is_some() {
                 let present = innermost(&context);
-                listeners.iter().for_each(|it| it.left(present.as_ref()));
+                listeners
+                    .iter()
+                    .for_each(|it| it.left(span.name(), present.as_ref()));
             }
         });
     }

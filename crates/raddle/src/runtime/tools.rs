@@ -61,11 +61,11 @@ pub(crate) struct Shared {
 /// A tool that shows the spans of the crate `tracing`. The layer of the spans calls it on the thread
 /// where the event happens, while the runtime is current there.
 pub(crate) trait SpanListener: Send + Sync {
-    /// The thread has entered a span, which has this text.
-    fn entered(&self, _span: &Arc<str>) {}
+    /// The thread has entered a span, which has this name and this text.
+    fn entered(&self, _name: &'static str, _span: &Arc<str>) {}
 
-    /// The thread has left a span. `present` is its innermost span now.
-    fn left(&self, _present: Option<&Arc<str>>) {}
+    /// The thread has left a span with this name. `present` is its innermost span now.
+    fn left(&self, _name: &'static str, _present: Option<&Arc<str>>) {}
 
     /// A span has ended, on a thread that is in `present`.
     fn closed(&self, _span: &Arc<str>, _present: Option<&Arc<str>>) {}

@@ -69,11 +69,11 @@ where
 struct ThreadSpans;
 
 impl SpanListener for ThreadSpans {
-    fn entered(&self, span: &Arc<str>) {
+    fn entered(&self, _: &'static str, span: &Arc<str>) {
         Watchdog::set_span(Some(span.clone()));
     }
 
-    fn left(&self, present: Option<&Arc<str>>) {
+    fn left(&self, _: &'static str, present: Option<&Arc<str>>) {
         Watchdog::set_span(present.cloned());
     }
 }

@@ -113,3 +113,34 @@ fn a_slow_poll_has_the_span_of_its_thread() {
     });
     assert_eq!(spans, [Some("request{GET /}:inner".to_owned()), None]);
 }
+
+#[cfg(feature = "flight-recorder")]
+#[test]
+fn a_recording_has_the_spans() {
+    use crate::runtime::flight_recorder::RecorderOptions;
+    use crate::runtime::flight_recorder::recording::analysis::spans_by_name;
+
+    let subscriber = tracing_subscriber::registry().with(SpanLayer::new());
+    let _default = tracing::subscriber::set_default(subscriber);
+    let runtime = Builder::new_current_thread()
+        .flight_recorder(RecorderOptions::default())
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let request = async {
+            yield_now().await;
+            info_span!("query").in_scope(|| {});
+        };
+        request
+            .instrument(info_span!("request", name = "GET /"))
+            .await;
+    });
+    let recorder = runtime.handle().flight_recorder().unwrap();
+    let spans = spans_by_name(&recorder.snapshot());
+    let mut counts = Vec::from_iter(spans.iter().map(|(name, times)| (name, times.count())));
+    counts.sort();
+    // The future of `block_on` is polled twice, and drops the request in its span.
+    assert_eq!(counts[0], (&"query".to_owned(), 1));
+    assert_eq!(counts[1].0, "request");
+    assert!((2..=3).contains(&counts[1].1), "{counts:?}");
+}
