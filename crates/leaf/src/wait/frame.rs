@@ -180,17 +180,20 @@ pub(crate) fn note(cx: &Context<'_>, wait: impl FnOnce(bool) -> Wait) {
 }
 
 /// Drops all waits from index `before` on, and adds another. `wait` gets the resource of the first
-/// wait that is dropped. Returns the number of the current poll.
+/// wait that is dropped, and the number of the current poll, which is returned too.
 pub(crate) fn replace(
     cx: &Context<'_>,
     before: usize,
-    wait: impl FnOnce(Option<Resource>, bool) -> Option<Wait>,
+    wait: impl FnOnce(Option<Resource>, bool, u64) -> Option<Wait>,
 ) -> u64 {
     let number = with(|stack| {
         let resource = stack.waits.get(before).map(Wait::resource);
         stack.waits.truncate(before);
-        stack.push(cx, |is_direct| wait(resource, is_direct));
-        stack.polls.last().map(|poll| poll.number)
+        let number = stack.polls.last().map(|poll| poll.number);
+        stack.push(cx, |is_direct| {
+            wait(resource, is_direct, number.unwrap_or(0))
+        });
+        number
     });
     number.flatten().unwrap_or(0)
 }

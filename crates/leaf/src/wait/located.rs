@@ -47,7 +47,7 @@ pub fn note(cx: &Context<'_>, operation: &'static str, caller: Option<Caller>, r
     if frame::is_enabled() {
         let location = caller.and_then(Caller::location);
         frame::note(cx, |is_direct| {
-            Wait::new(operation, location, resource, is_direct)
+            Wait::new(operation, location, resource, is_direct, 0)
         });
     }
     #[cfg(not(feature = "record"))]
@@ -169,7 +169,14 @@ pub fn poll_located<T>(
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
     #[cfg(feature = "record")]
-    return recorded::poll(cx, operation, caller, Resource::Unknown, &mut 0, poll);
+    return recorded::poll(
+        cx,
+        operation,
+        caller,
+        Resource::Unknown,
+        &mut recorded::Polls::default(),
+        poll,
+    );
     #[cfg(not(feature = "record"))]
     {
         let _ = (operation, caller);
@@ -186,13 +193,19 @@ mod recorded {
 
     use super::{Caller, Context, Resource, Wait, frame};
 
+    /// The numbers of the first and of the last poll that has recorded a wait, or zero.
+    #[derive(Default)]
+    pub(super) struct Polls {
+        first: u64,
+        last: u64,
+    }
+
     pin_project! {
         pub(super) struct Located<F> {
             operation: &'static str,
             caller: Caller,
             resource: Resource,
-            // The number of the poll that has recorded the wait, or zero.
-            recorded: u64,
+            recorded: Polls,
             #[pin]
             future: F,
         }
@@ -200,9 +213,9 @@ mod recorded {
         impl<F> PinnedDrop for Located<F> {
             #[inline]
             fn drop(this: Pin<&mut Self>) {
-                if this.recorded != 0 {
+                if this.recorded.last != 0 {
                     let (operation, location) = (this.operation, this.caller.location());
-                    frame::withdraw(Some(this.recorded), |wait| {
+                    frame::withdraw(Some(this.recorded.last), |wait| {
                         wait.operation() == operation && wait.location() == location
                     });
                 }
@@ -222,21 +235,21 @@ mod recorded {
                 operation,
                 caller,
                 resource,
-                recorded: 0,
+                recorded: Polls::default(),
                 future,
             }
         }
     }
 
-    /// Polls, and replaces the waits that the poll has recorded. Sets `recorded` to the number of
-    /// the poll, if it has recorded a wait, or to zero.
+    /// Polls, and replaces the waits that the poll has recorded. `recorded` has the polls of
+    /// the same operation that have recorded a wait.
     #[inline]
     pub(super) fn poll<T>(
         cx: &mut Context<'_>,
         operation: &'static str,
         caller: Caller,
         resource: Resource,
-        recorded: &mut u64,
+        recorded: &mut Polls,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
         if !frame::is_enabled() {
@@ -245,15 +258,19 @@ mod recorded {
         let before = frame::count();
         let polled = poll(cx);
         let is_pending = polled.is_pending();
-        let number = frame::replace(cx, before, |inner, is_direct| {
+        let number = frame::replace(cx, before, |inner, is_direct, number| {
             let resource = match resource {
                 Resource::Unknown => inner.unwrap_or(Resource::Unknown),
                 known => known,
             };
             let location = caller.location();
-            is_pending.then(|| Wait::new(operation, location, resource, is_direct))
+            if recorded.first == 0 {
+                recorded.first = number;
+            }
+            let started = recorded.first;
+            is_pending.then(|| Wait::new(operation, location, resource, is_direct, started))
         });
-        *recorded = if is_pending { number } else { 0 };
+        recorded.last = if is_pending { number } else { 0 };
         polled
     }
 

@@ -7,13 +7,17 @@ use std::time::Instant;
 /// One wait of a task: the operation that returned `Pending`, where the program calls it, and the
 /// resource.
 ///
-/// [`Display`](fmt::Display) prints the three, a deadline as the time that is left.
+/// Two waits are equal if they are of one call, which a later poll has polled again, or of two calls
+/// at one line in one poll. [`Display`](fmt::Display) prints the three, a deadline as the time that
+/// is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     operation: &'static str,
     location: Option<&'static Location<'static>>,
     resource: Resource,
     is_direct: bool,
+    /// The number of the poll that has recorded it first, on the thread of that poll; 0 if unknown.
+    started: u64,
 }
 
 /// The resource that an operation waits for. An object is identified by its address, which is
@@ -67,12 +71,14 @@ impl Wait {
         location: Option<&'static Location<'static>>,
         resource: Resource,
         is_direct: bool,
+        started: u64,
     ) -> Self {
         Self {
             operation,
             location,
             resource,
             is_direct,
+            started,
         }
     }
 

@@ -221,3 +221,13 @@ fn the_number_of_wakers_is_that_of_the_task_in_whose_poll_it_was_counted() {
     PollFrame::resume(2).finish(|_, wakers| assert_eq!(wakers, None));
     PollFrame::resume(1).finish(|_, wakers| assert_eq!(wakers, Some(3)));
 }
+
+#[test]
+fn waits_of_two_polls_are_equal_if_they_are_of_one_call() {
+    let lock = || located("lock", Resource::Lock(8), pending::<()>());
+    let mut first = pin!(lock());
+    let mut poll = |future: Pin<&mut _>| poll_once(future, 1, Waker::noop());
+    let waits = poll(first.as_mut());
+    assert_eq!(poll(first.as_mut()), waits);
+    assert_ne!(poll(pin!(lock())), waits);
+}
