@@ -226,7 +226,7 @@ fn the_number_of_wakers_is_that_of_the_task_in_whose_poll_it_was_counted() {
 fn waits_of_two_polls_are_equal_if_they_are_of_one_call() {
     let lock = || located("lock", Resource::Lock(8), pending::<()>());
     let mut first = pin!(lock());
-    let mut poll = |future: Pin<&mut _>| poll_once(future, 1, Waker::noop());
+    let poll = |future: Pin<&mut _>| poll_once(future, 1, Waker::noop());
     let waits = poll(first.as_mut());
     assert_eq!(poll(first.as_mut()), waits);
     assert_ne!(poll(pin!(lock())), waits);
