@@ -20,6 +20,7 @@ pub(crate) fn note_spawned<T>(task: u64, future: &T) {
 /// Passes the words of a value on, in order.
 #[cfg(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_pointer_width = "64",
     not(any(miri, raddle_loom))
 ))]
 fn read<T>(value: &T, word: &mut dyn FnMut(usize)) {
@@ -57,6 +58,7 @@ fn read<T>(value: &T, word: &mut dyn FnMut(usize)) {
 /// On other processors a task dump does not know these guards and ends.
 #[cfg(not(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_pointer_width = "64",
     not(any(miri, raddle_loom))
 )))]
 fn read<T>(_value: &T, _word: &mut dyn FnMut(usize)) {}
