@@ -173,7 +173,7 @@ pub fn poll_located<T>(
         cx,
         operation,
         caller,
-        Resource::Unknown,
+        &Resource::Unknown,
         &mut recorded::Polls::default(),
         poll,
     );
@@ -248,7 +248,7 @@ mod recorded {
         cx: &mut Context<'_>,
         operation: &'static str,
         caller: Caller,
-        resource: Resource,
+        resource: &Resource,
         recorded: &mut Polls,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
@@ -259,7 +259,7 @@ mod recorded {
         let polled = poll(cx);
         let is_pending = polled.is_pending();
         let number = frame::replace(cx, before, |inner, is_direct, number| {
-            let resource = match resource {
+            let resource = match *resource {
                 Resource::Unknown => inner.unwrap_or(Resource::Unknown),
                 known => known,
             };
@@ -281,7 +281,7 @@ mod recorded {
         fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
             let this = self.project();
             let future = this.future;
-            let (resource, recorded) = (*this.resource, this.recorded);
+            let (resource, recorded) = (&*this.resource, this.recorded);
             poll(cx, this.operation, *this.caller, resource, recorded, |cx| {
                 future.poll(cx)
             })
