@@ -69,9 +69,9 @@ impl Builder {
     /// Besides the counts of [`RuntimeMetrics`](crate::runtime::RuntimeMetrics) there are
     ///
     /// - `raddle_poll_duration_seconds` and `raddle_scheduling_delay_seconds`, histograms of how
-    ///   long polls take, and of how long tasks wait from their wakes to their polls. Each poll and
-    ///   wake is measured if polls take 4 us or more on average. The shorter they are, the fewer
-    ///   are measured, at least 1 of 128 at random, and each counts for those that are not;
+    ///   long polls take, and of how long tasks wait from their wakes to their polls. A worker
+    ///   measures each poll and wake if they are 4 us or more apart, and fewer the closer they are,
+    ///   at least 1 of 128 at random; each counts for those that are not;
     /// - `raddle_blocking_wait_seconds`, a histogram of how long
     ///   [blocking work](crate::task::spawn_blocking) waits for a thread;
     /// - `raddle_slow_polls_total`, the polls that the [`watchdog`](Self::watchdog) reports, by

@@ -44,8 +44,9 @@ const BUCKETS: usize = BOUNDS.len() + 1;
 
 /// The highest mean number of events for each one that is measured.
 const MAX_INTERVAL: u32 = 128;
-/// If polls take at least as long, on average, each is measured.
-const MEASURE_ALL: Duration = Duration::from_micros(4);
+/// The time in nanoseconds between two events that are measured, at least: long compared with the
+/// time that it takes to measure one. Events that are as far apart are all measured.
+const DISTANCE: u64 = 4_000;
 
 /// The number of entries of [`Probes`]. A power of two.
 const SLOTS: usize = 256;
@@ -148,6 +149,8 @@ struct Countdown {
     left: Cell<u32>,
     /// The number of events from the one measured before to the next one that is.
     gap: Cell<u32>,
+    /// The time of the event measured before.
+    since: Cell<u64>,
 }
 
 impl Countdown {
@@ -156,6 +159,7 @@ impl Countdown {
         Self {
             left: Cell::new(1),
             gap: Cell::new(1),
+            since: Cell::new(0),
         }
     }
 
@@ -172,10 +176,23 @@ impl Countdown {
         self.left.get() == 0
     }
 
-    /// Starts again after an event that is measured, and returns its weight.
-    fn restart(&self, gap: u32) -> u64 {
-        self.left.set(gap);
-        self.gap.replace(gap).into()
+    /// Starts again at an event that is measured, and returns its weight. The next gap is such that
+    /// it takes [`DISTANCE`] on average if events are as far apart as those of the last gap.
+    fn restart(&self, now: u64, random: &Cell<u32>) -> u64 {
+        let gap = u64::from(self.gap.get());
+        let elapsed = now.saturating_sub(self.since.replace(now)).max(1);
+        let interval = (DISTANCE * gap / elapsed).clamp(1, MAX_INTERVAL.into());
+        // Marsaglia's xorshift.
+        let mut number = random.get();
+        number ^= number << 13;
+        number ^= number >> 17;
+        number ^= number << 5;
+        random.set(number);
+        // Even on average: 1 to twice the interval, less one.
+        let next = 1 + ((u64::from(number) * (2 * interval - 1)) >> 32) as u32;
+        self.gap.set(next);
+        self.left.set(next);
+        gap
     }
 }
 
@@ -215,7 +232,7 @@ impl Sampler {
 
     /// Begins such a poll. Records how long the task has waited, if that is measured. Returns
     /// `Some` if the poll is timed.
-    pub(crate) fn begin_poll(&self, task: u64, mean_poll_time: Duration) -> Option<TimedPoll> {
+    pub(crate) fn begin_poll(&self, task: u64) -> Option<TimedPoll> {
         let start = self.probes.now();
         if let Some((since, weight)) = self.probes.take(task) {
             let delays = &self.times.delays;
@@ -223,7 +240,7 @@ impl Sampler {
         }
         self.polls.has_ended().then(|| TimedPoll {
             start,
-            weight: self.polls.restart(self.gap(mean_poll_time)),
+            weight: self.polls.restart(start, &self.random),
         })
     }
 
@@ -242,29 +259,10 @@ impl Sampler {
 
     /// Measures the wait of the task.
     #[cold]
-    pub(crate) fn measure_wait(&self, task: u64, mean_poll_time: Duration) {
-        let weight = self.wakes.restart(self.gap(mean_poll_time));
-        self.probes.put(task, weight);
-    }
-
-    /// Returns a random number of events whose mean is such that reading the clock for one of them
-    /// takes a small part of the time of the polls.
-    fn gap(&self, mean_poll_time: Duration) -> u32 {
-        let mean = mean_poll_time.max(Duration::from_nanos(1)).as_nanos();
-        let interval = match mean_poll_time {
-            // Not known yet.
-            Duration::ZERO => 1,
-            _ => (MEASURE_ALL.as_nanos() / mean).clamp(1, MAX_INTERVAL.into()) as u32,
-        };
-        // Marsaglia's xorshift.
-        let mut random = self.random.get();
-        random ^= random << 13;
-        random ^= random >> 17;
-        random ^= random << 5;
-        self.random.set(random);
-        // Even on average: 1 to twice the interval, less one.
-        let range = u64::from(2 * interval - 1);
-        1 + ((u64::from(random) * range) >> 32) as u32
+    pub(crate) fn measure_wait(&self, task: u64) {
+        let now = self.probes.now();
+        let weight = self.wakes.restart(now, &self.random);
+        self.probes.put(task, weight, now);
     }
 }
 
@@ -296,7 +294,7 @@ impl Probes {
         }
     }
 
-    fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u64 {
         self.epoch.nanos()
     }
 
@@ -310,14 +308,13 @@ impl Probes {
     /// Measures the wait of a task that is about to be queued; it counts `weight` times. If another
     /// task of the entry waits, one of the two is measured for both, by chance: otherwise many
     /// tasks that are woken at once would be represented by the first ones, which wait least.
-    pub(crate) fn put(&self, task: u64, weight: u64) {
+    pub(crate) fn put(&self, task: u64, weight: u64, now: u64) {
         let slot = slot(task);
         let (word, total) = (&self.tasks[slot], &self.weights[slot]);
         // ORDERING: only counts. Whichever task is taken next has the weight.
         let former = total.fetch_add(weight, Ordering::Relaxed);
         // ORDERING: the exchange below.
         let present = word.load(Ordering::Relaxed);
-        let now = self.now();
         let chance = now.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let is_chosen = (chance * (former + weight)) >> 32 < weight;
         if present == BUSY || (present != 0 && !is_chosen) {

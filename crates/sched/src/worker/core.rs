@@ -380,7 +380,7 @@ impl Core {
 
     #[cold]
     fn poll_measured(&self, sampler: &Sampler, task: Task, id: u64) -> Outcome {
-        let timed = sampler.begin_poll(id, self.mean_poll_time());
+        let timed = sampler.begin_poll(id);
         let outcome = self.poll(task);
         if let Some(timed) = timed.filter(|_| context::is_worker()) {
             sampler.end_poll(timed);
@@ -403,13 +403,9 @@ impl Core {
     pub(crate) fn count_wake(&self, id: u64) {
         if let Some(sampler) = &self.sampler {
             if sampler.measures_wait() {
-                sampler.measure_wait(id, self.mean_poll_time());
+                sampler.measure_wait(id);
             }
         }
-    }
-
-    fn mean_poll_time(&self) -> Duration {
-        self.queues.counters.poll_average.mean_poll_time()
     }
 
     /// Polls a task and calls the observer.

@@ -260,8 +260,8 @@ impl Shard {
         // A push to a queue that has few tasks probably wakes a worker, which takes longer than to
         // read the clock.
         match (self.injection.len() < 8, is_measured) {
-            (true, _) => probes.put(NonZeroU64::from(task).get(), 1),
-            (false, true) => probes.put(NonZeroU64::from(task).get(), 8),
+            (true, _) => probes.put(NonZeroU64::from(task).get(), 1, probes.now()),
+            (false, true) => probes.put(NonZeroU64::from(task).get(), 8, probes.now()),
             (false, false) => {}
         }
     }

@@ -32,33 +32,55 @@ fn a_duration_is_in_the_first_bucket_whose_bound_it_does_not_exceed() {
 }
 
 #[test]
-fn the_gaps_are_one_for_long_polls_and_128_on_average_for_short_ones() {
-    let (sampler, _) = sampler();
-    for mean in [
-        Duration::ZERO,
-        Duration::from_micros(4),
-        Duration::from_secs(1),
+fn all_events_that_are_far_apart_are_measured_and_one_of_128_that_are_close() {
+    let random = Cell::new(7);
+    for (distance, expected) in [
+        (4_000, 1.0),
+        (1_000_000_000, 1.0),
+        (1_000, 4.0),
+        (20, 128.0),
     ] {
-        assert!((0..100).all(|_| sampler.gap(mean) == 1));
+        let countdown = Countdown::new();
+        let (mut measured, mut weights) = (0, 0);
+        for event in 1..=1_000_000 {
+            if countdown.is_due() {
+                measured += 1;
+                weights += countdown.restart(event * distance, &random);
+            }
+        }
+        let mean = 1e6 / f64::from(measured);
+        let range = 0.9 * expected..1.1 * expected;
+        assert!(range.contains(&mean), "one of {mean} at {distance} ns");
+        assert!((999_744..=1_000_000).contains(&weights), "{weights}");
     }
-    let gaps: Vec<_> = (0..10_000)
-        .map(|_| sampler.gap(Duration::from_nanos(20)))
-        .collect();
-    assert!(gaps.iter().all(|gap| (1..256).contains(gap)));
-    let mean = gaps.iter().sum::<u32>() as f64 / 10_000.0;
-    assert!((124.0..132.0).contains(&mean), "{mean}");
+}
+
+/// Otherwise a burst of wakes in the poll after a long one would all be measured.
+#[test]
+fn a_burst_after_a_pause_is_sampled_after_few_events() {
+    let (countdown, random) = (Countdown::new(), Cell::new(7));
+    let mut now = 1_000_000_000;
+    let measured = (0..1_000).filter(|_| {
+        now += 30;
+        let is_due = countdown.is_due();
+        if is_due {
+            now += 70;
+            let _weight = countdown.restart(now, &random);
+        }
+        is_due
+    });
+    assert!(measured.count() < 40);
 }
 
 #[test]
 fn the_weights_add_up_to_the_polls_and_to_the_wakes() {
     let (sampler, times) = sampler();
-    let mean = Duration::from_nanos(20);
     for task in 1..=10_000 {
         if sampler.measures_wait() {
-            sampler.measure_wait(task, mean);
+            sampler.measure_wait(task);
         }
         if sampler.measures_poll(task) {
-            if let Some(poll) = sampler.begin_poll(task, mean) {
+            if let Some(poll) = sampler.begin_poll(task) {
                 sampler.end_poll(poll);
             }
         }
@@ -81,7 +103,7 @@ fn tasks_that_share_an_entry_are_measured_by_chance_with_the_weight_of_all() {
         let probes = Probes::new(Epoch::now());
         let tasks = (0..8).map(|number| 1 + number * SLOTS as u64);
         for task in tasks.clone() {
-            probes.put(task, 3);
+            probes.put(task, 3, probes.now());
             thread::yield_now();
         }
         let taken = tasks.map(|task| probes.take(task));
@@ -109,7 +131,7 @@ fn no_wait_is_lost_or_invented_while_threads_put_and_take() {
                 // Each id is of one thread, and each entry of all of them.
                 let task = 1 + thread * SLOTS as u64 + number % 4 + number / 4 * 4 * SLOTS as u64;
                 let before = probes.now();
-                probes.put(task, 1);
+                probes.put(task, 1, before);
                 if let Some((since, weight)) = probes.take(task) {
                     assert!(since >= before, "the time is that of another wait");
                     weights += weight;
