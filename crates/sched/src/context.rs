@@ -15,6 +15,7 @@ use std::ptr;
 use raddle_task::EndReason;
 use scopeguard::guard;
 
+use crate::PollResult;
 use crate::id::Id;
 use crate::worker::Worker;
 use crate::worker::core::Core;
@@ -41,6 +42,8 @@ struct Context {
     blocking: Cell<Blocking>,
     /// The end reason of the last observed task that ended on this thread.
     end_reason: Cell<EndReason>,
+    /// The last poll of this thread at whose end no observer was called ([`take_ended_poll`]).
+    ended_poll: Cell<Option<(raddle_task::Id, PollResult)>>,
 }
 
 /// How a thread blocks on a future.
@@ -64,7 +67,26 @@ raddle_primitives::thread_local! {
         pool: Cell::new(None),
         blocking: Cell::new(Blocking::No),
         end_reason: Cell::new(EndReason::Completed),
+        ended_poll: Cell::new(None),
     };
+}
+
+/// Takes the last poll that has ended on the calling thread, if the observer was not called at its
+/// end. For an observer that does not [need](crate::Observer::needs_poll_ends) these calls: it calls
+/// this at the start of each event of a thread, which is one access to a thread-local. The reason is
+/// that of a task that has ended.
+#[inline]
+pub fn take_ended_poll() -> Option<(raddle_task::Id, PollResult, EndReason)> {
+    read(None, |context| {
+        let (task, result) = context.ended_poll.take()?;
+        Some((task, result, context.end_reason.get()))
+    })
+}
+
+/// Stores the end of a poll for [`take_ended_poll`].
+#[inline]
+pub(crate) fn set_ended_poll(task: raddle_task::Id, result: PollResult) {
+    let _ = CONTEXT.try_with(|context| context.ended_poll.set(Some((task, result))));
 }
 
 /// Records why an observed task has ended.

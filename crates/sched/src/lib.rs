@@ -24,7 +24,7 @@ mod yield_now;
 
 pub use config::policy::Policy;
 pub use config::{AroundWorker, Config, Hook, SparesHook, StartHandoff};
-pub use context::{is_inside, is_polling};
+pub use context::{is_inside, is_polling, take_ended_poll};
 pub use counters::{
     Histogram, HistogramConfiguration, InvalidHistogramConfiguration, LogHistogram,
     LogHistogramBuilder, SampledTimes, WorkerMetrics,

@@ -83,6 +83,10 @@ impl raddle_sched::Observer for ObserverList<SharedObserver> {
         self.0.iter().any(|observer| observer.needs_locations())
     }
 
+    fn needs_poll_ends(&self) -> bool {
+        self.0.iter().any(|observer| observer.needs_poll_ends())
+    }
+
     fn started(&self, workers: usize) {
         self.each(|observer| observer.started(workers));
     }

@@ -12,6 +12,7 @@ use raddle_primitives::{Numbers, named};
 use crate::recorder::clock::{Anchor, Clock, Scale};
 use crate::recorder::lane::{Identity, Lane, LaneRecords, Polled};
 use crate::recorder::local::{LOCALS, LaneWriter, Local, Locals};
+use crate::recorder::observe::number;
 use crate::recorder::strings::Strings;
 use crate::recorder::tasks::TaskTable;
 use crate::recorder::trigger::SlowPolls;
@@ -230,7 +231,10 @@ impl Recorder {
     /// ```
     #[inline]
     pub fn record_poll(&self, task: u64) {
-        self.with_writer_if_on(|shared, writer| writer.start_poll(shared, task));
+        let start = |shared: &Shared, writer: &mut LaneWriter| writer.start_poll(shared, task);
+        if !self.is_on() || !self.with_lane_writer(start) {
+            self.shared.note_unrecorded_end();
+        }
     }
 
     /// Stores the result of the poll that [`record_poll`](Self::record_poll) started on this
@@ -270,7 +274,7 @@ impl Recorder {
     /// Records the start of a poll of the future of `block_on`, unless it is within another poll.
     pub(crate) fn record_root_poll(&self) {
         self.with_writer_if_on(|shared, writer| {
-            if writer.polled().is_none() {
+            if writer.polled(shared).is_none() {
                 writer.start_poll(shared, ROOT);
             }
         });
@@ -279,7 +283,7 @@ impl Recorder {
     /// Records the end of such a poll.
     pub(crate) fn record_root_poll_end(&self) {
         self.with_writer_if_on(|shared, writer| {
-            if writer.polled() == Some(ROOT) {
+            if writer.polled(shared) == Some(ROOT) {
                 writer.note_end(shared, ROOT, PollEnd::Pending);
                 // The thread may leave the runtime without a further record.
                 writer.end_poll(shared);
@@ -398,6 +402,11 @@ impl Recorder {
         }
     }
 
+    #[cfg(all(test, not(raddle_loom)))]
+    pub(crate) fn tasks(&self) -> &TaskTable {
+        &self.shared.tasks
+    }
+
     pub(crate) fn slow_polls(&self) -> &SlowPolls {
         &self.shared.slow_polls
     }
@@ -413,20 +422,20 @@ impl Recorder {
         }
     }
 
-    /// Calls `f` with the ring of the thread. Does nothing if the thread has no ring, or is about
-    /// to end.
+    /// Calls `f` with the ring of the thread, and returns true. Does nothing and returns false if the
+    /// thread has no ring, or is about to end.
     #[inline]
-    fn with_lane_writer(&self, f: impl FnOnce(&Shared, &mut LaneWriter)) {
-        let _ended = LOCALS.try_with(|locals| {
+    fn with_lane_writer(&self, f: impl FnOnce(&Shared, &mut LaneWriter)) -> bool {
+        let called = LOCALS.try_with(|locals| {
             let mut locals = locals.borrow_mut();
             let local = match &mut locals.first {
                 Some(local) if local.recorder == self.shared.id => local,
                 _ => self.find_local(&mut locals),
             };
-            if let Some(writer) = &mut local.writer {
-                f(&self.shared, writer);
-            }
+            let writer = local.writer.as_mut();
+            writer.map(|writer| f(&self.shared, writer)).is_some()
         });
+        called.unwrap_or(false)
     }
 
     /// Finds the thread's entry for this recorder if it is not the first one, or adds an entry.
@@ -476,6 +485,15 @@ impl Shared {
                 None
             })?;
         Some(LaneWriter::new(self, lane, writers))
+    }
+
+    /// Notes that the last poll of the calling thread has ended its task, where the thread records
+    /// nothing.
+    #[cold]
+    fn note_unrecorded_end(&self) {
+        if let Some((task, raddle_sched::PollResult::Ended, _)) = raddle_sched::take_ended_poll() {
+            self.tasks.ended(number(task));
+        }
     }
 
     /// Returns the number of ticks from which on something may be slow.

@@ -4,11 +4,13 @@ use std::cell::RefCell;
 use std::panic::Location;
 
 use raddle_primitives::sync::Arc;
+use raddle_sched::{PollResult, take_ended_poll};
 
 use crate::event::{MAX_OPERAND, Parts, kind};
 use crate::recorder::kernel::Delays;
 use crate::recorder::lane::{Lane, Writers, identity_records};
 use crate::recorder::live::Shared;
+use crate::recorder::observe::number;
 use crate::recorder::ring::RingWriter;
 use crate::{EndReason, Event, PollEnd, Record, StringId};
 
@@ -117,7 +119,7 @@ impl LaneWriter {
         self.push_at(shared, time, event);
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_at(&mut self, shared: &Shared, time: u64, event: Event) {
         self.push_end(shared, time);
         self.ring.push(Record::new(time, event));
@@ -133,6 +135,7 @@ impl LaneWriter {
     /// Records the end of the last poll at `time`, unless it has a record.
     #[inline]
     fn push_end(&mut self, shared: &Shared, time: u64) {
+        self.take_end(shared);
         if self.poll.has_unrecorded_end() {
             self.push_end_record(shared, time);
         }
@@ -155,19 +158,39 @@ impl LaneWriter {
 
     /// Records the end of the last poll now.
     pub(crate) fn end_poll(&mut self, shared: &Shared) {
+        self.take_end(shared);
         if self.poll.has_unrecorded_end() {
             self.push_end_record(shared, shared.clock.now());
         }
     }
 
+    /// Notes the end of the current poll if the scheduler has not called the recorder at its end.
+    /// Called before each event of the thread.
+    #[inline]
+    fn take_end(&mut self, shared: &Shared) {
+        let Some((task, result, reason)) = take_ended_poll() else {
+            return;
+        };
+        let task = number(task);
+        if result == PollResult::Ended {
+            shared.tasks.ended(task);
+        }
+        if self.poll.end == RUNNING && self.poll.task == task {
+            self.poll.end = PollEnd::number(Some(PollEnd::of(result, reason)));
+        }
+    }
+
     /// The task that the thread polls.
-    pub(crate) fn polled(&self) -> Option<u64> {
+    #[inline]
+    pub(crate) fn polled(&mut self, shared: &Shared) -> Option<u64> {
+        self.take_end(shared);
         (self.poll.end == RUNNING).then_some(self.poll.task)
     }
 
     #[inline]
     pub(crate) fn start_poll(&mut self, shared: &Shared, task: u64) {
         let time = shared.clock.now();
+        self.take_end(shared);
         let mut former = self.poll.end;
         if former > PollEnd::MAX_NUMBER {
             // This poll is within another.
@@ -207,6 +230,7 @@ impl LaneWriter {
 
     #[inline]
     pub(crate) fn note_reason(&mut self, shared: &Shared, task: u64, reason: EndReason) {
+        self.take_end(shared);
         let is_last = self.poll.task == task && self.poll.has_unrecorded_end();
         match PollEnd::from_number(self.poll.end) {
             Some(PollEnd::Ended(_)) if is_last => {
@@ -226,9 +250,14 @@ impl LaneWriter {
     ) {
         let location = self.location(shared, location);
         let time = is_on.then(|| shared.clock.now());
-        shared.tasks.spawned(task, location, self.polled(), time);
+        let parent = self.polled(shared);
+        shared.tasks.spawned(task, location, parent, time);
         if let Some(time) = time {
-            self.push_at(shared, time, Event::TaskSpawned { task, location });
+            if parent.is_none() {
+                self.push_end(shared, time);
+            }
+            self.ring
+                .push(Record::new(time, Event::TaskSpawned { task, location }));
         }
     }
 

@@ -16,6 +16,10 @@ impl raddle_sched::Observer for Recorder {
         false
     }
 
+    fn needs_poll_ends(&self) -> bool {
+        false
+    }
+
     fn started(&self, workers: usize) {
         self.record_runtime(small(workers));
     }
@@ -64,12 +68,10 @@ impl raddle_sched::Observer for Recorder {
 
     #[inline]
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
-        let end = match result.into() {
-            crate::PollResult::Pending => PollEnd::Pending,
-            crate::PollResult::Rescheduled => PollEnd::Rescheduled,
-            crate::PollResult::Ended => PollEnd::Ended(crate::EndReason::Completed),
-        };
-        self.record_poll_end(number(task), end);
+        self.record_poll_end(
+            number(task),
+            PollEnd::of(result, raddle_sched::EndReason::Completed),
+        );
     }
 
     #[inline]
@@ -150,12 +152,13 @@ impl raddle_blocking::JobObserver for Recorder {
     }
 }
 
-impl From<PollResult> for crate::PollResult {
+impl PollEnd {
+    /// Returns the end of a poll with this result, and this reason if the task has ended.
     #[inline]
-    fn from(result: PollResult) -> Self {
+    pub(crate) fn of(result: PollResult, reason: raddle_sched::EndReason) -> Self {
         match result {
             PollResult::Rescheduled => Self::Rescheduled,
-            PollResult::Ended => Self::Ended,
+            PollResult::Ended => Self::Ended(reason.into()),
             _ => Self::Pending,
         }
     }
@@ -188,10 +191,13 @@ impl crate::MonitorAction {
 }
 
 #[inline]
-fn number(task: Id) -> u64 {
+pub(crate) fn number(task: Id) -> u64 {
     NonZeroU64::from(task).get()
 }
 
 fn small(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

@@ -193,6 +193,12 @@ impl TaskTable {
         self.moved.lock().tasks.get(&task).cloned()
     }
 
+    /// Returns the number of tasks in the map.
+    #[cfg(all(test, not(raddle_loom)))]
+    pub(crate) fn moved(&self) -> usize {
+        self.moved.lock().tasks.len()
+    }
+
     /// Forgets when tasks were woken.
     pub(crate) fn forget_wakes(&self) {
         for place in &self.places {

@@ -56,6 +56,38 @@ pub trait Observer: Send + Sync {
         true
     }
 
+    /// Returns whether the observer is called at the end of each poll. The scheduler calls this
+    /// once, when it is made. With `false` it leaves out [`poll_finished`](Self::poll_finished), and
+    /// [`task_ended`](Self::task_ended) after it, where another event of the observer follows on the
+    /// same thread, such as the next poll; the observer then gets both from
+    /// [`take_ended_poll`](crate::take_ended_poll). Default: `true`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle_sched::{Observer, TaskRef, take_ended_poll};
+    ///
+    /// struct Printer;
+    ///
+    /// impl Observer for Printer {
+    ///     fn needs_poll_ends(&self) -> bool {
+    ///         false
+    ///     }
+    ///
+    ///     fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
+    ///         if let Some((task, result, _)) = take_ended_poll() {
+    ///             println!("task {task} is {result:?}");
+    ///         }
+    ///         println!("task {} is polled", task.id());
+    ///     }
+    /// }
+    ///
+    /// assert!(!Printer.needs_poll_ends());
+    /// ```
+    fn needs_poll_ends(&self) -> bool {
+        true
+    }
+
     /// The scheduler was made. No other method is called before this one. The indexes of spare
     /// workers begin at `workers`.
     fn started(&self, workers: usize) {

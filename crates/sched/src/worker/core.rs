@@ -47,6 +47,8 @@ enum Observes {
     Sample,
     /// Each, by the observer alone.
     ByObserver,
+    /// Each, by an observer alone that does not need the end of each poll.
+    Starts,
     /// Each: for hooks, the histogram of all polls or the report of spare workers, and for the
     /// observer if there is one.
     Each,
@@ -58,11 +60,12 @@ impl Observes {
         let needs_each = config.task_hooks.are_set()
             || config.poll_time_histogram.is_some()
             || worker >= shard.peers.len();
-        match (needs_each, config.observer.is_some(), config.samples_times) {
-            (true, ..) => Self::Each,
-            (false, true, _) => Self::ByObserver,
-            (false, false, true) => Self::Sample,
-            (false, false, false) => Self::None,
+        match &config.observer {
+            _ if needs_each => Self::Each,
+            Some(observer) if observer.needs_poll_ends() => Self::ByObserver,
+            Some(_) => Self::Starts,
+            None if config.samples_times => Self::Sample,
+            None => Self::None,
         }
     }
 }
@@ -308,7 +311,8 @@ impl Core {
         let outcome = match self.observes {
             Observes::None => self.poll(task),
             Observes::Sample => self.poll_sampled(task),
-            Observes::ByObserver => self.poll_observed(task),
+            Observes::ByObserver => self.poll_observed(task, true),
+            Observes::Starts => self.poll_observed(task, false),
             Observes::Each => self.poll_reported(task),
         };
         if !context::is_worker() {
@@ -408,19 +412,22 @@ impl Core {
         }
     }
 
-    /// Polls a task and calls the observer.
+    /// Polls a task and calls the observer, at the end of the poll only if the observer needs it or
+    /// if no other event of this worker may follow on this thread.
     #[inline(never)]
-    fn poll_observed(&self, task: Task) -> Outcome {
+    fn poll_observed(&self, task: Task, needs_end: bool) -> Outcome {
         let (number, id) = (self.queues.number(), task.0.id());
         let config = &self.shard().config;
         config.notify(|observer| observer.poll_started(number, TaskRef::new(&task.0)));
         let outcome = self.poll_sampled(task);
         let worker = context::is_worker().then_some(number);
         let result = PollResult::of(&outcome);
-        config.notify(|observer| observer.poll_finished(worker, id, result));
-        if result == PollResult::Ended {
-            self.shard().notify_if_ended(result, id, &None);
+        if !needs_end && worker.is_some() && self.queues.is_free_running.get() {
+            context::set_ended_poll(id, result);
+            return outcome;
         }
+        config.notify(|observer| observer.poll_finished(worker, id, result));
+        self.shard().notify_if_ended(result, id, &None);
         outcome
     }
 

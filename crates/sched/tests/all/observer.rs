@@ -13,7 +13,7 @@ use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, CurrentThread, Driver, EndReason, Handle, MonitorAction, Observer, Policy, PollResult,
     Pool, SpawnedTask, Step, TaskRef, Turn, UnhandledPanic, Unpark, block_in_place, spawn,
-    yield_now,
+    take_ended_poll, yield_now,
 };
 use raddle_task::Id;
 
@@ -300,6 +300,95 @@ impl Observer for Located<false> {
         let _location = task.location();
         self.0.fetch_add(1, SeqCst);
     }
+}
+
+/// Takes the ends of polls at the start of the next event.
+#[derive(Default)]
+struct Starts {
+    log: Log,
+    calls: AtomicUsize,
+}
+
+impl Starts {
+    fn take_end(&self) {
+        if let Some((task, result, reason)) = take_ended_poll() {
+            self.log.push(polled(task, result));
+            if result == PollResult::Ended {
+                self.log.push(Ended(task, reason));
+            }
+        }
+    }
+}
+
+impl Observer for Starts {
+    fn needs_poll_ends(&self) -> bool {
+        false
+    }
+    fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
+        self.take_end();
+        self.log.poll_started(worker, task);
+    }
+    fn poll_finished(&self, worker: Option<usize>, task: Id, result: PollResult) {
+        self.calls.fetch_add(1, SeqCst);
+        self.log.poll_finished(worker, task, result);
+    }
+    fn task_ended(&self, task: Id, reason: EndReason) {
+        self.log.task_ended(task, reason);
+    }
+    fn root_poll_started(&self, _: Option<usize>) {
+        self.take_end();
+    }
+    fn worker_parked(&self, _: usize) {
+        self.take_end();
+    }
+    fn worker_stopped(&self, _: usize) {
+        self.take_end();
+    }
+}
+
+#[test]
+fn an_observer_without_calls_at_the_ends_of_polls_takes_them() {
+    let log = Arc::new(Starts::default());
+    let scheduler = CurrentThread::new(
+        Config {
+            observer: Some(log.clone()),
+            ..Config::default()
+        },
+        None,
+    );
+    let (first, line) = (scheduler.handle().spawn(yield_now()), line!());
+    let (second, _) = (scheduler.handle().spawn(async { panic!("planted") }), ());
+    let ids = [first.id(), second.id()];
+    let joined: [bool; 2] =
+        scheduler.block_on(async { [first.await.is_ok(), second.await.map(|()| ()).is_ok()] });
+    assert_eq!(joined, [true, false]);
+    drop(scheduler);
+    let mut events = log.log.take();
+    events.retain(|event| matches!(event, Polls { .. } | Polled(..) | Ended(..)));
+    let expected = [
+        polls(ids[0], line),
+        polled(ids[0], PollResult::Rescheduled),
+        polls(ids[1], line + 1),
+        polled(ids[1], PollResult::Ended),
+        Ended(ids[1], EndReason::Panicked),
+        polls(ids[0], line),
+        polled(ids[0], PollResult::Ended),
+        Ended(ids[0], EndReason::Completed),
+    ];
+    assert_eq!(events, expected);
+    assert_eq!(log.calls.load(SeqCst), 0);
+
+    // Any time may pass between the steps of a worker.
+    let config = Config {
+        observer: Some(log.clone()),
+        ..config_of(Policy::default(), 1)
+    };
+    let (handle, mut workers) = Pool::stepped(config, None);
+    let task = handle.spawn(async {});
+    while workers[0].step() == Step::Ran {}
+    assert!(task.is_finished());
+    assert_eq!(log.calls.load(SeqCst), 1);
+    assert_eq!(take_ended_poll(), None);
 }
 
 #[test]
