@@ -357,10 +357,9 @@ fn an_observer_without_calls_at_the_ends_of_polls_takes_them() {
         None,
     );
     let (first, line) = (scheduler.handle().spawn(yield_now()), line!());
-    let (second, _) = (scheduler.handle().spawn(async { panic!("planted") }), ());
+    let second = scheduler.handle().spawn(async { panic!("planted") });
     let ids = [first.id(), second.id()];
-    let joined: [bool; 2] =
-        scheduler.block_on(async { [first.await.is_ok(), second.await.map(|()| ()).is_ok()] });
+    let joined = scheduler.block_on(async { [first.await.is_ok(), second.await.is_ok()] });
     assert_eq!(joined, [true, false]);
     drop(scheduler);
     let mut events = log.log.take();
