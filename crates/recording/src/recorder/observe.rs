@@ -164,6 +164,17 @@ impl PollEnd {
     }
 }
 
+impl From<PollResult> for crate::PollResult {
+    #[inline]
+    fn from(result: PollResult) -> Self {
+        match result {
+            PollResult::Rescheduled => Self::Rescheduled,
+            PollResult::Ended => Self::Ended,
+            _ => Self::Pending,
+        }
+    }
+}
+
 impl From<raddle_sched::EndReason> for crate::EndReason {
     #[inline]
     fn from(reason: raddle_sched::EndReason) -> Self {
