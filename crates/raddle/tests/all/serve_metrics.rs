@@ -215,7 +215,8 @@ fn slow_polls_are_counted_by_location_if_there_is_a_watchdog() {
         slow().is_some_and(|(_, count)| count >= 2.0)
     });
     let (name, _) = slow().unwrap();
-    assert!(name.contains("serve_metrics.rs:"), "{name}");
+    // The function, or without a stack the location.
+    assert!(name.contains("serve_metrics"), "{name}");
     let without = serving(&mut current_thread());
     assert!(!get(without.metrics_address().unwrap()).contains("slow_polls"));
 }
