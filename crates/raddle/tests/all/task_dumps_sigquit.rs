@@ -209,6 +209,7 @@ const NAMED: usize = 60;
 fn print_slowly() -> ! {
     use std::io::Write;
 
+    use raddle::runtime::dump::{TaskDump, TaskState};
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::{OFlags, fcntl_setfl};
 
@@ -230,6 +231,17 @@ fn print_slowly() -> ! {
             .await;
         };
         drop(task.spawn_on(future, runtime.handle()).unwrap());
+    }
+    let is_waiting = |task: &TaskDump| task.state() == TaskState::Waiting;
+    while !runtime
+        .handle()
+        .dump()
+        .unwrap()
+        .tasks()
+        .iter()
+        .all(is_waiting)
+    {
+        thread::sleep(Duration::from_millis(1));
     }
     let errors = std::io::stderr();
     fcntl_setfl(&errors, OFlags::NONBLOCK).unwrap();
