@@ -1,6 +1,7 @@
 //! SIGQUIT prints a dump of a program that hangs.
 
 use std::io::{BufRead, BufReader};
+use std::ops::{Deref, DerefMut};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -35,31 +36,55 @@ fn sigquit_prints_the_tasks_of_a_program_whose_workers_are_stuck() {
             assert!(line.contains("task_dumps_sigquit.rs"), "{line}");
         }
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+}
+
+/// A program that is killed when a test ends, also if it fails.
+struct Program(Child);
+
+impl Deref for Program {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for Program {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Starts this program as the child process of the test `name`.
-fn start(test: &str) -> Child {
+fn start(test: &str) -> Program {
     start_by(Command::new(std::env::current_exe().unwrap()), test)
 }
 
-fn start_by(mut command: Command, test: &str) -> Child {
-    command
+fn start_by(mut command: Command, test: &str) -> Program {
+    let child = command
         .arg(format!("task_dumps_sigquit::{test}"))
         .args(["--exact", "--nocapture"])
         .env(IS_CHILD, "1")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+        .spawn();
+    Program(child.unwrap())
 }
 
 /// Two workers in polls that do not return, and a task that waits for a worker.
 fn hang() -> ! {
     let mut builder = Builder::new_multi_thread();
-    let builder = builder.worker_threads(2).dump_tasks_on_sigquit();
-    let runtime = builder.build().unwrap();
+    // A spare worker would run the task that waits.
+    builder.worker_threads(2).max_spare_workers(0);
+    let runtime = builder.dump_tasks_on_sigquit().build().unwrap();
     let (sender, receiver) = std::sync::mpsc::channel();
     for _ in 0..2 {
         let sender = sender.clone();
@@ -107,8 +132,6 @@ fn sigquit_names_the_deadlock_of_a_program_that_hangs() {
         assert!(line.contains(", held by task "), "{line}");
         assert_eq!(line.matches("task_dumps_sigquit.rs:").count(), 2, "{line}");
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 /// Two tasks that lock two mutexes in opposite orders.
@@ -141,7 +164,7 @@ fn deadlock() -> ! {
 /// Starts this program with a signal blocked on all threads, as in a program that reads signals from
 /// a descriptor.
 #[cfg(target_os = "linux")]
-fn start_with_blocked_signals(test: &str) -> Child {
+fn start_with_blocked_signals(test: &str) -> Program {
     let mut command = Command::new("env");
     command.args(["--block-signal=QUIT", "--block-signal=URG"]);
     command.arg(std::env::current_exe().unwrap());
@@ -163,8 +186,6 @@ fn sigquit_prints_the_tasks_of_a_program_that_blocks_the_signal() {
         kill_process(Pid::from_child(&child), Signal::QUIT).unwrap();
         while next() != "3 tasks" {}
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 /// The dump does not fit into the pipe of standard error, which is not read for a while. It held
@@ -196,8 +217,6 @@ fn a_dump_that_is_read_slowly_keeps_no_thread_from_standard_error_and_is_whole()
         }
     }
     assert!(missing.is_empty(), "{} tasks are missing", missing.len());
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 /// The number of tasks, each with another number of waits: the dump joins equal ones.
@@ -290,8 +309,6 @@ fn sigquit_prints_the_stacks_of_running_polls_and_jobs() {
         let line = next();
         missing.retain(|function| !line.contains(function));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "watchdog"))]
