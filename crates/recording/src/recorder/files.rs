@@ -4,9 +4,8 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use raddle_primitives::sync::Arc;
 
 /// The extension of the files' names.
 const EXTENSION: &str = "raddle";

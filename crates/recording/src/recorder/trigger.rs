@@ -332,7 +332,7 @@ struct Listener {
     /// The address of the triggers.
     triggers: usize,
     least: u64,
-    notify: Arc<dyn Fn(u64) + Send + Sync>,
+    notify: std::sync::Arc<dyn Fn(u64) + Send + Sync>,
 }
 
 impl Default for SlowPolls {
@@ -354,7 +354,7 @@ impl SlowPolls {
         let listener = Listener {
             triggers: Arc::as_ptr(triggers).addr(),
             least: u64::try_from(least.as_nanos()).unwrap_or(u64::MAX),
-            notify: Arc::new(notify),
+            notify: std::sync::Arc::new(notify),
         };
         self.change(|listeners| listeners.push(listener));
     }
