@@ -11,7 +11,7 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::table::TaskTable;
 
 /// The largest part of a text that is written at once: a pipe takes it whole.
-const PIECE: usize = libc::PIPE_BUF;
+const PIECE: usize = 4096;
 
 /// Prints a dump to standard error for each SIGQUIT, until it is dropped.
 pub struct SigquitGuard(Handle);

@@ -170,7 +170,7 @@ impl Triggers {
 /// Stops waiting. A file that is due is still written.
 impl Drop for Triggers {
     fn drop(&mut self) {
-        drop(self.signal.take());
+        self.signal = None;
         self.shared.recorder.slow_polls().forget(&self.shared);
         self.shared.state.lock().is_stopping = true;
         self.shared.changed.notify_all();
