@@ -220,7 +220,7 @@ fn the_page_shows_a_deadlock_and_keeps_an_entry_open() {
     );
     let lock = crate::deadlock::spawn(&runtime);
     tab.wait_for(
-        "document.querySelector('#deadlocks .is-slow')?.textContent === 'deadlock of 2 tasks'",
+        "document.querySelector('#deadlocks .is-slow')?.textContent === 'suspected deadlock of 2 tasks'",
         LIMIT,
     );
     // The lock is held from here on.
