@@ -10,7 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::handoff::Handoffs;
-use crate::common::{DropTracker, Gate, Signal, config, current_thread, message_of, wait_until};
+use crate::common::{
+    DropTracker, Gate, Signal, config, config_without_spares, current_thread, message_of,
+    wait_until,
+};
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, Driver, Handle, Handoff, Observer, Pool, SpawnedTask, UnhandledPanic, Unpark,
@@ -379,7 +382,7 @@ fn a_handoff_that_arrives_too_late_is_requested_again() {
 fn without_a_worker_the_function_is_called_directly() {
     assert_eq!(block_in_place(|| 7), 7);
     let handoffs = Handoffs::default();
-    let pool = handoffs.pool(config(1));
+    let pool = handoffs.pool(config_without_spares(1));
     let number = pool.handle().block_on(async {
         let inner = block_in_place(|| Handle::current().block_on(async { 7 }));
         assert!(is_inside());
@@ -389,7 +392,7 @@ fn without_a_worker_the_function_is_called_directly() {
     drop(pool);
 
     // Stepped workers stay on their thread.
-    let (handle, mut workers) = Pool::stepped(handoffs.config(config(1)), None);
+    let (handle, mut workers) = Pool::stepped(handoffs.config(config_without_spares(1)), None);
     let task = handle.spawn(async { block_in_place(|| Handle::current().block_on(async { 7 })) });
     let _current = handle.enter();
     while !task.is_finished() {
@@ -444,7 +447,7 @@ fn hooks_and_nested_polls_keep_the_worker() {
         on_thread_park: Some(Arc::new(move || {
             on_park();
         })),
-        ..config(1)
+        ..config_without_spares(1)
     });
     let inside = blocks.clone();
     let task = pool.handle().spawn(async move {
@@ -491,7 +494,7 @@ fn an_observer_keeps_the_worker() {
     let pool = handoffs.pool(Config {
         observer: Some(Arc::new(BlockingObserver(Box::new(blocks)))),
         unhandled_panic: UnhandledPanic::ShutdownRuntime,
-        ..config(1)
+        ..config_without_spares(1)
     });
     let task = pool.handle().spawn(async {
         for _ in 0..10 {
@@ -551,7 +554,7 @@ impl Unpark for Blocking {
 fn a_driver_s_unpark_that_blocks_keeps_the_worker() {
     let handoffs = Handoffs::default();
     let driver: Box<dyn Driver> = Box::new(Blocking(Arc::default()));
-    let pool = Pool::start(handoffs.config(config(2)), [driver]).unwrap();
+    let pool = Pool::start(handoffs.config(config_without_spares(2)), [driver]).unwrap();
     let task = pool.handle().spawn(async {
         for _ in 0..100 {
             // The second task displaces the first from the slot, which wakes a worker.
@@ -687,11 +690,11 @@ fn a_handed_off_poll_changes_no_counter_of_its_worker() {
 #[test]
 fn a_hook_of_a_worker_that_a_task_drives_keeps_the_worker_of_the_task() {
     let handoffs = Handoffs::default();
-    let pool = handoffs.pool(config(1));
+    let pool = handoffs.pool(config_without_spares(1));
     let task = pool.handle().spawn(async {
         let config = Config {
             on_thread_park: Some(Arc::new(|| block_in_place(|| ()))),
-            ..config(1)
+            ..config_without_spares(1)
         };
         let (handle, mut workers) = Pool::stepped(config, None);
         let _current = handle.enter();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::driver::Events;
 use crate::common::handoff::Handoffs;
-use crate::common::{DropTracker, Gate, OnDrop, Signal, config, wait_until};
+use crate::common::{DropTracker, Gate, OnDrop, Signal, config, config_without_spares, wait_until};
 use raddle_primitives::sync::Mutex;
 use raddle_sched::{
     Config, Handle, Handoff, Pool, StartHandoff, TaskHook, TaskHooks, TaskMeta, UnhandledPanic,
@@ -253,7 +253,7 @@ fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
 #[test]
 fn a_future_that_shutdown_drops_may_block_in_place() {
     let handoffs = Handoffs::default();
-    let pool = handoffs.pool(config(2));
+    let pool = handoffs.pool(config_without_spares(2));
     let signal = Signal::default();
     let waits = signal.clone();
     drop(pool.handle().spawn(async move {

@@ -23,6 +23,15 @@ pub(crate) fn config(workers: usize) -> Config {
     }
 }
 
+/// A config without spare workers, for a test that counts handoffs: one more would come if a thread
+/// did not run for some milliseconds.
+pub(crate) fn config_without_spares(workers: usize) -> Config {
+    Config {
+        max_spare_workers: 0,
+        ..config(workers)
+    }
+}
+
 pub(crate) fn pool(workers: usize) -> Pool {
     Pool::start(config(workers), None).unwrap()
 }
