@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -324,16 +324,21 @@ fn a_shutdown_with_a_limit_leaves_stuck_polls_of_spare_workers_behind() {
     for _ in 0..3 {
         stuck.add(runtime.handle());
     }
-    // A task that waits, with a value whose drop shows the end of the task.
+    // A task that waits, with a value whose drop shows the end of the task. Its first poll shows
+    // that a thread is not stuck.
     let (value, is_dropped) = channel::<()>();
+    let (polled, is_polled) = channel();
     let waits = runtime.spawn(async move {
         let _value = value;
+        polled.send(()).unwrap();
         std::future::pending::<()>().await;
     });
+    received(&is_polled);
     runtime.shutdown_timeout(Duration::from_millis(20));
     assert!(running.load(SeqCst) >= 4);
-    // The threads that are not stuck drop the task.
-    assert!(is_dropped.recv_timeout(LIMIT).is_err());
+    // That thread drops the task.
+    let dropped = is_dropped.recv_timeout(LIMIT);
+    assert_eq!(dropped, Err(RecvTimeoutError::Disconnected));
     eventually("the task ends", || waits.is_finished());
     drop(stuck);
     eventually("the threads end", || running.load(SeqCst) == 0);

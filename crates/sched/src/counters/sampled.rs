@@ -313,10 +313,11 @@ impl Probes {
         let (word, total) = (&self.tasks[slot], &self.weights[slot]);
         // ORDERING: only counts. Whichever task is taken next has the weight.
         let former = total.fetch_add(weight, Ordering::Relaxed);
-        // ORDERING: the exchange below.
+        // ORDERING: a guess, which the exchange below checks.
         let present = word.load(Ordering::Relaxed);
-        let chance = now.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        let is_chosen = (chance * (former + weight)) >> 32 < weight;
+        // From 0 to 2^32 - 1.
+        let chance = mix(now ^ task.wrapping_mul(GOLDEN)) >> 32;
+        let is_chosen = chance.saturating_mul(former + weight) >> 32 < weight;
         if present == BUSY || (present != 0 && !is_chosen) {
             return;
         }
@@ -346,6 +347,17 @@ impl Probes {
         word.store(0, Ordering::Release);
         Some((time, weight))
     }
+}
+
+/// 2^64 divided by the golden ratio.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Returns a number whose upper half seems random, also for times at equal distances: one product
+/// would make the chances of tasks that are woken one after the other depend on each other.
+#[inline]
+fn mix(number: u64) -> u64 {
+    let product = number.wrapping_mul(GOLDEN);
+    (product ^ (product >> 32)).wrapping_mul(GOLDEN)
 }
 
 #[inline]

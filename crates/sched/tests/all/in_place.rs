@@ -179,7 +179,7 @@ fn a_thread_that_has_driven_a_worker_may_block_and_shut_down_afterwards() {
     let (offers, handoffs) = mpsc::channel::<Handoff>();
     let config = Config {
         handoff: Some(Arc::new(move |handoff| offers.send(handoff).unwrap())),
-        ..config(1)
+        ..config_without_spares(1)
     };
     let mut pool = Pool::start(config, None).unwrap();
     let handle = pool.handle().clone();
@@ -360,7 +360,7 @@ fn a_handoff_that_arrives_too_late_is_requested_again() {
     let asks = asked.clone();
     let config = Config {
         handoff: Some(Arc::new(move |handoff| asks.lock().push(handoff))),
-        ..config(1)
+        ..config_without_spares(1)
     };
     let pool = Pool::start(config, None).unwrap();
     let theirs = asked.clone();
@@ -578,7 +578,7 @@ fn a_worker_that_is_driven_inside_a_task_is_not_handed_off() {
         Config {
             handoff: Some(Arc::new(move |handoff| theirs.lock().push(handoff))),
             on_thread_park: Some(Arc::new(|| block_in_place(|| ()))),
-            ..config(1)
+            ..config_without_spares(1)
         },
         None,
     )

@@ -221,7 +221,7 @@ fn shutdown_does_not_wait_for_a_handoff_that_never_arrives() {
         let theirs = kept.clone();
         let config = Config {
             handoff: Some(Arc::new(move |handoff| theirs.lock().push(handoff))),
-            ..config(1)
+            ..config_without_spares(1)
         };
         let mut pool = Pool::start(config, None).unwrap();
         let (tracker, gate, entered) = (DropTracker::default(), Gate::default(), Gate::default());

@@ -99,12 +99,12 @@ fn the_weights_add_up_to_the_polls_and_to_the_wakes() {
 #[test]
 fn tasks_that_share_an_entry_are_measured_by_chance_with_the_weight_of_all() {
     let mut chosen = [0; 8];
-    for _ in 0..4_000 {
+    for round in 0..4_000 {
         let probes = Probes::new(Epoch::now());
         let tasks = (0..8).map(|number| 1 + number * SLOTS as u64);
-        for task in tasks.clone() {
-            probes.put(task, 3, probes.now());
-            thread::yield_now();
+        // At equal distances, which are no random numbers.
+        for (now, task) in (1_000 + 13 * round..).step_by(60).zip(tasks.clone()) {
+            probes.put(task, 3, now);
         }
         let taken = tasks.map(|task| probes.take(task));
         let taken: Vec<_> = taken.enumerate().filter(|(_, it)| it.is_some()).collect();
