@@ -112,11 +112,10 @@ pub struct Config {
     /// The buckets in which [`Metrics::poll_times`](crate::Metrics::poll_times) counts
     /// the duration of each poll. Costs two reads of the clock for each poll.
     pub poll_time_histogram: Option<HistogramConfiguration>,
-    /// Whether workers measure the times of polls, and how long tasks wait from their wakes to their
-    /// polls, for [`Metrics::sampled_poll_times`](crate::Metrics::sampled_poll_times) and
-    /// [`Metrics::sampled_delays`](crate::Metrics::sampled_delays): of each poll and wake
-    /// of a worker if they are 4 us or more apart, and of fewer the closer they are, 1 of 128 at
-    /// least.
+    /// Whether workers measure the times of polls, and how long tasks wait from their wakes to
+    /// their polls, for [`Metrics::sampled_poll_times`](crate::Metrics::sampled_poll_times) and
+    /// [`Metrics::sampled_delays`](crate::Metrics::sampled_delays): of each poll and wake of a
+    /// worker if they are 4 us or more apart, and of fewer the closer they are, 1 of 128 at least.
     pub samples_times: bool,
     /// What a panic of a task does to the scheduler.
     pub unhandled_panic: UnhandledPanic,

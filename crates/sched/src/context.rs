@@ -43,7 +43,7 @@ struct Context {
     /// The end reason of the last observed task that ended on this thread.
     end_reason: Cell<EndReason>,
     /// The last poll of this thread at whose end no observer was called ([`take_ended_poll`]).
-    ended_poll: Cell<Option<(raddle_task::Id, PollResult)>>,
+    ended_poll: Cell<Option<(raddle_task::Id, PollResult, EndReason)>>,
 }
 
 /// How a thread blocks on a future.
@@ -72,21 +72,21 @@ raddle_primitives::thread_local! {
 }
 
 /// Takes the last poll that has ended on the calling thread, if the observer was not called at its
-/// end. For an observer that does not [need](crate::Observer::needs_poll_ends) these calls: it calls
-/// this at the start of each event of a thread, which is one access to a thread-local. The reason is
-/// that of a task that has ended.
+/// end. For an observer that does not [need](crate::Observer::needs_poll_ends) these calls: it
+/// calls this at the start of each event of a thread, which is one access to a thread-local. The
+/// reason is that of a task that has ended.
 #[inline]
 pub fn take_ended_poll() -> Option<(raddle_task::Id, PollResult, EndReason)> {
-    read(None, |context| {
-        let (task, result) = context.ended_poll.take()?;
-        Some((task, result, context.end_reason.get()))
-    })
+    read(None, |context| context.ended_poll.take())
 }
 
 /// Stores the end of a poll for [`take_ended_poll`].
 #[inline]
 pub(crate) fn set_ended_poll(task: raddle_task::Id, result: PollResult) {
-    let _ = CONTEXT.try_with(|context| context.ended_poll.set(Some((task, result))));
+    let _ = CONTEXT.try_with(|context| {
+        let ended = (task, result, context.end_reason.get());
+        context.ended_poll.set(Some(ended));
+    });
 }
 
 /// Records why an observed task has ended.

@@ -5,6 +5,7 @@ use std::ptr;
 
 /// Records what a value contains that was just moved to the heap: the box may become a task.
 /// [`box_if_large`](crate::box_if_large) calls it.
+#[doc(hidden)]
 #[inline(always)]
 pub fn note_boxed<T>(value: &T) {
     let address = ptr::from_ref(value).addr();
@@ -31,9 +32,10 @@ fn read<T>(value: &T, word: &mut dyn FnMut(usize)) {
     let start = ptr::from_ref(value).cast::<usize>();
     for index in 0..size_of::<T>() / size_of::<usize>() {
         let loaded: usize;
-        // SAFETY: the address is aligned and inside the value, which is borrowed; the future or
-        // closure in it has not run, so no other thread has a reference into it. Rust must not
-        // read padding and unused memory, but an instruction may: it loads bytes that mean nothing.
+        // SAFETY: the address is aligned and inside the value, which is borrowed. The caller has
+        // just moved the value here, so nothing refers into it yet that could change it. Rust must
+        // not read padding and unused memory, but an instruction may: it loads bytes that mean
+        // nothing.
         unsafe {
             let address = start.add(index);
             #[cfg(target_arch = "x86_64")]

@@ -25,8 +25,8 @@ struct Next {
 /// Sets the name of the task that the calling thread spawns next, while the guard exists.
 ///
 /// The name is not part of the task. A scheduler that passes it to an observer [takes](take_name)
-/// it when the task is spawned. Of a name above 256 bytes only the beginning is kept, and `…` follows
-/// it.
+/// it when the task is spawned. Of a name above 256 bytes only the beginning is kept, and `…`
+/// follows it.
 ///
 /// # Examples
 ///

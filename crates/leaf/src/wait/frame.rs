@@ -116,8 +116,9 @@ impl PollFrame {
         Self { task }
     }
 
-    /// Passes the waits that were recorded since [`begin`](Self::begin) to `read`, in order, and the
-    /// number that [`note_wakers`](crate::wait::note_wakers) has recorded. `read` must not poll futures.
+    /// Passes the waits that were recorded since [`begin`](Self::begin) to `read`, in order, and
+    /// the number that [`note_wakers`](crate::wait::note_wakers) has recorded. `read` must not poll
+    /// futures.
     pub fn finish<R>(self, read: impl FnOnce(&[Wait], Option<usize>) -> R) -> R {
         let mut read = Some(read);
         let result = with(|stack| {

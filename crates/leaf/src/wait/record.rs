@@ -7,9 +7,9 @@ use std::time::Instant;
 /// One wait of a task: the operation that returned `Pending`, where the program calls it, and the
 /// resource.
 ///
-/// Two waits are equal if they are of one call, which a later poll has polled again, or of two calls
-/// at one line in one poll. [`Display`](fmt::Display) prints the three, a deadline as the time that
-/// is left.
+/// Two waits are equal if they are of one call, which a later poll has polled again, or of two
+/// calls at one line in one poll. [`Display`](fmt::Display) prints the three, a deadline as the
+/// time that is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     operation: &'static str,

@@ -57,9 +57,9 @@ pub trait Observer: Send + Sync {
     }
 
     /// Returns whether the observer is called at the end of each poll. The scheduler calls this
-    /// once, when it is made. With `false` it leaves out [`poll_finished`](Self::poll_finished), and
-    /// [`task_ended`](Self::task_ended) after it, where another event of the observer follows on the
-    /// same thread, such as the next poll; the observer then gets both from
+    /// once, when it is made. With `false` it leaves out [`poll_finished`](Self::poll_finished),
+    /// and [`task_ended`](Self::task_ended) after it, where another event of the observer follows
+    /// on the same thread, such as the next poll; the observer then gets both from
     /// [`take_ended_poll`](crate::take_ended_poll). Default: `true`.
     ///
     /// # Examples
