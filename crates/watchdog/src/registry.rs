@@ -147,7 +147,8 @@ impl Registry {
         });
     }
 
-    /// Records that such a poll has finished. `is_last` is whether it is the last of the `block_on`.
+    /// Records that such a poll has finished. `is_last` is whether it is the last of the
+    /// `block_on`.
     pub(crate) fn finish_root(&self, is_last: bool) {
         self.with_slot(|own| {
             own.finish();

@@ -315,6 +315,9 @@ impl fmt::Display for SlowPoll {
             "has run for"
         };
         write!(f, " {verb} {at_least:.1?} (at most {at_most:.1?})")?;
+        if let Some(place) = self.place() {
+            write!(f, " in {place},")?;
+        }
         write!(f, " on thread {:?}", self.thread)?;
         if let Some(worker) = self.worker {
             write!(f, ", worker {worker}")?;

@@ -14,6 +14,7 @@ mod linux;
 )))]
 #[path = "stack/unavailable.rs"]
 mod linux;
+mod text;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,8 @@ pub(crate) use linux::{Sampler, ThreadStack, block_signal, unblock_signal};
 /// The functions that a thread was executing when a sample of its stack was taken, the innermost
 /// first.
 ///
-/// It stores addresses. [`frames`](Self::frames), [`application_frame`](Self::application_frame) and
-/// `Display` look up the names, once for all clones. That takes milliseconds, and tens of
+/// It stores addresses. [`frames`](Self::frames), [`application_frame`](Self::application_frame)
+/// and `Display` look up the names, once for all clones. That takes milliseconds, and tens of
 /// milliseconds the first time.
 ///
 /// # Examples
@@ -67,7 +68,9 @@ impl NoStack {
             Self::Returned => "it had just returned",
             Self::OtherStack => "the thread was on another stack than its own, such as a fiber's",
             Self::SignalBlocked => "the thread runs and blocks the signal SIGURG",
-            Self::NoRoom => "the thread has used almost all of its stack; give it a larger one",
+            Self::NoRoom => {
+                "the thread may have no room on its stack for the signal handler; give it a larger stack"
+            }
             Self::NoAnswer => "the thread got no processor",
             Self::WouldInterrupt => {
                 "it is in a system call that a signal would end, and can only be read by a signal"
@@ -106,8 +109,8 @@ impl StackTrace {
         self.frames().iter().find(|frame| frame.is_of_application())
     }
 
-    /// Returns a text for the innermost function of a library, with its address: without line tables
-    /// there is no name of a function that is inlined into it.
+    /// Returns a text for the innermost function of a library, with its address: without line
+    /// tables there is no name of a function that is inlined into it.
     pub(crate) fn library_place(&self) -> Option<String> {
         let mut frames = self.frames().iter();
         let is_of_library = |function: &str| application::is_of_library(function);
@@ -155,21 +158,17 @@ impl StackFrame {
         self.file.as_deref()
     }
 
-    /// Returns a text that distinguishes the function from others: its name, with the file and line
-    /// if the name has no path. Line tables have no paths of inlined functions.
+    /// Returns a text that distinguishes the function from others: its name without generic
+    /// arguments, and the file and line if the name has no path. Line tables have no paths of
+    /// inlined functions.
     pub fn place(&self) -> Option<String> {
-        let function = self.function.as_ref()?;
-        match (self.has_path(), &self.file, self.line) {
+        let function = text::without_arguments(self.function.as_ref()?);
+        match (function.contains("::"), &self.file, self.line) {
             (false, Some(file), Some(line)) => {
                 Some(format!("{function} at {}:{line}", file.display()))
             }
-            _ => Some(function.clone()),
+            _ => Some(function.into_owned()),
         }
-    }
-
-    fn has_path(&self) -> bool {
-        let function = self.function.as_deref();
-        function.is_some_and(|function| function.contains("::"))
     }
 
     fn is_of_application(&self) -> bool {
@@ -180,28 +179,5 @@ impl StackFrame {
     /// Returns the line in the source file, starting at 1, if it is known.
     pub fn line(&self) -> Option<u32> {
         self.line
-    }
-}
-
-/// Writes each function on a line, with its file and line below it, as std prints backtraces.
-impl fmt::Display for StackTrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, frame) in self.frames().iter().enumerate() {
-            writeln!(f, "{number:4}: {frame}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for StackFrame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.function {
-            Some(function) => write!(f, "{function}")?,
-            None => write!(f, "{:#x}", self.address)?,
-        }
-        if let (Some(file), Some(line)) = (&self.file, self.line) {
-            write!(f, "\n             at {}:{line}", file.display())?;
-        }
-        Ok(())
     }
 }

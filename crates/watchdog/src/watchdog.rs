@@ -147,6 +147,17 @@ impl Watchdog {
         running.iter().map(describe).collect()
     }
 
+    /// Returns the poll of a task that runs now, with the stack of its thread.
+    pub fn running_poll(&self, task: u64) -> Option<SlowPoll> {
+        let running = self.shared.registry.running();
+        let is_poll = |found: &&ObservedActivity| {
+            let activity = found.running.activity;
+            activity.kind == ActivityKind::Poll && activity.id == task
+        };
+        let found = running.iter().find(is_poll)?;
+        Some(self.shared.describe(found, &mut || ()))
+    }
+
     /// Calls the action with the report of a shutdown, on the calling thread.
     pub fn report_shutdown(&self, report: &ShutdownReport) {
         self.shared.call(&Report::Shutdown(report.clone()));

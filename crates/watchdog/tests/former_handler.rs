@@ -21,7 +21,7 @@ extern "C" fn handler(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
 }
 
 #[test]
-fn the_previous_handler_is_called_for_signals_that_the_watchdog_did_not_send() {
+fn the_previous_handler_is_called_for_signals_of_the_watchdog_and_of_others() {
     // SAFETY: all fields of the action are set or zero, and its handler only writes an atomic word.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -42,19 +42,30 @@ fn the_previous_handler_is_called_for_signals_that_the_watchdog_did_not_send() {
         ..Config::default()
     };
     let scheduler = CurrentThread::new(config, None);
-    let report = scheduler.block_on(async { reports.recv_timeout(Duration::from_secs(20)) });
+    // It does not block: a blocked thread gets no signal.
+    let limit = Instant::now() + Duration::from_secs(20);
+    let report = scheduler.block_on(async {
+        loop {
+            match reports.try_recv() {
+                Err(_) if Instant::now() < limit => std::hint::spin_loop(),
+                report => return report,
+            }
+        }
+    });
     let Ok(Report::SlowPoll(poll)) = report else {
         panic!("expected a slow poll, got {report:?}");
     };
     assert!(poll.stack().is_some());
-    assert_eq!(CALLS.load(Ordering::Relaxed), 0);
+    // The signal of another sender could have merged with that of the watchdog.
+    let calls = CALLS.load(Ordering::Relaxed);
+    assert_eq!(calls, 1);
 
     // Another process, or the system when urgent data arrives, sends the signal to the process.
     // SAFETY: the call takes two integers.
     assert_eq!(unsafe { libc::kill(libc::getpid(), libc::SIGURG) }, 0);
     let limit = Instant::now() + Duration::from_secs(20);
-    while CALLS.load(Ordering::Relaxed) == 0 && Instant::now() < limit {
+    while CALLS.load(Ordering::Relaxed) == calls && Instant::now() < limit {
         std::thread::yield_now();
     }
-    assert_eq!(CALLS.load(Ordering::Relaxed), 1);
+    assert_eq!(CALLS.load(Ordering::Relaxed), calls + 1);
 }

@@ -59,7 +59,7 @@ fn a_dump_shows_the_tasks_that_wait_for_a_lock_and_the_one_that_holds_it() {
     let waiting = tasks_of(&dump, "held_lock.rs").filter(|task| task.state() == TaskState::Waiting);
     assert!(waiting.count() > 5, "{dump}");
     let text = dump.to_string();
-    assert!(text.contains("waits for Mutex::lock at "), "{text}");
+    assert!(text.contains("wait for Mutex::lock at "), "{text}");
     let holders: Vec<_> = tasks_of(&dump, "held_lock.rs")
         .filter(|task| text.contains(&format!("held by task {} since ", task.id())))
         .collect();

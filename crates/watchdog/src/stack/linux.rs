@@ -99,7 +99,7 @@ impl Sampler {
             Outcome::Copied(call, status) => match self.unwind_blocked() {
                 Ok(addresses) => addresses,
                 Err(NeedsRegisters) if call.restarts() && !status.blocks(signal::SIGNAL) => {
-                    self.signal(slot, sequence, &thread, meanwhile)?
+                    self.signal(slot, sequence, meanwhile)?
                 }
                 Err(NeedsRegisters) => return Err(NoStack::WouldInterrupt),
             },
@@ -108,9 +108,7 @@ impl Sampler {
             Outcome::Running(status) if status.blocks(signal::SIGNAL) => {
                 return Err(NoStack::SignalBlocked);
             }
-            Outcome::Running(_) | Outcome::Unknown => {
-                self.signal(slot, sequence, &thread, meanwhile)?
-            }
+            Outcome::Running(_) | Outcome::Unknown => self.signal(slot, sequence, meanwhile)?,
         };
         // Otherwise the stack may be that of another activity.
         match slot.is_running(sequence) {
@@ -145,13 +143,8 @@ impl Sampler {
         &mut self,
         slot: &ActivitySlot,
         sequence: usize,
-        thread: &ThreadStack,
         meanwhile: &mut dyn FnMut(),
     ) -> Result<Vec<usize>, NoStack> {
-        let memory = self.memory.as_ref();
-        if !memory.is_none_or(|memory| signal::has_room(thread, memory)) {
-            return Err(NoStack::NoRoom);
-        }
         let deadline = Instant::now() + LIMIT;
         let _alone = loop {
             match SIGNALLING.try_lock() {
@@ -166,10 +159,17 @@ impl Sampler {
                 }
             }
         };
-        let request = |thread: &ThreadStack| signal::send(thread);
+        // Checked directly before the signal is sent, since the thread goes on meanwhile. Without
+        // access to its memory, it may have no room.
+        let memory = self.memory.as_ref();
+        let request = |thread: &ThreadStack| match memory {
+            Some(memory) if signal::has_room(thread, memory) => {
+                signal::send(thread).ok_or(NoStack::NoAnswer)
+            }
+            _ => Err(NoStack::NoRoom),
+        };
         let pending = slot.while_running(sequence, request);
-        let pending = pending.ok_or(NoStack::Returned)?;
-        let pending = pending.ok_or(NoStack::NoAnswer)?;
+        let pending = pending.ok_or(NoStack::Returned)??;
         self.wait(pending, LIMIT, meanwhile)
     }
 
@@ -362,7 +362,12 @@ fn look_up(address: usize) -> Vec<StackFrame> {
     // Line tables name a function without its path if others are inlined into it. The last frame is
     // that of the function itself, which has a symbol.
     if let Some(last) = frames.last_mut() {
-        if last.file.is_some() && !last.has_path() {
+        if last.file.is_some()
+            && !last
+                .function
+                .as_deref()
+                .is_some_and(|name| name.contains("::"))
+        {
             last.function = modules::symbol_name(address as u64).or(last.function.take());
         }
     }

@@ -74,8 +74,8 @@ pub(super) fn is_supported() -> bool {
     })
 }
 
-/// Copies the stack of a thread that is blocked in a system call. Calls `meanwhile` between looks at
-/// a thread that is not.
+/// Copies the stack of a thread that is blocked in a system call. Calls `meanwhile` between looks
+/// at a thread that is not.
 pub(super) fn copy(
     thread: &ThreadStack,
     memory: &Memory,
@@ -180,10 +180,9 @@ impl Call {
                     _ => false,
                 }
             }
-            libc::SYS_read | libc::SYS_write | libc::SYS_readv | libc::SYS_writev => {
-                fs::read_link(format!("/proc/self/fd/{first}"))
-                    .is_ok_and(|file| file.to_string_lossy().starts_with("pipe:"))
-            }
+            // A write that has written a part returns that.
+            libc::SYS_read | libc::SYS_readv => fs::read_link(format!("/proc/self/fd/{first}"))
+                .is_ok_and(|file| file.to_string_lossy().starts_with("pipe:")),
             _ => false,
         }
     }

@@ -90,8 +90,8 @@ impl Modules {
         mappings.any(|addresses| addresses.contains(&address))
     }
 
-    /// Returns the address of the first instruction of the function at `address` at which `register`
-    /// is its frame pointer.
+    /// Returns the address of the first instruction of the function at `address` at which
+    /// `register` is its frame pointer.
     pub(super) fn frame_pointer_set(&self, address: u64, register: Register) -> Option<u64> {
         let contains = |known: &&Known| known.mapping.addresses.contains(&address);
         let sections = self.known.iter().find(contains)?.sections.as_ref()?;

@@ -140,9 +140,11 @@ fn former_signal_stack() -> c_int {
 
 /// The handler. It copies the registers and the stack of the thread that it interrupts.
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the location of the thread's error number is valid as long as the thread.
-    let errno = unsafe { &mut *libc::__errno_location() };
-    let before = *errno;
+    // SAFETY: the call returns the address of the thread's error number. It is not borrowed: the
+    // code that this handler interrupts may have a reference to it.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: the address is valid as long as the thread.
+    let before = unsafe { errno.read() };
     // SAFETY: the system passes a valid structure to a handler with SA_SIGINFO.
     if unsafe { is_own(&*info) } {
         if let Some(Some(shared)) = SHARED.get() {
@@ -154,19 +156,22 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
             });
             notify(&shared.answered);
         }
-    } else {
-        call_former(signal, info, context);
     }
-    *errno = before;
+    // Also after an answer: another sender's signal may have merged with that of the request. Go
+    // sends SIGURG in the same way, and waits until its handler has run.
+    call_former(signal, info, context);
+    // SAFETY: as above.
+    unsafe { errno.write(before) };
 }
 
 /// Returns whether a thread of this process has sent the signal.
 fn is_own(info: &libc::siginfo_t) -> bool {
-    // SAFETY: a signal that a thread has sent by `tgkill` has the number of its process.
+    // SAFETY: a signal that was sent by `tgkill` has the number of its sender's process, and
+    // `getpid` has no conditions.
     info.si_code == libc::SI_TKILL && unsafe { info.si_pid() == libc::getpid() }
 }
 
-/// Passes a signal that is not this module's to the handler that was installed before.
+/// Passes the signal on to the handler that was installed before.
 fn call_former(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(former) = FORMER.get() else {
         return;
@@ -218,8 +223,8 @@ fn copy_stack(pointer: usize, addresses: Range<usize>, words: &mut [usize]) -> u
     let start = pointer & !(size_of::<usize>() - 1);
     let length = ((addresses.end - start) / size_of::<usize>()).min(words.len());
     // SAFETY: the thread runs on the stack `addresses`, so the memory from its stack pointer to the
-    // end of `addresses` is mapped; it belongs to functions that do not run before the handler
-    // returns. `words` has room for `length`, and is not on that stack.
+    // end of `addresses` is mapped. Its functions do not run before the handler returns; what other
+    // threads write to it meanwhile makes words that mean nothing. `words` has room for `length`, and is not on that stack.
     unsafe { copy_words(start, words.as_mut_ptr(), length) };
     length
 }

@@ -245,7 +245,7 @@ fn a_function_that_waits(wait: impl FnOnce()) {
 #[test]
 fn a_signal_is_sent_if_the_system_does_not_report_calls() {
     let _one_test = ONE_TEST.lock();
-    let body = || a_function_that_waits(|| thread::sleep(Duration::from_millis(200)));
+    let body = || a_function_that_waits(|| thread::sleep(Duration::from_millis(600)));
     with_slot(
         || (),
         body,
@@ -284,17 +284,17 @@ fn a_stack_that_was_used_to_its_end_has_no_room_for_the_handler() {
 fn the_stack_of_a_blocked_thread_is_read_without_a_signal() {
     let timeout = libc::timespec {
         tv_sec: 0,
-        tv_nsec: 200_000_000,
+        tv_nsec: 600_000_000,
     };
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     socket
-        .set_read_timeout(Some(Duration::from_millis(200)))
+        .set_read_timeout(Some(Duration::from_millis(600)))
         .unwrap();
     type Wait<'a> = Box<dyn Fn() + Send + Sync + 'a>;
     let waits: Vec<(&str, Wait<'_>)> = vec![
         (
             "thread::sleep",
-            Box::new(|| thread::sleep(Duration::from_millis(200))),
+            Box::new(|| thread::sleep(Duration::from_millis(600))),
         ),
         (
             "nanosleep",
@@ -307,7 +307,7 @@ fn the_stack_of_a_blocked_thread_is_read_without_a_signal() {
             "poll",
             Box::new(|| {
                 // SAFETY: there are no descriptors.
-                unsafe { libc::poll(std::ptr::null_mut(), 0, 200) };
+                unsafe { libc::poll(std::ptr::null_mut(), 0, 600) };
             }),
         ),
         (
@@ -318,12 +318,12 @@ fn the_stack_of_a_blocked_thread_is_read_without_a_signal() {
             "recv_timeout",
             Box::new(|| {
                 let (_sender, receiver) = mpsc::channel::<()>();
-                let _ = receiver.recv_timeout(Duration::from_millis(200));
+                let _ = receiver.recv_timeout(Duration::from_millis(600));
             }),
         ),
         (
             "park_timeout",
-            Box::new(|| thread::park_timeout(Duration::from_millis(200))),
+            Box::new(|| thread::park_timeout(Duration::from_millis(600))),
         ),
     ];
     for (name, wait) in &waits {
