@@ -69,8 +69,8 @@ impl<W: io::Write> Writer<W> {
         })
     }
 
-    /// Appends the entries of a recording, and those of its strings, threads and tasks that the file
-    /// does not have yet, in one call of `write_all`.
+    /// Appends the entries of a recording, and those of its strings, threads and tasks that the
+    /// file does not have yet, in one call of `write_all`.
     ///
     /// # Errors
     ///

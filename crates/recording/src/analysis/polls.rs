@@ -26,9 +26,9 @@ pub struct Poll {
     pub is_finished: bool,
 }
 
-/// All polls that start in the recording, also the slow ones of [`Thread::rare`], thread by thread in
-/// the order of their ends. The time of
-/// a poll within another poll, as of `block_on` in `block_in_place`, counts in both.
+/// All polls that start in the recording, also the slow ones of [`Thread::rare`], thread by thread
+/// in the order of their ends. The time of a poll within another poll, as of `block_on` in
+/// `block_in_place`, counts in both.
 pub fn polls(recording: &Recording) -> Vec<Poll> {
     let end = recording.end();
     let mut polls = Vec::new();

@@ -8,8 +8,8 @@ use super::Distribution;
 use super::text::escaped;
 use crate::{Event, Recording};
 
-/// Returns how long threads were in spans, by the names of the spans. The name with the longest time
-/// is first. A future that is in a span has a time for each poll.
+/// Returns how long threads were in spans, by the names of the spans. The name with the longest
+/// time is first. A future that is in a span has a time for each poll.
 pub fn spans_by_name(recording: &Recording) -> Vec<(String, Distribution)> {
     let mut times = BTreeMap::<_, Vec<Duration>>::new();
     for thread in recording.threads.values() {

@@ -62,8 +62,8 @@ const SEQUENCE: u64 = 1;
 
 /// The recording as a trace for [Perfetto](https://ui.perfetto.dev): a track for each thread with
 /// its polls, driver turns, parked times and blocking jobs, and an arrow from each wake to the poll
-/// that follows it. Spans of the application are slices, and marks are instants. A thread that drives a spare worker shows its events on the track of that
-/// worker, such as `spare worker 0`.
+/// that follows it. Spans of the application are slices, and marks are instants. A thread that
+/// drives a spare worker shows its events on the track of that worker, such as `spare worker 0`.
 ///
 /// In the recording of a simulation each host is a process. An arrow leads from each message that
 /// was sent to its arrival; faults are slices of tracks of their own.

@@ -27,16 +27,16 @@ pub struct ArchiveOptions {
     /// The maximum time for which one file is written to. Default: 10 minutes.
     pub max_file_age: Duration,
     /// The number of files that are kept, including the one that is being written; at least 1. The
-    /// oldest are removed, including those of earlier processes, once the next one is written: there
-    /// is one more file for a moment. Default: 10.
+    /// oldest are removed, including those of earlier processes, once the next one is written:
+    /// there is one more file for a moment. Default: 10.
     pub max_files: usize,
     /// The interval at which events are taken from the rings. A thread that records more than
     /// [`RecorderOptions::records_per_thread`](crate::recorder::RecorderOptions::records_per_thread) in this
     /// time loses the oldest. Default: 100 ms.
     pub interval: Duration,
     /// Called on the thread of the archive when a write fails, and not again before a write has
-    /// succeeded. The log gets a warning in any case: the crate `tracing` if it has a subscriber, or
-    /// standard error. Default: none.
+    /// succeeded. The log gets a warning in any case: the crate `tracing` if it has a subscriber,
+    /// or standard error. Default: none.
     pub on_error: Option<ErrorHandler>,
 }
 

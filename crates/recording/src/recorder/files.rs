@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -76,10 +76,13 @@ impl Reporter {
 
 /// Writes a warning to the log, or to standard error if the program has none.
 fn log(message: &str) {
-    if tracing::dispatcher::has_been_set() {
-        tracing::warn!(target: "raddle::flight_recorder", "{message}");
-    } else {
-        eprintln!("{message}");
+    tracing::warn!(target: "raddle::flight_recorder", "{message}");
+    let has_none = tracing::dispatcher::get_default(|dispatch| {
+        dispatch.is::<tracing::subscriber::NoSubscriber>()
+    });
+    if has_none {
+        // Standard error may be on the full disk, or closed.
+        let _ = io::stderr().write_all(format!("raddle: {message}\n").as_bytes());
     }
 }
 

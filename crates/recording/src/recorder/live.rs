@@ -150,8 +150,8 @@ impl Recorder {
     /// Records that the calling thread enters a span of the application, such as the handling of a
     /// request. A future that is in a span enters it at the start of each poll.
     ///
-    /// The thread remembers the ids of the latest names. [`enter`](Self::enter) takes names that are
-    /// made at run time.
+    /// The thread remembers the ids of the latest names. [`enter`](Self::enter) takes names that
+    /// are made at run time.
     ///
     /// # Examples
     ///
@@ -422,8 +422,8 @@ impl Recorder {
         }
     }
 
-    /// Calls `f` with the ring of the thread, and returns true. Does nothing and returns false if the
-    /// thread has no ring, or is about to end.
+    /// Calls `f` with the ring of the thread, and returns true. Does nothing and returns false if
+    /// the thread has no ring, or is about to end.
     #[inline]
     fn with_lane_writer(&self, f: impl FnOnce(&Shared, &mut LaneWriter)) -> bool {
         let called = LOCALS.try_with(|locals| {
@@ -478,7 +478,7 @@ impl Shared {
         let (lane, writers) = lanes
             .iter()
             .find_map(claim)
-            .or_else(|| claim(&self.add_lane()?))
+            .or_else(|| self.add_lane(claim))
             .or_else(|| {
                 // ORDERING: only shown to users; no access depends on it.
                 self.refused.fetch_add(1, Ordering::Relaxed);
@@ -506,13 +506,15 @@ impl Shared {
         self.slow_polls.push(nanos);
     }
 
-    /// Adds a ring, unless there are as many as allowed.
-    fn add_lane(&self) -> Option<Arc<Lane>> {
+    /// Adds a ring and claims it, unless there are as many as allowed. No other thread can claim it
+    /// before.
+    fn add_lane<R>(&self, claim: impl FnOnce(&Arc<Lane>) -> Option<R>) -> Option<R> {
         let lane = Lane::new(self.options.records_per_thread);
+        let claimed = claim(&lane)?;
         let mut lanes = self.lanes.lock();
         (lanes.len() < self.options.max_threads).then(|| {
-            lanes.push(Arc::clone(&lane));
-            lane
+            lanes.push(lane);
+            claimed
         })
     }
 }

@@ -18,6 +18,8 @@ use crate::{EndReason, Event, PollEnd, Record, StringId};
 const CACHE_SIZE: usize = 16;
 /// A thread records long scheduling delays at most once in this many times the shortest of them.
 const DELAY_INTERVAL: u64 = 10;
+/// The number of nested spans that a thread times. Those inside them are not recorded.
+const MAX_SPANS: usize = 64;
 
 /// The state of a thread for one recorder.
 pub(crate) struct Local {
@@ -309,6 +311,10 @@ impl LaneWriter {
         let time = shared.clock.now();
         self.push_at(shared, time, Event::SpanEntered { name });
         let span = self.start(time, name);
+        if self.spans.len() == MAX_SPANS {
+            // Spans that were left on other threads.
+            self.spans.remove(0);
+        }
         self.spans.push(span);
     }
 
@@ -361,8 +367,8 @@ impl LaneWriter {
         }
     }
 
-    /// Keeps the last poll if it was slow. `position` is that of the record with its end. If that is
-    /// the record of the next poll, `distance` is the number of records from its start to there.
+    /// Keeps the last poll if it was slow. `position` is that of the record with its end. If that
+    /// is the record of the next poll, `distance` is the number of records from its start to there.
     #[cold]
     fn keep_poll(
         &mut self,

@@ -14,9 +14,9 @@ pub struct RecorderOptions {
     pub slow: Duration,
     /// The number of records of slow and rare events that each thread keeps in addition, in a ring
     /// that it gets with the first of them. Rare are the starts and stops of a runtime and of spare
-    /// workers, handoffs, and marks. A slow poll takes up to 9 records, the others up to 5. A thread
-    /// with one slow poll in a second thus keeps those of the last 15 minutes. Default: 8,192
-    /// (128 KiB).
+    /// workers, handoffs, and marks. A slow poll takes up to 9 records, the others up to 5. A
+    /// thread with one slow poll in a second thus keeps those of the last 15 minutes. Default:
+    /// 8,192 (128 KiB).
     pub rare_records_per_thread: usize,
     /// The number of tasks, counting from the latest spawn, that have a place of 32 bytes for where
     /// they were spawned. Older ones that still live are kept in a map. Default: 16,384 (512 KiB).

@@ -103,6 +103,12 @@ pub struct Triggers {
 struct Shared {
     recorder: Recorder,
     options: TriggerOptions,
+    reasons: Arc<Reasons>,
+}
+
+/// The reason for the next file. A recording thread may drop the last reference to it, so it has
+/// nothing of the application.
+struct Reasons {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -134,27 +140,29 @@ impl Triggers {
         let shared = Arc::new(Shared {
             recorder: recorder.clone(),
             options,
-            state: Mutex::ranked(Rank::leaf("recorder triggers"), State::default()),
-            changed: Condvar::new(),
+            reasons: Arc::new(Reasons {
+                state: Mutex::ranked(Rank::leaf("recorder triggers"), State::default()),
+                changed: Condvar::new(),
+            }),
         });
-        let theirs = Arc::clone(&shared);
+        let of_writer = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("raddle-trigger".to_owned())
-            .spawn(move || Writing::new(&theirs).run())?;
+            .spawn(move || Writing::new(&of_writer).run())?;
         let mut triggers = Self {
             shared: Arc::clone(&shared),
             thread: Some(thread),
             signal: None,
         };
         if shared.options.signal {
-            let theirs = Arc::clone(&shared);
-            let listen = move || theirs.post(|| "SIGUSR2".to_owned(), true);
+            let reasons = Arc::clone(&shared.reasons);
+            let listen = move || reasons.post(|| "SIGUSR2".to_owned(), true);
             triggers.signal = signal::Listener::start(listen)?;
         }
         if let Some(least) = shared.options.slow_poll {
-            let theirs = Arc::clone(&shared);
+            let reasons = Arc::clone(&shared.reasons);
             let notify = move |nanos| {
-                theirs.post(|| format!("poll of {} ms", nanos / 1_000_000), false);
+                reasons.post(|| format!("poll of {} ms", nanos / 1_000_000), false);
             };
             recorder.slow_polls().listen(&shared, least, notify);
         }
@@ -163,7 +171,7 @@ impl Triggers {
 
     /// Writes a file soon, unless there is a recent one. `reason` is the text of its mark.
     pub fn write(&self, reason: &str) {
-        self.shared.post(|| reason.to_owned(), false);
+        self.shared.reasons.post(|| reason.to_owned(), false);
     }
 }
 
@@ -172,8 +180,8 @@ impl Drop for Triggers {
     fn drop(&mut self) {
         self.signal = None;
         self.shared.recorder.slow_polls().forget(&self.shared);
-        self.shared.state.lock().is_stopping = true;
-        self.shared.changed.notify_all();
+        self.shared.reasons.state.lock().is_stopping = true;
+        self.shared.reasons.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             // It does not panic, except in the handler of errors.
             let _joined = thread.join();
@@ -190,7 +198,7 @@ impl fmt::Debug for Triggers {
     }
 }
 
-impl Shared {
+impl Reasons {
     fn post(&self, text: impl FnOnce() -> String, is_wanted: bool) {
         let reason = Reason {
             text: text(),
@@ -232,6 +240,8 @@ struct Writing<'a> {
     last: Option<Instant>,
     /// When percentiles are computed next, if they are.
     check: Option<Instant>,
+    /// The time of the last record at the last check.
+    checked: u64,
 }
 
 impl<'a> Writing<'a> {
@@ -244,13 +254,14 @@ impl<'a> Writing<'a> {
             files,
             last: None,
             check: checks.then(|| Instant::now() + options.window),
+            checked: 0,
             shared,
         }
     }
 
     fn run(mut self) {
         loop {
-            let (reason, is_stopping) = self.shared.wait(self.check);
+            let (reason, is_stopping) = self.shared.reasons.wait(self.check);
             let now = Instant::now();
             let is_due = self.check.is_some_and(|check| now >= check);
             let reason = match reason {
@@ -269,10 +280,15 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Returns a reason if a percentile is too great.
-    fn check_percentiles(&self) -> Option<Reason> {
+    /// Returns a reason if a percentile is too great, unless nothing was recorded since the last
+    /// check.
+    fn check_percentiles(&mut self) -> Option<Reason> {
         let options = &self.shared.options;
         let mut recording = self.shared.recorder.snapshot();
+        let end = recording.end();
+        if std::mem::replace(&mut self.checked, end) == end {
+            return None;
+        }
         let window = u64::try_from(options.window.as_nanos()).unwrap_or(u64::MAX);
         let start = recording.end().saturating_sub(window);
         for thread in recording.threads.values_mut() {

@@ -253,6 +253,12 @@ fn limited_files_child() {
         ERRORS.lock().push(error.kind());
     }));
     let archive = Archive::start(&recorder, options).unwrap();
+    let written = || -> u64 {
+        let files = fs::read_dir(directory.join("archive")).unwrap();
+        files
+            .map(|file| file.unwrap().metadata().map_or(0, |it| it.len()))
+            .sum()
+    };
     for outage in 1..=2 {
         let end = Instant::now() + Duration::from_secs(20);
         let mut job = 0;
@@ -264,8 +270,12 @@ fn limited_files_child() {
         // More attempts fail.
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(errors(), outage, "each outage is reported once");
+        let before = written();
         limit_files(None);
-        std::thread::sleep(Duration::from_millis(50));
+        let end = Instant::now() + Duration::from_secs(20);
+        while written() == before && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         limit_files(Some(10 << 10));
     }
     assert_eq!(*ERRORS.lock(), [io::ErrorKind::FileTooLarge; 2]);

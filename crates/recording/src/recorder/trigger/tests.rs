@@ -52,20 +52,20 @@ fn a_poll_that_is_slow_enough_writes_a_file() {
     let directory = tempfile::tempdir().unwrap();
     let recorder = Recorder::new(RecorderOptions::default());
     let mut options = options(directory.path());
-    options.slow_poll = Some(Duration::from_millis(40));
+    options.slow_poll = Some(Duration::from_millis(300));
     let triggers = Triggers::start(&recorder, options).unwrap();
     poll(&recorder, 1, Duration::from_millis(15));
-    poll(&recorder, 2, Duration::from_millis(45));
+    poll(&recorder, 2, Duration::from_millis(310));
     let reasons = wait_for(directory.path(), 1);
     assert_eq!(reasons.len(), 1);
     assert!(reasons[0].starts_with("trigger: poll of "), "{reasons:?}");
     drop(triggers);
-    poll(&recorder, 3, Duration::from_millis(45));
-    assert_eq!(wait_for(directory.path(), 1).len(), 1);
+    poll(&recorder, 3, Duration::from_millis(310));
+    assert!(recorder.slow_polls().listeners.lock().is_empty());
 }
 
 #[test]
-fn a_great_percentile_writes_a_file_in_each_window() {
+fn a_great_percentile_writes_a_file() {
     let directory = tempfile::tempdir().unwrap();
     let recorder = Recorder::new(RecorderOptions::default());
     for task in 1..200 {
