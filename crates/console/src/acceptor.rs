@@ -2,7 +2,8 @@
 //!
 //! A client has neither a thread nor anything else of the server before its request has passed all
 //! checks. The number of clients without a complete head is bounded, and a new client takes the
-//! place of the oldest: many slow clients lock out nobody who sends a request at once.
+//! place of the oldest: a client that sends its request at once is served however many slow
+//! clients there are.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};

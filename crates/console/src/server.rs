@@ -95,7 +95,7 @@ impl Server {
     /// Starts a thread for a request that has passed all checks, if there are not too many.
     fn serve(self: &Arc<Self>, stream: TcpStream, request: Request) {
         let permit = match request.route {
-            // Whoever may connect may ask for it, and takes no place of the page.
+            // It needs no token, so it has a limit of its own: it takes no place of the page.
             Route::Metrics => {
                 ClientPermit::take(self, MAX_WITHOUT_TOKEN, |server| &server.without_token)
             }

@@ -13,7 +13,8 @@ const MAX_LENGTH: usize = 200;
 /// The label of all further slow polls.
 const OTHER: &str = "other";
 
-/// The number of slow polls by a label, such as the location of a function. Clones share the counts.
+/// The number of slow polls by a label, such as the location of a function. Clones share the
+/// counts.
 ///
 /// The first 100 labels are counted, and all others together as `other`. A label has at most 200
 /// bytes.

@@ -38,7 +38,8 @@ function number(n) {
 const tiny = (place) => place ? place.split("/").pop().replace(/(:\d+):\d+$/, "$1") : "";
 const short = (place) => place ? place.split("/").slice(-2).join("/") : "";
 
-// Fetches JSON. Returns undefined if it fails: the stream of events says that the connection is lost.
+// Fetches JSON. Returns undefined if it fails: the stream of events says that the connection is
+// lost.
 async function get(path, more) {
   try {
     const answer = await fetch(url(path, more));
@@ -281,7 +282,8 @@ async function loadTasks() {
   loading = false;
   if (again) { again = false; loadTasks(); }
 }
-// The rows by the ids of their tasks. A row stays while its task is shown, so that it can be clicked.
+// The rows by the ids of their tasks. A row stays while its task is shown, so that it can be
+// clicked.
 let rows = new Map();
 function makeRow(task) {
   const row = make("div", "row"), cells = {};
@@ -465,8 +467,8 @@ function stackOf(id) {
   return make("div", "", button, stack.text ? make("pre", "stack", stack.text) : "");
 }
 
-// Views. The address after `#` says which one is shown, so that links and the back button work. No element has it as its id,
-// to which the browser would scroll.
+// Views. The address after `#` says which one is shown, so that links and the back button work. No
+// element has it as its id, to which the browser would scroll.
 const shown = { view: "tasks", task: 0, resource: "", scroll: false, list: "tasks" };
 function go(hash) {
   location.hash = hash;
