@@ -145,16 +145,19 @@ impl Builder {
     pub fn console_options(&mut self, options: ConsoleOptions) -> &mut Self {
         let start = Arc::new(move |tools: &mut Tools| start(&options, tools));
         self.tools.insert(Tool::Console, start);
-        let watchdog = self.tools.entry(Tool::Watchdog);
-        watchdog.or_insert_with(|| {
-            let warn = raddle_watchdog::warn();
-            watching::start(THRESHOLD, move |report| {
-                // The page has the slow polls.
-                if let Report::NoSpareWorkers(_) = report {
-                    warn(report);
-                }
-            })
+        let warn = raddle_watchdog::warn();
+        let start_watchdog = watching::start(THRESHOLD, move |report| {
+            // The page has the slow polls.
+            if let Report::NoSpareWorkers(_) = report {
+                warn(report);
+            }
         });
+        let start_without_other = move |tools: &mut Tools| match tools.has(Tool::Watchdog) {
+            true => Ok(()),
+            false => start_watchdog(tools),
+        };
+        self.tools
+            .insert(Tool::ConsoleWatchdog, Arc::new(start_without_other));
         self
     }
 }

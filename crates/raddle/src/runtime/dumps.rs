@@ -21,7 +21,6 @@ fn start(tools: &mut Tools) -> TaskTable {
 }
 
 /// Returns the table of tasks of a runtime, which starts with the first tool that needs it.
-#[cfg(feature = "console")]
 pub(crate) fn table(tools: &mut Tools) -> TaskTable {
     if let Some(tasks) = tools.shared.get::<TaskTable>() {
         return tasks.clone();
@@ -49,12 +48,11 @@ impl Builder {
     /// Each spawn, wake, poll and end of a task takes a lock and reads the clock while there is a
     /// table. Without one, nothing of this exists.
     pub fn enable_task_dumps(&mut self) -> &mut Self {
-        let tool = self.tools.entry(Tool::TaskDumps);
         let start = |tools: &mut Tools| {
-            start(tools);
+            table(tools);
             Ok(())
         };
-        tool.or_insert_with(|| Arc::new(start));
+        self.tools.insert(Tool::TaskDumps, Arc::new(start));
         self
     }
 
@@ -82,7 +80,7 @@ impl Builder {
     #[cfg(unix)]
     pub fn dump_tasks_on_sigquit(&mut self) -> &mut Self {
         let start_with_signal = |tools: &mut Tools| {
-            let tasks = start(tools);
+            let tasks = table(tools);
             let stacks = RunningStacks::default();
             tools.shared.add(stacks.clone());
             let write_stacks = move |text: &mut dyn fmt::Write| match stacks.0.get() {
@@ -94,7 +92,7 @@ impl Builder {
             Ok(())
         };
         self.tools
-            .insert(Tool::TaskDumps, Arc::new(start_with_signal));
+            .insert(Tool::DumpOnSigquit, Arc::new(start_with_signal));
         self
     }
 }

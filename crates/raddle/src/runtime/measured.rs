@@ -7,7 +7,7 @@ use raddle_console::{
 };
 
 use crate::runtime::Handle;
-use crate::runtime::tools::{Tool, Tools};
+use crate::runtime::tools::Tools;
 
 /// Measurements beyond the counts that each runtime has.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub(crate) fn start(tools: &mut Tools) {
     tools.samples_times = true;
     let waits = BlockingWaits::new();
     tools.observers.add_job_observer(Arc::new(waits.clone()));
-    let slow_polls = tools.has(Tool::Watchdog).then(SlowPollCounts::new);
+    let slow_polls = tools.has_watchdog().then(SlowPollCounts::new);
     #[cfg(feature = "watchdog")]
     if let Some(counts) = slow_polls.clone() {
         use crate::runtime::watching::Listener;
@@ -101,10 +101,7 @@ impl MetricsSource for RuntimeSource {
     #[cfg(feature = "console")]
     fn stack(&self, task: u64) -> Option<String> {
         let crate::runtime::watching::StartedWatchdog(watchdog) = self.0.inner.tools.get()?;
-        let polls = watchdog.upgrade()?.running();
-        let poll = polls
-            .iter()
-            .find(|poll| poll.task_id() == Some(task) && !poll.is_blocking_job())?;
+        let poll = watchdog.upgrade()?.running_poll(task)?;
         poll.stack().map(|_| poll.to_string())
     }
 }

@@ -15,17 +15,17 @@ use crate::runtime::tools::SpanListener;
 
 /// The maximum length of the text of a span, in bytes.
 const MAX_TEXT: usize = 240;
-/// The targets of the runtime's own spans, of tasks and resources.
-const OWN_TARGETS: [&str; 2] = ["runtime", "tokio::"];
+/// The target of the runtime's own spans of tasks and blocking work, and of those within it.
+const OWN_TARGET: &str = "tokio::task";
 
 /// A layer for a subscriber of `tracing` that shows the tools of the runtime in which span each
 /// thread and task is. A task of a service then has the name of its request: task dumps have it,
 /// and other tools that describe a task.
 ///
 /// The text of a span is its name and, in braces, its field `otel.name` or else `name`, such as
-/// `request{GET /users}`. A span without these has all its fields there, such as `request{method=GET
-/// path="/users"}`, as the spans of tower-http do. The spans around it stand before it, as in
-/// `request{GET /users}:query`. The text has at most 240 bytes.
+/// `request{GET /users}`. A span without these has all its fields there, such as
+/// `request{method=GET path="/users"}`, as the spans of tower-http do. The spans around it stand
+/// before it, as in `request{GET /users}:query`. The text has at most 240 bytes.
 ///
 /// A recording has the names of spans, without fields.
 ///
@@ -66,7 +66,7 @@ where
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let target = attributes.metadata().target();
-        let is_own = OWN_TARGETS.iter().any(|own| target.starts_with(own));
+        let is_own = target.starts_with(OWN_TARGET);
         let Some(span) = context.span(id).filter(|_| !is_own) else {
             return;
         };

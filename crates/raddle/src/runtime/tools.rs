@@ -14,7 +14,7 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::{Arc, OnceLock};
 
 use crate::runtime::Handle;
@@ -29,9 +29,12 @@ pub(crate) enum Tool {
     Archive,
     RecordingTriggers,
     TaskDumps,
+    DumpOnSigquit,
     Console,
     Metrics,
     Watchdog,
+    /// The watchdog of a console, if the program selects no other.
+    ConsoleWatchdog,
 }
 
 /// Starts a tool for one runtime: adds its parts to those of the other tools.
@@ -58,8 +61,8 @@ pub(crate) struct Shared {
     span_listeners: Vec<Box<dyn SpanListener>>,
 }
 
-/// A tool that shows the spans of the crate `tracing`. The layer of the spans calls it on the thread
-/// where the event happens, while the runtime is current there.
+/// A tool that shows the spans of the crate `tracing`. The layer of the spans calls it on the
+/// thread where the event happens, while the runtime is current there.
 pub(crate) trait SpanListener: Send + Sync {
     /// The thread has entered a span, which has this name and this text.
     fn entered(&self, _name: &'static str, _span: &Arc<str>) {}
@@ -112,15 +115,21 @@ impl Tools {
     pub(crate) fn has(&self, tool: Tool) -> bool {
         self.selected.contains(&tool)
     }
+
+    /// Whether the runtime will have a watchdog.
+    pub(crate) fn has_watchdog(&self) -> bool {
+        self.has(Tool::Watchdog) || self.has(Tool::ConsoleWatchdog)
+    }
 }
 
-/// Prints a line about a tool to standard error, where a user sees it who has no subscriber of
+/// Prints a line about a tool to standard error, so that it is visible without a subscriber of
 /// `tracing`.
 pub(crate) fn print(text: &str) {
-    eprintln!("raddle: {text}");
+    // Standard error may be closed, which must not end a service.
+    let _ = io::stderr().write_all(format!("raddle: {text}\n").as_bytes());
 }
 
-/// Like [`print`], for what does not work as the user wants, which is also an event of `tracing`.
+/// Like [`print`], for a failure, which is also an event of `tracing`.
 pub(crate) fn warn(text: &str) {
     print(text);
     #[cfg(feature = "tracing")]

@@ -1,7 +1,7 @@
 //! Environment variables that switch tools on, in programs that do not.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -9,26 +9,31 @@ use crate::common::own_process::is_own_process;
 use raddle::runtime::{Builder, Runtime};
 
 /// Runs a test of this file in a process with these variables.
-fn run(test: &str, variables: &[(&str, &str)]) -> (Output, String) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", &format!("environment::{test}"), "--nocapture"]);
-    command.envs(variables.iter().copied());
-    let output = command
-        .env("RADDLE_TEST_OWN_PROCESS", "1")
-        .output()
-        .unwrap();
+fn run(test: &str, variables: &[(&str, &str)]) -> String {
+    let output = command(test, variables).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
-    (output, text)
+    text
 }
 
 fn command(test: &str, variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &format!("environment::{test}"), "--nocapture"]);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("RADDLE_") {
+            command.env_remove(name);
+        }
+    }
     command.envs(variables.iter().copied());
     command.env("RADDLE_TEST_OWN_PROCESS", "1");
     command
+}
+
+/// An address with a port that was free just now.
+fn free_address(ip: &str) -> String {
+    let listener = std::net::TcpListener::bind((ip, 0)).unwrap();
+    listener.local_addr().unwrap().to_string()
 }
 
 /// A program that knows nothing of tools: `Runtime::new`, the attribute and two builders.
@@ -65,7 +70,7 @@ fn a_program_with_a_page() {
 
 #[test]
 fn without_variables_nothing_is_printed() {
-    let (_, text) = run("a_program", &[]);
+    let text = run("a_program", &[]);
     assert!(!text.contains("raddle:"), "{text}");
     assert_eq!(text.matches("has a page: false").count(), 3, "{text}");
     assert_eq!(text.matches("has a dump: false").count(), 3, "{text}");
@@ -73,29 +78,29 @@ fn without_variables_nothing_is_printed() {
 
 #[test]
 fn the_console_of_each_runtime_has_a_port_of_its_own() {
-    let (_, text) = run("a_program", &[("RADDLE_CONSOLE", "127.0.0.1:21670")]);
+    let address = free_address("127.0.0.1");
+    let text = run("a_program", &[("RADDLE_CONSOLE", &address)]);
     assert_eq!(text.matches("has a page: true").count(), 3, "{text}");
-    assert!(
-        text.contains("raddle: the console is at http://127.0.0.1:21670/"),
-        "{text}"
-    );
-    let moved = "raddle: the console of this runtime is at http://127.0.0.1:2167";
+    let first = format!("raddle: the console is at http://{address}/");
+    assert!(text.contains(&first), "{text}");
+    let moved = "raddle: the console of this runtime is at http://127.0.0.1:";
     assert!(text.matches(moved).count() >= 3, "{text}");
-    assert!(text.contains("; 127.0.0.1:21670 is in use"), "{text}");
+    assert!(text.contains(&format!("; {address} is in use")), "{text}");
 }
 
 #[test]
 fn the_metrics_of_all_runtimes_are_at_one_address() {
-    let (_, text) = run("a_program", &[("RADDLE_METRICS", "0.0.0.0:0")]);
+    let text = run("a_program", &[("RADDLE_METRICS", "0.0.0.0:0")]);
     assert_eq!(
         text.matches("raddle: the metrics are at http://0.0.0.0:")
             .count(),
         4,
         "{text}"
     );
-    let (_, text) = run("a_program", &[("RADDLE_METRICS", "0.0.0.0:21690")]);
-    let line = "raddle: the metrics are at http://0.0.0.0:21690/metrics";
-    assert_eq!(text.matches(line).count(), 1, "{text}");
+    let address = free_address("0.0.0.0");
+    let text = run("a_program", &[("RADDLE_METRICS", &address)]);
+    let line = format!("raddle: the metrics are at http://{address}/metrics");
+    assert_eq!(text.matches(&line).count(), 1, "{text}");
 }
 
 /// A program that blocks a worker, and ends with its input: the stack may take long to print.
@@ -143,7 +148,7 @@ fn the_watchdog_warns_on_standard_error_of_a_program_without_a_subscriber() {
 fn recordings_are_written_to_the_directory_each_with_its_prefix() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("new");
-    let (_, text) = run("a_program", &[("RADDLE_RECORD", path.to_str().unwrap())]);
+    let text = run("a_program", &[("RADDLE_RECORD", path.to_str().unwrap())]);
     let line = format!(
         "raddle: the recordings of this runtime are {}",
         path.display()
@@ -163,21 +168,19 @@ fn recordings_are_written_to_the_directory_each_with_its_prefix() {
 
 #[test]
 fn dumps_are_enabled_by_1_and_not_by_0() {
-    let (_, text) = run("a_program", &[("RADDLE_DUMP_ON_SIGQUIT", "1")]);
+    let text = run("a_program", &[("RADDLE_DUMP_ON_SIGQUIT", "1")]);
     assert_eq!(text.matches("has a dump: true").count(), 3, "{text}");
-    let (_, text) = run("a_program", &[("RADDLE_DUMP_ON_SIGQUIT", "0")]);
+    let text = run("a_program", &[("RADDLE_DUMP_ON_SIGQUIT", "0")]);
     assert_eq!(text.matches("has a dump: false").count(), 3, "{text}");
     assert!(!text.contains("raddle:"), "{text}");
 }
 
 #[test]
 fn a_setting_of_the_builder_is_used_before_that_of_a_variable() {
-    let (_, text) = run(
-        "a_program_with_a_page",
-        &[("RADDLE_CONSOLE", "127.0.0.1:21650")],
-    );
+    let address = free_address("127.0.0.1");
+    let text = run("a_program_with_a_page", &[("RADDLE_CONSOLE", &address)]);
     assert!(text.contains("port: http://127.0.0.1:"), "{text}");
-    assert!(!text.contains(":21650"), "{text}");
+    assert!(!text.contains(&format!("{address}/")), "{text}");
 }
 
 /// A debugging variable must not stop a service.
@@ -204,7 +207,7 @@ fn a_variable_that_cannot_be_used_is_reported_once_and_has_no_effect() {
         ("RADDLE_DUMP_ON_SIGQUIT", "yes", "1 or 0"),
     ];
     for (name, value, expected) in cases {
-        let (_, text) = run("a_program", &[(name, value)]);
+        let text = run("a_program", &[(name, value)]);
         let line = format!("raddle: {name} is {value:?}, and has no effect; set it to {expected}");
         assert_eq!(text.matches(&line).count(), 1, "{text}");
         assert_eq!(text.matches("raddle:").count(), 1, "{text}");
@@ -215,12 +218,12 @@ fn a_variable_that_cannot_be_used_is_reported_once_and_has_no_effect() {
         ("RADDLE_RECORD", "/proc/none/recordings"),
     ];
     for (name, value) in cases {
-        let (_, text) = run("a_program", &[(name, value)]);
+        let text = run("a_program", &[(name, value)]);
         assert!(
             text.contains("an environment variable selects does not start: "),
             "{text}"
         );
     }
-    let (_, text) = run("a_program", &[("RADDLE_CONSOLE", "")]);
+    let text = run("a_program", &[("RADDLE_CONSOLE", "")]);
     assert!(!text.contains("raddle:"), "{text}");
 }

@@ -35,7 +35,7 @@ fn a_dump_of_tasks_that_wait_at_one_line_has_a_few_lines() {
         let dump = dump().await;
         let text = dump.to_string();
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 3, "{}", &text[..1000]);
+        assert_eq!(lines.len(), 3, "{text:.1000}");
         let ids: Vec<_> = dump.tasks().iter().map(|task| task.id()).collect();
         assert_eq!(ids.len(), TASKS);
         assert!(lines[1].starts_with("100000 tasks, spawned at "), "{text}");

@@ -120,7 +120,7 @@ fn finds_no_deadlock<F: Future<Output = ()>>(program: impl Fn() -> F) {
     runtime.block_on(program());
     ended.send(()).unwrap();
     let count = dumps.join().unwrap();
-    assert!(count > 10, "only {count} dumps");
+    assert!(count > 0, "there was no dump");
     runtime.shutdown_background();
 }
 

@@ -161,8 +161,8 @@ fn deadlock() -> ! {
     }
 }
 
-/// Starts this program with a signal blocked on all threads, as in a program that reads signals from
-/// a descriptor.
+/// Starts this program with a signal blocked on all threads, as in a program that reads signals
+/// from a descriptor.
 #[cfg(target_os = "linux")]
 fn start_with_blocked_signals(test: &str) -> Program {
     let mut command = Command::new("env");
@@ -291,11 +291,14 @@ fn sigquit_prints_the_stacks_of_running_polls_and_jobs() {
         let threshold = Duration::from_secs(1000);
         let builder = builder.worker_threads(1).watchdog(threshold, |_| ());
         let runtime = builder.dump_tasks_on_sigquit().build().unwrap();
-        runtime.spawn(async { a_poll_that_sleeps() });
-        runtime.spawn_blocking(a_job_that_sleeps);
-        thread::sleep(Duration::from_millis(100));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let job = sender.clone();
+        runtime.spawn(async move { a_poll_that_sleeps(&sender) });
+        runtime.spawn_blocking(move || a_job_that_sleeps(&job));
+        receiver.recv().unwrap();
+        receiver.recv().unwrap();
         eprintln!("stuck");
-        a_poll_that_sleeps();
+        thread::sleep(Duration::from_secs(1000));
     }
     let mut child = start("sigquit_prints_the_stacks_of_running_polls_and_jobs");
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -313,14 +316,16 @@ fn sigquit_prints_the_stacks_of_running_polls_and_jobs() {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "watchdog"))]
 #[inline(never)]
-fn a_poll_that_sleeps() {
+fn a_poll_that_sleeps(started: &std::sync::mpsc::Sender<()>) {
+    started.send(()).unwrap();
     thread::sleep(Duration::from_secs(1000));
     std::hint::black_box(());
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "watchdog"))]
 #[inline(never)]
-fn a_job_that_sleeps() {
+fn a_job_that_sleeps(started: &std::sync::mpsc::Sender<()>) {
+    started.send(()).unwrap();
     thread::sleep(Duration::from_secs(1000));
     std::hint::black_box(());
 }

@@ -16,7 +16,7 @@ const IS_CHILD: &str = "RADDLE_TEST_PLACES_OF_SLOW_POLLS";
 
 /// Handlers that block in std.
 async fn handler_that_sleeps() -> u32 {
-    thread::sleep(Duration::from_millis(200));
+    thread::sleep(Duration::from_millis(600));
     1
 }
 
@@ -27,7 +27,7 @@ async fn handler_that_locks() -> u32 {
     let holder = thread::spawn(move || {
         let _held = held.lock().unwrap();
         sender.send(()).unwrap();
-        thread::sleep(Duration::from_millis(200));
+        thread::sleep(Duration::from_millis(600));
     });
     receiver.recv().unwrap();
     let value = *lock.lock().unwrap();
@@ -38,7 +38,7 @@ async fn handler_that_locks() -> u32 {
 async fn handler_that_receives() -> u32 {
     let (_sender, receiver) = mpsc::channel();
     receiver
-        .recv_timeout(Duration::from_millis(200))
+        .recv_timeout(Duration::from_millis(600))
         .unwrap_or(1)
 }
 
@@ -127,7 +127,7 @@ fn a_report_has_the_span_of_its_thread() {
     let (runtime, reports) = watched(&mut workers(1), THRESHOLD);
     let task = runtime.spawn(async {
         let former = raddle_watchdog::Watchdog::set_span(Some("request{path=/a}".into()));
-        thread::sleep(THRESHOLD * 4);
+        thread::sleep(THRESHOLD * 30);
         raddle_watchdog::Watchdog::set_span(former)
     });
     let left = runtime.block_on(task).unwrap();
@@ -136,7 +136,7 @@ fn a_report_has_the_span_of_its_thread() {
     assert_eq!(poll.span(), Some("request{path=/a}"));
     assert!(poll.to_string().contains("request{path=/a}"), "{poll}");
     runtime
-        .block_on(runtime.spawn(async { thread::sleep(THRESHOLD * 4) }))
+        .block_on(runtime.spawn(async { thread::sleep(THRESHOLD * 30) }))
         .unwrap();
     assert_eq!(slow_poll(&reports).span(), None);
 }

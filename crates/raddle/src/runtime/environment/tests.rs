@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-#[cfg(all(feature = "console", feature = "flight-recorder"))]
+#[cfg(feature = "console")]
 use crate::runtime::tools::Tool;
 
 #[test]
@@ -72,7 +72,7 @@ fn the_variables_select_tools_and_those_of_the_builder_are_used() {
         Tool::FlightRecorder,
         Tool::Archive,
         Tool::Console,
-        Tool::Watchdog,
+        Tool::ConsoleWatchdog,
     ];
     let selected = select_from(&Selected::default(), value);
     assert!(tools(&selected) == expected);
@@ -86,4 +86,22 @@ fn the_variables_select_tools_and_those_of_the_builder_are_used() {
         &builder.tools[&Tool::Console]
     ));
     assert!(select_from(&Selected::default(), |_| None).is_empty());
+}
+
+#[cfg(all(unix, feature = "console", feature = "task-dumps"))]
+#[test]
+fn a_variable_adds_to_a_tool_of_the_builder() {
+    let mut builder = Builder::new(RuntimeFlavor::CurrentThread);
+    builder.console("127.0.0.1:0").enable_task_dumps();
+    let selected = select_from(&builder.tools, |name| {
+        let value = match name {
+            "RADDLE_WATCHDOG" => "100ms",
+            "RADDLE_DUMP_ON_SIGQUIT" => "1",
+            _ => "",
+        };
+        Some(OsString::from(value))
+    });
+    // The watchdog that warns is used instead of the console's, which does not.
+    assert!(selected.contains_key(&Tool::Watchdog));
+    assert!(selected.contains_key(&Tool::DumpOnSigquit));
 }

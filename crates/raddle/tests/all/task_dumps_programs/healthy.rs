@@ -9,7 +9,7 @@ use raddle::net::{TcpListener, TcpStream};
 use raddle::spawn;
 use raddle::sync::{Barrier, Mutex, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use raddle::task::{JoinSet, spawn_blocking, yield_now};
-use raddle::time::{interval, sleep, timeout};
+use raddle::time::{interval, sleep};
 
 use super::{Foreign, after, ms, programs};
 
@@ -22,7 +22,6 @@ programs! { finds_no_deadlock:
     an_actor_that_replies_later
     a_proxy_between_actors
     a_pipeline_with_backpressure
-    locks_with_timeouts
     tasks_that_wait_for_a_shutdown_signal
     an_idle_service
     an_idle_service_with_a_foreign_shutdown_signal
@@ -219,21 +218,6 @@ async fn a_pipeline_with_backpressure() {
     })
     .await
     .unwrap();
-}
-
-async fn locks_with_timeouts() {
-    let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
-    let mut tasks = JoinSet::new();
-    for (first, second) in [(a.clone(), b.clone()), (b, a)] {
-        tasks.spawn(async move {
-            repeat!({
-                let _first = first.lock().await;
-                sleep(ms(1)).await;
-                let _ = timeout(ms(3), second.lock()).await;
-            });
-        });
-    }
-    tasks.join_all().await;
 }
 
 async fn tasks_that_wait_for_a_shutdown_signal() {
