@@ -1,12 +1,19 @@
-//! Measures what the flight recorder of a runtime costs: without it, with it, and with one that is
-//! stopped. "The flight recorder" in `docs/performance.md` has the results.
+//! Measures what the tools of a runtime cost: without them, with each of them compiled in but not
+//! switched on, and with each of them. "What the tools cost" in `docs/operating.md` has the results.
+//!
+//! Built without the feature `tools`, the program is the one to compare with: the other build runs
+//! it as a child process, which measures when it gets a line.
 #![forbid(unsafe_code)]
 
-use std::io::Result;
+use std::io::{BufRead, BufReader, Error, Result, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use clap::{Parser, ValueEnum};
-use raddle::runtime::flight_recorder::RecorderOptions;
+use raddle::io::{AsyncReadExt, AsyncWriteExt};
+use raddle::net::{TcpListener, TcpStream};
 use raddle::runtime::{Builder, Runtime};
+use raddle::sync::Mutex;
 use raddle_benches::executors::{RaddleSpawner, Spawn as _};
 use raddle_benches::record::{Case, Figure, Section};
 use raddle_benches::sheet::{Options, Sheet, in_micros};
@@ -17,87 +24,151 @@ use raddle_benches::workloads::yield_many;
 const SPAWNED: usize = 10_000;
 const YIELDING: usize = 200;
 const YIELDS: usize = 500;
+const LOCKS: usize = 100_000;
+const ROUND_TRIPS: usize = 1_000;
 /// The number of times that each workload runs in a round.
 const PASSES: usize = 10;
 
 #[derive(Parser)]
-#[command(about = "Measures a yield, and a spawn and join, with and without a flight recorder")]
+#[command(about = "Measures what the tools of a runtime cost")]
 struct Args {
-    /// Only run one workload with this recorder, to count its instructions
-    #[arg(long, value_name = "KIND", requires = "workload")]
-    once: Option<Kind>,
+    /// Also measure this build of the program, which has no tools: cargo build --release -p
+    /// raddle-benches --bin tools --target-dir target/no-tools
+    #[arg(long, value_name = "PROGRAM")]
+    without: Option<PathBuf>,
+
+    /// Only run one workload with this tool, to count its instructions
+    #[arg(long, value_name = "TOOL", requires = "workload")]
+    once: Option<Tool>,
 
     /// The workload of --once
     #[arg(long)]
     workload: Option<Workload>,
 
+    /// Measure one workload for each line of the standard input
+    #[arg(long, hide = true)]
+    serve: bool,
+
     #[command(flatten)]
     options: Options,
 }
 
-/// The recorder of a runtime.
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Kind {
-    None,
-    Recording,
-    Stopped,
+/// The tool of a runtime.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Tool {
+    /// None is switched on.
+    Off,
+    #[cfg(feature = "tools")]
+    Watchdog,
+    #[cfg(feature = "tools")]
+    Metrics,
+    #[cfg(feature = "tools")]
+    Recorder,
+    /// A recorder that is stopped.
+    #[cfg(feature = "tools")]
+    StoppedRecorder,
+    #[cfg(feature = "tools")]
+    Dumps,
+    /// The live page, with the dumps and the watchdog that it needs.
+    #[cfg(feature = "tools")]
+    Page,
+    /// Watchdog, metrics and recorder.
+    #[cfg(feature = "tools")]
+    LeftOn,
 }
 
-const KINDS: [(&str, Kind); 3] = [
-    ("no recorder", Kind::None),
-    ("recording", Kind::Recording),
-    ("stopped", Kind::Stopped),
-];
+impl Tool {
+    fn name(self) -> String {
+        let value = self.to_possible_value().expect("no tool is skipped");
+        value.get_name().replace('-', " ")
+    }
 
-/// A multi-thread runtime, with a recorder or without.
-struct Recorded(Runtime);
-
-impl Recorded {
-    fn start(kind: Kind, workers: usize) -> Self {
+    fn start(self) -> Runtime {
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(workers).enable_all();
-        if kind != Kind::None {
-            builder.flight_recorder(RecorderOptions::default());
-        }
+        builder.worker_threads(1).enable_all();
+        self.add_to(&mut builder);
         let runtime = builder.build().expect("the runtime starts");
-        if kind == Kind::Stopped {
+        #[cfg(feature = "tools")]
+        if self == Self::StoppedRecorder {
             let recorder = runtime.handle().flight_recorder();
             recorder.expect("the runtime has one").stop();
         }
-        Self(runtime)
+        runtime
+    }
+
+    #[cfg(not(feature = "tools"))]
+    fn add_to(self, _: &mut Builder) {}
+
+    #[cfg(feature = "tools")]
+    fn add_to(self, builder: &mut Builder) {
+        use raddle::runtime::flight_recorder::RecorderOptions;
+        use raddle::runtime::watchdog;
+        use std::time::Duration;
+
+        let is_left_on = self == Self::LeftOn;
+        if is_left_on || self == Self::Watchdog {
+            builder.watchdog(Duration::from_millis(100), watchdog::warn());
+        }
+        if is_left_on || self == Self::Metrics {
+            builder.serve_metrics("127.0.0.1:0");
+        }
+        if is_left_on || matches!(self, Self::Recorder | Self::StoppedRecorder) {
+            builder.flight_recorder(RecorderOptions::default());
+        }
+        match self {
+            Self::Dumps => drop(builder.enable_task_dumps()),
+            Self::Page => drop(builder.console("127.0.0.1:0")),
+            _ => {}
+        }
     }
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Workload {
     Yield,
     SpawnAndJoin,
+    Lock,
+    RoundTrip,
 }
 
-const WORKLOADS: [(&str, Workload); 2] = [
-    ("yield", Workload::Yield),
-    ("spawn and join", Workload::SpawnAndJoin),
+const WORKLOADS: [(&str, Workload); 4] = [
+    ("a yield, 200 tasks", Workload::Yield),
+    ("spawn and join, 10,000 at a time", Workload::SpawnAndJoin),
+    ("lock and unlock a free Mutex", Workload::Lock),
+    ("a round trip over TCP, both ends", Workload::RoundTrip),
 ];
 
 impl Workload {
-    /// Runs the workload, and returns how many yields or tasks it has.
-    fn run(self, runtime: &Runtime, passes: usize) -> usize {
-        match self {
-            Self::Yield => {
-                for _ in 0..passes {
-                    runtime.block_on(yield_many(RaddleSpawner, YIELDING, YIELDS));
-                }
-                passes * YIELDING * YIELDS
-            }
-            Self::SpawnAndJoin => {
-                for _ in 0..passes {
-                    let joined = runtime.block_on(runtime.spawn(spawn_and_join()));
-                    joined.expect("the task ends");
-                }
-                passes * SPAWNED
+    /// Runs the workload, and returns how many of its operations it has run.
+    fn run(self, runtime: &Runtime) -> usize {
+        for _ in 0..PASSES {
+            match self {
+                Self::Yield => runtime.block_on(yield_many(RaddleSpawner, YIELDING, YIELDS)),
+                Self::SpawnAndJoin => on_worker(runtime, spawn_and_join()),
+                Self::Lock => on_worker(runtime, lock()),
+                Self::RoundTrip => on_worker(runtime, round_trips()),
             }
         }
+        PASSES
+            * match self {
+                Self::Yield => YIELDING * YIELDS,
+                Self::SpawnAndJoin => SPAWNED,
+                Self::Lock => LOCKS,
+                Self::RoundTrip => ROUND_TRIPS,
+            }
     }
+
+    /// Returns the processor time of an operation in nanoseconds.
+    fn measure(self, runtime: &Runtime) -> f64 {
+        let before = processor_time();
+        let count = self.run(runtime);
+        in_micros(processor_time() - before) * 1e3 / count as f64
+    }
+}
+
+fn on_worker(runtime: &Runtime, future: impl Future<Output = ()> + Send + 'static) {
+    let task = runtime.spawn(future);
+    runtime.block_on(task).expect("the task ends");
 }
 
 async fn spawn_and_join() {
@@ -109,27 +180,116 @@ async fn spawn_and_join() {
     }
 }
 
+async fn lock() {
+    let count = Mutex::new(0);
+    for _ in 0..LOCKS {
+        *count.lock().await += 1;
+    }
+}
+
+async fn round_trips() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    let server = raddle::spawn(async move {
+        let (stream, _) = listener.accept().await.expect("a connection");
+        echo(stream, false).await;
+    });
+    let client = TcpStream::connect(address).await.expect("a connection");
+    echo(client, true).await;
+    server.await.expect("the server ends");
+}
+
+async fn echo(mut stream: TcpStream, is_client: bool) {
+    let mut message = [0; 64];
+    for _ in 0..ROUND_TRIPS {
+        if is_client {
+            stream.write_all(&message).await.expect("it is open");
+        }
+        stream.read_exact(&mut message).await.expect("it is open");
+        if !is_client {
+            stream.write_all(&message).await.expect("it is open");
+        }
+    }
+}
+
+/// The program built without tools, as a child process.
+struct Without {
+    child: Child,
+    requests: ChildStdin,
+    results: BufReader<ChildStdout>,
+}
+
+impl Without {
+    fn start(program: &PathBuf) -> Result<Self> {
+        let mut child = Command::new(program)
+            .arg("--serve")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let missing = || Error::other("the child has no pipe");
+        Ok(Self {
+            requests: child.stdin.take().ok_or_else(missing)?,
+            results: BufReader::new(child.stdout.take().ok_or_else(missing)?),
+            child,
+        })
+    }
+
+    fn measure(&mut self, workload: Workload) -> Result<f64> {
+        let name = workload
+            .to_possible_value()
+            .expect("no workload is skipped");
+        writeln!(self.requests, "{}", name.get_name())?;
+        let mut line = String::new();
+        self.results.read_line(&mut line)?;
+        line.trim().parse().map_err(Error::other)
+    }
+}
+
+impl Drop for Without {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Measures the workload of each line of the standard input.
+fn serve() -> Result<()> {
+    let runtime = Tool::Off.start();
+    for line in std::io::stdin().lines() {
+        let workload = Workload::from_str(&line?, false).map_err(Error::other)?;
+        println!("{}", workload.measure(&runtime));
+    }
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let args = Args::parse();
-    if let (Some(kind), Some(workload)) = (args.once, args.workload) {
-        let runtime = Recorded::start(kind, 1);
-        println!("{} times", workload.run(&runtime.0, PASSES));
+    if args.serve {
+        return serve();
+    }
+    if let (Some(tool), Some(workload)) = (args.once, args.workload) {
+        println!("{} times", workload.run(&tool.start()));
         return Ok(());
     }
+    let mut without = args.without.as_ref().map(Without::start).transpose()?;
+    let mut names: Vec<_> = Tool::value_variants().iter().map(|it| it.name()).collect();
+    let runtimes: Vec<_> = Tool::value_variants().iter().map(|it| it.start()).collect();
+    if without.is_some() {
+        names.push("not compiled in".to_owned());
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut sheet = Sheet::new(Section::Scheduler, &args.options);
-    let names = KINDS.map(|(name, _)| name);
-    for workers in args.options.workers(&[1]) {
-        let runtimes = KINDS.map(|(_, kind)| Recorded::start(kind, workers));
-        for (name, workload) in WORKLOADS {
-            let case = Case::new(format!("{name}, {workers} workers"));
-            let figures = [Figure::less("CPU time", "ns")];
-            sheet.measure(&case, &figures, &names, |index| {
-                let before = processor_time();
-                let count = workload.run(&runtimes[index].0, PASSES);
-                let spent = processor_time() - before;
-                Ok([in_micros(spent) * 1e3 / count as f64])
-            });
-        }
+    for (title, workload) in WORKLOADS {
+        let figures = [Figure::less("CPU time", "ns")];
+        sheet.measure(&Case::new(title), &figures, &names, |index| {
+            Ok([match runtimes.get(index) {
+                Some(runtime) => workload.measure(runtime),
+                None => match &mut without {
+                    Some(child) => child.measure(workload)?,
+                    None => return Err(Error::other("no such contestant")),
+                },
+            }])
+        });
     }
     sheet.finish()
 }
