@@ -85,8 +85,8 @@ impl Dump {
         &self.edges
     }
 
-    /// Returns the edges that begin at a task or a [`block_on`](BlockOn::id): the tasks that can end
-    /// its waits.
+    /// Returns the edges that begin at a task or a [`block_on`](BlockOn::id): the tasks that can
+    /// end its waits.
     pub fn edges_from(&self, id: u64) -> &[Edge] {
         let first = self.edges.partition_point(|edge| edge.from() < id);
         let count = self.edges[first..].partition_point(|edge| edge.from() == id);
@@ -117,8 +117,8 @@ pub struct BlockOn {
 }
 
 impl BlockOn {
-    /// Returns whether an id, such as that of an [edge](Edge::from), is that of a `block_on` and not
-    /// that of a task.
+    /// Returns whether an id, such as that of an [edge](Edge::from), is that of a `block_on` and
+    /// not that of a task.
     pub fn has_id(id: u64) -> bool {
         raddle_leaf::wait::root_number(id).is_some()
     }
