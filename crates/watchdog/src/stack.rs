@@ -101,7 +101,7 @@ impl StackTrace {
     /// of Raddle, or of another library.
     ///
     /// A function whose file is below `/registry/src/`, `/git/checkouts/`, `/vendor/` or the
-    /// sources of the standard library is one of a library, and so is one of a crate that many
+    /// sources of the standard library or of Raddle is one of a library, and so is one of a crate that many
     /// asynchronous programs use, such as `tokio`, `futures_util`, `tracing`, `hyper`, `tower`,
     /// `axum`, `tonic` and `h2`. Without line tables only the names of crates count. A method of a
     /// library's trait for any type, such as axum's `<F as Handler>::call`, is one of the library.

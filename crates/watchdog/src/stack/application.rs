@@ -145,8 +145,15 @@ pub(super) fn is_of_library(function: &str) -> bool {
 }
 
 fn is_library_path(file: &Path) -> bool {
-    let file = file.to_string_lossy();
-    LIBRARY_PATHS.iter().any(|part| file.contains(part))
+    let text = file.to_string_lossy();
+    LIBRARY_PATHS.iter().any(|part| text.contains(part)) || is_raddle_path(file)
+}
+
+/// Returns whether a file is a source of Raddle, wherever its repository is.
+fn is_raddle_path(file: &Path) -> bool {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let below = crates.and_then(|crates| file.strip_prefix(crates).ok());
+    below.is_some_and(|below| below.iter().nth(1).is_some_and(|part| part == "src"))
 }
 
 fn is_library(name: &str) -> bool {

@@ -166,3 +166,13 @@ fn a_wrapper_into_which_a_handler_is_inlined_is_one_of_a_library() {
         assert!(!is_of_library(function), "{function}");
     }
 }
+
+/// Line tables name an inlined function without its path.
+#[test]
+fn sources_of_raddle_are_those_of_a_library_in_any_directory() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let is_own = |file: &str| owns("poll", Some(&crates.join(file)));
+    assert!(!is_own("leaf/src/coop/budget.rs"));
+    assert!(is_own("raddle/tests/stacks/watchdog.rs"));
+    assert!(is_own("raddle/examples/slow_service/held_lock.rs"));
+}

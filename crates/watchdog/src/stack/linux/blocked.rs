@@ -12,7 +12,7 @@ use super::memory::Memory;
 use super::sample::{Registers, Sample};
 use super::thread::ThreadStack;
 
-/// The shortest and the longest time between two looks at a thread that is not blocked.
+/// The shortest and the longest time between two checks of a thread that is not blocked.
 const LOOK_INTERVALS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 /// The processor time for which a thread that gets a signal has not blocked. One that runs for
 /// shorter times between calls is read while it is blocked: a signal could arrive when the next
@@ -74,8 +74,8 @@ pub(super) fn is_supported() -> bool {
     })
 }
 
-/// Copies the stack of a thread that is blocked in a system call. Calls `meanwhile` between looks
-/// at a thread that is not.
+/// Copies the stack of a thread that is blocked in a system call. Calls `meanwhile` between
+/// checks of a thread that is not.
 pub(super) fn copy(
     thread: &ThreadStack,
     memory: &Memory,
