@@ -25,7 +25,7 @@ const MAX_REST: usize = 256 * 1024;
 /// The number of clients that are accepted before heads are read again.
 const BATCH: usize = 64;
 /// The pause when the system has no descriptor for a client.
-const REST: Duration = Duration::from_millis(50);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 const LISTENER: mio::Token = mio::Token(0);
 const WAKER: mio::Token = mio::Token(1);
@@ -132,7 +132,7 @@ impl Acceptor {
                 }
                 Err(error) if may_go_on(&error) => {}
                 Err(_) => {
-                    self.accept_at = Some(now + REST);
+                    self.accept_at = Some(now + ACCEPT_PAUSE);
                     return;
                 }
             }

@@ -24,7 +24,7 @@ const MAX_ACCEPTED: usize = 8;
 /// The time between two checks of the clients, while there are any.
 const INTERVAL: Duration = Duration::from_millis(2);
 /// The time that the listener pauses when the system has no descriptor for a client.
-const REST: Duration = Duration::from_millis(50);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The time that stopping the server waits for its own connection.
 const WAKE_LIMIT: Duration = Duration::from_millis(200);
 
@@ -192,7 +192,7 @@ impl Shared {
                     // A client may disconnect before it is accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(_) => {
-                        std::thread::sleep(REST);
+                        std::thread::sleep(ACCEPT_PAUSE);
                         break;
                     }
                 }

@@ -223,6 +223,7 @@ pub(crate) fn task(dump: &Dump, table: &TaskTable, id: u64) -> Option<Value> {
             "other": wakes.by_other,
             "self": wakes.during_polls,
         },
+        "wakers": task.wakers(),
         "last_wake": last_wake,
         "thread": history.last_thread().map(text),
         "mean_delay": history.mean_delay().as_secs_f64(),

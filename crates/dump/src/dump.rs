@@ -303,6 +303,13 @@ impl TaskDump {
     pub fn waits(&self) -> &[Wait] {
         &self.waits
     }
+
+    /// Returns the number of wakers and abort handles of the task that existed at the end of its
+    /// last poll. Each of its waits has one; a greater number is of abort handles, or of wakers that
+    /// other code keeps. `None` before the first poll has ended, and for a task that is not counted.
+    pub fn wakers(&self) -> Option<usize> {
+        self.wakers
+    }
 }
 
 impl LastWake {

@@ -408,7 +408,7 @@ async function loadResources(chosen) {
 async function loadTask(id) {
   const page = await get("/task", { id });
   if (page === undefined || shown.task !== id) return;
-  if (!page) { replace($("task-page"), [link(shown.list, "← back", "key Escape"), make("h2", "", `task ${id}`), make("p", "", "It has ended, and its history is gone with it.")]); return; }
+  if (!page) { replace($("task-page"), [link(shown.list, "← back", "key Escape"), make("h2", "", `task ${id}`), make("p", "", "This task has ended; its history was removed.")]); return; }
   const { task } = page;
   const heading = make("h2", "", `task ${task.id} `, task.name ? make("span", "", task.name + " ") : "", task.span ? make("span", "dim", task.span + " ") : "", tagged(task.state), ` for ${duration(task.since)}`);
   const fact = (name, ...content) => make("div", "", make("dt", "", name), make("dd", "", ...content));
@@ -419,6 +419,7 @@ async function loadTask(id) {
     fact("scheduling delay", `mean ${duration(page.mean_delay)}, longest ${duration(page.longest_delay)}`),
     fact("wakes", `${wakes.tasks} by tasks, ${wakes.driver} by the driver, ${wakes.other} by other code`),
     fact("self-wakes", `${wakes.self} polls in which it was woken again`),
+    fact("wakers", page.wakers === null ? "not counted" : `${page.wakers}, with abort handles, after its last poll`),
     fact("last wake", ...by(page.last_wake), page.last_wake ? ` ${duration(page.last_wake.ago)} ago` : "",
       page.thread && page.wakes.other ? `; last other thread: ${page.thread}` : ""),
     fact("similar tasks", link("group=" + page.group, "all of its group")));

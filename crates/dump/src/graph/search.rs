@@ -189,7 +189,7 @@ impl Waiter {
     }
 
     /// Returns whether the task may be in a deadlock even if other waits may end.
-    fn is_patient(&self) -> bool {
+    fn is_long_blocked(&self) -> bool {
         self.blocked >= MIN_BLOCKED
             && self
                 .blockers
@@ -211,7 +211,7 @@ impl Waiter {
     /// that: strictly, or for a while in one wait for what the other task holds.
     fn next(&self, stuck: &Set) -> Option<&Edge> {
         let is_strict = self.is_strictly_stuck(stuck);
-        if !is_strict && !self.is_patient() {
+        if !is_strict && !self.is_long_blocked() {
             return None;
         }
         let is_long = is_strict || self.blocked >= MIN_BLOCKED_BY_ITSELF;
@@ -254,7 +254,7 @@ fn find_stuck(waiters: &Map<Waiter>) -> Set {
     let mut waited_for: Map<Vec<u64>> = Map::default();
     let mut stuck = Set::default();
     for waiter in waiters.values() {
-        if waiter.is_known || waiter.is_patient() {
+        if waiter.is_known || waiter.is_long_blocked() {
             stuck.insert(waiter.id);
             for edge in waiter.edges() {
                 waited_for.entry(edge.to).or_default().push(waiter.id);

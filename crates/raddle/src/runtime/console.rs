@@ -87,10 +87,10 @@ impl Builder {
     /// Serves a live page of the runtime on a loopback address and a port, such as
     /// `127.0.0.1:6670`; port 0 is any free one. The page shows what the workers do, the tasks and
     /// what they wait for, locks and channels with their queues, deadlocks, slow polls with stacks,
-    /// and queue depths and rates, and it downloads the recording of the
-    /// runtime's flight recorder, if there is one. Its address, with the token that a browser
-    /// needs, is printed to standard error, and [`Runtime::console_url`] returns it. `/metrics` has
-    /// the counters in Prometheus's text format, and needs no token.
+    /// and queue depths and rates, and it downloads the recording of the runtime's flight recorder,
+    /// if there is one. Its address, with the token that a browser needs, is printed to standard
+    /// error, and [`Runtime::console_url`] returns it. `/metrics` has the counters in Prometheus's
+    /// text format, and needs no token.
     ///
     /// If the port is in use, by another runtime or program, the page has one of the 16 ports above
     /// it. If none of them is free, there is no page, and standard error says so.
@@ -106,8 +106,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`build`](Self::build) fails if the text is not such an address, or if the address is not a
-    /// loopback address.
+    /// [`build`](Self::build) fails if the text is not such an address, if the address is not a
+    /// loopback address, or if browsers refuse the port.
     ///
     /// # Examples
     ///

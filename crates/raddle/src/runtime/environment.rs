@@ -21,8 +21,8 @@ struct Variable {
     feature: &'static str,
     is_compiled: bool,
     read: fn(&str) -> Read,
-    /// A program may build many runtimes: the variable is complained about once.
-    said: Once,
+    /// A program may build many runtimes: only the first warns.
+    has_warned: Once,
 }
 
 const fn variable(
@@ -36,7 +36,7 @@ const fn variable(
         feature,
         is_compiled,
         read,
-        said: Once::new(),
+        has_warned: Once::new(),
     }
 }
 
@@ -89,7 +89,7 @@ fn select_from(selected: &Selected, value: impl Fn(&str) -> Option<OsString>) ->
     }
     let mut all = selected.clone();
     for (tool, start) in builder.tools {
-        all.entry(tool).or_insert_with(|| lenient(start));
+        all.entry(tool).or_insert_with(|| without_errors(start));
     }
     all
 }
@@ -98,7 +98,7 @@ impl Variable {
     fn apply(&self, builder: &mut Builder, value: &OsString) {
         let Self { name, feature, .. } = self;
         if !self.is_compiled {
-            return self.complain(&format!(
+            return self.warn_once(&format!(
                 "{name} is set, but the feature `{feature}` of raddle is not compiled in"
             ));
         }
@@ -109,26 +109,26 @@ impl Variable {
         match read {
             Ok((Some(select), text)) => select(builder, text),
             Ok((None, _)) => {}
-            Err(expected) => self.complain(&format!(
+            Err(expected) => self.warn_once(&format!(
                 "{name} is {value:?}, and has no effect; set it to {expected}"
             )),
         }
     }
 
-    fn complain(&self, text: &str) {
-        self.said.call_once(|| tools::warn(text));
+    fn warn_once(&self, text: &str) {
+        self.has_warned.call_once(|| tools::warn(text));
     }
 }
 
 /// Makes an error of a tool a line on standard error.
-fn lenient(start: Start) -> Start {
+fn without_errors(start: Start) -> Start {
     Arc::new(move |tools: &mut Tools| {
         let first = tools.running.len();
         if let Err(error) = start(tools) {
-            complain(&error);
+            warn(&error);
         }
         let started = tools.running.split_off(first);
-        let started = started.into_iter().map(Lenient);
+        let started = started.into_iter().map(WithoutErrors);
         tools
             .running
             .extend(started.map(|tool| -> Box<dyn Running> { Box::new(tool) }));
@@ -136,19 +136,19 @@ fn lenient(start: Start) -> Start {
     })
 }
 
-fn complain(error: &io::Error) {
+fn warn(error: &io::Error) {
     tools::warn(&format!(
         "a tool that an environment variable selects does not start: {error}"
     ));
 }
 
 /// A tool whose error does not end the runtime.
-struct Lenient(Box<dyn Running>);
+struct WithoutErrors(Box<dyn Running>);
 
-impl Running for Lenient {
+impl Running for WithoutErrors {
     fn serve(&mut self, handle: &Handle) -> io::Result<()> {
         if let Err(error) = self.0.serve(handle) {
-            complain(&error);
+            warn(&error);
         }
         Ok(())
     }

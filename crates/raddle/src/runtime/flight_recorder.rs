@@ -38,9 +38,12 @@ pub use raddle_recording::recorder::{
 use crate::runtime::tools::{self, RecordingFile, Running, SpanListener, Start, Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
-/// Selects a recorder and an archive in a directory, for `RADDLE_RECORD`.
+/// Selects a recorder and an archive in a directory, for `RADDLE_RECORD`. The archive copies the
+/// rings every 100 ms, and a busy worker fills one of this size in about 140 ms.
 pub(crate) fn select_archive(builder: &mut Builder, directory: &str) {
-    builder.flight_recorder(RecorderOptions::default());
+    let mut options = RecorderOptions::default();
+    options.records_per_thread = 65_536;
+    builder.flight_recorder(options);
     let directory = directory.to_owned();
     let start = Arc::new(move |tools: &mut Tools| start_archive(directory.as_ref(), tools));
     builder.tools.insert(Tool::Archive, start);

@@ -75,7 +75,7 @@ impl Builder {
     /// - `raddle_blocking_wait_seconds`, a histogram of how long
     ///   [blocking work](crate::task::spawn_blocking) waits for a thread;
     /// - `raddle_slow_polls_total`, the polls that the [`watchdog`](Self::watchdog) reports, by
-    ///   location, if the runtime has one;
+    ///   function, if the runtime has one;
     /// - what [spare workers](Self::max_spare_workers) do, and how often there were too few.
     ///
     /// Runtimes of a process that use the same address share it, and each has the label `runtime`:

@@ -66,7 +66,8 @@ fn the_page_of_a_task_has_its_polls_and_what_woke_it() {
         async move { notify.notify_one() }
     });
     let waker = id(&waker);
-    polled(4);
+    // That of `notified`.
+    assert_eq!(polled(4)["wakers"], 1);
     let thread = thread::Builder::new().name("a waking thread".to_owned());
     let wake = thread.spawn(move || notify.notify_one()).unwrap();
     wake.join().unwrap();
@@ -105,6 +106,8 @@ fn the_history_of_a_task_is_bounded() {
     let page = ask(&runtime, &format!("/task?id={}", id(&task)), is_waiting);
     assert_eq!(page["task"]["polls"], 1001);
     assert_eq!(page["wakes"]["self"], 1000);
+    // `pending` keeps no waker.
+    assert_eq!(page["wakers"], 0);
     let polls = page["polls"].as_array().unwrap();
     assert_eq!(polls.len(), 16);
     let ago: Vec<_> = polls

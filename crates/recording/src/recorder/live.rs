@@ -293,12 +293,12 @@ impl Recorder {
 
     /// Records that a worker enters the driver, where it may wait.
     pub(crate) fn record_turn(&self, waits: bool) {
-        self.with_writer_if_on(|shared, writer| writer.start_turn(shared, waits));
+        self.with_writer_if_on(|shared, writer| writer.start_driver_poll(shared, waits));
     }
 
     /// Records that a worker leaves the driver.
     pub(crate) fn record_turn_end(&self, end: Event) {
-        self.with_writer_if_on(|shared, writer| writer.end_turn(shared, end));
+        self.with_writer_if_on(|shared, writer| writer.end_driver_poll(shared, end));
     }
 
     /// Records that a blocking job waits for a thread.

@@ -59,8 +59,8 @@ pub(crate) struct LaneWriter {
     names: [Option<(&'static str, StringId)>; CACHE_SIZE],
     /// The spans that the thread is in, the innermost last.
     spans: Vec<Start<StringId>>,
-    /// The turn of the driver, if it does not wait.
-    turn: Option<Start<()>>,
+    /// The poll of the driver, if it does not wait.
+    driver_poll: Option<Start<()>>,
     pub(crate) delays: Option<Delays>,
 }
 
@@ -110,7 +110,7 @@ impl LaneWriter {
             locations: [None; CACHE_SIZE],
             names: [None; CACHE_SIZE],
             spans: Vec::new(),
-            turn: None,
+            driver_poll: None,
             delays: None,
         }
     }
@@ -271,18 +271,18 @@ impl LaneWriter {
     }
 
     /// A worker enters the driver.
-    pub(crate) fn start_turn(&mut self, shared: &Shared, waits: bool) {
+    pub(crate) fn start_driver_poll(&mut self, shared: &Shared, waits: bool) {
         let time = shared.clock.now();
         self.push_at(shared, time, Event::DriverStarted);
-        self.turn = (!waits).then(|| self.start(time, ()));
+        self.driver_poll = (!waits).then(|| self.start(time, ()));
     }
 
     /// A worker leaves the driver.
-    pub(crate) fn end_turn(&mut self, shared: &Shared, end: Event) {
+    pub(crate) fn end_driver_poll(&mut self, shared: &Shared, end: Event) {
         let time = shared.clock.now();
         self.push_at(shared, time, end);
-        if let Some(turn) = self.turn.take() {
-            self.keep_if_slow(shared, turn, time, Event::DriverStarted, end);
+        if let Some(poll) = self.driver_poll.take() {
+            self.keep_if_slow(shared, poll, time, Event::DriverStarted, end);
         }
     }
 

@@ -9,7 +9,7 @@ pub struct RecorderOptions {
     /// The number of records that each thread keeps, rounded up to a power of two. Older ones are
     /// overwritten. A record has 16 bytes. Default: 16,384 (256 KiB).
     pub records_per_thread: usize,
-    /// The time from which a poll, a scheduling delay, the wait of a blocking job, a turn of the
+    /// The time from which a poll, a scheduling delay, the wait of a blocking job, a poll of the
     /// driver that does not wait, a delay by the kernel, or a span counts as slow. Default: 10 ms.
     pub slow: Duration,
     /// The number of records of slow and rare events that each thread keeps in addition, in a ring
