@@ -125,7 +125,8 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// Cancel safe: a task is removed only when its output is returned.
     #[track_caller]
     pub fn join_next(&mut self) -> impl Future<Output = Option<Result<T, JoinError>>> {
-        let next = poll_fn(|cx| self.poll_join_next(cx));
+        // Not `Unpin`, as in Tokio.
+        let next = async move { poll_fn(|cx| self.poll_join_next(cx)).await };
         raddle_leaf::wait::located("JoinSet::join_next", Resource::Unknown, next)
     }
 
@@ -158,7 +159,7 @@ impl<T: 'static, R> JoinSet<T, R> {
     pub fn join_next_with_id(
         &mut self,
     ) -> impl Future<Output = Option<Result<(Id, T), JoinError>>> {
-        let next = poll_fn(|cx| self.poll_join_next_with_id(cx));
+        let next = async move { poll_fn(|cx| self.poll_join_next_with_id(cx)).await };
         raddle_leaf::wait::located("JoinSet::join_next_with_id", Resource::Unknown, next)
     }
 
