@@ -1,7 +1,7 @@
 //! Five services that are slow, each for another reason, and what the tools of a runtime say.
 //!
 //! Each module has one fault. The program runs it for a second, and prints what the watchdog, a
-//! task dump and the flight recorder found. `docs/guide/slow-service.md` explains the output.
+//! task dump and the flight recorder found. `docs/operating.md` explains the output.
 //!
 //! ```sh
 //! F=flight-recorder,task-dumps,watchdog
