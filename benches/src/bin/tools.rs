@@ -1,12 +1,12 @@
-//! Measures what the tools of a runtime cost: without them, with each of them compiled in but not
-//! switched on, and with each of them. "What the tools cost" in `docs/operating.md` has the results.
+//! Measures what the tools of a runtime cost: without them, with them compiled in but not switched
+//! on, and with each of them. "What the tools cost" in `docs/operating.md` has the results.
 //!
-//! Built without the feature `tools`, the program is the one to compare with: the other build runs
-//! it as a child process, which measures when it gets a line.
+//! Each of these is a child process, since some tools of one runtime slow down the others of the
+//! process. It measures when it gets a line. The one without tools is another build of the program.
 #![forbid(unsafe_code)]
 
 use std::io::{BufRead, BufReader, Error, Result, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use clap::{Parser, ValueEnum};
@@ -45,9 +45,9 @@ struct Args {
     #[arg(long)]
     workload: Option<Workload>,
 
-    /// Measure one workload for each line of the standard input
+    /// Measure one workload with this tool for each line of the standard input
     #[arg(long, hide = true)]
-    serve: bool,
+    serve: Option<Tool>,
 
     #[command(flatten)]
     options: Options,
@@ -78,11 +78,6 @@ enum Tool {
 }
 
 impl Tool {
-    fn name(self) -> String {
-        let value = self.to_possible_value().expect("no tool is skipped");
-        value.get_name().replace('-', " ")
-    }
-
     fn start(self) -> Runtime {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(1).enable_all();
@@ -212,19 +207,20 @@ async fn echo(mut stream: TcpStream, is_client: bool) {
     }
 }
 
-/// The program built without tools, as a child process.
-struct Without {
+/// A child process with one runtime.
+struct Contestant {
     child: Child,
     requests: ChildStdin,
     results: BufReader<ChildStdout>,
 }
 
-impl Without {
-    fn start(program: &PathBuf) -> Result<Self> {
+impl Contestant {
+    fn start(program: &Path, tool: Tool) -> Result<Self> {
         let mut child = Command::new(program)
-            .arg("--serve")
+            .args(["--serve", &value_name(&tool)])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::null())
             .spawn()?;
         let missing = || Error::other("the child has no pipe");
         Ok(Self {
@@ -235,26 +231,28 @@ impl Without {
     }
 
     fn measure(&mut self, workload: Workload) -> Result<f64> {
-        let name = workload
-            .to_possible_value()
-            .expect("no workload is skipped");
-        writeln!(self.requests, "{}", name.get_name())?;
+        writeln!(self.requests, "{}", value_name(&workload))?;
         let mut line = String::new();
         self.results.read_line(&mut line)?;
         line.trim().parse().map_err(Error::other)
     }
 }
 
-impl Drop for Without {
+impl Drop for Contestant {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
+fn value_name(value: &impl ValueEnum) -> String {
+    let value = value.to_possible_value().expect("no value is skipped");
+    value.get_name().to_owned()
+}
+
 /// Measures the workload of each line of the standard input.
-fn serve() -> Result<()> {
-    let runtime = Tool::Off.start();
+fn serve(tool: Tool) -> Result<()> {
+    let runtime = tool.start();
     for line in std::io::stdin().lines() {
         let workload = Workload::from_str(&line?, false).map_err(Error::other)?;
         println!("{}", workload.measure(&runtime));
@@ -264,31 +262,29 @@ fn serve() -> Result<()> {
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    if args.serve {
-        return serve();
+    if let Some(tool) = args.serve {
+        return serve(tool);
     }
     if let (Some(tool), Some(workload)) = (args.once, args.workload) {
         println!("{} times", workload.run(&tool.start()));
         return Ok(());
     }
-    let mut without = args.without.as_ref().map(Without::start).transpose()?;
-    let mut names: Vec<_> = Tool::value_variants().iter().map(|it| it.name()).collect();
-    let runtimes: Vec<_> = Tool::value_variants().iter().map(|it| it.start()).collect();
-    if without.is_some() {
+    let own = std::env::current_exe()?;
+    let (mut names, mut contestants) = (Vec::new(), Vec::new());
+    for tool in Tool::value_variants() {
+        names.push(value_name(tool).replace('-', " "));
+        contestants.push(Contestant::start(&own, *tool)?);
+    }
+    if let Some(program) = &args.without {
         names.push("not compiled in".to_owned());
+        contestants.push(Contestant::start(program, Tool::Off)?);
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut sheet = Sheet::new(Section::Scheduler, &args.options);
     for (title, workload) in WORKLOADS {
         let figures = [Figure::less("CPU time", "ns")];
         sheet.measure(&Case::new(title), &figures, &names, |index| {
-            Ok([match runtimes.get(index) {
-                Some(runtime) => workload.measure(runtime),
-                None => match &mut without {
-                    Some(child) => child.measure(workload)?,
-                    None => return Err(Error::other("no such contestant")),
-                },
-            }])
+            Ok([contestants[index].measure(workload)?])
         });
     }
     sheet.finish()
