@@ -97,6 +97,8 @@ pub(crate) struct ObservedActivity {
     pub(crate) slot: Arc<ActivitySlot>,
     pub(crate) running: RunningActivity,
     pub(crate) times: Times,
+    /// A time at which it was running.
+    pub(crate) seen: Instant,
     /// The number of the slow poll, if it is one that was found.
     pub(crate) number: Option<u64>,
 }
@@ -215,6 +217,7 @@ impl Registry {
                     slot,
                     running,
                     times,
+                    seen: now,
                     number: Some(number),
                 }));
             }
@@ -238,6 +241,7 @@ impl Registry {
                 slot: Arc::clone(&thread.slot),
                 running,
                 times: last.map_or(times, |last| last.times),
+                seen: now,
                 number: last.and_then(|last| last.slow).map(|slow| slow.number),
             })
         });

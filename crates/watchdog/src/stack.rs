@@ -109,8 +109,8 @@ impl StackTrace {
         self.frames().iter().find(|frame| frame.is_of_application())
     }
 
-    /// Returns a text for the innermost function of a library, with its address: without line
-    /// tables there is no name of a function that is inlined into it.
+    /// Returns a text for the innermost function of a library other than Raddle, with its address:
+    /// without line tables there is no name of a function that is inlined into it.
     pub(crate) fn library_place(&self) -> Option<String> {
         let mut frames = self.frames().iter();
         let is_of_library = |function: &str| application::is_of_library(function);

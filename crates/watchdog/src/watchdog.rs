@@ -10,7 +10,7 @@ use raddle_primitives::sync::{Arc, Condvar, Mutex, MutexGuard, Rank};
 use raddle_primitives::thread;
 
 use crate::observer::WatchdogObserver;
-use crate::registry::{Elapsed, Finding, ObservedActivity, Registry};
+use crate::registry::{Finding, ObservedActivity, Registry};
 use crate::report::{NoSpareWorkers, Report, ShutdownReport, SlowPoll, WaitingJobs};
 use crate::slot::ActivityKind;
 use crate::span;
@@ -268,12 +268,15 @@ impl Shared {
 
     fn describe(&self, found: &ObservedActivity, meanwhile: &mut dyn FnMut()) -> SlowPoll {
         let running = found.running;
+        // The time in which the poll was running for certain: it may end while its stack is taken.
+        let now = Instant::now();
+        let is_running = found.slot.is_running(running.sequence);
+        let seen = if is_running { now } else { found.seen };
         let span = found.slot.span();
         let mut sampler = self.sampler(meanwhile);
         let stack = sampler.sample(&found.slot, running.sequence, meanwhile);
         drop(sampler);
         let activity = running.activity;
-        let Elapsed { at_least, at_most } = found.times.until(Instant::now());
         SlowPoll {
             number: found.number,
             kind: activity.kind,
@@ -284,7 +287,7 @@ impl Shared {
             location: activity.location,
             worker: activity.worker,
             thread: found.slot.thread_name(),
-            elapsed: Elapsed { at_least, at_most },
+            elapsed: found.times.until(seen),
             has_ended: false,
             stack,
         }

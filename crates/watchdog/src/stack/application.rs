@@ -138,10 +138,10 @@ pub(super) fn owns(function: &str, file: Option<&Path>) -> bool {
     !is_library(owner) && !file.is_some_and(is_library_path)
 }
 
-/// Returns whether a function belongs to a library other than the standard library.
+/// Returns whether a function belongs to a library other than the standard library and Raddle.
 pub(super) fn is_of_library(function: &str) -> bool {
     let is_std = |owner: &str| ["std", "core", "alloc"].contains(&owner);
-    owner(function).is_some_and(|owner| !is_std(owner))
+    owner(function).is_some_and(|owner| !is_std(owner) && !is_raddle(owner))
 }
 
 fn is_library_path(file: &Path) -> bool {
@@ -157,12 +157,16 @@ fn is_raddle_path(file: &Path) -> bool {
 }
 
 fn is_library(name: &str) -> bool {
+    is_raddle(name) || LIBRARIES.binary_search(&name).is_ok()
+}
+
+fn is_raddle(name: &str) -> bool {
     match name.strip_prefix("raddle") {
         Some("") => true,
         Some(rest) => rest
             .strip_prefix('_')
             .is_some_and(|layer| RADDLE.binary_search(&layer).is_ok()),
-        None => LIBRARIES.binary_search(&name).is_ok(),
+        None => false,
     }
 }
 

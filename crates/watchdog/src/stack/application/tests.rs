@@ -176,3 +176,10 @@ fn sources_of_raddle_are_those_of_a_library_in_any_directory() {
     assert!(is_own("raddle/tests/stacks/watchdog.rs"));
     assert!(is_own("raddle/examples/slow_service/held_lock.rs"));
 }
+
+#[test]
+fn a_function_of_raddle_is_no_place_of_a_slow_poll() {
+    assert!(is_of_library("sqlx_core::pool::acquire"));
+    assert!(!is_of_library("raddle_console::table::Table::set_activity"));
+    assert!(!is_of_library("std::thread::sleep"));
+}
