@@ -260,10 +260,18 @@ pub(crate) fn groups(dump: &Dump) -> Value {
             "shortest": times().min().unwrap_or_default().as_secs_f64(),
             "longest": times().max().unwrap_or_default().as_secs_f64(),
             "waits": group_waits(dump, group),
+            "spans": few_spans(group),
             "tasks": named.map(|task| who(dump, task.id())).collect::<Vec<_>>(),
         })
     });
     json!({ "total": groups.len(), "groups": rows, "left_off": left_off })
+}
+
+fn few_spans(group: &TaskGroup<'_>) -> Vec<Value> {
+    let spans = group.spans().into_iter().take(MAX_FEW);
+    spans
+        .map(|(span, count)| json!([text(span), count]))
+        .collect()
 }
 
 fn group_waits(dump: &Dump, group: &TaskGroup<'_>) -> Vec<Value> {

@@ -1,6 +1,7 @@
 //! Tasks that wait for the same thing at the same lines.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -34,6 +35,18 @@ impl<'a> TaskGroup<'a> {
     /// Returns the tasks of the group, at least one.
     pub fn tasks(&self) -> &[&'a TaskDump] {
         &self.tasks
+    }
+
+    /// Returns the spans that the tasks are in, each with the number of its tasks, that with the
+    /// most tasks first. Tasks without a [span](TaskDump::span) do not count.
+    pub fn spans(&self) -> Vec<(&'a str, usize)> {
+        let mut counts = BTreeMap::new();
+        for span in self.tasks.iter().filter_map(|task| task.span()) {
+            *counts.entry(span).or_insert(0) += 1;
+        }
+        let mut spans = Vec::from_iter(counts);
+        spans.sort_by_key(|(_, count)| Reverse(*count));
+        spans
     }
 
     /// Returns the first task of the group.
@@ -127,13 +140,22 @@ impl fmt::Display for TaskGroup<'_> {
         let (shortest, longest) = (times().min(), times().max());
         write!(
             f,
-            "{} tasks, spawned at {}: {} for {:.1?} to {:.1?}:",
+            "{} tasks, spawned at {}: {} for {:.1?} to {:.1?}",
             self.tasks.len(),
             self.first().spawned_at(),
             self.first().state(),
             shortest.unwrap_or_default(),
             longest.unwrap_or_default(),
         )?;
+        let mut spans = self.spans().into_iter();
+        if let Some((span, _)) = spans.next() {
+            write!(f, " in span {span:?}")?;
+            match spans.len() {
+                0 => {}
+                others => write!(f, " and {others} others")?,
+            }
+        }
+        write!(f, ":")?;
         for (index, task) in self.tasks.iter().take(MAX_NAMED).enumerate() {
             let comma = if index == 0 { "" } else { "," };
             write!(f, "{comma} task {}", task.id())?;

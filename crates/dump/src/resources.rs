@@ -199,7 +199,11 @@ impl Dump {
                 .waiters
                 .sort_by_key(|waiter| std::cmp::Reverse(waiter.time));
         }
-        resources.sort_by_key(|resource| std::cmp::Reverse(resource.waiters.len()));
+        // Those of which no task is known to end the waits say less, such as the notification that
+        // all connections of a server wait for.
+        resources.sort_by_key(|resource| {
+            std::cmp::Reverse((!resource.users.is_empty(), resource.waiters.len()))
+        });
         resources
     }
 }

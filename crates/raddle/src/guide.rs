@@ -11,14 +11,8 @@ macro_rules! page {
 page!(Tokio, "../../../docs/guide/tokio.md");
 page!(Policy, "../../../docs/guide/policy.md");
 page!(Blocking, "../../../docs/guide/blocking.md");
-#[cfg(all(
-    feature = "console",
-    feature = "flight-recorder",
-    feature = "task-dumps",
-    feature = "watchdog",
-    unix
-))]
-page!(SlowService, "../../../docs/guide/slow-service.md");
+#[cfg(all(feature = "tools", unix))]
+page!(Operating, "../../../docs/operating.md");
 page!(Shutdown, "../../../docs/guide/shutdown.md");
 page!(CancelSafety, "../../../docs/guide/cancel-safety.md");
 page!(Testing, "../../../docs/guide/testing.md");

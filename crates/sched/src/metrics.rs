@@ -1,5 +1,4 @@
-//! A view of a scheduler's counters. `docs/metrics.md` says what each counter means and what
-//! counting costs.
+//! A view of a scheduler's counters.
 
 use crate::counters::{
     Histogram, HistogramRecorder, SampledTimes, WorkerCounters, WorkerMetrics, WorkerTimes,

@@ -368,6 +368,8 @@ async function loadGroups() {
     if (!one.waits.length) waits.append(make("span", "dim", one.state === "waiting" ? "waits for something that is not recorded" : ""));
     const times = one.count === 1 ? duration(one.longest) : `${duration(one.shortest)} to ${duration(one.longest)}`;
     const others = one.count > one.tasks.length ? ` and ${number(one.count - one.tasks.length)} more` : "";
+    const spans = one.spans.map(([span, count]) => make("div", "", span, count < one.count ? make("span", "dim", ` ${number(count)} tasks`) : ""));
+    waits.append(...spans);
     const node = make("div", "card group", make("b", "", link("group=" + one.key, number(one.count), `${one.count} tasks`)), waits,
       make("div", "dim", tagged(one.state), ` for ${times}, spawned at ${short(one.location)}: `,
         ...one.tasks.flatMap((each, i) => [i ? ", " : "", who(each)]), others));
@@ -526,7 +528,9 @@ function show(event) {
     plot("polls/s", rate("polls"));
     plot("spawned/s", rate("spawned"));
     plot("stolen/s", rate("steals"));
-    plot("busy %", Math.min(100, 100 * rate("busy") / Math.max(1, event.workers.length)));
+    // Of the time of the workers, not of spare ones, most of which are parked when they are shown.
+    const workers = event.workers.filter((one) => one.worker.startsWith("W")).length;
+    plot("busy %", Math.min(100, 100 * rate("busy") / Math.max(1, workers)));
   }
   if (shown.view !== "tasks") setText($("count"), String(event.alive));
   plot("tasks alive", event.alive);

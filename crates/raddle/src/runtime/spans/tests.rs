@@ -48,6 +48,33 @@ fn a_task_has_the_innermost_open_span_that_its_last_poll_has_entered() {
 }
 
 #[test]
+fn a_group_of_tasks_has_the_spans_that_most_of_them_are_in() {
+    let subscriber = tracing_subscriber::registry().with(SpanLayer::new());
+    let _default = tracing::subscriber::set_default(subscriber);
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.enable_task_dumps().build().unwrap();
+    let notify = Arc::new(crate::sync::Notify::new());
+    runtime.block_on(async {
+        for number in 0..6 {
+            let name = if number < 2 { "GET /a" } else { "DELETE /b" };
+            let notify = notify.clone();
+            let waits = async move { notify.notified().await };
+            crate::spawn(waits.instrument(info_span!("request", name)));
+        }
+        yield_now().await;
+    });
+    let dump = runtime.handle().dump().unwrap();
+    let groups = dump.groups();
+    let spans = [("request{DELETE /b}", 4), ("request{GET /a}", 2)];
+    assert_eq!(groups[0].spans(), spans);
+    let text = dump.to_string();
+    assert!(
+        text.contains("in span \"request{DELETE /b}\" and 1 others: task "),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_span_is_named_by_its_fields_also_if_they_are_recorded_later() {
     let spans = spans_of(async || {
         let waits = |span| drop(crate::spawn(pending::<()>().instrument(span)));
