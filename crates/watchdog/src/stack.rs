@@ -69,7 +69,7 @@ impl NoStack {
             Self::OtherStack => "the thread was on another stack than its own, such as a fiber's",
             Self::SignalBlocked => "the thread runs and blocks the signal SIGURG",
             Self::NoRoom => {
-                "the thread may have no room on its stack for the signal handler; give it a larger stack"
+                "the thread may have no room for the signal handler; give it a larger stack"
             }
             Self::NoAnswer => "the thread got no processor",
             Self::WouldInterrupt => {
@@ -101,8 +101,8 @@ impl StackTrace {
     /// of Raddle, or of another library.
     ///
     /// A function whose file is below `/registry/src/`, `/git/checkouts/`, `/vendor/` or the
-    /// sources of the standard library or of Raddle is one of a library, and so is one of a crate that many
-    /// asynchronous programs use, such as `tokio`, `futures_util`, `tracing`, `hyper`, `tower`,
+    /// sources of the standard library or of Raddle is one of a library, and so is one of a crate
+    /// that many asynchronous programs use, such as `tokio`, `futures_util`, `tracing`, `hyper`, `tower`,
     /// `axum`, `tonic` and `h2`. Without line tables only the names of crates count. A method of a
     /// library's trait for any type, such as axum's `<F as Handler>::call`, is one of the library.
     pub fn application_frame(&self) -> Option<&StackFrame> {

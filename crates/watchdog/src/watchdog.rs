@@ -268,7 +268,7 @@ impl Shared {
 
     fn describe(&self, found: &ObservedActivity, meanwhile: &mut dyn FnMut()) -> SlowPoll {
         let running = found.running;
-        // The time in which the poll was running for certain: it may end while its stack is taken.
+        // The latest time at which it certainly runs: it may end while its stack is taken.
         let now = Instant::now();
         let is_running = found.slot.is_running(running.sequence);
         let seen = if is_running { now } else { found.seen };
@@ -380,3 +380,6 @@ impl fmt::Debug for Watchdog {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(raddle_loom)))]
+mod tests;

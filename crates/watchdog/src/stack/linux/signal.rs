@@ -224,7 +224,8 @@ fn copy_stack(pointer: usize, addresses: Range<usize>, words: &mut [usize]) -> u
     let length = ((addresses.end - start) / size_of::<usize>()).min(words.len());
     // SAFETY: the thread runs on the stack `addresses`, so the memory from its stack pointer to the
     // end of `addresses` is mapped. Its functions do not run before the handler returns; what other
-    // threads write to it meanwhile makes words that mean nothing. `words` has room for `length`, and is not on that stack.
+    // threads write to it meanwhile makes words that mean nothing. `words` has room for `length`,
+    // and is not on that stack.
     unsafe { copy_words(start, words.as_mut_ptr(), length) };
     length
 }
