@@ -38,8 +38,8 @@ pub use raddle_recording::recorder::{
 use crate::runtime::tools::{self, RecordingFile, Running, SpanListener, Start, Tool, Tools};
 use crate::runtime::{Builder, Handle};
 
-/// Selects a recorder and an archive in a directory, for `RADDLE_RECORD`. The archive copies the
-/// rings every 100 ms, and a busy worker fills one of this size in about 140 ms.
+/// Selects a recorder and an archive in a directory, for `RADDLE_RECORD`. The rings are four times
+/// as long as by default, since a worker that fills its ring between two copies loses events.
 pub(crate) fn select_archive(builder: &mut Builder, directory: &str) {
     let mut options = RecorderOptions::default();
     options.records_per_thread = 65_536;
