@@ -304,9 +304,9 @@ impl TaskDump {
         &self.waits
     }
 
-    /// Returns the number of wakers and abort handles of the task that existed at the end of its
-    /// last poll. Each of its waits has one; a greater number is of abort handles, or of wakers that
-    /// other code keeps. `None` before the first poll has ended, and for a task that is not counted.
+    /// Returns the number of wakers and abort handles that the task had at the end of its last
+    /// poll. Each of its waits has a waker; the others are abort handles, or wakers that other code
+    /// keeps. `None` before the first poll has ended.
     pub fn wakers(&self) -> Option<usize> {
         self.wakers
     }

@@ -74,7 +74,7 @@ impl Text<'_> {
         self.family(
             "slow_polls_total",
             "counter",
-            "Polls that the watchdog has reported, by function of the application or spawn location.",
+            "Polls that the watchdog has reported, by function or by spawn location.",
             |it| it.slow_polls.is_some(),
             |sample, metrics| {
                 for (location, count) in metrics.slow_polls.iter().flatten() {

@@ -528,7 +528,8 @@ function show(event) {
     plot("polls/s", rate("polls"));
     plot("spawned/s", rate("spawned"));
     plot("stolen/s", rate("steals"));
-    // Of the time of the workers, not of spare ones, most of which are parked when they are shown.
+    // The busy time of all, as a part of the time of the workers that are no spare ones: a spare
+    // worker serves while another is in a poll that does not return, and is else parked.
     const workers = event.workers.filter((one) => one.worker.startsWith("W")).length;
     plot("busy %", Math.min(100, 100 * rate("busy") / Math.max(1, workers)));
   }

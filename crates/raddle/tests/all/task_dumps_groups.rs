@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use raddle::runtime::dump::{Dump, ResourceKind, Role};
 use raddle::runtime::{Builder, Handle, Runtime};
-use raddle::sync::{Barrier, Mutex};
+use raddle::sync::{Barrier, Mutex, Notify};
 use raddle::task::yield_now;
 
 fn runtime() -> Runtime {
@@ -149,5 +149,24 @@ fn a_resource_names_its_holder_and_its_waiters() {
         assert_eq!(queue, expected);
         assert!(resource.waiters()[0].time() >= resource.waiters()[2].time());
         holder.abort();
+    });
+}
+
+#[test]
+fn a_lock_whose_holder_is_known_comes_before_a_notification_with_more_waiters() {
+    runtime().block_on(async {
+        let notify = Arc::new(Notify::new());
+        for _ in 0..3 {
+            let notify = notify.clone();
+            raddle::spawn(async move { notify.notified().await });
+        }
+        let lock = Arc::new(Mutex::new(()));
+        let guard = lock.lock().await;
+        let waits = lock.clone();
+        raddle::spawn(async move { drop(waits.lock().await) });
+        let dump = dump().await;
+        let kinds: Vec<_> = dump.resources().iter().map(|it| it.kind()).collect();
+        assert_eq!(kinds, [ResourceKind::Lock, ResourceKind::Notification]);
+        drop(guard);
     });
 }
