@@ -33,10 +33,11 @@
 //! and joins the threads, both at most for the given time. If that ends first, a later call waits
 //! again. Dropping the pool is a shutdown without a limit, unless there was one before.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc as StdArc;
 
+use raddle_primitives::ByNumber;
 use raddle_primitives::sync::{Condvar, Mutex, Rank};
 use raddle_primitives::thread::{Builder, JoinHandle};
 
@@ -71,7 +72,7 @@ pub(crate) struct PoolState<J> {
     pub(crate) thread_config: Option<StdArc<ThreadConfig>>,
     /// The threads that the shutdown joins, by number. A thread that exits earlier removes its own
     /// handle.
-    pub(crate) handles: BTreeMap<u64, JoinHandle<()>>,
+    pub(crate) handles: ByNumber<JoinHandle<()>>,
     pub(crate) next_number: u64,
 }
 
@@ -101,7 +102,7 @@ impl<J> Shared<J> {
                     serving: 0,
                     free: 0,
                     thread_config: Some(StdArc::new(ThreadConfig { config, spawn })),
-                    handles: BTreeMap::new(),
+                    handles: ByNumber::default(),
                     next_number: 0,
                 },
             ),

@@ -116,7 +116,7 @@ impl<J: Job> Drop for CountedThread<J> {
         // After a shutdown the handle stays in the map, to be joined.
         let handle = match state.is_shut_down() {
             true => None,
-            false => state.handles.remove(&self.number),
+            false => state.handles.remove(self.number),
         };
         drop(state);
         if last {

@@ -46,7 +46,6 @@
 //! 8. [`give_back`](Serial::give_back) reaches the value at once if it is idle, and otherwise when
 //!    it comes back, before the next operation has it.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 use std::ops::{Deref, DerefMut};
@@ -54,7 +53,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::sync::{Arc, Mutex, Rank};
-use raddle_primitives::{Numbers, contain};
+use raddle_primitives::{ByNumber, Numbers, contain};
 
 /// What a value does when its place asks for it.
 pub(crate) trait Resource: Send + 'static {
@@ -83,13 +82,13 @@ struct State<T> {
     /// Set while the value is away and is to be [given back](Resource::give_back) on its return.
     give_back: bool,
     /// The waiting handles, all of which a return wakes.
-    handles: BTreeMap<u64, Waker>,
+    handles: ByNumber<Waker>,
     /// The waiting futures in their order. A return wakes the first of them.
-    futures: BTreeMap<u64, Waker>,
+    futures: ByNumber<Waker>,
 }
 
 impl<T> State<T> {
-    fn waiters(&mut self, are_futures: bool) -> &mut BTreeMap<u64, Waker> {
+    fn waiters(&mut self, are_futures: bool) -> &mut ByNumber<Waker> {
         match are_futures {
             true => &mut self.futures,
             false => &mut self.handles,
@@ -102,8 +101,8 @@ impl<T: Resource> Serial<T> {
         let state = State {
             idle: Some(Box::new(value)),
             give_back: false,
-            handles: BTreeMap::new(),
-            futures: BTreeMap::new(),
+            handles: ByNumber::default(),
+            futures: ByNumber::default(),
         };
         Self {
             place: Arc::new(Place(Mutex::ranked(
@@ -194,13 +193,13 @@ impl<T: Resource> Drop for Serial<T> {
     fn drop(&mut self) {
         let Some(waiter) = self.waiter else { return };
         let mut state = self.place.0.lock();
-        let own = state.waiters(self.is_future).remove(&waiter);
+        let own = state.waiters(self.is_future).remove(waiter);
         // Without a waker it was woken, perhaps for a value that it did not take.
         let passes_on = self.is_future && own.is_none() && state.idle.is_some();
         let next = passes_on.then(|| state.futures.pop_first()).flatten();
         drop(state);
         drop(own);
-        if let Some((_, next)) = next {
+        if let Some(next) = next {
             contain(|| next.wake());
         }
     }
@@ -293,7 +292,7 @@ impl<T: Resource> Drop for Taken<T> {
         let handles = mem::take(&mut state.handles);
         let future = state.futures.pop_first();
         drop(state);
-        for (_, waiter) in handles.into_iter().chain(future) {
+        for waiter in handles.into_values().chain(future) {
             contain(|| waiter.wake());
         }
     }

@@ -21,15 +21,19 @@
 //!   wake any. No wait of a model ends spuriously, except when another thread has used up its
 //!   notification.
 //! - A model has at most four threads in addition to its own.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(raddle_loom), doc = "\n# Example\n")]
 #![cfg_attr(not(raddle_loom), doc = include_str!("../README.md"))]
 
 #[cfg(all(raddle_loom, raddle_count))]
 compile_error!("a build is a model or counts, not both; give one of raddle_loom and raddle_count");
+#[cfg(all(raddle_loom, not(feature = "loom")))]
+compile_error!("a model needs loom; enable the feature `loom` of raddle-primitives");
 #[cfg(all(raddle_count, not(target_has_atomic = "64")))]
 compile_error!("raddle_count counts with 64-bit atomics, which this target does not have");
 
 mod block_on;
+mod by_number;
 mod contain;
 mod count;
 #[cfg(raddle_count)]
@@ -60,6 +64,7 @@ pub mod random;
 mod rank;
 mod waker_batch;
 
+pub use crate::by_number::ByNumber;
 pub use crate::contain::contain;
 pub use crate::count::Count;
 pub use crate::epoch::Epoch;

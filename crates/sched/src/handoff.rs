@@ -191,7 +191,7 @@ fn request_thread(worker: &Worker, needs_thread: bool) {
     let mut retired = retirement.retired.lock();
     let former = retired
         .handoff_slots
-        .insert(core.queues.index, slot.clone());
+        .insert(core.queues.index as u64, slot.clone());
     drop(retired);
     drop(former);
     retirement.changed.notify_all();

@@ -33,6 +33,8 @@ pub(crate) fn build_command(root: &Path, packages: &[Package]) -> Command {
             build.args(["-p", &package.spec]);
         }
     }
+    // Only models bring loom.
+    build.args(["--features", "raddle-primitives/loom"]);
     steps::set_cfg(&mut build, "raddle_loom");
     // A third of the time of this build. The panics of models name their lines without it.
     build.env("CARGO_PROFILE_RELEASE_DEBUG", "false");

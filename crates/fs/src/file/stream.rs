@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice, IsTerminal, Seek, SeekFrom, Write};
 use std::mem;
+#[cfg(unix)]
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -67,12 +69,18 @@ impl Stream<Arc<fs::File>> {
 
 /// Reads at most `max` bytes, into uninitialised memory.
 #[cfg(unix)]
+#[allow(unsafe_code, reason = "std reads into initialised memory only")]
 fn read(file: &mut Arc<fs::File>, max: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(max);
-    uninterrupted(|| {
-        let spare = rustix::buffer::spare_capacity(&mut bytes);
-        Ok(rustix::io::read(&**file, spare)?)
+    // Some systems refuse a read of more.
+    let max = max.min(i32::MAX as usize);
+    let mut bytes = Vec::<u8>::with_capacity(max);
+    let n = uninterrupted(|| {
+        // SAFETY: the vector owns room for `max` bytes, and the file is open.
+        let n = unsafe { libc::read(file.as_raw_fd(), bytes.as_mut_ptr().cast(), max) };
+        usize::try_from(n).map_err(|_| io::Error::last_os_error())
     })?;
+    // SAFETY: the system has written the first `n` bytes of the room.
+    unsafe { bytes.set_len(n) };
     Ok(bytes)
 }
 

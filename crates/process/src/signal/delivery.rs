@@ -43,7 +43,6 @@
 //! code, and never reuses their keys. From then on a listener of the parent ends in the child: no
 //! signal can come to it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
 use std::fmt;
 use std::io;
@@ -52,8 +51,8 @@ use std::sync::{Arc, LazyLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_leaf::wait::Resource;
-use raddle_primitives::Numbers;
 use raddle_primitives::sync::{Mutex, Rank};
+use raddle_primitives::{ByNumber, Numbers};
 use raddle_reactor::{Evented, Handle, Interest, WakerBatch};
 
 use super::default_action;
@@ -69,10 +68,10 @@ struct Delivery {
     attached: Vec<Weak<Handle>>,
     /// The reactors that read the pipe.
     receivers: Vec<Arc<Receiver>>,
-    listeners: BTreeMap<u64, Waiting>,
+    listeners: ByNumber<Waiting>,
     defaults: Defaults,
     /// What to call at a signal before its listeners are woken.
-    calls: BTreeMap<c_int, fn()>,
+    calls: Vec<(c_int, fn())>,
 }
 
 /// The state of a listener.
@@ -87,9 +86,9 @@ struct Waiting {
 #[derive(Default)]
 struct Defaults {
     /// Those for which the program wants it.
-    wanted: BTreeSet<c_int>,
+    wanted: Vec<c_int>,
     /// Those that had their default action when the handler was installed, and had no other.
-    former: BTreeSet<c_int>,
+    former: Vec<c_int>,
 }
 
 /// The keys of listeners. A forked child continues with them.
@@ -133,9 +132,9 @@ impl Delivery {
             pipe: Pipe::new()?,
             attached: Vec::new(),
             receivers: Vec::new(),
-            listeners: BTreeMap::new(),
+            listeners: ByNumber::default(),
             defaults,
-            calls: BTreeMap::new(),
+            calls: Vec::new(),
         })
     }
 
@@ -171,7 +170,7 @@ impl Delivery {
         let is_first = !self.pipe.has_handlers();
         self.pipe.handle(kind)?;
         if is_default {
-            self.defaults.former.insert(kind);
+            self.defaults.former.push(kind);
         }
         if is_first {
             let reactors: Vec<_> = self.attached.iter().filter_map(Weak::upgrade).collect();
@@ -208,7 +207,7 @@ impl Delivery {
         reactor: Option<&Handle>,
         unfinished: &mut Unfinished,
     ) -> Poll<Option<()>> {
-        let Some(waiting) = self.listeners.get_mut(&key) else {
+        let Some(waiting) = self.listeners.get_mut(key) else {
             // A forked child has its own listeners.
             return Poll::Ready(None);
         };
@@ -269,9 +268,9 @@ fn deliver() {
     let come = delivered.pipe.take();
     let mut batches = delivered.mark(&come);
     let mut calls = delivered.calls.clone();
-    calls.retain(|kind, _| come[*kind as usize]);
+    calls.retain(|(kind, _)| come[*kind as usize]);
     drop(delivery);
-    calls.values().for_each(|call| call());
+    calls.iter().for_each(|(_, call)| call());
     // A panic must not unwind through the receiver, which listens again after this.
     batches.iter_mut().for_each(WakerBatch::wake_all_contained);
 }
@@ -396,7 +395,8 @@ pub(crate) fn prepare(reactor: &Handle) -> io::Result<()> {
 #[cfg(feature = "process")]
 pub(crate) fn call_at(kind: c_int, call: fn(), reactor: Option<&Handle>) -> io::Result<()> {
     with(|delivery, unfinished| {
-        delivery.calls.insert(kind, call);
+        delivery.calls.retain(|(known, _)| *known != kind);
+        delivery.calls.push((kind, call));
         delivery.handle(kind, unfinished)?;
         if let Some(reactor) = reactor {
             // A reactor that has shut down delivers nothing; another one does.
@@ -410,7 +410,10 @@ pub(crate) fn call_at(kind: c_int, call: fn(), reactor: Option<&Handle>) -> io::
 pub(super) fn restore_default(kind: c_int) -> io::Result<()> {
     pipe::check(kind)?;
     with(|delivery, _| {
-        delivery.defaults.wanted.insert(kind);
+        let wanted = &mut delivery.defaults.wanted;
+        if !wanted.contains(&kind) {
+            wanted.push(kind);
+        }
         delivery.update_default(kind);
         Ok(())
     })
@@ -469,7 +472,7 @@ impl Drop for Listener {
     fn drop(&mut self) {
         let mut delivery = DELIVERY.lock();
         let removed = delivery.as_mut().and_then(|known| {
-            let removed = known.listeners.remove(&self.key);
+            let removed = known.listeners.remove(self.key);
             known.update_default(self.kind);
             removed
         });

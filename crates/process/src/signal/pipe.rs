@@ -1,6 +1,5 @@
 //! The handlers of signals, and the pipe through which they wake a reactor.
 
-use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -19,7 +18,7 @@ pub(super) const SIGNALS: usize = 128;
 pub(super) struct Pipe {
     reading: Arc<UnixStream>,
     handlers: Arc<Handlers>,
-    registered: BTreeMap<c_int, SigId>,
+    registered: Vec<(c_int, SigId)>,
 }
 
 /// The state that the signal handlers access.
@@ -67,7 +66,7 @@ impl Pipe {
                 defaults: all_false(),
                 writing,
             }),
-            registered: BTreeMap::new(),
+            registered: Vec::new(),
         })
     }
 
@@ -81,7 +80,7 @@ impl Pipe {
     }
 
     pub(super) fn has_handler(&self, kind: c_int) -> bool {
-        self.registered.contains_key(&kind)
+        self.registered.iter().any(|(known, _)| *known == kind)
     }
 
     /// Installs the handler, so that the signal sets its flag from now on. The number must have
@@ -99,7 +98,7 @@ impl Pipe {
         // SAFETY: the function is async-signal-safe: it neither allocates nor locks nor panics. The
         // registry restores the last error of the thread.
         let id = unsafe { signal_hook_registry::register(kind, move || handlers.notify(kind)) }?;
-        self.registered.insert(kind, id);
+        self.registered.push((kind, id));
         Ok(())
     }
 
@@ -118,7 +117,7 @@ impl Pipe {
         // Drain the pipe first: if a flag is missed below, its byte is in the pipe afterwards.
         while matches!((&*self.reading).read(&mut bytes), Ok(1..)) {}
         std::array::from_fn(|kind| {
-            self.registered.contains_key(&(kind as c_int))
+            self.has_handler(kind as c_int)
                 // ORDERING: pairs with `notify`: what the thread of the handler did before the
                 // signal is visible to a listener.
                 && self.handlers.flags[kind].swap(false, Ordering::Acquire)
@@ -147,7 +146,7 @@ impl Handlers {
 impl Drop for Pipe {
     /// Runs in a forked child. Without this, the child's handlers would write to the parent's pipe.
     fn drop(&mut self) {
-        for id in self.registered.values() {
+        for (_, id) in &self.registered {
             signal_hook_registry::unregister(*id);
         }
     }

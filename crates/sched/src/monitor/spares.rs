@@ -269,7 +269,7 @@ impl Retirement {
         fence(Ordering::SeqCst);
         let slot = HandoffSlot::of_spare(core);
         // If no thread takes the worker, the shutdown finds it here.
-        let former = retired.handoff_slots.insert(number, slot.clone());
+        let former = retired.handoff_slots.insert(number as u64, slot.clone());
         drop(retired);
         drop(former);
         let handoff = Handoff::of_spare(shard.first_worker + number, slot);

@@ -1,7 +1,6 @@
 //! The workers of a scheduler that have retired, and what the shutdown waits for.
 
-use std::collections::BTreeMap;
-
+use raddle_primitives::ByNumber;
 use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 
 use super::core_ref::{CoreRef, HandoffSlot};
@@ -38,7 +37,7 @@ pub(crate) struct Retired {
     /// For each worker that has requested another thread, and each spare worker that was started,
     /// the slot of its last request. The shutdown takes the slots to retire the workers that it
     /// finds in them.
-    pub(crate) handoff_slots: BTreeMap<usize, HandoffSlot>,
+    pub(crate) handoff_slots: ByNumber<HandoffSlot>,
 }
 
 impl Retired {

@@ -1,12 +1,11 @@
 //! Delivery from the console handler to the listeners.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::LazyLock;
 use std::task::{Context, Poll, Waker};
 
 use raddle_primitives::sync::{Mutex, Rank};
-use raddle_primitives::{contain, thread};
+use raddle_primitives::{ByNumber, contain, thread};
 use windows_sys::Win32::System::Console::{
     CTRL_BREAK_EVENT, CTRL_C_EVENT, CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT,
     SetConsoleCtrlHandler,
@@ -46,7 +45,7 @@ impl Event {
 struct Listeners {
     /// Whether the handler is installed.
     is_handled: bool,
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: ByNumber<Waiting>,
     /// The key of the next listener.
     next: u64,
 }
@@ -123,7 +122,7 @@ impl Listener {
         // Clone the new waker before the lock, and drop the old one after it.
         let waker = cx.waker().clone();
         let mut listeners = LISTENERS.lock();
-        let waiting = listeners.waiting.get_mut(&self.0);
+        let waiting = listeners.waiting.get_mut(self.0);
         let Some(waiting) = waiting else {
             unreachable!("a listener is in the list until it is dropped")
         };
@@ -148,7 +147,7 @@ fn install() -> io::Result<()> {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let removed = LISTENERS.lock().waiting.remove(&self.0);
+        let removed = LISTENERS.lock().waiting.remove(self.0);
         drop(removed);
     }
 }
