@@ -17,6 +17,7 @@ mod fuzz;
 mod loom;
 mod mutate;
 mod nightly;
+mod package;
 mod platforms;
 mod programs;
 mod sanitize;

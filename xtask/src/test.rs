@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::steps::{self, cargo};
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
-use crate::{api, conformance, counting, ecosystem, features, loom, platforms, stress};
+use crate::{api, conformance, counting, ecosystem, features, loom, package, platforms, stress};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -48,7 +48,7 @@ const QUICK: [Step; 5] = [
 
 /// The steps that the quick form leaves out.
 #[rustfmt::skip]
-const FULL: [Step; 11] = [
+const FULL: [Step; 12] = [
     ("docs", "rustdoc without warnings", |_| {
         let mut docs = cargo("doc --workspace --no-deps");
         steps::run("docs", docs.env("RUSTDOCFLAGS", "-D warnings"))
@@ -57,7 +57,8 @@ const FULL: [Step; 11] = [
     ("counting", "the build that counts operations", |_| counting::check()),
     ("layers", "each crate alone, with its own features and dependencies", layers_alone),
     ("features", "each feature of the facade and of the stand-in alone", features::check),
-    ("all-features", "the tests with all features", all_features),
+    ("all-features", "clippy with all features", all_features),
+    ("packages", "the tests of the packed crates, with all features", package::check),
     ("api", "public items and traits against Tokio's", |_| {
         steps::step("api", "cargo xtask api", api::run)
     }),
@@ -132,13 +133,20 @@ fn layers_alone(packages: &[Package]) -> Result<()> {
     Ok(())
 }
 
-/// Lints each crate that has features with all of them, and runs the tests of these crates, in one
-/// build.
+/// Lints each crate that has features with all of them. Its tests run with them as a
+/// [package](package::check), and here if it is not published.
 fn all_features(packages: &[Package]) -> Result<()> {
     let with_features = packages.iter().filter(|it| !it.features.is_empty());
-    let of: Vec<_> = with_features.map(|it| format!("-p {}", it.spec)).collect();
-    let of = of.join(" ");
-    let clippy = format!("clippy --all-targets --all-features {of} -- -D warnings");
+    let of = |packages: Vec<&Package>| {
+        let of = packages.iter().map(|it| format!("-p {}", it.spec));
+        Vec::from_iter(of).join(" ")
+    };
+    let all = of(with_features.clone().collect());
+    let unpublished = of(with_features.filter(|it| !it.is_published).collect());
+    let clippy = format!("clippy --all-targets --all-features {all} -- -D warnings");
     run_cargo("clippy, all features", &clippy)?;
-    run_cargo("test, all features", &format!("test --all-features {of}"))
+    run_cargo(
+        "test, all features",
+        &format!("test --all-features {unpublished}"),
+    )
 }

@@ -19,6 +19,8 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     /// The features except `default`.
     pub(crate) features: Vec<String>,
+    /// Whether crates.io serves it once it is released.
+    pub(crate) is_published: bool,
     /// Whether it has a program of models: `tests/models/main.rs` or `tests/models.rs`.
     pub(crate) has_models: bool,
 }
@@ -74,6 +76,7 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
             dir: dir.strip_prefix(root())?.into(),
             dependencies: package.dependencies.into_iter().map(dependency).collect(),
             features: features.filter(|feature| feature != "default").collect(),
+            is_published: package.publish.is_none(),
             has_models,
         })
     };

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "fs")]
@@ -54,10 +55,4 @@ pub use raddle_macros::test;
 pub use raddle_macros::test_current_thread as test;
 
 #[cfg(doctest)]
-mod guide;
-#[cfg(doctest)]
 mod refused;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../macros/README.md")]
-struct MacrosReadme;

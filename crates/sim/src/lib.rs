@@ -6,10 +6,6 @@
 ))]
 #![deny(unsafe_code)]
 
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/simulation.md")]
-mod guide {}
-
 mod chaos;
 mod check;
 mod child;

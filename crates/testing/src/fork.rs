@@ -1,8 +1,8 @@
-//! Forks without exec. The tests of `raddle` use it, too.
+//! Forks without exec.
 
 /// Runs `f` in a forked child and returns the status with which `waitpid` reports its end: zero if
 /// `f` returned true, 256 if it returned false or panicked.
-pub(crate) fn in_forked_child(f: impl FnOnce() -> bool) -> i32 {
+pub fn in_forked_child(f: impl FnOnce() -> bool) -> i32 {
     // SAFETY: glibc keeps its own locks usable in the child, which leaves by `_exit`; `f` uses
     // nothing that another thread of the parent may have locked.
     let child = unsafe { libc::fork() };

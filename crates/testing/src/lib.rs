@@ -1,7 +1,16 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(unsafe_code)]
 
 pub mod executor;
+#[cfg(all(feature = "system", unix))]
+#[allow(unsafe_code, reason = "system calls")]
+pub mod fork;
+#[cfg(all(feature = "system", target_os = "linux"))]
+#[allow(unsafe_code, reason = "system calls")]
+pub mod refuse;
+#[cfg(feature = "tracing")]
+pub mod spans;
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;

@@ -1,15 +1,14 @@
-//! A filter of system calls that injects rare errors of the operating system into one thread. The
-//! tests of `raddle-net` use it, too.
+//! A filter of system calls that injects rare errors of the operating system into one thread.
 
 use std::io;
 
 /// Whether threads can have such filters. qemu-user has none.
-pub(crate) fn is_possible() -> bool {
+pub fn is_possible() -> bool {
     !is_emulated()
 }
 
 /// Whether this program runs under qemu-user. `cargo xtask platforms` sets the variable.
-pub(crate) fn is_emulated() -> bool {
+pub fn is_emulated() -> bool {
     let is_emulated = std::env::var_os("RADDLE_EMULATED").is_some();
     if is_emulated {
         println!("skipped: qemu-user does not support what this test needs");
@@ -19,7 +18,7 @@ pub(crate) fn is_emulated() -> bool {
 
 /// Makes each such call of this thread fail with `code` from now on. This cannot be undone, so the
 /// thread must end with the test.
-pub(crate) fn refuse(call: libc::c_long, code: i32) {
+pub fn refuse(call: libc::c_long, code: i32) {
     let statement = |code, k| libc::sock_filter {
         code: u16::try_from(code).unwrap(),
         jt: 0,

@@ -13,7 +13,8 @@ static SPANS: Mutex<Vec<Span>> = Mutex::new(Vec::new());
 static WAKES: Mutex<Vec<Woken>> = Mutex::new(Vec::new());
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-type Spawn = Box<dyn FnOnce()>;
+/// A function that the subscriber calls.
+pub type Spawn = Box<dyn FnOnce()>;
 
 thread_local! {
     /// The spans that this thread has entered.
@@ -29,68 +30,74 @@ struct Span {
 
 /// The recorded data of a span.
 #[derive(Clone, Debug)]
-pub(crate) struct Recorded {
-    pub(crate) id: Id,
-    pub(crate) target: &'static str,
-    pub(crate) name: &'static str,
-    pub(crate) is_root: bool,
-    pub(crate) enters: usize,
-    pub(crate) exits: usize,
-    pub(crate) closed: bool,
+pub struct Recorded {
+    /// Identifies the span.
+    pub id: Id,
+    /// The target of its metadata.
+    pub target: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it was made without a parent.
+    pub is_root: bool,
+    /// How often it was entered.
+    pub enters: usize,
+    /// How often it was left.
+    pub exits: usize,
+    /// Whether its last handle was dropped.
+    pub closed: bool,
     fields: HashMap<&'static str, String>,
 }
 
 impl Recorded {
-    pub(crate) fn field(&self, name: &str) -> Option<&str> {
+    /// The value of a field, as text.
+    pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str)
     }
 }
 
 /// The event of a wake.
-#[allow(dead_code, reason = "the tests of raddle-task do not check wakes")]
 #[derive(Clone, Debug)]
-pub(crate) struct Woken {
+pub struct Woken {
     /// The task's span.
-    pub(crate) span: u64,
-    pub(crate) op: String,
+    pub span: u64,
+    /// The kind of the wake.
+    pub op: String,
     /// The span in which the wake happened.
-    pub(crate) by: Option<Id>,
+    pub by: Option<Id>,
 }
 
 /// The recorded wakes of the task with this span.
-#[allow(dead_code, reason = "as above")]
-pub(crate) fn wakes_of(span: &Id) -> Vec<Woken> {
+pub fn wakes_of(span: &Id) -> Vec<Woken> {
     let wakes = WAKES.lock().unwrap();
     let wakes = wakes.iter().filter(|woken| woken.span == span.into_u64());
     wakes.cloned().collect()
 }
 
 /// The recorded warnings of a runtime.
-#[allow(dead_code, reason = "as above")]
-pub(crate) fn warnings() -> Vec<String> {
+pub fn warnings() -> Vec<String> {
     WARNINGS.lock().unwrap().clone()
 }
 
 /// Sets the recorder as the global default subscriber.
-pub(crate) fn start() {
+pub fn start() {
     static START: Once = Once::new();
     START.call_once(|| tracing::subscriber::set_global_default(Recorder).unwrap());
 }
 
 /// The innermost span that this thread has entered.
-pub(crate) fn current() -> Option<Id> {
+pub fn current() -> Option<Id> {
     ENTERED.with_borrow(|entered| entered.last().cloned())
 }
 
 /// The recorded spans for which `wanted` returns true.
-pub(crate) fn recorded(wanted: impl Fn(&Recorded) -> bool) -> Vec<Recorded> {
+pub fn recorded(wanted: impl Fn(&Recorded) -> bool) -> Vec<Recorded> {
     let spans = SPANS.lock().unwrap();
     let spans = spans.iter().map(|span| &span.recorded);
     spans.filter(|span| wanted(span)).cloned().collect()
 }
 
 /// Calls `body`; the subscriber calls `spawn` when `body` creates its first span.
-pub(crate) fn spawning_by_subscriber<R>(spawn: Spawn, body: impl FnOnce() -> R) -> R {
+pub fn spawning_by_subscriber<R>(spawn: Spawn, body: impl FnOnce() -> R) -> R {
     ON_NEW.set(Some(spawn));
     body()
 }

@@ -1,4 +1,4 @@
-//! The code of the pages in `docs/guide`, compiled and run as doc-tests.
+//! The code of the pages in `docs`, compiled and run as doc-tests.
 
 /// Makes the code blocks of a page the examples of an item.
 macro_rules! page {
@@ -18,3 +18,10 @@ page!(CancelSafety, "../../../docs/guide/cancel-safety.md");
 page!(Testing, "../../../docs/guide/testing.md");
 page!(ThreadPerCore, "../../../docs/guide/thread-per-core.md");
 page!(Layers, "../../../docs/guide/layers.md");
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+page!(Simulation, "../../../docs/guide/simulation.md");
+page!(Macros, "../../../crates/macros/README.md");

@@ -6,6 +6,8 @@
 //! inputs that libFuzzer kept; the tests run them too.
 
 mod choices;
+#[cfg(doctest)]
+mod guide;
 pub mod queue;
 #[cfg(unix)]
 pub mod reactor;

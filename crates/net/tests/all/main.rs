@@ -4,8 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(target_os = "linux")]
-#[path = "../../../reactor/tests/common/refuse.rs"]
-mod refuse;
+use raddle_testing::refuse;
 
 #[cfg(unix)]
 mod after_shutdown;

@@ -13,11 +13,7 @@ mod common;
 #[path = "../common/deadlock.rs"]
 mod deadlock;
 #[cfg(target_os = "linux")]
-#[path = "../../../reactor/tests/common/fork.rs"]
-mod fork;
-#[cfg(target_os = "linux")]
-#[path = "../../../reactor/tests/common/refuse.rs"]
-mod refuse;
+use raddle_testing::{fork, refuse};
 
 mod auto_traits;
 mod block_in_place;

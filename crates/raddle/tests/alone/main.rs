@@ -29,8 +29,7 @@ mod console_limits;
 #[path = "../common/deadlock.rs"]
 mod deadlock;
 #[cfg(target_os = "linux")]
-#[path = "../../../reactor/tests/common/fork.rs"]
-mod fork;
+use raddle_testing::fork;
 #[cfg(target_os = "linux")]
 mod idle_ticks;
 #[cfg(not(raddle_sanitize))]

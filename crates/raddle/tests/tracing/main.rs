@@ -4,14 +4,15 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod recorder;
 
 use std::future::pending;
 use std::sync::mpsc::channel;
 
 use common::{current_thread, each_flavor, eventually, multi_thread, panic_message};
 use raddle::task::{Builder, Id, JoinSet, LocalSet, spawn_blocking, spawn_local, yield_now};
-use recorder::{Recorded, current, recorded, spawning_by_subscriber, start, wakes_of, warnings};
+use raddle_testing::spans::{
+    Recorded, current, recorded, spawning_by_subscriber, start, wakes_of, warnings,
+};
 
 /// The span of a task.
 fn span_of(id: Id) -> Recorded {

@@ -6,12 +6,10 @@ use raddle_primitives::sync::Mutex;
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/fork.rs"]
-mod fork;
 mod injected;
 mod process;
-#[path = "../common/refuse.rs"]
-mod refuse;
+
+use raddle_testing::{fork, refuse};
 
 /// Each test holds this lock.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -1,9 +1,6 @@
 //! The spans of tasks and of blocking work, as their spawner makes them.
 #![allow(clippy::disallowed_types, reason = "never modelled")]
 
-#[path = "../../../raddle/tests/tracing/recorder.rs"]
-mod recorder;
-
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -11,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use raddle_task::blocking::{self, BlockingTask};
 use raddle_task::trace::{self, BlockingSpan, Kind};
 use raddle_task::{Id, JoinHandle, Outcome, Runnable};
-use recorder::{Recorded, current, recorded, spawning_by_subscriber, start};
+use raddle_testing::spans::{Recorded, current, recorded, spawning_by_subscriber, start};
 
 /// The spans with this id of a task.
 fn spans_of(id: Id) -> Vec<Recorded> {
