@@ -40,6 +40,7 @@ mod count;
 pub mod counting;
 pub mod current;
 mod epoch;
+mod in_place;
 mod joining;
 #[cfg(any(test, not(target_has_atomic = "64")))]
 #[cfg_attr(target_has_atomic = "64", allow(dead_code, unreachable_pub))]
@@ -60,6 +61,7 @@ pub mod model;
 mod named;
 mod numbers;
 mod parallelism;
+mod pointer;
 pub mod random;
 mod rank;
 mod waker_batch;
@@ -70,6 +72,7 @@ pub use crate::count::Count;
 pub use crate::epoch::Epoch;
 pub use crate::named::{count_event, named};
 pub use crate::numbers::Numbers;
+pub use crate::pointer::Pointer;
 pub use crate::waker_batch::WakerBatch;
 pub use crossbeam_utils::CachePadded;
 
@@ -82,6 +85,7 @@ pub mod sync {
     pub use crate::imp::sync::{
         Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     };
+    pub use crate::in_place::arc_in_place;
     pub use crate::rank::Rank;
 
     /// Atomic words and fences.

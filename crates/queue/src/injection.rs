@@ -8,7 +8,7 @@ use raddle_primitives::named;
 use raddle_primitives::sync::atomic::{AtomicUsize, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
 
-use crate::{Overflow, Owner, Pointer, Stolen};
+use crate::{Overflow, Owner, Stolen};
 
 /// The number of items for which an empty queue keeps room. It frees memory beyond that.
 const MAX_RETAINED_CAPACITY: usize = 1 << 14;
@@ -150,17 +150,15 @@ impl<T> Injection<T> {
     /// Takes up to `limit` of the oldest items under one lock. Returns the first and moves the
     /// others to the tail of `into`, as far as it has room. Does not lock when the queue looks
     /// empty.
-    pub fn pop_into<const N: usize>(&self, limit: usize, into: &Owner<T, N>) -> Option<Stolen<T>>
-    where
-        T: Pointer,
-    {
+    pub fn pop_into<const N: usize>(&self, limit: usize, into: &Owner<T, N>) -> Option<Stolen<T>> {
         if limit == 0 || self.is_empty() {
             return None;
         }
         let mut list = self.list.lock();
         let first = list.items.pop_front();
         let moved = (limit - 1).min(list.items.len()).min(into.room());
-        into.extend(list.items.drain(..moved));
+        // SAFETY: these are no more than `into` has room for.
+        unsafe { into.extend(list.items.drain(..moved)) };
         self.retire(&mut list);
         drop(list);
         first.map(|first| Stolen { first, moved })

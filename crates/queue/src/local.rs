@@ -4,17 +4,16 @@
 //! ring, a tail that only the owner writes, and a head that the owner and stealers move by
 //! compare-exchange. A separate word holds the claim that a stealer has not read completely yet.
 //! The owner reads that word only when the queue seems full.
+//!
+//! The slots of the ring hold the items themselves, of any size. The owner and the stealers move
+//! them bit by bit, and run no code of theirs.
 
 mod owner;
 mod ring;
 mod stealer;
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 
-use raddle_primitives::sync::Arc;
-
-use crate::Pointer;
 use crate::cursor::{Index, MAX_CAPACITY};
 use ring::Ring;
 
@@ -26,14 +25,29 @@ pub use stealer::{Stealer, Stolen};
 /// Models use 4.
 pub const CAPACITY: usize = if cfg!(raddle_loom) { 4 } else { 256 };
 
-/// Makes an empty queue of capacity `N`, a power of two of at least 2.
-pub fn new<T: Pointer, const N: usize>() -> (Owner<T, N>, Stealer<T, N>) {
+/// Makes an empty queue of capacity `N`, a power of two of at least 2. [`Owner::new`] makes one of
+/// the default capacity, whose type needs no annotation.
+///
+/// ```
+/// use raddle_queue::{Owner, Stealer, local};
+///
+/// struct Worker {
+///     own: Owner<u64, 32>,
+///     steals_from: Vec<Stealer<u64, 32>>,
+/// }
+///
+/// let (own, stealer) = local::new();
+/// let worker = Worker { own, steals_from: vec![stealer] };
+/// assert_eq!(worker.own.room(), 32);
+/// assert!(worker.steals_from[0].is_empty());
+/// ```
+pub fn new<T, const N: usize>() -> (Owner<T, N>, Stealer<T, N>) {
     starting_at(0)
 }
 
 /// Makes an empty queue whose indices start at `index`, so that tests reach the wrap.
 #[doc(hidden)]
-pub fn starting_at<T: Pointer, const N: usize>(index: u32) -> (Owner<T, N>, Stealer<T, N>) {
+pub fn starting_at<T, const N: usize>(index: u32) -> (Owner<T, N>, Stealer<T, N>) {
     const {
         assert!(
             N.is_power_of_two() && N >= 2 && N <= MAX_CAPACITY,
@@ -41,17 +55,12 @@ pub fn starting_at<T: Pointer, const N: usize>(index: u32) -> (Owner<T, N>, Stea
         );
     }
     let start = Index::new(index);
-    let ring = Arc::new(Ring::new(start));
+    let ring = Ring::new(start);
     let owner = Owner {
         ring: ring.clone(),
         cached_head: Cell::new(start),
         free: Cell::new(start),
         unstolen_head: Cell::new(start),
-        items: PhantomData,
     };
-    let stealer = Stealer {
-        ring,
-        items: PhantomData,
-    };
-    (owner, stealer)
+    (owner, Stealer { ring })
 }

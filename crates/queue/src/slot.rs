@@ -28,9 +28,21 @@ use crate::Pointer;
 /// assert_eq!(taken.as_deref(), Some(&"reply"));
 /// assert!(next.is_empty());
 /// ```
+///
+/// An item does not get a shorter lifetime on its way through a slot:
+///
+/// ```compile_fail,E0597
+/// let slot = raddle_queue::Slot::<Box<&'static str>>::new();
+/// let text = String::from("short-lived");
+/// fn put<'a>(slot: &raddle_queue::Slot<Box<&'a str>>, item: &'a str) {
+///     slot.put(Box::new(item));
+/// }
+/// put(&slot, &text);
+/// ```
 pub struct Slot<T: Pointer> {
     item: CachePadded<AtomicPtr<()>>,
-    items: PhantomData<T>,
+    /// Items go in and out, so their lifetimes must not vary.
+    items: PhantomData<fn(T) -> T>,
 }
 
 // SAFETY: the slot moves items between threads, and one thread at a time has each item.

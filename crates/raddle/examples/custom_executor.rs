@@ -16,17 +16,14 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, JoinHandle, Thread};
 
-use raddle_queue::{Injection, Owner, Stealer, local};
+use raddle_queue::{Injection, Owner, Stealer};
 use raddle_task::{Outcome, Runnable};
 
-/// How many tasks a worker's own queue holds; the rest overflows into the common queue.
-const LOCAL: usize = 256;
 /// How many tasks a worker takes from the common queue at once.
 const BATCH: usize = 32;
-
-/// A queue holds values of one pointer. A `Runnable` is one, too, but a program without unsafe
-/// code cannot say so (`raddle_queue::Pointer` is an unsafe trait); a box costs an allocation.
-type Item = Box<Runnable>;
+/// After how many tasks a worker looks into the common queue first. Tasks that wake themselves
+/// would keep it waiting for ever.
+const COMMON_INTERVAL: u32 = 64;
 
 pub(crate) struct Executor {
     shared: Arc<Shared>,
@@ -34,8 +31,8 @@ pub(crate) struct Executor {
 }
 
 struct Shared {
-    common: Injection<Item>,
-    stealers: Vec<Stealer<Item, LOCAL>>,
+    common: Injection<Runnable>,
+    stealers: Vec<Stealer<Runnable>>,
     /// A worker sleeps under this lock, and only if no queue has a task for it.
     idle: Mutex<()>,
     work: Condvar,
@@ -43,20 +40,18 @@ struct Shared {
 
 impl Executor {
     pub(crate) fn new(workers: usize) -> Self {
-        let (owners, stealers) = (0..workers)
-            .map(|_| local::new())
-            .unzip::<_, _, Vec<_>, _>();
+        let owners: Vec<_> = (0..workers).map(|_| Owner::new()).collect();
         let shared = Arc::new(Shared {
             common: Injection::new(),
-            stealers,
+            stealers: owners.iter().map(Owner::stealer).collect(),
             idle: Mutex::new(()),
             work: Condvar::new(),
         });
-        let start = |(index, own)| {
+        let start = |own| {
             let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.work(index, &own))
+            thread::spawn(move || shared.work(&own))
         };
-        let threads = owners.into_iter().enumerate().map(start).collect();
+        let threads = owners.into_iter().map(start).collect();
         Self { shared, threads }
     }
 
@@ -87,7 +82,7 @@ impl Drop for Executor {
 impl Shared {
     fn schedule(&self, task: Runnable) {
         // A closed queue gives the task back; dropping a runnable cancels its task.
-        let _ = self.common.push(Box::new(task));
+        let _ = self.common.push(task);
         self.wake_one();
     }
 
@@ -98,12 +93,14 @@ impl Shared {
         self.work.notify_one();
     }
 
-    fn work(&self, index: usize, own: &Owner<Item, LOCAL>) {
+    fn work(&self, own: &Owner<Runnable>) {
+        let mut tick = 0_u32;
         loop {
-            while let Some(task) = self.next(index, own) {
+            while let Some(task) = self.next(own, tick) {
+                tick = tick.wrapping_add(1);
                 // A task that was woken while it ran comes back instead of being scheduled.
                 if let Outcome::Again(task) = task.run() {
-                    own.push(Box::new(task), &self.common);
+                    own.push(task, &self.common);
                 }
             }
             if !self.sleep() {
@@ -112,19 +109,18 @@ impl Shared {
         }
     }
 
-    /// From the worker's own queue, the common one, or another worker's, in this order.
-    fn next(&self, index: usize, own: &Owner<Item, LOCAL>) -> Option<Item> {
+    /// From the worker's own queue, the common one, or another worker's, in this order. A full own
+    /// queue moves half of its tasks to the common one.
+    fn next(&self, own: &Owner<Runnable>, tick: u32) -> Option<Runnable> {
+        if tick % COMMON_INTERVAL == 0 {
+            if let Some(task) = self.common.pop() {
+                return Some(task);
+            }
+        }
         own.pop().or_else(|| {
-            let others = self
-                .stealers
-                .iter()
-                .enumerate()
-                .filter(|(other, _)| *other != index);
-            let taken = self.common.pop_into(BATCH, own).or_else(|| {
-                let mut stolen =
-                    others.map(|(_, stealer)| stealer.steal_into(own, |n| n.div_ceil(2)));
-                stolen.find_map(|stolen| stolen)
-            })?;
+            let steal = |other: &Stealer<_>| other.steal_into(own, |n| n.div_ceil(2));
+            let taken = self.common.pop_into(BATCH, own);
+            let taken = taken.or_else(|| self.stealers.iter().find_map(steal))?;
             if taken.moved > 0 {
                 // There is work for one more worker, which will steal it.
                 self.wake_one();

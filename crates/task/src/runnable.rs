@@ -5,6 +5,7 @@ use std::mem;
 use std::panic::Location;
 use std::ptr::NonNull;
 
+use raddle_primitives::Pointer;
 use raddle_primitives::cell::UnsafeCell;
 
 use crate::cell::Header;
@@ -199,6 +200,20 @@ impl Runnable {
         mem::forget(self);
         // SAFETY: the runnable was forgotten, and is given up to `run`.
         unsafe { (header.as_ref().vtable.run)(header, live) }
+    }
+}
+
+// SAFETY: `into_raw` and `from_raw` are inverses, and run no code of the task.
+unsafe impl Pointer for Runnable {
+    #[inline]
+    fn into_ptr(self) -> NonNull<()> {
+        self.into_raw()
+    }
+
+    #[inline]
+    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
+        // SAFETY: the caller passes what `into_ptr` returned, once.
+        unsafe { Self::from_raw(ptr) }
     }
 }
 

@@ -2,17 +2,19 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::marker::PhantomData;
+use std::iter;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 
 use raddle_primitives::sync::Arc;
 use raddle_primitives::sync::atomic::Ordering;
 
 use super::ring::Ring;
 use super::{CAPACITY, Stealer};
+use crate::Overflow;
 use crate::cursor::Index;
-use crate::{Overflow, Pointer};
+
+/// The largest batch of an overflow, in bytes, that stands on the stack.
+const MAX_STACK_BATCH: usize = 4096;
 
 /// The state of the queue that [`Owner::push`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,25 +32,33 @@ pub struct Pushed {
 /// Dropping it drops the items in the queue.
 ///
 /// ```
-/// use raddle_queue::local;
+/// use raddle_queue::Owner;
 ///
-/// let (owner, _) = local::new::<Box<u32>, 4>();
-/// for n in 0..4 {
-///     owner.try_push(Box::new(n)).unwrap();
+/// // Items of any type stand in the queue itself: a push does not allocate.
+/// let owner = Owner::new();
+/// for job in [("parse", 1), ("reply", 2), ("log", 3)] {
+///     owner.try_push(job).unwrap();
 /// }
-/// assert_eq!((owner.len(), owner.room()), (4, 0));
+/// assert_eq!((owner.len(), owner.room()), (3, 253));
 ///
 /// // A worker that starts later gets a stealer, too.
 /// let stealer = owner.stealer();
-/// assert_eq!(stealer.steal().as_deref(), Some(&0));
-/// assert_eq!(owner.room(), 1);
-/// while let Some(task) = owner.pop() {
-///     assert!(*task > 0);
-/// }
-/// assert!(owner.is_empty());
+/// assert_eq!(stealer.steal(), Some(("parse", 1)));
+/// assert_eq!(owner.pop(), Some(("reply", 2)));
 /// ```
-pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
-    pub(super) ring: Arc<Ring<N>>,
+///
+/// An item does not get a shorter lifetime on its way through a queue:
+///
+/// ```compile_fail,E0597
+/// let owner = raddle_queue::Owner::<&'static str>::new();
+/// let text = String::from("short-lived");
+/// fn push<'a>(owner: &raddle_queue::Owner<&'a str>, item: &'a str) {
+///     owner.try_push(item).unwrap();
+/// }
+/// push(&owner, &text);
+/// ```
+pub struct Owner<T, const N: usize = CAPACITY> {
+    pub(super) ring: Arc<Ring<T, N>>,
     /// The head that the owner last loaded. Stealers may have moved it since; then an exchange that
     /// expects it fails. The cached value saves a load, which would wait for the previous exchange
     /// or for a stealer's core. The cell keeps the owner from being `Sync`.
@@ -58,14 +68,28 @@ pub struct Owner<T: Pointer, const N: usize = CAPACITY> {
     pub(super) free: Cell<Index>,
     /// The position of the head, if no stealer has moved it since the last [`push`](Self::push).
     pub(super) unstolen_head: Cell<Index>,
-    pub(super) items: PhantomData<T>,
 }
 
 // SAFETY: an owner moves its items to another thread with it, and its methods only require that no
 // two threads call them at once; `Owner` is not `Sync`.
-unsafe impl<T: Pointer + Send, const N: usize> Send for Owner<T, N> {}
+unsafe impl<T: Send, const N: usize> Send for Owner<T, N> {}
 
-impl<T: Pointer, const N: usize> Owner<T, N> {
+impl<T> Owner<T> {
+    /// Makes an empty queue of the default capacity, [`CAPACITY`]. [`local::new`](super::new) and
+    /// `default` make one of any capacity.
+    pub fn new() -> Self {
+        super::new().0
+    }
+}
+
+impl<T, const N: usize> Default for Owner<T, N> {
+    /// Makes an empty queue.
+    fn default() -> Self {
+        super::new().0
+    }
+}
+
+impl<T, const N: usize> Owner<T, N> {
     /// Adds an item at the tail. A full queue moves its older half and the item to `overflow`, in
     /// one batch. If a stealer is active, which makes room, only the item goes there.
     ///
@@ -98,16 +122,22 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         if tail.since(self.free.get()) as usize >= N && tail.since(self.find_free()) as usize >= N {
             return Err(item);
         }
-        self.write(tail, item);
+        // SAFETY: fewer than `N` slots are between the free ones and the tail.
+        unsafe { self.write(tail, item) };
         self.publish(tail.plus(1));
         Ok(())
     }
 
-    /// Adds items at the tail. The queue must have room for them.
-    pub(crate) fn extend(&self, items: impl Iterator<Item = T>) {
+    /// Adds items at the tail.
+    ///
+    /// # Safety
+    ///
+    /// The queue has [`room`](Self::room) for them.
+    pub(crate) unsafe fn extend(&self, items: impl Iterator<Item = T>) {
         let mut tail = self.tail();
         for item in items {
-            self.write(tail, item);
+            // SAFETY: the caller has counted the room.
+            unsafe { self.write(tail, item) };
             tail = tail.plus(1);
         }
         self.publish(tail);
@@ -183,7 +213,6 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     pub fn stealer(&self) -> Stealer<T, N> {
         Stealer {
             ring: self.ring.clone(),
-            items: PhantomData,
         }
     }
 
@@ -221,12 +250,15 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
         Index::new(self.ring.tail.load(Ordering::Relaxed))
     }
 
+    /// Writes an item behind the tail.
+    ///
+    /// # Safety
+    ///
+    /// The owner has found the slot free, and has written no item there since.
     #[inline]
-    pub(super) fn write(&self, index: Index, item: T) {
-        // ORDERING: Relaxed: the store of the tail publishes it.
-        self.ring
-            .slot(index)
-            .store(item.into_ptr().as_ptr(), Ordering::Relaxed);
+    pub(super) unsafe fn write(&self, index: Index, item: T) {
+        // SAFETY: the caller calls this as the owner, which is on one thread.
+        unsafe { self.ring.write(index, item) };
     }
 
     #[inline]
@@ -240,7 +272,7 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
     fn push_to_full(&self, mut item: T, overflow: &impl Overflow<T>) {
         loop {
             if self.ring.claim.is_marked() {
-                overflow.push_batch(std::iter::once(item));
+                overflow.push_batch(iter::once(item));
                 return;
             }
             let head = self.refresh_head();
@@ -249,7 +281,17 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             if self.tail().since(head) as usize == N
                 && self.ring.head.advance(head, head.plus(half)).is_ok()
             {
-                overflow.push_batch(self.take_batch(head, half).chain(std::iter::once(item)));
+                // SAFETY: the exchange claimed these slots, which the owner wrote.
+                let take = |offset| unsafe { self.ring.take(head.plus(offset)) };
+                // The ring may be pushed to while the overflow consumes the items.
+                if const { N * size_of::<T>() <= MAX_STACK_BATCH } {
+                    let mut batch = Batch::<T, N>::new();
+                    (0..half).for_each(|offset| batch.push(take(offset)));
+                    overflow.push_batch(batch.chain(iter::once(item)));
+                } else {
+                    let batch: Vec<T> = (0..half).map(take).collect();
+                    overflow.push_batch(batch.into_iter().chain(iter::once(item)));
+                }
                 return;
             }
             // A stealer may have made room meanwhile.
@@ -259,34 +301,15 @@ impl<T: Pointer, const N: usize> Owner<T, N> {
             }
         }
     }
-
-    /// Copies `count` claimed items out of the ring, so that the ring may be pushed to while they
-    /// are consumed.
-    fn take_batch(&self, first: Index, count: u32) -> Batch<T, N> {
-        let mut batch = Batch {
-            words: [const { MaybeUninit::uninit() }; N],
-            next: 0,
-            len: count as usize,
-            items: PhantomData,
-        };
-        for offset in 0..count {
-            let slot = self.ring.slot(first.plus(offset));
-            // ORDERING: the owner wrote the slot itself.
-            batch.words[offset as usize].write(slot.load(Ordering::Relaxed));
-        }
-        batch
-    }
 }
 
-impl<T: Pointer, const N: usize> Drop for Owner<T, N> {
+impl<T, const N: usize> Drop for Owner<T, N> {
     fn drop(&mut self) {
-        while let Some(item) = self.pop() {
-            drop(item);
-        }
+        drop_all(&mut iter::from_fn(|| self.pop()));
     }
 }
 
-impl<T: Pointer, const N: usize> fmt::Debug for Owner<T, N> {
+impl<T, const N: usize> fmt::Debug for Owner<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Owner")
             .field("len", &self.len())
@@ -296,30 +319,58 @@ impl<T: Pointer, const N: usize> fmt::Debug for Owner<T, N> {
 }
 
 /// Items that were taken from a full queue, to be pushed to its overflow.
-struct Batch<T: Pointer, const N: usize> {
-    words: [MaybeUninit<*mut ()>; N],
+struct Batch<T, const N: usize> {
+    items: [MaybeUninit<T>; N],
+    /// The items from `next` to `len` are initialised, and belong to the batch.
     next: usize,
     len: usize,
-    items: PhantomData<T>,
 }
 
-impl<T: Pointer, const N: usize> Iterator for Batch<T, N> {
+impl<T, const N: usize> Batch<T, N> {
+    #[inline]
+    fn new() -> Self {
+        Self {
+            items: [const { MaybeUninit::uninit() }; N],
+            next: 0,
+            len: 0,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) {
+        self.items[self.len].write(item);
+        self.len += 1;
+    }
+}
+
+impl<T, const N: usize> Iterator for Batch<T, N> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
         if self.next == self.len {
             return None;
         }
-        // SAFETY: `Owner::take_batch` initialised the words before `len`.
-        let word = unsafe { self.words[self.next].assume_init() };
+        let item = &self.items[self.next];
         self.next += 1;
-        // SAFETY: the owner claimed these items, and each is yielded once.
-        Some(unsafe { T::from_ptr(NonNull::new_unchecked(word)) })
+        // SAFETY: `push` wrote the item, and each is read once.
+        Some(unsafe { item.assume_init_read() })
     }
 }
 
-impl<T: Pointer, const N: usize> Drop for Batch<T, N> {
+impl<T, const N: usize> Drop for Batch<T, N> {
     fn drop(&mut self) {
-        self.for_each(drop);
+        drop_all(self);
     }
+}
+
+/// Drops all items, the remaining ones even if the drop of one panics.
+fn drop_all<I: Iterator>(items: &mut I) {
+    struct Remaining<'a, I: Iterator>(&'a mut I);
+    impl<I: Iterator> Drop for Remaining<'_, I> {
+        fn drop(&mut self) {
+            self.0.for_each(drop);
+        }
+    }
+    let remaining = Remaining(items);
+    remaining.0.for_each(drop);
 }

@@ -1,8 +1,6 @@
 //! The end of a local queue that takes items from its owner.
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::ptr::NonNull;
 
 use raddle_primitives::hint;
 use raddle_primitives::sync::Arc;
@@ -10,7 +8,6 @@ use raddle_primitives::sync::atomic::Ordering;
 
 use super::ring::Ring;
 use super::{CAPACITY, Owner};
-use crate::Pointer;
 use crate::claim::ClaimCell;
 use crate::cursor::Index;
 
@@ -27,11 +24,12 @@ const STEAL_SPINS: u32 = 4;
 /// ```
 /// use std::thread;
 ///
-/// use raddle_queue::local;
+/// use raddle_queue::Owner;
 ///
-/// let (owner, stealer) = local::new::<Box<u32>, 16>();
-/// for n in 1..=10 {
-///     owner.try_push(Box::new(n)).unwrap();
+/// let owner = Owner::new();
+/// let stealer = owner.stealer();
+/// for n in 1..=10_u32 {
+///     owner.try_push(n).unwrap();
 /// }
 /// assert_eq!(stealer.len(), 10);
 ///
@@ -40,7 +38,7 @@ const STEAL_SPINS: u32 = 4;
 ///     thread::spawn(move || {
 ///         let mut sum = 0;
 ///         while !stealer.is_empty() {
-///             sum += stealer.steal().map_or(0, |n| *n);
+///             sum += stealer.steal().unwrap_or(0);
 ///         }
 ///         sum
 ///     })
@@ -48,15 +46,14 @@ const STEAL_SPINS: u32 = 4;
 /// let sums = threads.map(|thread| thread.join().unwrap());
 /// assert_eq!(sums.iter().sum::<u32>(), 55);
 /// ```
-pub struct Stealer<T: Pointer, const N: usize = CAPACITY> {
-    pub(super) ring: Arc<Ring<N>>,
-    pub(super) items: PhantomData<T>,
+pub struct Stealer<T, const N: usize = CAPACITY> {
+    pub(super) ring: Arc<Ring<T, N>>,
 }
 
 // SAFETY: a stealer moves items between threads, and one thread at a time has each item.
-unsafe impl<T: Pointer + Send, const N: usize> Send for Stealer<T, N> {}
+unsafe impl<T: Send, const N: usize> Send for Stealer<T, N> {}
 // SAFETY: as above; all of its methods may be called concurrently.
-unsafe impl<T: Pointer + Send, const N: usize> Sync for Stealer<T, N> {}
+unsafe impl<T: Send, const N: usize> Sync for Stealer<T, N> {}
 
 /// The result of a steal.
 #[derive(Debug)]
@@ -67,44 +64,73 @@ pub struct Stolen<T> {
     pub moved: usize,
 }
 
-impl<T: Pointer, const N: usize> Stealer<T, N> {
+impl<T, const N: usize> Stealer<T, N> {
     /// Takes the oldest items. `share` gets the number of items in the queue and returns how many
     /// to take. The first is returned, the others go to `into`. At least one item is taken, and at
     /// most half of the capacity.
     ///
     /// Returns `None` if the queue is empty, if another stealer is active on it, or if `into` is
     /// itself more than half full. If there are few items, it waits a moment for more, once.
-    /// `share` may be called several times if the owner pops meanwhile.
+    /// `share` may be called several times if the owner pops meanwhile, and may use both queues.
     ///
     /// ```
-    /// use raddle_queue::{Injection, local};
+    /// use raddle_queue::{Injection, Owner};
     ///
-    /// let (owner, stealer) = local::new::<_, 16>();
+    /// let (owner, other) = (Owner::new(), Owner::new());
     /// for n in 0..8 {
-    ///     owner.push(Box::new(n), &Injection::new());
+    ///     owner.push(n, &Injection::new());
     /// }
-    /// let (other, _) = local::new();
-    /// let stolen = stealer.steal_into(&other, |n| n / 2).unwrap();
-    /// assert_eq!((*stolen.first, stolen.moved, owner.len()), (0, 3, 4));
+    /// let stolen = owner.stealer().steal_into(&other, |n| n / 2).unwrap();
+    /// assert_eq!((stolen.first, stolen.moved, owner.len()), (0, 3, 4));
     /// ```
+    #[inline]
     pub fn steal_into(
         &self,
         into: &Owner<T, N>,
         share: impl Fn(usize) -> usize,
     ) -> Option<Stolen<T>> {
+        // SAFETY: the function does not use `into`.
+        unsafe { self.steal_into_with(into, share, || ()) }
+    }
+
+    /// Like [`steal_into`](Self::steal_into), but calls `claimed` between the claim and the first
+    /// read. Tests use the queue there as another thread could.
+    ///
+    /// # Safety
+    ///
+    /// `claimed` does not use `into`, whose room has been counted.
+    #[doc(hidden)]
+    pub unsafe fn steal_into_with(
+        &self,
+        into: &Owner<T, N>,
+        share: impl Fn(usize) -> usize,
+        claimed: impl FnOnce(),
+    ) -> Option<Stolen<T>> {
         raddle_primitives::count_event("steal attempt");
+        let tail = into.tail();
         if into.room() < N / 2 {
             return None;
         }
-        let Claim { mark, first, count } = self.claim(share)?;
-        // SAFETY: `claim` won these slots and acquired the tail past them.
+        let (mut head, mut available) = self.head_and_len();
+        if available > 0 && available as usize <= N / 8 {
+            (0..STEAL_SPINS).for_each(|_| hint::spin_loop());
+            (head, available) = self.head_and_len();
+        }
+        let Claim { mark, first, count } = self.claim(head, available, |available| {
+            let count = share(available);
+            // `share` may have pushed to `into`.
+            (into.tail() == tail || into.room() >= N / 2).then_some(count)
+        })?;
+        claimed();
+        // SAFETY: `claim` won these slots and acquired the tail past them, and the mark stands.
         let item = unsafe { self.ring.take(first) };
         let tail = into.tail();
         let moved = count - 1;
         for offset in 0..moved {
             // SAFETY: as above; each offset is read once.
             let item = unsafe { self.ring.take(first.plus(1 + offset)) };
-            into.write(tail.plus(offset), item);
+            // SAFETY: `into` had room for half of the capacity, and a claim is not longer.
+            unsafe { into.write(tail.plus(offset), item) };
         }
         drop(mark);
         if moved > 0 {
@@ -116,22 +142,15 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         })
     }
 
-    /// Takes the oldest item.
+    /// Takes the oldest item. Returns `None` if the queue is empty, or if another stealer is active
+    /// on it.
     pub fn steal(&self) -> Option<T> {
-        loop {
-            let (head, available) = self.head_and_len();
-            if available == 0 || self.ring.claim.is_marked() {
-                return None;
-            }
-            // ORDERING: the push happened before, through the tail. If the exchange below fails,
-            // the word is discarded.
-            let word = self.ring.slot(head).load(Ordering::Relaxed);
-            if self.ring.head.advance(head, head.plus(1)).is_ok() {
-                // SAFETY: the exchange claimed the slot while it held `word`: the owner writes it
-                // again only after the head has moved.
-                return Some(unsafe { T::from_ptr(NonNull::new_unchecked(word)) });
-            }
-        }
+        let (head, available) = self.head_and_len();
+        let Claim { mark, first, .. } = self.claim(head, available, |_| Some(1))?;
+        // SAFETY: `claim` won this slot and acquired the tail past it, and the mark stands.
+        let item = unsafe { self.ring.take(first) };
+        drop(mark);
+        Some(item)
     }
 
     /// Returns the number of items in the queue.
@@ -144,13 +163,15 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
         self.len() == 0
     }
 
-    /// Claims a share of the items.
-    fn claim(&self, share: impl Fn(usize) -> usize) -> Option<Claim<'_>> {
-        let (mut head, mut available) = self.head_and_len();
-        if available > 0 && available as usize <= N / 8 {
-            (0..STEAL_SPINS).for_each(|_| hint::spin_loop());
-            (head, available) = self.head_and_len();
-        }
+    /// Claims a share of the items, from a head and a number of items that were loaded, unless
+    /// `share` refuses.
+    #[inline]
+    fn claim(
+        &self,
+        mut head: Index,
+        mut available: u32,
+        share: impl Fn(usize) -> Option<usize>,
+    ) -> Option<Claim<'_>> {
         if available == 0 || !self.ring.claim.mark(head) {
             return None;
         }
@@ -159,7 +180,7 @@ impl<T: Pointer, const N: usize> Stealer<T, N> {
             // The owner may have popped and pushed between the two loads. Then the length is wrong,
             // and the exchange fails.
             let most = (available as usize).min(N / 2);
-            let count = share(available as usize).clamp(1, most) as u32;
+            let count = share(available as usize)?.clamp(1, most) as u32;
             match self.ring.head.advance(head, head.plus(count)) {
                 Ok(()) => {
                     return Some(Claim {
@@ -212,16 +233,15 @@ impl Drop for Mark<'_> {
     }
 }
 
-impl<T: Pointer, const N: usize> Clone for Stealer<T, N> {
+impl<T, const N: usize> Clone for Stealer<T, N> {
     fn clone(&self) -> Self {
         Self {
             ring: self.ring.clone(),
-            items: PhantomData,
         }
     }
 }
 
-impl<T: Pointer, const N: usize> fmt::Debug for Stealer<T, N> {
+impl<T, const N: usize> fmt::Debug for Stealer<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stealer")
             .field("len", &self.len())

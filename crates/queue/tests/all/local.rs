@@ -225,32 +225,6 @@ fn a_sink_may_push_to_the_queue_that_overflows() {
 }
 
 #[test]
-fn items_can_be_any_single_pointer() {
-    use raddle_queue::Pointer;
-    use std::ptr::NonNull;
-    use std::sync::Arc;
-
-    fn pass_through_a_queue<T: Pointer>(item: T) -> T {
-        let (owner, stealer) = local::new::<T, 2>();
-        assert!(owner.try_push(item).is_ok());
-        stealer.steal().unwrap()
-    }
-    static STATIC: u32 = 3;
-    let mut place = 4;
-    let shared = Arc::new(2);
-    assert_eq!(*pass_through_a_queue(Box::new(1)), 1);
-    assert!(Arc::ptr_eq(&pass_through_a_queue(shared.clone()), &shared));
-    let same: &'static u32 = pass_through_a_queue(&STATIC);
-    assert!(std::ptr::eq(same, &raw const STATIC));
-    let pointer = NonNull::from(&mut place);
-    assert_eq!(pass_through_a_queue(pointer), pointer);
-    // A type without a size has no allocation to point to.
-    pass_through_a_queue(Box::new(()));
-    // The reference was moved, not copied.
-    assert_eq!(Arc::strong_count(&shared), 1);
-}
-
-#[test]
 fn a_push_reports_whether_the_queue_was_empty_stolen_from_or_full() {
     let pushed = |found: &str| Pushed {
         was_empty: found.contains("empty"),
@@ -313,4 +287,33 @@ fn a_panic_in_the_share_leaves_the_queue_open_to_stealers() {
     assert!(catch_unwind(AssertUnwindSafe(steal)).is_err());
     assert_eq!((owner.len(), owner.room(), into.len()), (4, 12, 0));
     assert_eq!(stealer.steal(), Some(Box::new(0)));
+}
+
+/// `share` runs after the room of `into` was counted.
+#[test]
+fn a_share_that_fills_the_queue_stolen_into_stops_the_steal() {
+    for start in STARTS {
+        let (owner, stealer) = filled::<4>(start, 0..4);
+        let (into, _) = filled::<4>(start, 10..12);
+        let stolen = stealer.steal_into(&into, |n| {
+            while into.try_push(Box::new(12)).is_ok() {}
+            n.div_ceil(2)
+        });
+        assert!(stolen.is_none());
+        assert_eq!((owner.len(), owner.room()), (4, 0));
+        assert_eq!(popped(&into), [10, 11, 12, 12]);
+        assert_eq!(popped(&owner), [0, 1, 2, 3]);
+
+        // With room left, the stolen item goes behind what was pushed.
+        let (_owner, stealer) = filled::<4>(start, 0..4);
+        let stolen = stealer.steal_into(&into, |n| {
+            into.try_push(Box::new(13)).unwrap();
+            n.div_ceil(2)
+        });
+        assert_eq!(
+            stolen.map(|stolen| (*stolen.first, stolen.moved)),
+            Some((0, 1))
+        );
+        assert_eq!(popped(&into), [13, 1]);
+    }
 }

@@ -4,8 +4,9 @@
 mod accounting;
 mod drops;
 mod injection;
-mod injection_memory;
+mod items;
 mod local;
+mod memory;
 mod mid_steal;
 mod send_sync;
 mod slot;

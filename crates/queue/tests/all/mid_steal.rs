@@ -1,38 +1,13 @@
 //! What an owner and other stealers see during a steal.
 //!
-//! A stealer turns its first word into an item after its claim and before its copy. An item that
-//! runs a hook at that moment therefore interrupts the steal in the middle, without a second
-//! thread.
+//! A steal that runs a hook between its claim and its first read is interrupted in the middle,
+//! without a second thread.
 
 use std::cell::{Cell, RefCell};
-use std::ptr::NonNull;
-use std::rc::Rc;
 
-use raddle_queue::{Overflow, Owner, Pointer, local};
+use raddle_queue::{Overflow, Owner, local};
 
-thread_local! {
-    static HOOK: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
-}
-
-/// A number that runs the hook once, when it is taken out of a queue.
-#[derive(Debug)]
-struct Item(Box<u32>);
-
-// SAFETY: as for the box. The hook uses the queue that is stolen from, as any other thread may, and
-// not the queue that is stolen into.
-unsafe impl Pointer for Item {
-    fn into_ptr(self) -> NonNull<()> {
-        self.0.into_ptr()
-    }
-
-    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
-        if let Some(hook) = HOOK.take() {
-            hook();
-        }
-        // SAFETY: the caller passes what `into_ptr` returned, once.
-        Self(unsafe { Box::from_ptr(ptr) })
-    }
-}
+type Item = Box<u32>;
 
 /// Keeps the batches that a full queue overflows.
 #[derive(Debug, Default)]
@@ -40,43 +15,41 @@ struct Sink(RefCell<Vec<Vec<u32>>>);
 
 impl Overflow<Item> for Sink {
     fn push_batch(&self, items: impl Iterator<Item = Item>) {
-        self.0
-            .borrow_mut()
-            .push(items.map(|item| *item.0).collect());
+        self.0.borrow_mut().push(items.map(|item| *item).collect());
     }
 }
 
 const N: usize = 4;
 
-fn filled(items: std::ops::Range<u32>) -> Rc<Owner<Item, N>> {
+fn filled(items: std::ops::Range<u32>) -> Owner<Item, N> {
     let (owner, _) = local::starting_at(u32::MAX - 1);
     for n in items {
-        owner.try_push(Item(Box::new(n))).unwrap();
+        owner.try_push(Box::new(n)).unwrap();
     }
-    Rc::new(owner)
+    owner
 }
 
 fn popped(owner: &Owner<Item, N>) -> Vec<u32> {
-    std::iter::from_fn(|| owner.pop()).map(|n| *n.0).collect()
+    std::iter::from_fn(|| owner.pop()).map(|n| *n).collect()
 }
 
 /// Steals from `owner` and runs `hook` in the middle. Returns the stolen items.
-fn steal(owner: &Rc<Owner<Item, N>>, hook: impl FnOnce(&Owner<Item, N>) + 'static) -> Vec<u32> {
+fn steal(owner: &Owner<Item, N>, hook: impl FnOnce(&Owner<Item, N>)) -> Vec<u32> {
     let (into, _) = local::new();
-    let ran = Rc::new(Cell::new(false));
-    HOOK.set(Some(Box::new({
-        let (owner, ran) = (owner.clone(), ran.clone());
-        move || {
-            ran.set(true);
-            hook(&owner);
-        }
-    })));
-    let stolen = owner
-        .stealer()
-        .steal_into(&into, |n| n.div_ceil(2))
-        .unwrap();
+    let ran = Cell::new(false);
+    let claimed = || {
+        ran.set(true);
+        hook(owner);
+    };
+    // SAFETY: the hook does not have `into`.
+    let stolen = unsafe {
+        owner
+            .stealer()
+            .steal_into_with(&into, |n| n.div_ceil(2), claimed)
+    };
+    let stolen = stolen.unwrap();
     assert!(ran.get());
-    std::iter::once(*stolen.first.0)
+    std::iter::once(*stolen.first)
         .chain(popped(&into))
         .collect()
 }
@@ -87,11 +60,11 @@ fn claimed_slots_are_neither_items_nor_room() {
     let owner = filled(0..4);
     let stolen = steal(&owner, |owner| {
         assert_eq!((owner.len(), owner.room()), (2, 0));
-        assert!(owner.try_push(Item(Box::new(9))).is_err());
-        assert_eq!(*owner.pop().unwrap().0, 2);
+        assert!(owner.try_push(Box::new(9)).is_err());
+        assert_eq!(*owner.pop().unwrap(), 2);
         // A pop behind a claim does not free room yet.
         assert_eq!((owner.len(), owner.room()), (1, 0));
-        assert!(owner.try_push(Item(Box::new(9))).is_err());
+        assert!(owner.try_push(Box::new(9)).is_err());
     });
     assert_eq!(stolen, [0, 1]);
     assert_eq!((owner.len(), owner.room()), (1, 3));
@@ -105,7 +78,7 @@ fn the_owner_may_empty_the_queue() {
         assert_eq!(popped(owner), [2]);
         assert!(owner.is_empty());
         assert_eq!((owner.len(), owner.room()), (0, 1));
-        owner.try_push(Item(Box::new(3))).unwrap();
+        owner.try_push(Box::new(3)).unwrap();
         assert_eq!((owner.len(), owner.room()), (1, 0));
     });
     assert_eq!(stolen, [0, 1]);
@@ -128,7 +101,7 @@ fn other_stealers_are_refused() {
         assert_eq!(owner.stealer().len(), 2);
     });
     assert_eq!(stolen, [0, 1]);
-    assert_eq!(*owner.stealer().steal().unwrap().0, 2);
+    assert_eq!(*owner.stealer().steal().unwrap(), 2);
     assert_eq!(popped(&owner), [3]);
 }
 
@@ -137,10 +110,10 @@ fn a_push_to_a_full_queue_during_a_steal_overflows_only_the_new_item() {
     let owner = filled(0..4);
     let stolen = steal(&owner, |owner| {
         let sink = Sink::default();
-        owner.push(Item(Box::new(4)), &sink);
+        owner.push(Box::new(4), &sink);
         // The same after the owner has popped an item.
-        assert_eq!(*owner.pop().unwrap().0, 2);
-        owner.push(Item(Box::new(5)), &sink);
+        assert_eq!(*owner.pop().unwrap(), 2);
+        owner.push(Box::new(5), &sink);
         assert_eq!(sink.0.take(), [[4], [5]]);
     });
     assert_eq!(stolen, [0, 1]);
@@ -161,7 +134,7 @@ fn nothing_is_stolen_into_slots_that_are_being_copied() {
 
     let from_a = a.stealer();
     let stolen = from_a.steal_into(&b, |n| n.div_ceil(2)).unwrap();
-    assert_eq!((*stolen.first.0, stolen.moved), (0, 1));
+    assert_eq!((*stolen.first, stolen.moved), (0, 1));
     assert_eq!(popped(&b), [12, 13, 1]);
     assert_eq!(popped(&a), [2, 3]);
 }
@@ -173,7 +146,7 @@ fn a_queue_that_is_stolen_from_can_steal() {
     let from_a = a.stealer();
     let stolen = steal(&b, move |b| {
         let stolen = from_a.steal_into(b, |n| n.div_ceil(2)).unwrap();
-        assert_eq!((*stolen.first.0, stolen.moved), (0, 1));
+        assert_eq!((*stolen.first, stolen.moved), (0, 1));
         assert_eq!((b.len(), b.room()), (2, 1));
     });
     assert_eq!(stolen, [10]);

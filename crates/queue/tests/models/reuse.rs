@@ -1,59 +1,17 @@
 //! Models of the slots of a ring: a slot is not written again before it has been read.
 //!
-//! A slot is an atomic word, for which a model reports no race, and loom does not let a load return
-//! a later store. Each item therefore stands for its slot: its cell is written when the item is
-//! pushed, just before the word, and read when the item is taken, just after the word. The model
-//! reports a race between these accesses.
+//! The slots are cells, so the model reports a race between these accesses.
 
-use std::ptr::NonNull;
-
-use raddle_primitives::cell::UnsafeCell;
 use raddle_primitives::model::{self, Model};
 use raddle_primitives::sync::{Arc, Condvar, Mutex};
 use raddle_primitives::thread;
-use raddle_queue::{Owner, Pointer, Stealer, local};
+use raddle_queue::{Owner, Stealer, local};
 
-/// The cells of four slots.
-#[derive(Debug)]
-struct Slots([UnsafeCell<u32>; 4]);
+/// Three words, with bytes between them that are never written.
+type Item = (u8, u64, u64);
 
-// SAFETY: the queue orders the accesses; the model checks that it does.
-unsafe impl Send for Slots {}
-// SAFETY: as above.
-unsafe impl Sync for Slots {}
-
-impl Slots {
-    fn new() -> Arc<Self> {
-        Arc::new(Self([const { 0 }; 4].map(UnsafeCell::new)))
-    }
-
-    /// Returns an item for slot `index`. The slots must outlive it.
-    fn item(&self, index: usize) -> Item {
-        Item(NonNull::from(&self.0[index]))
-    }
-}
-
-/// An item that passes through a slot.
-#[derive(Debug)]
-struct Item(NonNull<UnsafeCell<u32>>);
-
-// SAFETY: as for `Slots`.
-unsafe impl Send for Item {}
-
-// SAFETY: `from_ptr` reverses the cast of `into_ptr`; the model checks the cell.
-unsafe impl Pointer for Item {
-    fn into_ptr(self) -> NonNull<()> {
-        // SAFETY: the slots outlive their items; the model checks the access.
-        unsafe { self.0.as_ref().with_mut(|cell| *cell += 1) };
-        self.0.cast()
-    }
-
-    unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
-        let cell = ptr.cast::<UnsafeCell<u32>>();
-        // SAFETY: as above.
-        unsafe { cell.as_ref().with(|cell| assert!(*cell > 0)) };
-        Self(cell)
-    }
+fn item(n: usize) -> Item {
+    (n as u8, n as u64, n as u64)
 }
 
 /// Steals once into a queue and returns that queue: the moved items are not accessed before all
@@ -66,19 +24,14 @@ fn steal_half<const N: usize>(stealer: &Stealer<Item, N>) -> Owner<Item, N> {
 
 /// The owner of a full queue pushes into slots that a stealer may still read.
 fn push_to_stolen_slots<const N: usize>() {
-    let slots = Slots::new();
     let (owner, stealer) = local::new::<Item, N>();
     for index in 0..N {
-        owner.try_push(slots.item(index)).unwrap();
+        owner.try_push(item(index)).unwrap();
     }
-    let items: Vec<_> = (0..N / 2).map(|index| slots.item(index)).collect();
     let pusher = thread::spawn(move || {
-        for item in items {
-            // The push fails while the stealer has not finished. The items must keep their order,
-            // so stop.
-            if owner.try_push(item).is_err() {
-                break;
-            }
+        // A push fails while the stealer has not finished.
+        for index in 0..N / 2 {
+            let _ = owner.try_push(item(index));
         }
         owner
     });
@@ -99,21 +52,37 @@ fn the_owner_pushes_to_slots_that_were_moved() {
     model::check(push_to_stolen_slots::<4>);
 }
 
+/// As above, with a steal of a single item. All interleavings are explored.
+#[test]
+fn the_owner_pushes_to_a_slot_that_was_stolen_alone() {
+    model::check(|| {
+        let (owner, stealer) = local::new::<Item, 2>();
+        for index in 0..2 {
+            owner.try_push(item(index)).unwrap();
+        }
+        let stealing = thread::spawn(move || stealer.steal());
+        let _ = owner.pop();
+        for index in 2..4 {
+            let _ = owner.try_push(item(index));
+        }
+        let stolen = stealing.join().unwrap();
+        assert!(stolen.is_none_or(|(low, n, m)| u64::from(low) == n && n == m));
+    });
+}
+
 /// A steal into `b` writes slots that a stealer of `b` may still read. All interleavings are
 /// explored.
 #[test]
 fn a_steal_writes_to_a_slot_that_was_stolen() {
     model::check(|| {
-        let slots = Slots::new();
-        let other = Slots::new();
         let (a, from_a) = local::new::<Item, 4>();
         let (b, from_b) = local::new::<Item, 4>();
         for index in 0..4 {
-            b.try_push(slots.item(index)).unwrap();
+            b.try_push(item(index)).unwrap();
         }
         // The second of these items is moved into the slot of the first stolen item.
-        for item in [other.item(0), slots.item(0), other.item(1)] {
-            a.try_push(item).unwrap();
+        for index in 0..3 {
+            a.try_push(item(index)).unwrap();
         }
         let stealing = thread::spawn(move || {
             // `b` has room if the stealer of `b` has finished.
@@ -131,18 +100,16 @@ fn a_steal_writes_to_a_slot_that_was_stolen() {
 #[test]
 fn a_stealer_publishes_the_reads_of_earlier_stealers() {
     Model::new().preemptions(3).check(|| {
-        let slots = Slots::new();
         let (owner, stealer) = local::new::<Item, 2>();
         for index in 0..2 {
-            owner.try_push(slots.item(index)).unwrap();
+            owner.try_push(item(index)).unwrap();
         }
-        let item = slots.item(0);
         let other = {
             let stealer = stealer.clone();
             thread::spawn(move || steal_half(&stealer))
         };
         let pusher = thread::spawn(move || {
-            let _ = owner.try_push(item);
+            let _ = owner.try_push(item(0));
             owner
         });
         let own = steal_half(&stealer);
@@ -178,9 +145,8 @@ impl Gate {
 fn a_claim_is_marked_at_its_start_after_the_indices_wrapped() {
     const PUSHES: usize = 18;
     Model::new().preemptions(2).branches(10_000).check(|| {
-        let slots = Slots::new();
         let (owner, stealer) = local::new::<Item, 4>();
-        owner.try_push(slots.item(0)).unwrap();
+        owner.try_push(item(0)).unwrap();
         let (begins, claims) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
         let stealing = {
             let (begins, claims) = (begins.clone(), claims.clone());
@@ -207,14 +173,14 @@ fn a_claim_is_marked_at_its_start_after_the_indices_wrapped() {
             if index >= 3 {
                 let _ = owner.pop();
             }
-            if owner.try_push(slots.item(index % 4)).is_err() {
+            if owner.try_push(item(index % 4)).is_err() {
                 break;
             }
         }
         model::explore();
         claims.wait();
         for index in PUSHES..PUSHES + 2 {
-            if owner.try_push(slots.item(index % 4)).is_err() {
+            if owner.try_push(item(index % 4)).is_err() {
                 break;
             }
         }
@@ -223,23 +189,21 @@ fn a_claim_is_marked_at_its_start_after_the_indices_wrapped() {
     });
 }
 
+/// A steal writes into a queue behind the room that it has counted, where another stealer reads.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn canary_a_slot_written_while_it_is_read_is_caught() {
     model::check(|| {
-        let slots = Slots::new();
-        let (owner, stealer) = local::new::<Item, 2>();
-        owner.try_push(slots.item(0)).unwrap();
-        // This lock orders a stealer that runs after the second push.
-        let turn = Arc::new(Mutex::new(()));
-        let theirs = turn.clone();
-        let stealing = thread::spawn(move || {
-            drop(theirs.lock());
-            drop(steal_half(&stealer));
-        });
-        // The item is pushed into slot 1, but its cell is that of slot 0, which is being stolen.
-        owner.try_push(slots.item(0)).unwrap();
-        drop(turn.lock());
+        let (a, from_a) = local::new::<Item, 4>();
+        let (b, from_b) = local::new::<Item, 4>();
+        for index in 0..3 {
+            a.try_push(item(index)).unwrap();
+        }
+        b.try_push(item(0)).unwrap();
+        let stealing = thread::spawn(move || drop(steal_half(&from_b)));
+        let fill = || while b.try_push(item(0)).is_ok() {};
+        // SAFETY: none; the model must notice it.
+        drop(unsafe { from_a.steal_into_with(&b, |_| 2, fill) });
         stealing.join().unwrap();
     });
 }

@@ -22,7 +22,7 @@ assert_impl_all!(JoinError: Send, Sync, Error);
 assert_impl_all!(Id: Send, Sync, Copy);
 
 // A thread that adopts a shared runnable writes to the cell.
-assert_impl_all!(Runnable: Send, Unpin);
+assert_impl_all!(Runnable: Send, Unpin, raddle_primitives::Pointer);
 assert_not_impl_any!(Runnable: Sync, Clone);
 assert_impl_all!(Outcome: Send);
 

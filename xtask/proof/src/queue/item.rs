@@ -1,19 +1,10 @@
-//! Counted items. Taking one out of a queue may run a hook.
+//! Counted items.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
 use raddle_queue::Pointer;
-
-raddle_primitives::thread_local! {
-    static HOOK: Cell<Option<Box<dyn FnOnce()>>> = Cell::new(None);
-}
-
-/// Runs `action` the next time an item is taken out of a queue.
-pub(super) fn at_the_next(action: impl FnOnce() + 'static) {
-    HOOK.with(|hook| hook.set(Some(Box::new(action))));
-}
 
 /// Counts the items that exist.
 #[derive(Clone, Debug, Default)]
@@ -57,17 +48,13 @@ impl Item {
     }
 }
 
-// SAFETY: as for the box. The hook uses the queue that is stolen from, as any other thread may, and
-// not the queue that is stolen into.
+// SAFETY: the conversions of the box, which are inverses and run no code of its value.
 unsafe impl Pointer for Item {
     fn into_ptr(self) -> NonNull<()> {
         self.0.into_ptr()
     }
 
     unsafe fn from_ptr(ptr: NonNull<()>) -> Self {
-        if let Some(action) = HOOK.with(Cell::take) {
-            action();
-        }
         // SAFETY: the caller passes what `into_ptr` returned, once.
         Self(unsafe { Box::from_ptr(ptr) })
     }

@@ -8,7 +8,6 @@ mod item;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use raddle_queue::{Injection, Owner, Pushed, Slot, Stealer, local};
 
@@ -44,13 +43,13 @@ struct Bench {
 /// Runs random operations on three queues, a slot and an injection queue.
 pub fn run(choices: &mut Choices<'_>) {
     let start = u32::MAX - choices.below(16) as u32;
-    let bench = Rc::new(Bench {
+    let bench = Bench {
         queues: std::array::from_fn(|_| local::starting_at(start)),
         injection: Injection::new(),
         slot: Slot::new(),
         reference: RefCell::default(),
         live: Live::default(),
-    });
+    };
     while !choices.is_over() {
         bench.step(choices);
         bench.check();
@@ -74,7 +73,7 @@ impl Bench {
         (id, self.live.item(id))
     }
 
-    fn step(self: &Rc<Self>, choices: &mut Choices<'_>) {
+    fn step(&self, choices: &mut Choices<'_>) {
         let (queue, other) = (choices.below(QUEUES), choices.below(QUEUES));
         match choices.below(16) {
             0..=4 => self.steal_into(queue, other, choices),
@@ -166,7 +165,7 @@ impl Bench {
 
     /// Steals half of one queue into another, and performs an operation on the first one in the
     /// middle.
-    fn steal_into(self: &Rc<Self>, from: usize, into: usize, choices: &mut Choices<'_>) {
+    fn steal_into(&self, from: usize, into: usize, choices: &mut Choices<'_>) {
         let expected: Option<Vec<u32>> = self.with(|reference| {
             let has_room = reference.queues[into].len() <= CAPACITY / 2;
             let items = &mut reference.queues[from];
@@ -178,18 +177,17 @@ impl Bench {
             })
         });
         let meanwhile: Vec<_> = (0..choices.below(4)).map(|_| choices.below(5)).collect();
-        let hooked = expected.is_some() && from != into;
-        if hooked {
-            let bench = self.clone();
-            item::at_the_next(move || {
+        let claimed = || {
+            if from != into {
                 for action in meanwhile {
-                    bench.act(from, action);
+                    self.act(from, action);
                 }
-            });
-        }
-        let stolen = self.queues[from]
-            .1
-            .steal_into(&self.queues[into].0, |n| n.div_ceil(2));
+            }
+        };
+        let stealer = &self.queues[from].1;
+        // SAFETY: `claimed` uses only the queue that is stolen from, which is another one.
+        let stolen =
+            unsafe { stealer.steal_into_with(&self.queues[into].0, |n| n.div_ceil(2), claimed) };
         let moved = stolen.map(|stolen| (stolen.first.id(), stolen.moved));
         self.with(|reference| reference.claimed = None);
         let Some(expected) = expected else {

@@ -1,10 +1,11 @@
-//! The injection queue: which memory it keeps, and which code runs under its lock.
+//! Which memory the queues allocate and keep, and which code runs under the lock of the injection
+//! queue.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use raddle_queue::{Injection, local};
+use raddle_queue::{Injection, Owner, local};
 
 thread_local! {
     /// The bytes that this thread has allocated and not freed.
@@ -112,4 +113,18 @@ fn items_moved_to_a_local_queue_are_not_counted() {
     assert_eq!((queue.len(), owner.len()), (3, 2));
     assert_eq!(queue.pop_into(9, &owner).unwrap().moved, 2);
     assert_eq!((queue.len(), owner.len()), (0, 4));
+}
+
+#[test]
+fn items_in_a_local_queue_are_not_allocated() {
+    let (owner, into) = (Owner::new(), Owner::new());
+    let stealer = owner.stealer();
+    let before = ALLOCATIONS.get();
+    for n in 0..100_u64 {
+        owner.try_push([n; 5]).unwrap();
+    }
+    assert_eq!(stealer.steal(), Some([0; 5]));
+    assert_eq!(stealer.steal_into(&into, |_| 50).unwrap().first, [1; 5]);
+    assert_eq!((owner.pop(), into.pop()), (Some([51; 5]), Some([2; 5])));
+    assert_eq!(ALLOCATIONS.get(), before);
 }

@@ -1,25 +1,24 @@
-//! The items of a queue: values that convert to one pointer.
+//! Values that convert to one pointer.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// A value that turns into one untagged pointer and back.
 ///
-/// Queues keep the pointer in an atomic word. A slot that is read while another thread claims it
-/// therefore yields at worst a stale word, never a torn or duplicated value.
+/// `raddle_queue::Slot` keeps the pointer in an atomic word, so that any thread can exchange it.
 ///
 /// # Safety
 ///
 /// [`from_ptr`](Self::from_ptr) of a pointer that [`into_ptr`](Self::into_ptr) returned must be the
 /// same value, even on another thread (if `Self` is `Send`). `into_ptr` must give up ownership
-/// without running code of the value. Neither may use the queue that the value is moved into.
+/// without running code of the value. Neither may use the place that the value is moved into.
 ///
 /// # Examples
 ///
 /// ```
 /// use std::ptr::NonNull;
 ///
-/// use raddle_queue::{Pointer, Slot};
+/// use raddle_primitives::Pointer;
 ///
 /// struct Task(Box<u32>);
 ///
@@ -35,9 +34,9 @@ use std::sync::Arc;
 ///     }
 /// }
 ///
-/// let next = Slot::new();
-/// next.put(Task(Box::new(7)));
-/// assert_eq!(*next.take().unwrap().0, 7);
+/// let ptr = Task(Box::new(7)).into_ptr();
+/// // SAFETY: the pointer was just made, and is taken back once.
+/// assert_eq!(*unsafe { Task::from_ptr(ptr) }.0, 7);
 /// ```
 pub unsafe trait Pointer: Sized {
     /// Converts the value to a pointer that owns it.
