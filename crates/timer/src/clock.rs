@@ -1,51 +1,73 @@
-//! Time: the system's, or a virtual one that only `advance` moves.
+//! Time: the system's, that of another source, or a virtual one that only `advance` moves.
 
+use std::fmt;
 use std::time::Duration;
 
-use raddle_primitives::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use raddle_primitives::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use raddle_primitives::sync::{Mutex, Rank};
 
+use crate::config::TimeSource;
 use crate::instant::Instant;
 
-/// The length of a tick.
-const TICK_NANOS: u32 = 1_000_000;
+const MILLISECOND_NANOS: u32 = 1_000_000;
 
-/// A clock that runs with the system's until it is first paused.
+/// The system's clock determines the time.
+const SYSTEM: u32 = 0;
+/// The source determines the time.
+const SOURCE: u32 = 1;
+/// `adjusted` determines the time.
+const ADJUSTED: u32 = 2;
+
+/// A clock that runs with its source until it is first paused.
 #[derive(Debug)]
 pub(crate) struct Clock {
     /// The instant of tick 0.
     start: Instant,
-    /// Set permanently by the first `pause`: from then on `adjusted` determines the time.
-    is_adjusted: AtomicBool,
+    source: Option<Source>,
+    /// What determines the time. The first `pause` permanently sets it to `ADJUSTED`.
+    mode: AtomicU32,
     /// The number of holds: while there is one, a paused clock is not advanced automatically.
     holds: AtomicUsize,
     adjusted: Mutex<AdjustedTime>,
 }
 
-/// The time of a clock that has been paused: `base`, plus the system time that has passed since
+/// A source of the time in place of the system's clock.
+struct Source {
+    read: TimeSource,
+    /// The source's time when the clock was made.
+    start: Duration,
+}
+
+/// The time of a clock that has been paused: `base`, plus the time that has passed since
 /// `running_since`.
 #[derive(Debug)]
 struct AdjustedTime {
     base: Instant,
-    /// The system time at `base`; `None` while the clock is paused.
+    /// The time of the source at `base`; `None` while the clock is paused.
     running_since: Option<Instant>,
 }
 
 impl AdjustedTime {
-    fn now(&self) -> Instant {
+    /// Returns the time at which the source shows `unadjusted`.
+    fn at(&self, unadjusted: Instant) -> Instant {
         match self.running_since {
             None => self.base,
-            Some(since) => self.base + Instant::system().saturating_duration_since(since),
+            Some(since) => self.base + unadjusted.saturating_duration_since(since),
         }
     }
 }
 
 impl Clock {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(source: Option<TimeSource>) -> Self {
         let now = Instant::system();
+        let mode = if source.is_some() { SOURCE } else { SYSTEM };
         Self {
             start: now,
-            is_adjusted: AtomicBool::new(false),
+            source: source.map(|read| Source {
+                start: read(),
+                read,
+            }),
+            mode: AtomicU32::new(mode),
             holds: AtomicUsize::new(0),
             adjusted: Mutex::ranked(
                 Rank::leaf("clock"),
@@ -66,21 +88,45 @@ impl Clock {
     pub(crate) fn now(&self) -> Instant {
         // ORDERING: the flag only leads to the lock, which orders the rest. A thread that does not
         // see a pause yet reads the time as before it.
-        if self.is_adjusted.load(Ordering::Relaxed) {
-            self.adjusted_now()
-        } else {
+        if self.mode.load(Ordering::Relaxed) == SYSTEM {
             Instant::system()
+        } else {
+            self.now_of_other_mode()
         }
     }
 
     #[cold]
-    fn adjusted_now(&self) -> Instant {
-        self.adjusted.lock().now()
+    fn now_of_other_mode(&self) -> Instant {
+        // The source is the user's code, so it is not called under the lock.
+        let unadjusted = self.unadjusted_now();
+        // ORDERING: as in `now`.
+        if self.mode.load(Ordering::Relaxed) == ADJUSTED {
+            self.adjusted.lock().at(unadjusted)
+        } else {
+            unadjusted
+        }
+    }
+
+    /// Returns the time as if the clock had never been paused.
+    fn unadjusted_now(&self) -> Instant {
+        match &self.source {
+            None => Instant::system(),
+            Some(source) => {
+                let passed = (source.read)().saturating_sub(source.start);
+                let now = self.start.checked_add(passed);
+                now.unwrap_or_else(|| Instant::far_after(self.start))
+            }
+        }
+    }
+
+    pub(crate) fn has_source(&self) -> bool {
+        self.source.is_some()
     }
 
     pub(crate) fn is_paused(&self) -> bool {
         // ORDERING: as in `now`.
-        self.is_adjusted.load(Ordering::Relaxed) && self.adjusted.lock().running_since.is_none()
+        self.mode.load(Ordering::Relaxed) == ADJUSTED
+            && self.adjusted.lock().running_since.is_none()
     }
 
     pub(crate) fn is_held(&self) -> bool {
@@ -101,30 +147,32 @@ impl Clock {
 
     #[track_caller]
     pub(crate) fn pause(&self) {
+        let unadjusted = self.unadjusted_now();
         let mut adjusted = self.adjusted.lock();
         if adjusted.running_since.is_none() {
             drop(adjusted);
             panic!("the clock is paused already; call resume first");
         }
-        // Pause at a whole tick. Then a timer of n milliseconds is due once the clock is advanced
-        // by n milliseconds.
-        let now = adjusted.now();
-        let part = (now - self.start).subsec_nanos() % TICK_NANOS;
-        let rest = (TICK_NANOS - part) % TICK_NANOS;
+        // Pause at a whole millisecond, which is a whole tick. Then a timer of n milliseconds is
+        // due once the clock is advanced by n milliseconds.
+        let now = adjusted.at(unadjusted);
+        let part = (now - self.start).subsec_nanos() % MILLISECOND_NANOS;
+        let rest = (MILLISECOND_NANOS - part) % MILLISECOND_NANOS;
         adjusted.base = now + Duration::from_nanos(u64::from(rest));
         adjusted.running_since = None;
         // ORDERING: as in `now`.
-        self.is_adjusted.store(true, Ordering::Relaxed);
+        self.mode.store(ADJUSTED, Ordering::Relaxed);
     }
 
     #[track_caller]
     pub(crate) fn resume(&self) {
+        let unadjusted = self.unadjusted_now();
         let mut adjusted = self.adjusted.lock();
         if adjusted.running_since.is_some() {
             drop(adjusted);
             panic!("the clock is not paused; call pause first");
         }
-        adjusted.running_since = Some(Instant::system());
+        adjusted.running_since = Some(unadjusted);
     }
 
     #[track_caller]
@@ -150,6 +198,12 @@ impl Clock {
         if adjusted.running_since.is_none() {
             adjusted.base = adjusted.base.max(instant);
         }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").finish_non_exhaustive()
     }
 }
 

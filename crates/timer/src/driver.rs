@@ -6,8 +6,12 @@ use std::time::Duration;
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::sync::{Arc, Condvar, Mutex, Rank};
 
+use crate::config::Config;
 use crate::handle::Handle;
 use crate::timers::Timers;
+
+/// The longest wait for a timer if time can pass that the event source does not count.
+const MAX_UNCOUNTED_WAIT: Duration = Duration::from_secs(1);
 
 /// A function, callable from any thread, that makes the current or next wait of a thread return.
 pub type UnparkFn = std::sync::Arc<dyn Fn() + Send + Sync>;
@@ -60,6 +64,13 @@ pub trait EventSource {
 
     /// Returns a function, callable from any thread, that makes the current or next `wait` return.
     fn unparker(&self) -> UnparkFn;
+
+    /// Returns whether the timeout of `wait` also counts the time during which the system was
+    /// suspended. Default: false. Then a driver of timers that
+    /// [count it](crate::Config::count_suspended_time) waits for a second at most.
+    fn counts_suspended_time(&self) -> bool {
+        false
+    }
 }
 
 /// Timers together with another event source; [`park`](Self::park) waits for both.
@@ -108,13 +119,21 @@ impl<S: EventSource> TimerDriver<S> {
     /// Makes a driver that waits in `event_source`, with timers in `shards` shards, or without
     /// timers if that is zero. The clock may be paused if `is_pausable` is true.
     pub fn new(event_source: S, shards: usize, is_pausable: bool) -> Self {
+        Self::with_config(event_source, Config::new().shards(shards), is_pausable)
+    }
+
+    /// Like [`new`](Self::new), with settings for the timers.
+    ///
+    /// With a finer [resolution](Config::resolution) than a millisecond, the event source gets the
+    /// exact timeout. It decides how precisely it waits.
+    pub fn with_config(event_source: S, config: Config, is_pausable: bool) -> Self {
         let mut driver = Self {
             event_source,
             timers: None,
             unparked: is_pausable.then(Arc::default),
         };
-        if shards > 0 {
-            driver.timers = Some(Timers::sharded(shards, driver.unparker()));
+        if config.shards > 0 {
+            driver.timers = Some(Timers::with_config(config, driver.unparker()));
         }
         driver
     }
@@ -203,7 +222,13 @@ impl<S: EventSource> TimerDriver<S> {
             // The call that resumes or advances the clock unparks the driver.
             return timeout;
         }
-        let left = whole_milliseconds(left);
+        let mut left = match timers.is_precise() {
+            true => left,
+            false => whole_milliseconds(left),
+        };
+        if timers.has_time_source() && !self.event_source.counts_suspended_time() {
+            left = left.min(MAX_UNCOUNTED_WAIT);
+        }
         Some(timeout.map_or(left, |timeout| timeout.min(left)))
     }
 }

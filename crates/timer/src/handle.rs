@@ -1,5 +1,7 @@
 //! Handles of the timers, which can be cloned, and entered on a thread.
 
+mod futures;
+
 use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
@@ -55,9 +57,12 @@ impl fmt::Debug for CurrentHandle {
 
 /// A handle of [`Timers`](crate::Timers), with which futures set timers.
 ///
-/// Futures such as [`Sleep`](crate::Sleep) use the current handle of the thread that makes them, so
-/// that thread must have [entered](Self::enter) one. A handle and its clones belong to one
-/// [shard](crate::Timers::sharded) of the timers. A handle may outlive its timers.
+/// Its methods [`sleep`](Self::sleep), [`timeout`](Self::timeout) and so on work on any thread. The
+/// functions of the same names use the current handle of the thread that calls them, so that thread
+/// must have [entered](Self::enter) one.
+///
+/// A handle and its clones belong to one [shard](crate::Timers::sharded) of the timers. A handle
+/// may outlive its timers.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -35,7 +35,7 @@ const TOLERANCE: Duration = Duration::from_millis(5);
 /// ```
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
-    assert!(!period.is_zero(), "period must be non-zero");
+    check_period(period);
     let handle = Handle::lend();
     let start = handle.now();
     Interval::new(handle, start, period)
@@ -62,8 +62,13 @@ pub fn interval(period: Duration) -> Interval {
 /// ```
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
-    assert!(!period.is_zero(), "period must be non-zero");
+    check_period(period);
     Interval::new(Handle::lend(), start, period)
+}
+
+#[track_caller]
+pub(crate) fn check_period(period: Duration) {
+    assert!(!period.is_zero(), "period must be non-zero");
 }
 
 /// The way in which an [`Interval`] handles missed ticks.
@@ -138,7 +143,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    fn new(handle: Handle, start: Instant, period: Duration) -> Self {
+    /// Makes an interval with a [checked](check_period) period.
+    pub(crate) fn new(handle: Handle, start: Instant, period: Duration) -> Self {
         Self {
             delay: Box::pin(Sleep::first(handle, start)),
             period,

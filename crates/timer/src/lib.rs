@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod clock;
+mod config;
 mod deadline;
 pub mod driver;
 #[allow(
@@ -18,6 +19,9 @@ mod shard;
 mod shared;
 mod sleep;
 mod state;
+#[allow(unsafe_code, reason = "std does not read this clock")]
+mod suspend;
+mod tick;
 mod timeout;
 mod timers;
 #[allow(
@@ -26,6 +30,7 @@ mod timers;
 )]
 mod wheel;
 
+pub use config::{Config, TimeSource};
 pub use handle::{ClockHold, CurrentHandle, Handle};
 pub use instant::Instant;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};

@@ -1,19 +1,20 @@
 //! The state that all shards share: the clock, and how to unpark the driver.
 
 use std::fmt;
-use std::time::Duration;
 
 use raddle_primitives::CachePadded;
 use raddle_primitives::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::deadline::ParkedUntil;
 use crate::driver::UnparkFn;
 use crate::instant::Instant;
-use crate::state::MAX_TICK;
+use crate::tick::TickLength;
 
 pub(crate) struct Shared {
     pub(crate) clock: Clock,
+    pub(crate) tick: TickLength,
     unpark: UnparkFn,
     /// Whether there is more than one shard.
     pub(crate) is_sharded: bool,
@@ -29,11 +30,12 @@ pub(crate) struct DriverState {
 }
 
 impl Shared {
-    pub(crate) fn new(unpark: UnparkFn, is_sharded: bool) -> Self {
+    pub(crate) fn new(config: Config, unpark: UnparkFn) -> Self {
         Self {
-            clock: Clock::new(),
+            clock: Clock::new(config.time_source),
+            tick: config.tick,
             unpark,
-            is_sharded,
+            is_sharded: config.shards > 1,
             driver: CachePadded::new(DriverState {
                 parked_until: ParkedUntil::new(),
                 present: AtomicU64::new(0),
@@ -63,9 +65,8 @@ impl Shared {
     /// Returns the first tick that is not before `deadline`.
     #[inline]
     pub(crate) fn tick_of_deadline(&self, deadline: Instant) -> u64 {
-        let since_start = deadline.saturating_duration_since(self.clock.start());
-        let part = u64::from(since_start.subsec_nanos()).div_ceil(1_000_000);
-        whole_ticks(since_start).saturating_add(part).min(MAX_TICK)
+        self.tick
+            .ceil(deadline.saturating_duration_since(self.clock.start()))
     }
 
     /// Returns the last tick that is not after the current time.
@@ -75,8 +76,7 @@ impl Shared {
             .clock
             .now()
             .saturating_duration_since(self.clock.start());
-        let part = u64::from(since_start.subsec_millis());
-        let tick = whole_ticks(since_start).saturating_add(part).min(MAX_TICK);
+        let tick = self.tick.floor(since_start);
         // ORDERING: see `last_turn`.
         self.driver.present.store(tick, Ordering::Relaxed);
         tick
@@ -86,14 +86,9 @@ impl Shared {
     pub(crate) fn instant_of(&self, tick: u64) -> Instant {
         self.clock
             .start()
-            .checked_add(Duration::from_millis(tick))
+            .checked_add(self.tick.until(tick))
             .unwrap_or_else(|| Instant::far_after(self.clock.start()))
     }
-}
-
-/// Returns the ticks of the whole seconds of a duration.
-fn whole_ticks(duration: Duration) -> u64 {
-    duration.as_secs().saturating_mul(1_000)
 }
 
 impl fmt::Debug for Shared {

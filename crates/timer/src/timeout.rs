@@ -44,10 +44,7 @@ use crate::sleep::Sleep;
 #[track_caller]
 #[inline]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
-    Timeout {
-        future: future.into_future(),
-        delay: Sleep::after(Handle::lend(), duration),
-    }
+    Timeout::new(future.into_future(), Sleep::after(Handle::lend(), duration))
 }
 
 /// Awaits `future` until `deadline` at the latest.
@@ -82,10 +79,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 #[track_caller]
 #[inline]
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
-    Timeout {
-        future: future.into_future(),
-        delay: Sleep::at(Handle::lend(), deadline),
-    }
+    Timeout::new(future.into_future(), Sleep::at(Handle::lend(), deadline))
 }
 
 pin_project! {
@@ -101,6 +95,11 @@ pin_project! {
 }
 
 impl<F> Timeout<F> {
+    #[inline]
+    pub(crate) fn new(future: F, delay: Sleep) -> Self {
+        Self { future, delay }
+    }
+
     /// Returns the inner future.
     pub fn get_ref(&self) -> &F {
         &self.future

@@ -2,6 +2,7 @@
 
 use raddle_primitives::sync::Arc;
 
+use crate::config::Config;
 use crate::deadline::NEVER;
 use crate::driver::UnparkFn;
 use crate::handle::Handle;
@@ -44,7 +45,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Makes timers that run with the system's clock.
+    /// Makes timers that run with the system's clock, in milliseconds.
     ///
     /// `unpark` must make the owner's current or next park return. It is called, from any thread
     /// and without a lock held, when a timer is set that is earlier than the last result of
@@ -81,9 +82,21 @@ impl Timers {
     ///     .collect();
     /// # drop(sleeps);
     /// ```
+    #[track_caller]
     pub fn sharded(count: usize, unpark: UnparkFn) -> Self {
+        Self::with_config(Config::new().shards(count), unpark)
+    }
+
+    /// Like [`new`](Self::new), with settings.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the number of shards is zero.
+    #[track_caller]
+    pub fn with_config(config: Config, unpark: UnparkFn) -> Self {
+        let count = config.shards;
         assert!(count > 0, "timers need at least one shard; use 1 or more");
-        let shared = Arc::new(Shared::new(unpark, count > 1));
+        let shared = Arc::new(Shared::new(config, unpark));
         Self {
             shards: (0..count)
                 .map(|_| Arc::new(Shard::new(Arc::clone(&shared))))
@@ -129,6 +142,16 @@ impl Timers {
         self.shared.driver.parked_until.transition_to_awake();
         let now = self.shared.present_tick();
         self.shards.iter().map(|shard| shard.fire(now)).sum()
+    }
+
+    /// Returns whether the timers wait more precisely than a millisecond.
+    pub(crate) fn is_precise(&self) -> bool {
+        !self.shared.tick.is_millisecond()
+    }
+
+    /// Returns whether the time comes from a source other than the system's clock.
+    pub(crate) fn has_time_source(&self) -> bool {
+        self.shared.clock.has_source()
     }
 
     /// Returns whether the clock is paused and nothing [holds](Handle::hold_clock) it.

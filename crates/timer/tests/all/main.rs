@@ -3,13 +3,16 @@
 
 mod context;
 mod driver;
+mod handle_futures;
 mod interval;
 mod panic_hook;
+mod precise;
 mod reentry;
 mod shards;
 mod shutdown;
 mod sleep;
 mod support;
 mod threads;
+mod time_source;
 mod timeout;
 mod timer_driver;

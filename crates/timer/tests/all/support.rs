@@ -11,6 +11,11 @@ pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
+/// Microseconds.
+pub(crate) const fn us(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
 pub(crate) struct TestTimers {
     pub(crate) timers: Timers,
     pub(crate) handle: Handle,

@@ -17,7 +17,8 @@ use crate::support::ms;
 
 /// An event source that returns at once, and records the waits that the driver asks for.
 #[derive(Default)]
-struct FakeSource {
+pub(crate) struct FakeSource {
+    pub(crate) counts_suspended_time: bool,
     waits: Vec<(Option<Duration>, usize)>,
     /// Called in the next wait.
     during: Option<Box<dyn FnOnce()>>,
@@ -41,9 +42,13 @@ impl EventSource for FakeSource {
             unparks.fetch_add(1, SeqCst);
         })
     }
+
+    fn counts_suspended_time(&self) -> bool {
+        self.counts_suspended_time
+    }
 }
 
-fn handle<S: EventSource>(driver: &TimerDriver<S>) -> Handle {
+pub(crate) fn handle<S: EventSource>(driver: &TimerDriver<S>) -> Handle {
     driver.handles().next().unwrap()
 }
 
@@ -52,7 +57,7 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 }
 
 /// The waits since the last call.
-fn waits(driver: &mut TimerDriver<FakeSource>) -> Vec<(Option<Duration>, usize)> {
+pub(crate) fn waits(driver: &mut TimerDriver<FakeSource>) -> Vec<(Option<Duration>, usize)> {
     let mut waits = Vec::new();
     driver.shutdown(|source| waits = std::mem::take(&mut source.waits));
     waits
