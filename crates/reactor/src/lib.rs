@@ -48,7 +48,7 @@
 //! that is registered 2^14 registrations later; on targets of 64 bits that takes 2^36. A process
 //! that forks must make a new reactor in the child.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod context;
 mod error;
@@ -62,6 +62,16 @@ mod ready;
 mod registration;
 mod state;
 mod table;
+#[cfg_attr(
+    any(target_os = "linux", target_os = "android"),
+    path = "wait_timer/timerfd.rs"
+)]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "android")),
+    path = "wait_timer/none.rs"
+)]
+#[allow(unsafe_code, reason = "std and mio have no timers of the system")]
+mod wait_timer;
 mod waiters;
 
 pub use error::is_shut_down;
@@ -70,7 +80,7 @@ pub use handle::Handle;
 pub use interest::Interest;
 pub use metrics::Metrics;
 pub use raddle_primitives::WakerBatch;
-pub use reactor::Reactor;
+pub use reactor::{Reactor, TimeoutClock};
 pub use readiness::{Clearing, Readiness, ReadyEvent, Snapshot};
 pub use ready::Ready;
 pub use registration::Registration;

@@ -9,6 +9,7 @@ use mio::Token;
 use crate::error;
 use crate::state::Collected;
 use crate::table::UNPARK;
+use crate::wait_timer::WaitTimer;
 use crate::{Handle, Ready, WakerBatch};
 
 /// The system call that makes a selector.
@@ -20,6 +21,17 @@ const SELECTOR: &str = if cfg!(any(target_os = "linux", target_os = "android")) 
 
 /// The maximum number of events that one wait takes from the selector.
 const EVENTS: usize = 1024;
+
+/// The clock that measures the timeouts of a reactor's waits: see
+/// [`with_timeout_clock`](Reactor::with_timeout_clock).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutClock {
+    /// Counts nanoseconds.
+    Precise,
+    /// Counts nanoseconds, also while the system is suspended. A timeout that passes meanwhile ends
+    /// the wait when the system resumes.
+    CountsSuspendedTime,
+}
 
 /// Waits for events and hands them to the registrations they are for. The thread that drives it
 /// owns it; other threads have a [`Handle`].
@@ -47,6 +59,8 @@ pub struct Reactor {
     batch: Vec<(Token, Ready)>,
     cursor: usize,
     handle: Handle,
+    /// `Some` if it measures the timeouts, in place of the selector.
+    timer: Option<WaitTimer>,
 }
 
 impl Reactor {
@@ -57,9 +71,45 @@ impl Reactor {
     /// Returns an error if the operating system gives no descriptors for the selector. If it, or a
     /// filter of system calls, does not have one of the calls, the error names the call.
     pub fn new() -> io::Result<Reactor> {
+        Self::with_optional_clock(None)
+    }
+
+    /// Like [`new`](Self::new), but measures the timeouts of [`turn`](Self::turn) with the given
+    /// clock. Without it, a selector may count whole milliseconds, rounded up, as epoll does.
+    ///
+    /// On Linux and Android this takes a descriptor for a timer of the system, and a further system
+    /// call (`timerfd_settime`) for each wait with a timeout. On other systems it has no effect:
+    /// kqueue counts nanoseconds anyway, and Windows counts milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// The same as for [`new`](Self::new), and if the system refuses the timer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use raddle_reactor::{Reactor, TimeoutClock};
+    ///
+    /// let mut reactor = Reactor::with_timeout_clock(TimeoutClock::Precise)?;
+    /// let start = Instant::now();
+    /// reactor.turn(Some(Duration::from_micros(200)), usize::MAX)?;
+    /// println!("waited for {:?}", start.elapsed());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn with_timeout_clock(clock: TimeoutClock) -> io::Result<Reactor> {
+        Self::with_optional_clock(Some(clock))
+    }
+
+    fn with_optional_clock(clock: Option<TimeoutClock>) -> io::Result<Reactor> {
         let poll = mio::Poll::new().map_err(|error| error::refused(SELECTOR, error))?;
         let handle = Handle::new(poll.registry())?;
+        let timer = match clock {
+            Some(clock) => WaitTimer::new(poll.registry(), clock)?,
+            None => None,
+        };
         Ok(Reactor {
+            timer,
             poll,
             events: mio::Events::with_capacity(EVENTS),
             batch: Vec::with_capacity(EVENTS),
@@ -71,6 +121,12 @@ impl Reactor {
     /// The handle by which sources are registered.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
+    }
+
+    /// Returns whether a timeout of [`turn`](Self::turn) passes while the system is suspended.
+    pub fn counts_suspended_time(&self) -> bool {
+        let timer = self.timer.as_ref();
+        timer.is_some_and(WaitTimer::counts_suspended_time)
     }
 
     /// Waits for events, for `timeout` at most (`None`: forever), wakes the tasks that wait for
@@ -129,6 +185,13 @@ impl Reactor {
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.batch.clear();
         self.cursor = 0;
+        let timeout = match (&self.timer, timeout) {
+            (Some(timer), Some(timeout)) if !timeout.is_zero() => {
+                timer.start(timeout)?;
+                None
+            }
+            _ => timeout,
+        };
         match self.poll.poll(&mut self.events, timeout) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),

@@ -21,10 +21,8 @@ mod unix {
     const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_RAW;
 
     pub(super) fn now() -> Duration {
-        let mut now = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        // SAFETY: a time consists of numbers, and may have padding.
+        let mut now: libc::timespec = unsafe { std::mem::zeroed() };
         // SAFETY: the pointer is to a writable `timespec`.
         let result = unsafe { libc::clock_gettime(CLOCK, &raw mut now) };
         assert_eq!(result, 0, "clock_gettime fails for a clock of the system");

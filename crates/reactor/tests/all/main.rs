@@ -19,3 +19,4 @@ mod interest;
 mod registering;
 #[cfg(unix)]
 mod storage;
+mod timeout_clock;

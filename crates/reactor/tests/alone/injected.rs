@@ -8,7 +8,7 @@ use std::time::Duration;
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
 use raddle_primitives::thread;
-use raddle_reactor::{Interest, Reactor};
+use raddle_reactor::{Interest, Reactor, TimeoutClock};
 
 use crate::ALONE;
 use crate::common::{pair, readable, turn_until};
@@ -53,6 +53,25 @@ fn creating_a_reactor_without_a_selector_returns_an_error() {
         assert_eq!(descriptors(), before);
     }
     Reactor::new().unwrap();
+}
+
+/// The error of a missing timer names the call, and leaves no descriptors.
+#[test]
+fn creating_a_reactor_without_its_timer_returns_an_error() {
+    if !refuse::is_possible() {
+        return;
+    }
+    let _alone = ALONE.lock();
+    let before = descriptors();
+    let refused = thread::spawn(|| {
+        refuse(libc::SYS_timerfd_create, libc::ENOSYS);
+        Reactor::new().unwrap();
+        let error = Reactor::with_timeout_clock(TimeoutClock::Precise).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+        assert!(error.to_string().contains("timerfd_create"), "{error}");
+    });
+    refused.join().unwrap();
+    assert_eq!(descriptors(), before);
 }
 
 /// 7563, 6329: a source that was refused leaves no registration and can be registered later. A
