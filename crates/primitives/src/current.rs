@@ -117,6 +117,27 @@ pub fn with<T: 'static, R>(f: impl FnOnce(&T) -> R) -> Option<R> {
     result.ok().flatten()
 }
 
+/// Returns whether a frame says that no handle of type `T` is current, such as the frame of a
+/// runtime without timers. It is false if there is one, and if no frame mentions the type.
+pub fn is_hidden<T: 'static>() -> bool {
+    let answer = STACK.try_with(|stack| {
+        let stack = stack.borrow();
+        let mut request = Request {
+            handle: TypeId::of::<T>(),
+            answer: None,
+            frame: PhantomData,
+        };
+        for frame in stack.iter().rev().flatten() {
+            frame.provide(&mut request);
+            if request.answer.is_some() {
+                break;
+            }
+        }
+        request.answer.map(|handle| handle.is_none())
+    });
+    answer.ok().flatten().unwrap_or(false)
+}
+
 /// A clone of the current handle of type `T`, if there is one.
 #[inline]
 pub fn get<T: Clone + 'static>() -> Option<T> {

@@ -22,9 +22,12 @@
 //! # }
 //! ```
 //!
-//! Timers need a runtime built with [`enable_time`](crate::runtime::Builder::enable_time). Their
-//! resolution is a millisecond: a timer fires at its deadline or up to a millisecond later, never
-//! before. A timer is stored in its future; setting and dropping it allocates nothing and takes
+//! Timers need a runtime built with [`enable_time`](crate::runtime::Builder::enable_time). By
+//! default their resolution is a millisecond: a timer fires one or two milliseconds after its
+//! deadline at most, never before.
+//! [`Builder::timer_resolution`](crate::runtime::Builder::timer_resolution) makes them more precise,
+//! and [`Builder::count_suspended_time`](crate::runtime::Builder::count_suspended_time) makes them
+//! count the time during which the system is suspended. A timer is stored in its future; setting and dropping it allocates nothing and takes
 //! constant time.
 //!
 //! # Time in tests
@@ -34,7 +37,7 @@
 //! earliest deadline when the runtime has nothing to do except wait for a timer. A test that sleeps
 //! for an hour takes no time, and the times that it measures are exact. Work of
 //! [`spawn_blocking`](crate::task::spawn_blocking) prevents the automatic advance while it is
-//! queued or runs. `#[raddle::test(start_paused = true)]` and
+//! queued or runs, and so does a guard of [`hold_clock`]. `#[raddle::test(start_paused = true)]` and
 //! [`Builder::start_paused`](crate::runtime::Builder::start_paused) pause it from the start.
 //!
 //! # Cancel safety
@@ -52,4 +55,4 @@ pub use std::time::Duration;
 mod pausing;
 
 #[cfg(feature = "test-util")]
-pub use self::pausing::{advance, pause, resume};
+pub use self::pausing::{ClockHold, advance, hold_clock, pause, resume};

@@ -335,7 +335,14 @@ pub(crate) fn with_current<R>(f: impl FnOnce(&Handle) -> R) -> Option<R> {
 #[cold]
 #[track_caller]
 fn no_timers() -> ! {
-    panic!("no timers on this thread; run inside a Raddle runtime built with enable_time")
+    if current::is_hidden::<CurrentHandle>() {
+        panic!("no timers in this runtime; call Builder::enable_time or Builder::enable_all");
+    }
+    // The arguments of block_on are evaluated before it enters the runtime.
+    panic!(
+        "no timers on this thread, which is outside a runtime; create the timer inside \
+         `rt.block_on(async {{ sleep(duration).await }})` or after `let _guard = rt.enter()`"
+    )
 }
 
 #[cfg(all(test, not(raddle_loom)))]

@@ -13,10 +13,10 @@ use crate::instant::Instant;
 
 /// Waits until `duration` has passed.
 ///
-/// The resolution is a millisecond; the future is never ready early. With a duration of zero it is
-/// ready at the next tick of the clock, within a millisecond, and other tasks run meanwhile; if the
-/// clock is paused at a tick, it is ready at once. A duration that is too long for the clock ends
-/// in thirty years.
+/// The resolution is a millisecond by default; the future is never ready early. With a duration of
+/// zero it is ready at the next tick of the clock, within a millisecond, and other tasks run
+/// meanwhile; if the clock is paused at a tick, it is ready at once. A duration that is too long
+/// for the clock ends in thirty years.
 ///
 /// # Cancel safety
 ///
@@ -24,8 +24,8 @@ use crate::instant::Instant;
 ///
 /// # Panics
 ///
-/// Panics if no timers are current on this thread, as in a runtime without `enable_time`. Polling
-/// the future panics if the timers have shut down before the deadline.
+/// Panics if no timers are current on this thread: outside of a runtime, as in an argument of
+/// `block_on`, or in a runtime without `enable_time`. Polling the future panics if the timers have shut down before the deadline.
 ///
 /// # Examples
 ///

@@ -1,6 +1,8 @@
 //! The builder of a runtime.
 
 mod build;
+#[cfg(feature = "time")]
+mod timers;
 
 use std::fmt;
 use std::sync::Arc;

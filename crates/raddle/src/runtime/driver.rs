@@ -7,7 +7,7 @@ use std::time::Duration;
 use raddle_sched::{Turn, Unpark};
 use raddle_timer::driver::{EventSource, NoEvents, TimerDriver, UnparkFn};
 
-use crate::runtime::reactor::{self, Reactor};
+use crate::runtime::reactor::{self, Reactor, TimeoutClock};
 
 /// Sockets, if they are enabled, and timers, as a driver of the scheduler.
 pub(crate) struct RuntimeDriver {
@@ -32,10 +32,37 @@ pub(crate) struct Settings {
     pub(crate) time: bool,
     /// Whether the clock starts paused.
     pub(crate) start_paused: bool,
+    pub(crate) timer_resolution: Duration,
+    pub(crate) count_suspended_time: bool,
     /// The maximum number of events that the driver takes from the selector at a time.
     pub(crate) max_events: usize,
     /// The maximum while the worker is busy and does not wait for events.
     pub(crate) max_busy_events: Option<usize>,
+}
+
+/// The resolution of the selectors.
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+impl Settings {
+    fn reactor(&self) -> io::Result<Reactor> {
+        let clock = match (self.time, self.count_suspended_time) {
+            (true, true) => TimeoutClock::CountsSuspendedTime,
+            (true, false) if self.timer_resolution < MILLISECOND => TimeoutClock::Precise,
+            _ => return Reactor::new(),
+        };
+        Reactor::with_timeout_clock(clock)
+    }
+
+    /// Returns the settings of timers in `shards` shards.
+    fn timers(&self, shards: usize) -> raddle_timer::Config {
+        let config = raddle_timer::Config::new()
+            .shards(shards)
+            .resolution(self.timer_resolution);
+        match self.count_suspended_time {
+            true => config.count_suspended_time(),
+            false => config,
+        }
+    }
 }
 
 impl Default for Settings {
@@ -44,6 +71,8 @@ impl Default for Settings {
             io: false,
             time: false,
             start_paused: false,
+            timer_resolution: MILLISECOND,
+            count_suspended_time: false,
             max_events: 1024,
             max_busy_events: None,
         }
@@ -68,11 +97,12 @@ impl RuntimeDriver {
     /// Returns an error if the system has no descriptor for the reactor.
     pub(crate) fn new(settings: Settings, workers: usize, is_pausable: bool) -> io::Result<Self> {
         let event_source = match settings.io {
-            true => RuntimeEvents::Reactor(Reactor::new()?),
+            true => RuntimeEvents::Reactor(settings.reactor()?),
             false => RuntimeEvents::Unpark(NoEvents::default()),
         };
         let timer_shards = if settings.time { workers } else { 0 };
-        let driver = TimerDriver::new(event_source, timer_shards, is_pausable);
+        let config = settings.timers(timer_shards);
+        let driver = TimerDriver::with_config(event_source, config, is_pausable);
         if settings.start_paused {
             driver.handles().for_each(|timers| timers.pause());
         }
@@ -171,6 +201,13 @@ impl EventSource for RuntimeEvents {
                 Arc::new(move || reactor.unpark())
             }
             RuntimeEvents::Unpark(source) => source.unparker(),
+        }
+    }
+
+    fn counts_suspended_time(&self) -> bool {
+        match self {
+            RuntimeEvents::Reactor(reactor) => reactor.counts_suspended_time(),
+            RuntimeEvents::Unpark(source) => source.counts_suspended_time(),
         }
     }
 }

@@ -7,6 +7,11 @@ use std::time::Duration;
 /// Has no values.
 pub(crate) struct Reactor(Infallible);
 
+pub(crate) enum TimeoutClock {
+    Precise,
+    CountsSuspendedTime,
+}
+
 /// Has no values.
 #[derive(Clone)]
 pub(crate) struct Handle(Infallible);
@@ -14,6 +19,14 @@ pub(crate) struct Handle(Infallible);
 impl Reactor {
     pub(crate) fn new() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn with_timeout_clock(_: TimeoutClock) -> io::Result<Self> {
+        Self::new()
+    }
+
+    pub(crate) fn counts_suspended_time(&self) -> bool {
+        match self.0 {}
     }
 
     pub(crate) fn handle(&self) -> Handle {

@@ -4,8 +4,11 @@ use crate::runtime::{Handle, RuntimeFlavor};
 use crate::task;
 use crate::time::Duration;
 
+pub use raddle_timer::ClockHold;
+
 /// Pauses the clock of the current runtime. Time then advances only by [`advance`], or
-/// automatically when the runtime has nothing to do except wait for a timer.
+/// automatically when the runtime has nothing to do except wait for a timer; with [`hold_clock`]
+/// only by [`advance`].
 ///
 /// The clock pauses at the next whole millisecond, so that a sleep of `n` milliseconds takes
 /// exactly `n` milliseconds. std's clock and waits of the operating system are not affected.
@@ -29,6 +32,52 @@ use crate::time::Duration;
 #[track_caller]
 pub fn pause() {
     timers().pause();
+}
+
+/// Prevents the automatic advance of the paused clock until the guard is dropped: then only
+/// [`advance`] moves it. A runtime that has nothing to do waits for an event or another thread.
+///
+/// It is for a test that talks to another process or thread, whose answers take real time, and for
+/// one that decides itself when each timer fires. The clock may be paused before or after, by
+/// [`pause`] or by [`start_paused`](crate::runtime::Builder::start_paused); while it runs, the
+/// guard has no effect. The guard may be moved to another task or thread. With several guards, the
+/// last one that is dropped counts.
+///
+/// # Panics
+///
+/// Panics if the thread is not in a current-thread runtime that was built with
+/// [`enable_time`](crate::runtime::Builder::enable_time).
+///
+/// # Examples
+///
+/// ```
+/// use raddle::sync::oneshot;
+/// use raddle::time::{self, Duration, Instant, sleep, timeout};
+///
+/// # #[raddle::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let hold = time::hold_clock();
+/// let start = Instant::now();
+/// let (sender, answer) = oneshot::channel();
+/// std::thread::spawn(move || {
+///     std::thread::sleep(Duration::from_millis(20));
+///     sender.send("an answer")
+/// });
+/// // The runtime is idle until the thread answers. Without the hold, the time-out would pass.
+/// assert_eq!(timeout(Duration::from_secs(1), answer).await??, "an answer");
+/// assert_eq!(start.elapsed(), Duration::ZERO);
+///
+/// time::advance(Duration::from_secs(5)).await;
+/// assert_eq!(start.elapsed(), Duration::from_secs(5));
+/// drop(hold);
+/// // From here on, time advances to the next timer again.
+/// sleep(Duration::from_secs(60)).await;
+/// # Ok(())
+/// # }
+/// ```
+#[track_caller]
+pub fn hold_clock() -> ClockHold {
+    timers().hold_clock()
 }
 
 /// Resumes the paused clock from its current time.

@@ -100,7 +100,9 @@ mod task_dumps_waits;
 mod task_local;
 mod thread_end;
 mod time;
+mod time_held;
 mod time_paused;
+mod timer_options;
 mod unhandled_panic;
 #[cfg(debug_assertions)]
 mod wake_panics;

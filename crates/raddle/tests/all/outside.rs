@@ -14,6 +14,10 @@ use raddle::runtime::{Builder, Handle, Runtime};
 use raddle::time::{self, Duration, Instant};
 
 const NO_RUNTIME: &str = "no runtime on this thread; call this";
+/// The arguments of `block_on` are evaluated outside of the runtime.
+const NO_RUNTIME_FOR_TIMER: &str = "no timers on this thread, which is outside a runtime; create \
+    the timer inside `rt.block_on(async { sleep(duration).await })` or after \
+    `let _guard = rt.enter()`";
 const SOON: Duration = Duration::from_millis(1);
 
 /// An operation that needs a part of a runtime: its name and a call of it.
@@ -297,12 +301,31 @@ fn sockets_say(now: &[Use], later: &[Use]) {
 
 #[test]
 fn creating_a_timer_without_enable_time_panics_and_names_the_remedy() {
-    assert_each_says("enable_time", TIMERS, true);
+    assert_each_says(NO_RUNTIME_FOR_TIMER, TIMERS, true);
     let enabled = Builder::new_current_thread().enable_all().build().unwrap();
     let _outer = enabled.enter();
     for runtime in runtimes(Builder::enable_io) {
         let _guard = runtime.enter();
         assert_each_says("enable_time", TIMERS, true);
+    }
+}
+
+/// The runtime has timers, but is not entered yet when the argument is evaluated.
+#[test]
+fn a_timer_in_the_arguments_of_block_on_names_the_async_block() {
+    let blocks: [fn(&Runtime); 4] = [
+        |runtime| runtime.block_on(time::sleep(SOON)),
+        |runtime| runtime.block_on(time::sleep_until(Instant::now())),
+        |runtime| drop(runtime.block_on(time::timeout(SOON, pending::<()>()))),
+        |runtime| {
+            runtime.block_on(time::interval(SOON).tick());
+        },
+    ];
+    for runtime in runtimes(Builder::enable_all) {
+        for block in blocks {
+            assert_eq!(panic_message(|| block(&runtime)), NO_RUNTIME_FOR_TIMER);
+        }
+        runtime.block_on(async { time::sleep(SOON).await });
     }
 }
 

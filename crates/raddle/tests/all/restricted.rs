@@ -81,6 +81,18 @@ fn a_runtime_without_a_selector_names_the_system_call() {
 }
 
 #[test]
+fn a_runtime_with_precise_timers_names_the_missing_timer() {
+    on_a_thread(|| {
+        refuse(libc::SYS_timerfd_create, libc::ENOSYS);
+        for mut builder in [multi_thread(), current_thread()] {
+            builder.build().unwrap();
+            builder.timer_resolution(Duration::from_micros(100));
+            assert_names(&builder.build().unwrap_err(), "timerfd_create");
+        }
+    });
+}
+
+#[test]
 fn an_accept_without_accept4_names_it() {
     on_a_thread(|| {
         refuse(libc::SYS_accept4, libc::ENOSYS);

@@ -9,29 +9,41 @@ use std::time::Duration;
 use raddle_primitives::current::{self, HandleFrame};
 use raddle_testing::poll_with;
 use raddle_timer::{
-    CurrentHandle, Handle, Instant, Interval, Sleep, Timeout, Timers, interval, sleep, sleep_until,
-    timeout,
+    CurrentHandle, Handle, Instant, Interval, Sleep, Timeout, Timers, interval, interval_at, sleep,
+    sleep_until, timeout, timeout_at,
 };
 
 use crate::support::{TestTimers, ms};
 
 #[test]
 fn creating_a_timer_without_timers_panics_and_names_the_remedy() {
-    let makes: [fn(); 4] = [
+    let makes: [fn(); 7] = [
         || drop(sleep(ms(1))),
         || drop(sleep_until(Instant::now())),
         || drop(timeout(ms(1), std::future::pending::<()>())),
+        || drop(timeout_at(Instant::now(), std::future::pending::<()>())),
         || drop(interval(ms(1))),
+        || drop(interval_at(Instant::now(), ms(1))),
+        || drop(Handle::current()),
     ];
-    for make in makes {
-        let panic = catch_unwind(make).expect_err("there are no timers");
-        let message = panic.downcast_ref::<&str>().expect("a plain message");
-        assert_eq!(
-            *message,
-            "no timers on this thread; run inside a Raddle runtime built with enable_time"
-        );
+    let all_say = |expected: &str| {
+        for make in makes {
+            let panic = catch_unwind(make).expect_err("there are no timers");
+            let message = panic.downcast_ref::<&str>().expect("a plain message");
+            assert_eq!(*message, expected);
+        }
+        assert!(Handle::try_current().is_none());
+    };
+    let outside = "no timers on this thread, which is outside a runtime; create the timer inside \
+        `rt.block_on(async { sleep(duration).await })` or after `let _guard = rt.enter()`";
+    all_say(outside);
+    {
+        let timers = TestTimers::paused();
+        let _outer = timers.handle.enter();
+        let _without = current::enter(HandleFrame(None::<CurrentHandle>));
+        all_say("no timers in this runtime; call Builder::enable_time or Builder::enable_all");
     }
-    assert!(Handle::try_current().is_none());
+    all_say(outside);
 }
 
 #[test]
