@@ -206,6 +206,19 @@ impl<S: EventSource> TimerDriver<S> {
         (timers > 0).then_some(Woken { tasks, timers })
     }
 
+    /// Returns the next wait for a timer that is due after `left`.
+    #[cold]
+    fn special_wait(&self, timers: &Timers, left: Duration) -> Duration {
+        let left = match timers.is_precise() {
+            true => left,
+            false => whole_milliseconds(left),
+        };
+        if timers.has_time_source() && !self.event_source.counts_suspended_time() {
+            return left.min(MAX_UNCOUNTED_WAIT);
+        }
+        left
+    }
+
     /// Returns `timeout`, limited by the next timer.
     fn until_deadline(&self, timeout: Option<Duration>) -> Option<Duration> {
         let Some(timers) = &self.timers else {
@@ -222,13 +235,10 @@ impl<S: EventSource> TimerDriver<S> {
             // The call that resumes or advances the clock unparks the driver.
             return timeout;
         }
-        let mut left = match timers.is_precise() {
-            true => left,
-            false => whole_milliseconds(left),
+        let left = match timers.has_defaults() {
+            true => whole_milliseconds(left),
+            false => self.special_wait(timers, left),
         };
-        if timers.has_time_source() && !self.event_source.counts_suspended_time() {
-            left = left.min(MAX_UNCOUNTED_WAIT);
-        }
         Some(timeout.map_or(left, |timeout| timeout.min(left)))
     }
 }

@@ -28,6 +28,7 @@ impl TickLength {
         }
     }
 
+    #[inline]
     pub(crate) fn is_millisecond(self) -> bool {
         self.nanos == MILLISECOND_NANOS
     }
@@ -35,33 +36,43 @@ impl TickLength {
     /// Returns the ticks of a duration, rounded up.
     #[inline]
     pub(crate) fn ceil(self, duration: Duration) -> u64 {
-        self.ticks(duration, self.nanos - 1)
+        if self.is_millisecond() {
+            milliseconds(duration, MILLISECOND_NANOS - 1)
+        } else {
+            self.fine_ticks(duration, self.nanos - 1)
+        }
     }
 
     /// Returns the ticks of a duration, rounded down.
     #[inline]
     pub(crate) fn floor(self, duration: Duration) -> u64 {
-        self.ticks(duration, 0)
-    }
-
-    /// Returns the ticks of `duration` and `more` nanoseconds, rounded down.
-    #[inline]
-    fn ticks(self, duration: Duration, more: u32) -> u64 {
-        let part = duration.subsec_nanos() + more;
-        // The division by a constant is a multiplication.
-        let (per_second, part) = match self.is_millisecond() {
-            true => (1_000, part / MILLISECOND_NANOS),
-            false => (self.per_second(), part / self.nanos),
-        };
-        let whole = duration.as_secs().saturating_mul(per_second);
-        whole.saturating_add(u64::from(part)).min(MAX_TICK)
+        if self.is_millisecond() {
+            milliseconds(duration, 0)
+        } else {
+            self.fine_ticks(duration, 0)
+        }
     }
 
     /// Returns the time from tick 0 to `tick`.
+    #[inline]
     pub(crate) fn until(self, tick: u64) -> Duration {
         if self.is_millisecond() {
-            return Duration::from_millis(tick);
+            Duration::from_millis(tick)
+        } else {
+            self.until_fine(tick)
         }
+    }
+
+    /// Returns the ticks of `duration` and `more` nanoseconds, rounded down.
+    #[cold]
+    fn fine_ticks(self, duration: Duration, more: u32) -> u64 {
+        let part = (duration.subsec_nanos() + more) / self.nanos;
+        let whole = duration.as_secs().saturating_mul(self.per_second());
+        whole.saturating_add(u64::from(part)).min(MAX_TICK)
+    }
+
+    #[cold]
+    fn until_fine(self, tick: u64) -> Duration {
         let (whole, part) = (tick / self.per_second(), tick % self.per_second());
         Duration::from_secs(whole) + Duration::from_nanos(part * u64::from(self.nanos))
     }
@@ -69,6 +80,15 @@ impl TickLength {
     fn per_second(self) -> u64 {
         u64::from(1_000_000_000 / self.nanos)
     }
+}
+
+/// Returns the milliseconds of `duration` and `more` nanoseconds, rounded down. The division by a
+/// constant is a multiplication.
+#[inline]
+fn milliseconds(duration: Duration, more: u32) -> u64 {
+    let part = (duration.subsec_nanos() + more) / MILLISECOND_NANOS;
+    let whole = duration.as_secs().saturating_mul(1_000);
+    whole.saturating_add(u64::from(part)).min(MAX_TICK)
 }
 
 #[cfg(all(test, not(raddle_loom)))]

@@ -124,6 +124,7 @@ impl Timers {
     ///
     /// No timer is due before that instant. It may be earlier than the earliest deadline: then
     /// `fire_due` only moves timers within the wheel. It may be in the past.
+    #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         let parked_until = &self.shared.driver.parked_until;
         let tick = parked_until.transition_to_parked(|| {
@@ -138,10 +139,17 @@ impl Timers {
     ///
     /// Wakers run on the calling thread without a lock held, so they may set, reset and drop
     /// timers. A panic of a waker is caught; the panic hook reports it.
+    #[inline]
     pub fn fire_due(&mut self) -> usize {
         self.shared.driver.parked_until.transition_to_awake();
         let now = self.shared.present_tick();
         self.shards.iter().map(|shard| shard.fire(now)).sum()
+    }
+
+    /// Returns whether the timers count milliseconds of the system's clock.
+    #[inline]
+    pub(crate) fn has_defaults(&self) -> bool {
+        !self.is_precise() && !self.has_time_source()
     }
 
     /// Returns whether the timers wait more precisely than a millisecond.
