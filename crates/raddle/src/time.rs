@@ -23,12 +23,12 @@
 //! ```
 //!
 //! Timers need a runtime built with [`enable_time`](crate::runtime::Builder::enable_time). By
-//! default their resolution is a millisecond: a timer fires one or two milliseconds after its
-//! deadline at most, never before.
+//! default their resolution is a millisecond: rounding makes a timer up to two milliseconds late,
+//! never early.
 //! [`Builder::timer_resolution`](crate::runtime::Builder::timer_resolution) makes them more precise,
 //! and [`Builder::count_suspended_time`](crate::runtime::Builder::count_suspended_time) makes them
-//! count the time during which the system is suspended. A timer is stored in its future; setting and dropping it allocates nothing and takes
-//! constant time.
+//! count the time during which the system is suspended. A timer is stored in its future; setting
+//! and dropping it allocates nothing and takes constant time.
 //!
 //! # Time in tests
 //!

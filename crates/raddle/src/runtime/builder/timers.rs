@@ -8,9 +8,8 @@ impl Builder {
     /// Sets the resolution of the runtime's timers: deadlines are rounded up to a multiple of it.
     /// Default: 1 ms. With less, the driver also waits more precisely than in milliseconds.
     ///
-    /// With the default, a sleep ends up to 2 ms after its deadline. With a resolution of 10 µs it
-    /// ends about as late as the system wakes the thread: less than 0.1 ms in the median, also on a
-    /// busy machine.
+    /// With the default, rounding makes a sleep up to 2 ms late. With a resolution of 10 µs, it is
+    /// about as late as the system wakes the thread.
     ///
     /// It costs a system call (`timerfd_settime`) for each wait of the driver that has a deadline,
     /// and a descriptor for each driver. Timers that a tick of a millisecond would join wake the
