@@ -24,9 +24,9 @@
 //!
 //! Timers need a runtime built with [`enable_time`](crate::runtime::Builder::enable_time). By
 //! default their resolution is a millisecond: rounding makes a timer up to two milliseconds late,
-//! never early.
-//! [`Builder::timer_resolution`](crate::runtime::Builder::timer_resolution) makes them more precise,
-//! and [`Builder::count_suspended_time`](crate::runtime::Builder::count_suspended_time) makes them
+//! never early. [`Builder::timer_resolution`](crate::runtime::Builder::timer_resolution) makes them
+//! more precise, and
+//! [`Builder::count_suspended_time`](crate::runtime::Builder::count_suspended_time) makes them
 //! count the time during which the system is suspended. A timer is stored in its future; setting
 //! and dropping it allocates nothing and takes constant time.
 //!
@@ -37,8 +37,8 @@
 //! earliest deadline when the runtime has nothing to do except wait for a timer. A test that sleeps
 //! for an hour takes no time, and the times that it measures are exact. Work of
 //! [`spawn_blocking`](crate::task::spawn_blocking) prevents the automatic advance while it is
-//! queued or runs, and so does a guard of [`hold_clock`]. `#[raddle::test(start_paused = true)]` and
-//! [`Builder::start_paused`](crate::runtime::Builder::start_paused) pause it from the start.
+//! queued or runs, and so does a guard of [`hold_clock`]. `#[raddle::test(start_paused = true)]`
+//! and [`Builder::start_paused`](crate::runtime::Builder::start_paused) pause it from the start.
 //!
 //! # Cancel safety
 //!

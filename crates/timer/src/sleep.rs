@@ -25,7 +25,8 @@ use crate::instant::Instant;
 /// # Panics
 ///
 /// Panics if no timers are current on this thread: outside of a runtime, as in an argument of
-/// `block_on`, or in a runtime without `enable_time`. Polling the future panics if the timers have shut down before the deadline.
+/// `block_on`, or in a runtime without `enable_time`. Polling the future panics if the timers have
+/// shut down before the deadline.
 ///
 /// # Examples
 ///

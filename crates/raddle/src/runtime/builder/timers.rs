@@ -76,7 +76,10 @@ impl Builder {
     /// use raddle::runtime::Builder;
     /// use raddle::time::interval;
     ///
-    /// let runtime = Builder::new_current_thread().enable_all().count_suspended_time(true).build()?;
+    /// let runtime = Builder::new_current_thread()
+    ///     .enable_all()
+    ///     .count_suspended_time(true)
+    ///     .build()?;
     /// runtime.block_on(async {
     ///     // Renews a lease in time, also if the lid of the laptop was closed for half an hour.
     ///     let mut ticks = interval(Duration::from_secs(600));
