@@ -1,4 +1,4 @@
-//! Channels for many senders and one receiver.
+//! Channels for many senders, and one or many receivers.
 
 use std::future::Future;
 
@@ -42,6 +42,39 @@ async fn through<C: Channel, S: Spawn, const BOUND: usize, const SENDERS: u64>(s
     all(tasks).await;
     let each = MESSAGES / SENDERS;
     assert_eq!(sum, SENDERS * each * (each + 1) / 2);
+    MESSAGES
+}
+
+/// Sends all messages from several tasks to as many other tasks, each of which receives a part.
+async fn spread<C: Channel, S: Spawn, const BOUND: usize, const SIDES: u64>(spawner: S) -> u64
+where
+    C::Receiver: Clone,
+{
+    let (sender, receiver) = C::new(BOUND);
+    let receives: Vec<_> = (0..SIDES)
+        .map(|_| {
+            let mut receiver = receiver.clone();
+            spawner.spawn_joined(async move {
+                while let Some(number) = C::receive(&mut receiver).await {
+                    assert!(number <= MESSAGES);
+                }
+            })
+        })
+        .collect();
+    drop(receiver);
+    let sends: Vec<_> = (0..SIDES)
+        .map(|_| {
+            let sender = sender.clone();
+            spawner.spawn_joined(async move {
+                for number in 1..=MESSAGES / SIDES {
+                    C::send(&sender, number).await;
+                }
+            })
+        })
+        .collect();
+    drop(sender);
+    all(sends).await;
+    all(receives).await;
     MESSAGES
 }
 
@@ -129,6 +162,29 @@ macro_rules! channel {
     };
 }
 
+struct Mpmc;
+
+impl Channel for Mpmc {
+    type Sender = raddle::sync::mpmc::Sender<u64>;
+    type Receiver = raddle::sync::mpmc::Receiver<u64>;
+
+    fn new(bound: usize) -> (Self::Sender, Self::Receiver) {
+        match bound {
+            UNBOUNDED => raddle::sync::mpmc::unbounded_channel(),
+            _ => raddle::sync::mpmc::channel(bound),
+        }
+    }
+
+    async fn send(sender: &Self::Sender, message: u64) {
+        let sent = sender.send(message).await;
+        sent.expect("the receiver is there");
+    }
+
+    async fn receive(receiver: &mut Self::Receiver) -> Option<u64> {
+        receiver.recv().await
+    }
+}
+
 channel!(AsyncChannel, async_channel, send, recv);
 channel!(Flume, flume, send_async, recv_async);
 
@@ -144,6 +200,22 @@ fn each<S: Spawn + Sync, const BOUND: usize, const SENDERS: u64>(
             load!(through::<AsyncChannel, S, BOUND, SENDERS>),
         ),
         ("flume", load!(through::<Flume, S, BOUND, SENDERS>)),
+        ("raddle mpmc", load!(through::<Mpmc, S, BOUND, SENDERS>)),
+    ];
+    (name, loads)
+}
+
+/// Lists the same workload with each channel that has many receivers.
+fn each_mpmc<S: Spawn + Sync, const BOUND: usize, const SIDES: u64>(
+    name: &'static str,
+) -> Workload<S> {
+    let loads: Vec<(_, Load<S>)> = vec![
+        ("raddle mpmc", load!(spread::<Mpmc, S, BOUND, SIDES>)),
+        (
+            "async-channel",
+            load!(spread::<AsyncChannel, S, BOUND, SIDES>),
+        ),
+        ("flume", load!(spread::<Flume, S, BOUND, SIDES>)),
     ];
     (name, loads)
 }
@@ -156,5 +228,8 @@ pub(super) fn workloads<S: Spawn + Sync>() -> Vec<Workload<S>> {
         each::<S, 1, 8>("8 to 1, bound 1"),
         each::<S, 100, 8>("8 to 1, bound 100"),
         each::<S, UNBOUNDED, 8>("8 to 1, unbounded"),
+        each_mpmc::<S, 1, 8>("8 to 8, bound 1"),
+        each_mpmc::<S, 100, 8>("8 to 8, bound 100"),
+        each_mpmc::<S, UNBOUNDED, 8>("8 to 8, unbounded"),
     ]
 }

@@ -9,11 +9,15 @@
 //! |---|---|---|---|
 //! | [`oneshot`] | one, once | one | the receiver |
 //! | [`mpsc`] | many | one | the receiver; bounded, or [unbounded](mpsc::unbounded_channel) |
+//! | [`mpmc`] | many | many | one of the receivers; not in Tokio |
 //! | [`broadcast`] | many | many | every receiver; one that is too slow loses the oldest |
 //! | [`watch`] | many | many | every receiver; only the latest value is kept |
 //!
 //! A bounded [`mpsc`] channel makes senders wait when the receiver is slow. Use an unbounded one
 //! only where something else limits how much is sent.
+//!
+//! With the feature `stream`, receivers of `mpsc` implement `Stream` of the crate `futures-core`, as
+//! `Interval` does, and the module `stream` here has wrappers for other receivers.
 //!
 //! # Locks and signals
 //!
@@ -54,8 +58,9 @@
 //!
 //! # Cancel safety
 //!
-//! Dropping the future of a receiver loses no value. Dropping `mpsc::Sender::send` loses the
-//! message; [`reserve`](mpsc::Sender::reserve) first, and nothing is lost. Dropping the future of a
+//! Dropping the future of a receiver loses no value. Dropping that of `mpsc::Sender::send` or
+//! `mpmc::Sender::send` loses the message; [`reserve`](mpsc::Sender::reserve) first, and nothing is
+//! lost. Dropping the future of a
 //! lock, a semaphore or a barrier gives up its place in the queue.
 
 pub use raddle_sync::*;

@@ -1,8 +1,8 @@
 //! A reactor on mio: registrations, their readiness and the wakers of the tasks that wait for it.
 //! The thread that drives a [`Reactor`] owns it: a worker that has nothing to do, or a thread of
 //! its own. Other threads have a [`Handle`], register sources with it and get a [`Registration`],
-//! which a socket type polls. Nothing here knows tasks or sockets: sources are mio's, and waiters
-//! are wakers.
+//! which a socket type polls. Nothing here knows tasks: sources are mio's, made from sockets of std
+//! ([`Evented::from_std`]) or other descriptors (`Fd`), and waiters are wakers.
 //!
 //! How it works inside, and which thread may access what, is described in `docs/reactor.md`.
 //!
@@ -53,6 +53,8 @@
 mod context;
 mod error;
 mod evented;
+#[cfg(unix)]
+mod fd;
 mod handle;
 mod interest;
 mod metrics;
@@ -61,6 +63,7 @@ mod readiness;
 mod ready;
 mod registration;
 mod state;
+mod std_socket;
 mod table;
 #[cfg_attr(
     any(target_os = "linux", target_os = "android"),
@@ -76,15 +79,21 @@ mod waiters;
 
 pub use error::is_shut_down;
 pub use evented::{Evented, budgeted, poll_budgeted};
+#[cfg(unix)]
+pub use fd::Fd;
 pub use handle::Handle;
 pub use interest::Interest;
 pub use metrics::Metrics;
+/// The crate on which the reactor is built: sources implement its trait
+/// [`Source`](mio::event::Source).
+pub use mio;
 pub use raddle_primitives::WakerBatch;
 pub use reactor::{Reactor, TimeoutClock};
 pub use readiness::{Clearing, Readiness, ReadyEvent, Snapshot};
 pub use ready::Ready;
 pub use registration::Registration;
 pub use state::{Collected, IoState, WaitReady};
+pub use std_socket::StdSocket;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -11,6 +11,7 @@ mod guard;
 #[allow(unsafe_code, reason = "it makes a waker of its own")]
 #[path = "../tests/all/hooked.rs"]
 mod hooked;
+pub mod mpmc;
 #[allow(
     unsafe_code,
     reason = "a slot of its list belongs to the sender that reserved it, and then to the receiver"
@@ -33,6 +34,8 @@ mod semaphore;
 #[allow(unsafe_code, reason = "its shards are behind pointers")]
 mod sequence;
 mod set_once;
+#[cfg(feature = "stream")]
+pub mod stream;
 mod try_lock_error;
 #[allow(
     unsafe_code,

@@ -142,6 +142,16 @@ pub struct Interval {
     missed_tick_behavior: MissedTickBehavior,
 }
 
+/// The stream of the ticks, which does not end. Only with the feature `stream`.
+#[cfg(feature = "stream")]
+impl futures_core::Stream for Interval {
+    type Item = Instant;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Instant>> {
+        self.get_mut().poll_tick(cx).map(Some)
+    }
+}
+
 impl Interval {
     /// Makes an interval with a [checked](check_period) period.
     pub(crate) fn new(handle: Handle, start: Instant, period: Duration) -> Self {

@@ -18,5 +18,7 @@ mod interest;
 #[cfg(unix)]
 mod registering;
 #[cfg(unix)]
+mod std_sockets;
+#[cfg(unix)]
 mod storage;
 mod timeout_clock;

@@ -94,6 +94,23 @@ impl<T> Receiver<T> {
     }
 }
 
+#[cfg(feature = "stream")]
+impl<T> Receiver<T> {
+    /// Waits until a value is sent after those that the receiver knows of, or until the close. The
+    /// future borrows nothing.
+    pub(crate) fn wait(&self) -> impl Future<Output = ()> + use<T> {
+        let (shared, next, shard) = (self.shared.clone(), self.next, self.shard);
+        async move {
+            shared.sent.changed(next, shard).await;
+        }
+    }
+
+    /// Returns the resource that a receiving task waits for.
+    pub(crate) fn messages(&self) -> Resource {
+        Resource::Messages(self.shared.address())
+    }
+}
+
 impl<T: Clone> Receiver<T> {
     /// Receives the next value; waits for it if necessary.
     ///

@@ -240,6 +240,25 @@ macro_rules! receiver {
             }
         }
 
+        /// The stream of the messages. It ends once the channel is closed and empty.
+        #[cfg(feature = "stream")]
+        impl<T> futures_core::Stream for $Receiver<T> {
+            type Item = T;
+
+            fn poll_next(
+                self: std::pin::Pin<&mut Self>,
+                cx: &mut std::task::Context<'_>,
+            ) -> std::task::Poll<Option<T>> {
+                let rx = &mut self.get_mut().rx;
+                let poll = rx.poll_recv(cx);
+                if poll.is_pending() {
+                    let operation = concat!("mpsc::", stringify!($Receiver), "::poll_next");
+                    raddle_leaf::wait::note(cx, operation, None, rx.chan().messages());
+                }
+                poll
+            }
+        }
+
         impl<T> std::fmt::Debug for $Receiver<T> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($Receiver))

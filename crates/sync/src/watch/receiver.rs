@@ -229,6 +229,31 @@ impl<T> Receiver<T> {
     }
 }
 
+#[cfg(feature = "stream")]
+impl<T> Receiver<T> {
+    /// Waits until there is a value that the receiver has not seen, or until the close. The future
+    /// borrows nothing.
+    pub(crate) fn wait(&self) -> impl Future<Output = ()> + use<T> {
+        let (shared, seen, shard) = (self.shared.clone(), self.seen, self.shard);
+        async move {
+            shared.versions.changed(seen, shard).await;
+        }
+    }
+
+    /// Returns the resource that a receiving task waits for.
+    pub(crate) fn messages(&self) -> Resource {
+        Resource::Messages(self.shared.address())
+    }
+
+    /// Returns a clone of the value, and marks it as seen, if the receiver has not seen it.
+    pub(crate) fn next_value(&mut self) -> Option<T>
+    where
+        T: Clone,
+    {
+        (self.shared.versions.now().count != self.seen).then(|| self.borrow_and_update().clone())
+    }
+}
+
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         Self::new(self.shared.clone(), self.seen)

@@ -12,7 +12,7 @@ use raddle_sync::futures::{Notified, OwnedNotified};
 use raddle_sync::{
     Mutex, MutexGuard, Notify, OnceCell, OwnedMutexGuard, OwnedRwLockMappedWriteGuard,
     OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockMappedWriteGuard, RwLockReadGuard,
-    RwLockWriteGuard, SetError, SetOnce, SetOnceError, broadcast, mpsc, oneshot, watch,
+    RwLockWriteGuard, SetError, SetOnce, SetOnceError, broadcast, mpmc, mpsc, oneshot, watch,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
@@ -30,6 +30,10 @@ assert_impl_all!(mpsc::OwnedPermit<Sent>: Send, Sync, Unpin);
 assert_impl_all!(mpsc::UnboundedSender<Sent>: Send, Sync, Unpin, Clone);
 assert_impl_all!(mpsc::UnboundedReceiver<Sent>: Send, Sync, Unpin);
 assert_impl_all!(mpsc::WeakUnboundedSender<Sent>: Send, Sync, Unpin, Clone);
+assert_impl_all!(mpmc::Sender<Sent>: Send, Sync, Unpin, Clone);
+assert_impl_all!(mpmc::Receiver<Sent>: Send, Sync, Unpin, Clone);
+assert_impl_all!(mpmc::WeakSender<Sent>: Send, Sync, Unpin, Clone);
+assert_impl_all!(mpmc::WeakReceiver<Sent>: Send, Sync, Unpin, Clone);
 assert_impl_all!(oneshot::Sender<Sent>: Send, Sync, Unpin);
 assert_impl_all!(oneshot::Receiver<Sent>: Send, Sync, Unpin);
 assert_impl_all!(broadcast::Sender<Sent>: Send, Sync, Unpin, Clone);
@@ -41,6 +45,8 @@ assert_not_impl_any!(mpsc::Permit<'static, Bound>: Send, Sync);
 assert_not_impl_any!(mpsc::OwnedPermit<Bound>: Send, Sync);
 assert_not_impl_any!(mpsc::UnboundedSender<Bound>: Send, Sync);
 assert_not_impl_any!(mpsc::UnboundedReceiver<Bound>: Send, Sync);
+assert_not_impl_any!(mpmc::Sender<Bound>: Send, Sync);
+assert_not_impl_any!(mpmc::Receiver<Bound>: Send, Sync);
 assert_not_impl_any!(oneshot::Sender<Bound>: Send, Sync);
 assert_not_impl_any!(oneshot::Receiver<Bound>: Send, Sync);
 assert_not_impl_any!(broadcast::Sender<Bound>: Send, Sync);
@@ -50,6 +56,7 @@ assert_not_impl_any!(oneshot::Sender<u8>: Clone);
 
 // The ends are `Unpin` for any type of message.
 assert_impl_all!(mpsc::Receiver<PhantomPinned>: Unpin);
+assert_impl_all!(mpmc::Receiver<PhantomPinned>: Unpin);
 assert_impl_all!(oneshot::Receiver<PhantomPinned>: Unpin);
 assert_impl_all!(broadcast::Receiver<PhantomPinned>: Unpin);
 assert_impl_all!(watch::Receiver<PhantomPinned>: Unpin);
@@ -89,6 +96,8 @@ assert_impl_all!(mpsc::OwnedPermit<&'static mut Sent>: UnwindSafe, RefUnwindSafe
 assert_impl_all!(mpsc::UnboundedSender<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
 assert_impl_all!(mpsc::UnboundedReceiver<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
 assert_impl_all!(mpsc::WeakUnboundedSender<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
+assert_impl_all!(mpmc::Sender<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
+assert_impl_all!(mpmc::Receiver<&'static mut Sent>: UnwindSafe, RefUnwindSafe);
 
 /// A type without any derived trait.
 struct Bare;
@@ -102,6 +111,10 @@ assert_impl_all!(mpsc::OwnedPermit<Bare>: Debug);
 assert_impl_all!(mpsc::UnboundedSender<Bare>: Debug, Clone);
 assert_impl_all!(mpsc::UnboundedReceiver<Bare>: Debug);
 assert_impl_all!(mpsc::WeakUnboundedSender<Bare>: Debug, Clone);
+assert_impl_all!(mpmc::Sender<Bare>: Debug, Clone);
+assert_impl_all!(mpmc::Receiver<Bare>: Debug, Clone);
+assert_impl_all!(mpmc::WeakSender<Bare>: Debug, Clone);
+assert_impl_all!(mpmc::WeakReceiver<Bare>: Debug, Clone);
 assert_impl_all!(broadcast::Sender<Bare>: Debug, Clone);
 assert_impl_all!(broadcast::Receiver<Bare>: Debug);
 assert_impl_all!(watch::Sender<Bare>: Clone);
@@ -119,6 +132,8 @@ fn the_futures_that_receive_are_sync() {
     let (_sender, mut receiver) = broadcast::channel::<Sent>(1);
     check(receiver.recv());
     let (_sender, mut receiver) = mpsc::channel::<Sent>(1);
+    check(receiver.recv());
+    let (_sender, receiver) = mpmc::channel::<Sent>(1);
     check(receiver.recv());
     let (_sender, mut receiver) = mpsc::unbounded_channel::<Sent>();
     check(receiver.recv());

@@ -15,6 +15,7 @@ mod broadcast;
 mod errors;
 mod hostile_wakers_locks;
 mod memory;
+mod mpmc;
 mod mpsc_bounded;
 #[cfg(feature = "time")]
 mod mpsc_timeout;
@@ -25,4 +26,6 @@ mod once;
 mod oneshot;
 mod rwlock;
 mod semaphore;
+#[cfg(feature = "stream")]
+mod stream;
 mod watch;

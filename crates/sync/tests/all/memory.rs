@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use raddle_sync::{
-    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce, broadcast, mpsc, oneshot, watch,
+    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce, broadcast, mpmc, mpsc, oneshot,
+    watch,
 };
 
 use crate::held::held;
@@ -47,6 +48,9 @@ fn waiters_and_messages_leave_no_storage_behind() {
     assert!(initialises.as_mut().poll(cx).is_pending());
     let (sender, _receiver) = mpsc::channel::<u8>(1);
     sender.try_send(1).unwrap();
+    let (queue, _queued) = mpmc::channel::<u8>(1);
+    queue.try_send(1).unwrap();
+    let (_empty, empties) = mpmc::channel::<u8>(1);
     let (values, mut watched) = watch::channel(1);
     watched.mark_unchanged();
     let (news, _news) = broadcast::channel::<u8>(1);
@@ -61,6 +65,8 @@ fn waiters_and_messages_leave_no_storage_behind() {
         ("rwlock", left_by(|| lock.read(), || {})),
         ("once", left_by(|| cell.get_or_init(async || 1), || {})),
         ("mpsc", left_by(|| sender.reserve(), || {})),
+        ("mpmc send", left_by(|| queue.send(1), || {})),
+        ("mpmc recv", left_by(|| empties.recv(), || {})),
         ("closed", left_by(|| sender.closed(), || {})),
         (
             "watch",
@@ -86,7 +92,7 @@ fn waiters_and_messages_leave_no_storage_behind() {
         ),
         ("barrier", left_by(|| barrier.wait(), || {})),
     ];
-    assert_eq!(left.map(|(_, left)| left), [0; 10], "{left:?}");
+    assert_eq!(left.map(|(_, left)| left), [0; 12], "{left:?}");
 
     // Messages leave no blocks behind, apart from a spare one.
     let (sender, mut receiver) = mpsc::unbounded_channel();

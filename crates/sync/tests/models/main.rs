@@ -8,6 +8,7 @@ mod plain;
 
 mod broadcast;
 mod locks;
+mod mpmc;
 mod mpsc;
 mod mpsc_room;
 mod notify;
