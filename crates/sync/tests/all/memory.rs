@@ -144,6 +144,17 @@ fn a_new_channel_or_lock_takes_about_what_tokio_s_takes() {
         ("mpsc 1", size(|| mpsc::channel::<u64>(1)), 816),
         ("mpsc 1 of ()", size(|| mpsc::channel::<()>(1)), 560),
         ("unbounded", size(mpsc::unbounded_channel::<u64>), 816),
+        ("unbounded of u8", size(mpsc::unbounded_channel::<u8>), 592),
+        (
+            "unbounded of 64 bytes",
+            size(mpsc::unbounded_channel::<[u64; 8]>),
+            2608,
+        ),
+        (
+            "unbounded of boxes of 1 KiB",
+            size(mpsc::unbounded_channel::<Box<[u8; 1024]>>),
+            816,
+        ),
         ("oneshot", size(oneshot::channel::<u64>), 88),
         ("notify", size(Notify::new), 32),
         ("semaphore", size(|| Semaphore::new(1)), 40),
